@@ -1,0 +1,102 @@
+// swift-tools-version:6.2
+// Targets stand in layer order: a target may depend on those above it only, and each C module has one importer.
+// Tests/HouseTests reads the imports and holds both rules, because SwiftPM does not.
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "roost",
+  products: [
+    .library(name: "RoostClient", targets: ["RoostClient"]),
+    .executable(name: "roostd", targets: ["roostd"]),
+    .executable(name: "roost", targets: ["roost"]),
+    .executable(name: "roost-exec", targets: ["roost-exec"]),
+    .executable(name: "relay-connector", targets: ["relay-connector"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+  ],
+  targets: [
+    // C libraries: a module map and a shim each
+    .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+    .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
+    .systemLibrary(name: "CLinux"),
+
+    // Pure values, and the machine we stand on
+    .target(name: "Clocks", swiftSettings: strict),
+    .target(name: "Frames", dependencies: ["Clocks"], swiftSettings: strict),
+    .target(name: "Nostr", swiftSettings: strict),
+    .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"], swiftSettings: strict),
+    .target(name: "EventLoop", dependencies: ["CLibUV", "Clocks"], swiftSettings: strict),
+
+    // The words workers use with each other
+    .target(name: "Contracts", dependencies: ["Frames"], swiftSettings: strict),
+
+    // Machines without I/O
+    .target(
+      name: "MessageHub",
+      dependencies: [
+        "Clocks", "Frames", "Contracts",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
+    .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
+    .target(
+      name: "Configuration", dependencies: ["Contracts", .product(name: "TOMLKit", package: "TOMLKit")],
+      swiftSettings: strict),
+
+    // Machines with I/O
+    .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
+    .target(
+      name: "Bus",
+      dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
+      swiftSettings: strict),
+    .target(name: "RoostClient", dependencies: ["Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
+    .target(
+      name: "WorkerKit",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ], swiftSettings: strict),
+
+    // Programs
+    .executableTarget(name: "roost-exec", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-std=c11"])]),
+    .executableTarget(
+      name: "roostd",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "roost",
+      dependencies: [
+        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostClient",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "relay-connector",
+      dependencies: ["Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket", "WorkerKit"],
+      path: "Workers/RelayConnector", swiftSettings: strict),
+
+    // Tests
+    .target(name: "TestSupport", dependencies: ["EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
+    .testTarget(name: "HouseTests", swiftSettings: strict),
+    .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+  ]
+)

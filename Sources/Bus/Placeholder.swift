@@ -1,0 +1,1 @@
+// Bus: see DESIGN in docs/architecture.md. (This line goes when the first file comes.)

@@ -1,0 +1,50 @@
+/// An address on the bus: the hub, one connection, or a role whose member the hub picks.
+///
+///     31 30 … 12  11 … 0
+///     ┌─┬─────────┬──────┐
+///     │0│ turn    │ seat │   a connection: the seat, and which turn of it (0 is the hub)
+///     ├─┼─────────┴──────┤
+///     │1│ role number    │   any member of a role
+///     └─┴────────────────┘
+///
+/// A worker keeps its seat across restarts, and with it its mailbox: a frame addressed to an earlier turn of the seat
+/// reaches the present one. A client's seat is given to others later, so there an old turn is answered `gone`.
+public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+  /// The 32 bits as they stand in a header.
+  public var rawValue: UInt32
+
+  /// Takes the bits as they stand in a header.
+  @inlinable
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// The connection on `seat` (1 … 4,095) in its `turn`.
+  @inlinable
+  public init(seat: Int, turn: UInt32) {
+    precondition(seat > 0 && seat <= Endpoint.seatMaximum, "a seat is a number from 1 to 4095")
+    rawValue = UInt32(truncatingIfNeeded: seat) | ((turn & 0x7FFFF) << 12)
+  }
+
+  /// Any member of the role with this number.
+  @inlinable
+  public init(role: UInt16) { rawValue = 0x8000_0000 | UInt32(role) }
+
+  /// The hub itself; in a header from a peer, also "not said".
+  public static let hub = Endpoint(rawValue: 0)
+  /// The highest seat number.
+  public static let seatMaximum = 4_095
+
+  /// The seat of a connection's endpoint.
+  @inlinable
+  public var seat: Int { Int(rawValue & 0xFFF) }
+  /// The role's number, if this addresses a role.
+  @inlinable
+  public var role: UInt16? {
+    rawValue & 0x8000_0000 == 0 ? nil : UInt16(truncatingIfNeeded: rawValue & 0x7FFF_FFFF)
+  }
+
+  /// For people: `hub`, `role 3` or `7.2` (seat and turn).
+  public var description: String {
+    if let role { return "role \(role)" }
+    return self == .hub ? "hub" : "\(seat).\(rawValue >> 12)"
+  }
+}

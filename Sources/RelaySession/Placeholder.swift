@@ -1,0 +1,1 @@
+// RelaySession: see DESIGN in docs/architecture.md. (This line goes when the first file comes.)

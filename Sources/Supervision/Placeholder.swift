@@ -1,0 +1,1 @@
+// Supervision: see DESIGN in docs/architecture.md. (This line goes when the first file comes.)

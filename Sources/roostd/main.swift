@@ -1,0 +1,1 @@
+print("roostd: not built yet")

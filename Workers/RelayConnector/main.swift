@@ -1,0 +1,1 @@
+print("relay-connector: not built yet")
