@@ -90,11 +90,14 @@ let package = Package(
       ], swiftSettings: strict),
     .executableTarget(
       name: "relay-connector",
-      dependencies: ["Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket", "WorkerKit"],
+      dependencies: [
+        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket", "WorkerKit",
+      ],
       path: "Workers/RelayConnector", swiftSettings: strict),
 
     // Tests
-    .target(name: "TestSupport", dependencies: ["EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),

@@ -88,7 +88,8 @@ public struct FrameHeader: Hashable, Sendable {
   /// Writes the 48 bytes at `bytes`.
   @inlinable
   public func write(to bytes: UnsafeMutableRawPointer) {
-    bytes.storeBytes(of: UInt32(truncatingIfNeeded: FrameHeader.lengthMinimum + payloadByteCount).littleEndian, as: UInt32.self)
+    bytes.storeBytes(
+      of: UInt32(truncatingIfNeeded: FrameHeader.lengthMinimum + payloadByteCount).littleEndian, as: UInt32.self)
     bytes.storeBytes(of: FrameHeader.version, toByteOffset: 4, as: UInt8.self)
     bytes.storeBytes(of: type.rawValue, toByteOffset: 5, as: UInt8.self)
     bytes.storeBytes(of: flags.rawValue.littleEndian, toByteOffset: 6, as: UInt16.self)

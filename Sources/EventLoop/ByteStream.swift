@@ -1,0 +1,289 @@
+internal import CLibUV
+internal import Glibc
+
+// A connected byte stream: a unix pipe or a TCP connection.
+//
+// Input. All streams of the loop share one 256 KB read buffer. What the consumer leaves (the start of a frame) is copied
+// to the stream's own `rest`, and put in front of the next read; so an idle stream holds no input memory, and the memory of
+// a slow sender grows with the bytes it has sent, never with a length it has announced. `inputLimit` bounds what may be left
+// over: a consumer that can use nothing of that much is talking to a peer that breaks its protocol.
+//
+// Output. `write` appends to one buffer, written once at the end of the turn (or at 64 KB) by one write(2); only what the
+// kernel does not take is handed to `uv_write`, while a second buffer collects. One call a turn instead of one a frame is
+// worth a factor of ten. `pendingByteCount` is what waits; the owner bounds it by credit, and `outputLimit` cuts a peer that
+// outgrows every bound. The memory behind an empty output buffer is given back when it had grown.
+
+/// A byte stream over the loop: reads into the loop's buffer, coalesces writes, bounds both.
+@EventLoopActor
+public final class ByteStream {
+  /// Called with everything that has arrived and was not used yet; returns how many bytes it used. The bytes are valid and
+  /// may be changed in place during the call only.
+  public var onInput: (@EventLoopActor (UnsafeMutableRawBufferPointer) -> Int)?
+  /// Called once when the stream is over for any reason but ``close()``: a fault, or nil at a proper end of file.
+  public var onEnd: (@EventLoopActor (LoopFault?) -> Void)?
+  /// Called when output that had been waiting has all gone to the kernel.
+  public var onDrained: (@EventLoopActor () -> Void)?
+  /// Bytes of unused input above which the stream ends with ENOBUFS.
+  public var inputLimit = 2 << 20
+  /// Bytes of waiting output above which the stream ends with ENOBUFS.
+  public var outputLimit = 64 << 20
+
+  private enum Transport {
+    case pipe(Handle<uv_pipe_t>)
+    case tcp(Handle<uv_tcp_t>)
+  }
+  private let transport: Transport
+  private var stream: UnsafeMutablePointer<uv_stream_t>?
+  private let writeRequest = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+  private var isReading = false
+  private var wantsReading = false
+  private var isMarked = false
+  private var endFault: (LoopFault?)??
+  private var rest = InputRest()
+  private var output = OutputBuffer()
+  private var inFlight: OutputBuffer?
+
+  /// Bytes of output at which the buffer is written before the turn ends.
+  private static let flushThreshold = 64 << 10
+  /// Unused input from which a stream reads into a buffer of its own.
+  private static let ownBufferThreshold = 64 << 10
+
+  init(pipe: Handle<uv_pipe_t>) {
+    transport = .pipe(pipe)
+    adopt(pipe.stream)
+    pipe.setOwner(self)
+  }
+
+  init(tcp: Handle<uv_tcp_t>) {
+    transport = .tcp(tcp)
+    adopt(tcp.stream)
+    tcp.setOwner(self)
+  }
+
+  /// Takes over a connected unix socket (or one end of a socketpair), which the stream then owns and closes.
+  public convenience init(descriptor: Int32) throws(LoopFault) {
+    let handle = Handle<uv_pipe_t>()
+    uv_pipe_init(EventLoop.process.raw, handle.raw, 0)
+    let status = uv_pipe_open(handle.raw, descriptor)
+    if status < 0 {
+      handle.close()
+      throw LoopFault(code: status, doing: "open descriptor \(descriptor) as a stream")
+    }
+    self.init(pipe: handle)
+  }
+
+  isolated deinit { close() }
+
+  private func adopt(_ stream: UnsafeMutablePointer<uv_stream_t>) { self.stream = stream }
+
+  /// The descriptor beneath, for socket options and peer credentials; still owned by the stream. -1 once closed.
+  public var descriptor: Int32 {
+    guard stream != nil else { return -1 }
+    var descriptor: Int32 = -1
+    switch transport {
+    case .pipe(let handle): uv_fileno(handle.handle, &descriptor)
+    case .tcp(let handle): uv_fileno(handle.handle, &descriptor)
+    }
+    return descriptor
+  }
+
+  /// Whether ``close()`` was called or the stream is over.
+  public var isClosed: Bool { stream == nil }
+
+  // MARK: Reading
+
+  /// Starts, or goes on, reading. Input left unused by the last call is offered again with the next bytes.
+  public func startReading() {
+    wantsReading = true
+    guard let stream, !isReading else { return }
+    isReading = true
+    let status = uv_read_start(
+      stream,
+      { handle, _, buffer in
+        EventLoopActor.assumeOnLoop {
+          guard let stream = owner(of: handle?.pointee.data, as: ByteStream.self), let buffer else { return }
+          stream.provideBuffer(buffer)
+        }
+      },
+      { handle, count, _ in
+        EventLoopActor.assumeOnLoop {
+          guard let stream = owner(of: handle?.pointee.data, as: ByteStream.self) else { return }
+          stream.didRead(count)
+        }
+      })
+    if status < 0 { end(LoopFault(code: status, doing: "read")) }
+  }
+
+  /// Stops reading: the kernel's buffer fills, and the sender is held back.
+  public func stopReading() {
+    wantsReading = false
+    guard let stream, isReading else { return }
+    isReading = false
+    uv_read_stop(stream)
+  }
+
+  /// Offers unused input to `onInput` again, for a consumer that could not use it before but can now.
+  public func offerRest() {
+    guard rest.count > 0, stream != nil else { return }
+    rest.withBytes { bytes in onInput?(bytes) ?? 0 }
+  }
+
+  private func provideBuffer(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
+    let shared = EventLoop.process.readBuffer
+    let space: UnsafeMutableRawBufferPointer
+    if rest.count >= Self.ownBufferThreshold {
+      space = rest.spaceForMore()
+    } else {
+      rest.copy(to: shared)
+      space = UnsafeMutableRawBufferPointer(rebasing: shared[rest.count...])
+    }
+    buffer.pointee.base = space.baseAddress?.assumingMemoryBound(to: CChar.self)
+    buffer.pointee.len = space.count
+  }
+
+  private func didRead(_ count: Int) {
+    if count == 0 { return }
+    if count < 0 {
+      let isEnd = count == Int(UV_EOF.rawValue)
+      end(isEnd ? nil : LoopFault(code: Int32(count), doing: "read"))
+      return
+    }
+    if rest.count >= Self.ownBufferThreshold {
+      rest.didAppend(count)
+      rest.withBytes { bytes in onInput?(bytes) ?? 0 }
+    } else {
+      let bytes = UnsafeMutableRawBufferPointer(rebasing: EventLoop.process.readBuffer[..<(rest.count + count)])
+      let used = onInput?(bytes) ?? 0
+      rest.replace(with: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+    }
+    if rest.count > inputLimit, stream != nil {
+      end(LoopFault(code: UV_ENOBUFS.rawValue, doing: "hold \(rest.count) bytes of unusable input"))
+    }
+  }
+
+  // MARK: Writing
+
+  /// Bytes that wait to be taken by the kernel.
+  public var pendingByteCount: Int { output.count + (inFlight?.count ?? 0) }
+
+  /// Appends bytes to the output; they are copied. Written at the end of the turn. Nothing happens on a closed stream.
+  public func write(_ bytes: UnsafeRawBufferPointer) {
+    write(byteCount: bytes.count) { $0.copyMemory(from: bytes) }
+  }
+
+  /// Appends `byteCount` bytes that `fill` writes in place; it must write them all.
+  @inline(__always)
+  public func write(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+    if stream == nil { return }
+    output.append(byteCount: byteCount, fill)
+    if output.count >= Self.flushThreshold { flush() }
+    if !isMarked, output.count > 0 {
+      isMarked = true
+      EventLoop.process.willFlush(self)
+    }
+  }
+
+  func flushMarked() {
+    isMarked = false
+    flush()
+  }
+
+  /// Writes what waits, as far as the kernel takes it.
+  public func flush() {
+    guard let stream, inFlight == nil, output.count > 0 else {
+      checkOutputLimit()
+      return
+    }
+    var buffer = output.unwritten
+    let written = uv_try_write(stream, &buffer, 1)
+    if written < 0 && written != UV_EAGAIN.rawValue {
+      end(LoopFault(code: written, doing: "write"))
+      return
+    }
+    output.drop(Int(max(0, written)))
+    if output.count == 0 {
+      output.giveBackMemory()
+      return
+    }
+    writeRest(to: stream)
+  }
+
+  /// The kernel is full: libuv keeps what is left until it has room, and a new buffer collects meanwhile.
+  private func writeRest(to stream: UnsafeMutablePointer<uv_stream_t>) {
+    var buffer = output.unwritten
+    inFlight = output
+    output = OutputBuffer()
+    // The request outlives a close: it keeps the stream alive until its callback.
+    writeRequest.pointee.data = Unmanaged.passRetained(self).toOpaque()
+    let status = uv_write(writeRequest, stream, &buffer, 1) { request, status in
+      EventLoopActor.assumeOnLoop {
+        guard let data = request?.pointee.data else { return }
+        Unmanaged<ByteStream>.fromOpaque(data).takeRetainedValue().didWrite(status)
+      }
+    }
+    if status < 0 {
+      Unmanaged<ByteStream>.passUnretained(self).release()
+      inFlight?.free()
+      inFlight = nil
+      end(LoopFault(code: status, doing: "write"))
+      return
+    }
+    checkOutputLimit()
+  }
+
+  private func didWrite(_ status: Int32) {
+    inFlight?.free()
+    inFlight = nil
+    guard stream != nil else {
+      releaseOutput()
+      return
+    }
+    if status < 0 {
+      end(LoopFault(code: status, doing: "write"))
+      return
+    }
+    flush()
+    if inFlight == nil, output.count == 0 { onDrained?() }
+  }
+
+  private func checkOutputLimit() {
+    guard stream != nil, pendingByteCount > outputLimit else { return }
+    end(LoopFault(code: UV_ENOBUFS.rawValue, doing: "hold \(pendingByteCount) bytes the other side does not read"))
+  }
+
+  // MARK: Ending
+
+  /// Closes without waiting for output and without calling back. Safe to call twice.
+  public func close() {
+    guard stream != nil else { return }
+    stream = nil
+    isReading = false
+    onInput = nil
+    onDrained = nil
+    onEnd = nil
+    rest.free()
+    if inFlight == nil { releaseOutput() }
+    switch transport {
+    case .pipe(let handle): handle.close()
+    case .tcp(let handle): handle.close()
+    }
+  }
+
+  /// Writes what waits to the kernel as far as it takes it at once, then closes.
+  public func flushAndClose() {
+    flush()
+    close()
+  }
+
+  private func end(_ fault: LoopFault?) {
+    guard stream != nil else { return }
+    let callback = onEnd
+    close()
+    callback?(fault)
+  }
+
+  private func releaseOutput() {
+    output.free()
+    writeRequest.deallocate()
+  }
+}

@@ -1,0 +1,102 @@
+public import Clocks
+internal import CLibUV
+
+extension ByteStream {
+  /// Connects to a unix socket.
+  ///
+  /// - Throws: ENAMETOOLONG for more than 107 bytes, ENOENT or ECONNREFUSED when nobody listens.
+  public static func connect(path: String) async throws(LoopFault) -> ByteStream {
+    guard path.utf8.count <= StreamListener.pathByteCountMaximum else {
+      throw LoopFault(
+        code: UV_ENAMETOOLONG.rawValue,
+        doing: "connect to \(path) (\(path.utf8.count) bytes; at most \(StreamListener.pathByteCountMaximum))")
+    }
+    let handle = Handle<uv_pipe_t>()
+    uv_pipe_init(EventLoop.process.raw, handle.raw, 0)
+    let attempt = ConnectAttempt()
+    let status = await attempt.run { request in
+      uv_pipe_connect(request, handle.raw, path) { request, status in
+        EventLoopActor.assumeOnLoop { ConnectAttempt.finish(request, status) }
+      }
+      return 0
+    } abandon: {
+    }
+    if status < 0 {
+      handle.close()
+      throw LoopFault(code: status, doing: "connect to \(path)")
+    }
+    return ByteStream(pipe: handle)
+  }
+
+  /// Connects to a TCP address. Nagle's algorithm is off: output is coalesced here already.
+  ///
+  /// - Throws: ETIMEDOUT when `deadline` passes first.
+  public static func connect(to address: SocketAddress, deadline: Instant) async throws(LoopFault) -> ByteStream {
+    let handle = Handle<uv_tcp_t>()
+    uv_tcp_init(EventLoop.process.raw, handle.raw)
+    let attempt = ConnectAttempt()
+    let timer = LoopTimer()
+    timer.set(at: deadline) { attempt.abandon() }
+    let status = await attempt.run { request in
+      address.withSocketAddress { socketAddress in
+        uv_tcp_connect(request, handle.raw, socketAddress) { request, status in
+          EventLoopActor.assumeOnLoop { ConnectAttempt.finish(request, status) }
+        }
+      }
+    } abandon: {
+      handle.close()
+    }
+    timer.cancel()
+    if attempt.wasAbandoned { throw LoopFault(code: UV_ETIMEDOUT.rawValue, doing: "connect to \(address)") }
+    if status < 0 {
+      handle.close()
+      throw LoopFault(code: status, doing: "connect to \(address)")
+    }
+    uv_tcp_nodelay(handle.raw, 1)
+    return ByteStream(tcp: handle)
+  }
+}
+
+/// One `uv_connect_t` and who waits for it. The request retains the attempt until libuv calls back; closing the handle makes
+/// libuv call back with ECANCELED.
+@EventLoopActor
+private final class ConnectAttempt {
+  private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
+  private var continuation: CheckedContinuation<Int32, Never>?
+  private var onAbandon: (@EventLoopActor () -> Void)?
+  private(set) var wasAbandoned = false
+
+  isolated deinit { request.deallocate() }
+
+  func run(
+    _ start: (UnsafeMutablePointer<uv_connect_t>) -> Int32, abandon: @escaping @EventLoopActor () -> Void
+  ) async -> Int32 {
+    onAbandon = abandon
+    return await withCheckedContinuation { continuation in
+      self.continuation = continuation
+      request.pointee.data = Unmanaged.passRetained(self).toOpaque()
+      let status = start(request)
+      if status < 0 {
+        Unmanaged.passUnretained(self).release()
+        resume(status)
+      }
+    }
+  }
+
+  func abandon() {
+    guard continuation != nil else { return }
+    wasAbandoned = true
+    onAbandon?()
+  }
+
+  static func finish(_ request: UnsafeMutablePointer<uv_connect_t>?, _ status: Int32) {
+    guard let data = request?.pointee.data else { return }
+    Unmanaged<ConnectAttempt>.fromOpaque(data).takeRetainedValue().resume(status)
+  }
+
+  private func resume(_ status: Int32) {
+    onAbandon = nil
+    continuation?.resume(returning: status)
+    continuation = nil
+  }
+}

@@ -1,0 +1,32 @@
+/// The isolation of everything that lives on the process's one loop.
+///
+/// ```swift
+/// @EventLoopActor func start() async throws(LoopFault) { … }
+/// EventLoopActor.task { try await start() }
+/// EventLoop.process.run()
+/// ```
+@globalActor
+public actor EventLoopActor {
+  /// The actor of this process.
+  public static let shared = EventLoopActor()
+
+  /// Jobs run on the thread of `EventLoop.process`.
+  public nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.process.asUnownedSerialExecutor() }
+
+  /// Starts a task on the loop that prefers the loop for all its continuations. An unstructured `Task { }` does not inherit
+  /// that preference and pays two thread hops an await: start loop work here.
+  @discardableResult
+  public static nonisolated func task<Value: Sendable>(
+    _ body: @escaping @Sendable @EventLoopActor () async -> Value
+  ) -> Task<Value, Never> {
+    Task(executorPreference: EventLoop.process) { await body() }
+  }
+
+  /// Runs `body` at once, from a place the compiler cannot see to be on the loop: a libuv callback.
+  @inline(__always)
+  static nonisolated func assumeOnLoop<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
+    assert(EventLoop.process.isOnLoop, "a callback came on another thread")
+    // The isolation of a closure is not part of its layout; this is how the standard library does it for MainActor.
+    return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> Value).self)() }
+  }
+}
