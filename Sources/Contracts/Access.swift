@@ -1,0 +1,199 @@
+// Who may call what: the whole of it, in one table.
+//
+// A line is a method or a topic: its number, its name, the role that serves (or publishes) it and the roles that may call
+// (or subscribe). The hub checks the table on header fields; payloads stay unread. What is not in the table does not exist.
+// Numbers are part of the protocol: a line may be added, never renumbered. 1–255 the supervisor, then 64 for each role,
+// from 0x4000 what workers of custom roles bring.
+
+/// One line of the access table.
+public struct AccessEntry: Sendable, Hashable {
+  /// Whether it is asked for or listened to.
+  public enum Kind: Sendable, Hashable {
+    /// Answered by a member of the role.
+    case method
+    /// Published by members of the role.
+    case topic
+  }
+  /// The number in the header's `method`.
+  public let number: UInt16
+  /// `relay.request`
+  public let name: String
+  /// Method or topic.
+  public let kind: Kind
+  /// The role that serves or publishes it.
+  public let server: Role
+  /// The roles that may call or subscribe.
+  public let callers: RoleSet
+
+  /// A line of the table.
+  public init(_ number: UInt16, _ name: String, _ kind: Kind = .method, servedBy server: Role, callers: [Role]) {
+    self.number = number
+    self.name = name
+    self.kind = kind
+    self.server = server
+    self.callers = RoleSet(callers)
+  }
+}
+
+/// The access table: the built-in lines, and those that roles of `supervisor.conf` bring.
+public struct AccessTable: Sendable {
+  /// A role that `supervisor.conf` defines for people's own workers.
+  public struct CustomRole: Sendable, Hashable {
+    /// The role's name, which must not be a built-in one.
+    public var name: String
+    /// Methods it may serve: full names, or `prefix.*`.
+    public var serves: [String]
+    /// Methods and topics of others that it may call or subscribe to: full names, or `prefix.*`.
+    public var mayCall: [String]
+    /// Roles that may call what it serves.
+    public var callableBy: [String]
+
+    /// A custom role.
+    public init(name: String, serves: [String], mayCall: [String], callableBy: [String]) {
+      self.name = name
+      self.serves = serves
+      self.mayCall = mayCall
+      self.callableBy = callableBy
+    }
+  }
+
+  private var entries: [AccessEntry?] = []
+  private var numbersByName: [String: UInt16] = [:]
+  private var rolesByName: [String: Role] = [:]
+  private var customRoles: [UInt16: CustomRole] = [:]
+  private var nextCustomNumber = AccessTable.firstCustomNumber
+
+  /// The first number given to methods of custom roles.
+  public static let firstCustomNumber: UInt16 = 0x4000
+  /// Most methods that custom roles may bring.
+  public static let customMethodMaximum = 1_024
+  /// Most custom roles.
+  public static let customRoleMaximum = 64
+
+  /// The built-in table with these custom roles; roles beyond the 64th are left out.
+  public init(customRoles: [CustomRole] = []) {
+    for role in Role.builtIn { rolesByName[role.name] = role }
+    for (index, custom) in customRoles.prefix(AccessTable.customRoleMaximum).enumerated() {
+      let role = Role(number: Role.firstCustomNumber + UInt16(index), name: custom.name)
+      rolesByName[role.name] = role
+      self.customRoles[role.number] = custom
+    }
+    for entry in AccessTable.builtIn { insert(widened(entry)) }
+  }
+
+  /// A built-in line with the custom roles that may call it added.
+  private func widened(_ entry: AccessEntry) -> AccessEntry {
+    var callers = Role.builtIn.filter { entry.callers.contains($0.number) }
+    for (number, custom) in customRoles where AccessTable.matches(entry.name, custom.mayCall) {
+      callers.append(Role(number: number, name: custom.name))
+    }
+    return AccessEntry(entry.number, entry.name, entry.kind, servedBy: entry.server, callers: callers)
+  }
+
+  private mutating func insert(_ entry: AccessEntry) {
+    let index = AccessTable.index(of: entry.number)
+    while entries.count <= index { entries.append(nil) }
+    entries[index] = entry
+    numbersByName[entry.name] = entry.number
+  }
+
+  /// Numbers are sparse (up to 1,023 built in, then from 0x4000): folded so that the table stays short and look-up is one
+  /// array access.
+  @inline(__always)
+  private static func index(of number: UInt16) -> Int {
+    number < 1_024 ? Int(number) : 1_024 + Int(number &- firstCustomNumber)
+  }
+
+  /// The line with this number.
+  @inline(__always)
+  public subscript(number: UInt16) -> AccessEntry? {
+    guard number < 1_024 || number >= AccessTable.firstCustomNumber else { return nil }
+    let index = AccessTable.index(of: number)
+    return index < entries.count ? entries[index] : nil
+  }
+
+  /// The line with this name.
+  public subscript(name: String) -> AccessEntry? { numbersByName[name].flatMap { self[$0] } }
+
+  /// All lines, in the order of their numbers.
+  public var all: [AccessEntry] { entries.compactMap { $0 } }
+  /// All roles by name.
+  public var roles: [String: Role] { rolesByName }
+  /// The role with this name.
+  public func role(named name: String) -> Role? { rolesByName[name] }
+
+  /// Whether `name` is one of `patterns`: equal, or below a `prefix.*`.
+  public static func matches(_ name: String, _ patterns: [String]) -> Bool {
+    patterns.contains { pattern in
+      pattern == "*" || pattern == name || (pattern.hasSuffix(".*") && name.hasPrefix(pattern.dropLast()))
+    }
+  }
+
+  /// Registers the methods a peer says it serves. Built-in ones must belong to its role; new ones need a custom role whose
+  /// `serves` allows them.
+  ///
+  /// - Returns: the numbers the peer serves, and whether the table grew.
+  /// - Throws: ``ServeProblem`` naming the first method that is not allowed.
+  public mutating func register(
+    methods: [String], of role: Role
+  ) throws(ServeProblem) -> (numbers: [UInt16], grew: Bool) {
+    var numbers: [UInt16] = []
+    var grew = false
+    for name in methods {
+      if let entry = self[name] {
+        guard entry.server == role, entry.kind == .method else { throw ServeProblem(method: name, role: role.name) }
+        numbers.append(entry.number)
+        continue
+      }
+      guard let custom = customRoles[role.number], AccessTable.matches(name, custom.serves),
+        Int(nextCustomNumber - AccessTable.firstCustomNumber) < AccessTable.customMethodMaximum
+      else { throw ServeProblem(method: name, role: role.name) }
+      var callers = custom.callableBy.compactMap { rolesByName[$0] }
+      for (number, other) in customRoles where AccessTable.matches(name, other.mayCall) {
+        callers.append(Role(number: number, name: other.name))
+      }
+      insert(AccessEntry(nextCustomNumber, name, servedBy: role, callers: callers))
+      numbers.append(nextCustomNumber)
+      nextCustomNumber += 1
+      grew = true
+    }
+    return (numbers, grew)
+  }
+
+  /// A peer wants to serve what its role may not.
+  public struct ServeProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The method's name.
+    public let method: String
+    /// The peer's role.
+    public let role: String
+    /// A sentence.
+    public var description: String {
+      "role '\(role)' may not serve '\(method)': allow it with serves = [\"\(method)\"] in [role.\(role)] of supervisor.conf"
+    }
+  }
+}
+
+extension AccessTable {
+  /// Roost's own lines.
+  public static let builtIn: [AccessEntry] = [
+    AccessEntry(1, "supervisor.status", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(2, "supervisor.start", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(3, "supervisor.stop", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(4, "supervisor.restart", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(5, "supervisor.hold", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(6, "supervisor.attach", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(7, "supervisor.reload", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(8, "supervisor.logs", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(9, "supervisor.log-level", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(10, "supervisor.why", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(11, "supervisor.dead-letters", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(12, "supervisor.doctor", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(13, "supervisor.shutdown", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(32, "supervisor.events", .topic, servedBy: .supervisor, callers: [.client]),
+
+    AccessEntry(256, "relay.request", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(257, "relay.publish", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(258, "relay.list", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(288, "relay.states", .topic, servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+  ]
+}

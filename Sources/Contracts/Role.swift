@@ -1,0 +1,70 @@
+/// A role on the bus: what a peer is there for. Numbers stand in headers; 1–63 are Roost's own, 64–127 the roles that
+/// `supervisor.conf` adds for people's own workers.
+public struct Role: Hashable, Sendable, CustomStringConvertible {
+  /// The number in a header, 0 … 127.
+  public let number: UInt16
+  /// The name in HELLO and in `supervisor.conf`.
+  public let name: String
+
+  /// A role with its number.
+  public init(number: UInt16, name: String) {
+    precondition(number <= Role.numberMaximum, "a role's number is at most 127")
+    self.number = number
+    self.name = name
+  }
+
+  /// The name.
+  public var description: String { name }
+
+  /// The highest role number.
+  public static let numberMaximum: UInt16 = 127
+  /// The first number for roles of `supervisor.conf`.
+  public static let firstCustomNumber: UInt16 = 64
+
+  /// The supervisor and hub itself.
+  public static let supervisor = Role(number: 0, name: "supervisor")
+  /// Applications, scripts and the `roost` command.
+  public static let client = Role(number: 1, name: "client")
+  /// Talks to relays.
+  public static let relayConnector = Role(number: 2, name: "relay-connector")
+  /// Verifies and keeps events.
+  public static let eventStore = Role(number: 3, name: "event-store")
+  /// Decides which relay is asked and written.
+  public static let outboxPlanner = Role(number: 4, name: "outbox-planner")
+  /// Keeps the ledger of jobs.
+  public static let dvmTracker = Role(number: 5, name: "dvm-tracker")
+  /// Serves jobs.
+  public static let dvmProvider = Role(number: 6, name: "dvm-provider")
+  /// Wakes phones.
+  public static let pushRelay = Role(number: 7, name: "push-relay")
+  /// Holds keys.
+  public static let signer = Role(number: 8, name: "signer")
+  /// A relay on localhost.
+  public static let localRelay = Role(number: 9, name: "local-relay")
+
+  /// Roost's own roles.
+  public static let builtIn: [Role] = [
+    .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,
+    .localRelay,
+  ]
+}
+
+/// A set of roles, as 128 bits.
+public struct RoleSet: Sendable, Hashable {
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+
+  /// A set of these roles.
+  public init(_ roles: [Role] = []) { for role in roles { insert(role.number) } }
+
+  /// Adds a role.
+  public mutating func insert(_ number: UInt16) {
+    if number < 64 { low |= 1 << UInt64(number) } else { high |= 1 << UInt64(number - 64) }
+  }
+
+  /// Whether the role is in the set.
+  @inline(__always)
+  public func contains(_ number: UInt16) -> Bool {
+    number < 64 ? low & (1 << UInt64(number)) != 0 : high & (1 << UInt64(number & 63)) != 0
+  }
+}

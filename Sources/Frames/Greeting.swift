@@ -1,0 +1,195 @@
+/// How much one side may have in flight towards the other: the first grant, before any CREDIT.
+public struct Window: Codable, Hashable, Sendable {
+  /// Frames that spend credit.
+  public var frames: UInt64
+  /// Payload bytes of those frames. A frame may be sent while at least one byte is left, so the total can be overdrawn by
+  /// one payload.
+  public var bytes: UInt64
+
+  /// A window of this size.
+  public init(frames: UInt64, bytes: UInt64) {
+    self.frames = frames
+    self.bytes = bytes
+  }
+
+  /// 64 frames and 1 MiB.
+  public static let standard = Window(frames: 64, bytes: 1 << 20)
+}
+
+/// The payload of HELLO, JSON of at most 64 KiB: who is calling, and what it serves.
+///
+/// Only `role` and `name` are required: `{"role":"client","name":"my-script"}`.
+public struct Hello: Codable, Sendable {
+  /// Lowest and highest protocol version the peer speaks; absent: `[1,1]`.
+  public var `protocol`: [UInt8]?
+  /// What the peer is called: a worker's name in `supervisor.conf`, anything up to 64 bytes for a client.
+  public var name: String
+  /// A role of the registry: `client`, `relay-connector`, …
+  public var role: String
+  /// Random text that tells this start of the program from others.
+  public var instance: String?
+  /// The incarnation number a managed worker got in `ROOST_GENERATION`.
+  public var generation: UInt64?
+  /// The one-time token of `roost attach`.
+  public var token: String?
+  /// Process id, for display.
+  public var pid: Int32?
+  /// The program's own version, for display.
+  public var version: String?
+  /// Methods the peer serves, by name.
+  public var methods: [String]?
+  /// The largest length field the peer accepts, in bytes; absent: 1 MiB.
+  public var frameLimit: Int?
+  /// What the peer lets the hub send before its first CREDIT; absent: 64 frames and 1 MiB.
+  public var window: Window?
+  /// The sandbox achieved, as text for `roost status --sandbox`.
+  public var sandbox: String?
+
+  /// The greeting of a peer with this name and role.
+  public init(name: String, role: String) {
+    self.name = name
+    self.role = role
+  }
+
+  /// Largest payload of a HELLO, in bytes.
+  public static let byteCountMaximum = 64 << 10
+  /// Longest name, in UTF-8 bytes.
+  public static let nameByteCountMaximum = 64
+  /// Most methods in one HELLO.
+  public static let methodCountMaximum = 256
+}
+
+/// The payload of WELCOME, JSON: what the peer needs to know to begin.
+public struct Welcome: Codable, Sendable {
+  /// The protocol version in use: 1.
+  public var `protocol`: UInt8
+  /// The peer's own endpoint.
+  public var endpoint: UInt32
+  /// The largest length field on this connection, in bytes, both ways.
+  public var frameLimit: Int
+  /// What the peer may send before the hub's first CREDIT.
+  public var window: Window
+  /// Methods, topics, roles and endpoints.
+  public var registry: Registry
+  /// A worker's settings from `supervisor.conf`, as JSON; absent for clients.
+  public var configuration: JSONValue?
+  /// Log level by category for workers; the key `*` is the general one.
+  public var logLevels: [String: String]?
+
+  /// A welcome with these contents.
+  public init(
+    endpoint: UInt32, frameLimit: Int, window: Window, registry: Registry, configuration: JSONValue? = nil,
+    logLevels: [String: String]? = nil
+  ) {
+    self.protocol = FrameHeader.version
+    self.endpoint = endpoint
+    self.frameLimit = frameLimit
+    self.window = window
+    self.registry = registry
+    self.configuration = configuration
+    self.logLevels = logLevels
+  }
+}
+
+/// The payload of REGISTRY and a part of WELCOME: the numbers that headers speak in.
+public struct Registry: Codable, Sendable, Equatable {
+  /// A method that can be requested.
+  public struct Method: Codable, Sendable, Equatable {
+    /// Its number in the header's `method`.
+    public var number: UInt16
+    /// The role that serves it.
+    public var role: String
+    /// A method that is served as described.
+    public init(number: UInt16, role: String) {
+      self.number = number
+      self.role = role
+    }
+  }
+  /// A worker's place on the bus.
+  public struct Member: Codable, Sendable, Equatable {
+    /// The worker's name.
+    public var name: String
+    /// Its role.
+    public var role: String
+    /// Its present endpoint; older ones of the same worker go on working.
+    public var endpoint: UInt32
+    /// Whether it takes work now; if not, work waits in its mailbox.
+    public var isReady: Bool
+    /// A member in this state.
+    public init(name: String, role: String, endpoint: UInt32, isReady: Bool) {
+      self.name = name
+      self.role = role
+      self.endpoint = endpoint
+      self.isReady = isReady
+    }
+  }
+  /// Methods by name.
+  public var methods: [String: Method]
+  /// Topic numbers by name.
+  public var topics: [String: UInt16]
+  /// Role numbers by name: a destination is 0x80000000 + the number.
+  public var roles: [String: UInt16]
+  /// The workers.
+  public var members: [Member]
+
+  /// A registry with these contents.
+  public init(methods: [String: Method], topics: [String: UInt16], roles: [String: UInt16], members: [Member]) {
+    self.methods = methods
+    self.topics = topics
+    self.roles = roles
+    self.members = members
+  }
+}
+
+/// The payload of STATUS, JSON: what a worker is doing, in a line, and how far it is.
+public struct Status: Codable, Sendable {
+  /// One line for people, at most 200 bytes shown.
+  public var text: String
+  /// Anything that grows while work moves.
+  public var progress: UInt64?
+  /// A status line.
+  public init(text: String, progress: UInt64? = nil) {
+    self.text = text
+    self.progress = progress
+  }
+}
+
+/// The payload of GAP, JSON `{"dropped":17}`: how many events of the topic this subscriber has missed here.
+public struct Gap: Codable, Sendable {
+  /// Events dropped since the last one delivered.
+  public var dropped: UInt64
+  /// A gap of this many events.
+  public init(dropped: UInt64) { self.dropped = dropped }
+}
+
+/// The 16 bytes of a CREDIT: totals since WELCOME, little-endian, so a repeated or late one does no harm.
+///
+///      0        8        16
+///     ┌────────┬────────┐
+///     │ frames │ bytes  │
+///     └────────┴────────┘
+public struct Credit: Hashable, Sendable {
+  /// Frames the other side may have sent in all.
+  public var frames: UInt64
+  /// Payload bytes the other side may have sent in all.
+  public var bytes: UInt64
+
+  /// Totals of this size.
+  @inlinable
+  public init(frames: UInt64, bytes: UInt64) {
+    self.frames = frames
+    self.bytes = bytes
+  }
+
+  /// Reads a payload; nil when it is not 16 bytes.
+  public init?(_ payload: UnsafeRawBufferPointer) {
+    guard payload.count == 16 else { return nil }
+    frames = UInt64(littleEndian: payload.loadUnaligned(as: UInt64.self))
+    bytes = UInt64(littleEndian: payload.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+  }
+
+  /// The payload.
+  public var payload: [UInt8] {
+    withUnsafeBytes(of: frames.littleEndian) { Array($0) } + withUnsafeBytes(of: bytes.littleEndian) { Array($0) }
+  }
+}

@@ -1,0 +1,108 @@
+internal import FoundationEssentials
+
+/// JSON as it stands in payloads: the one way in and out, so that every worker writes it alike.
+public enum JSONPayload {
+  /// The bytes of `value`; keys in order, so equal values give equal bytes.
+  public static func encode(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do { return Array(try encoder.encode(value)) } catch {
+      // Our payload types hold nothing JSON cannot say; non-finite numbers would be a bug of ours.
+      preconditionFailure("a payload could not be written as JSON: \(error)")
+    }
+  }
+
+  /// Reads a payload.
+  ///
+  /// - Throws: ``Refusal`` `bad-payload`, with the field that was missing or wrong.
+  public static func decode<Value: Decodable>(
+    _ type: Value.Type, from payload: some Sequence<UInt8>
+  ) throws(Refusal) -> Value {
+    do { return try JSONDecoder().decode(type, from: Data(payload)) } catch {
+      throw Refusal(.badPayload, describe(error), outcome: .notStarted)
+    }
+  }
+
+  private static func describe(_ error: any Error) -> String {
+    guard let error = error as? DecodingError else { return "the JSON cannot be read: \(error)" }
+    func place(_ path: [any CodingKey]) -> String {
+      path.isEmpty ? "the JSON" : "'" + path.map(\.stringValue).joined(separator: ".") + "'"
+    }
+    switch error {
+    case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing"
+    case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(word(for: type))"
+    case .valueNotFound(let type, let context): return "\(place(context.codingPath)) is null, not \(word(for: type))"
+    case .dataCorrupted(let context):
+      return context.codingPath.isEmpty ? "the payload is not JSON" : "\(place(context.codingPath)) has no such value"
+    @unknown default: return "the JSON cannot be read"
+    }
+  }
+
+  private static func word(for type: Any.Type) -> String {
+    switch type {
+    case is String.Type: "a text"
+    case is Bool.Type: "true or false"
+    case is any BinaryInteger.Type: "a whole number in its range"
+    case is any BinaryFloatingPoint.Type: "a number"
+    default: "of the right form"
+    }
+  }
+}
+
+/// Any JSON value, for what passes through without being understood.
+public enum JSONValue: Codable, Sendable, Hashable {
+  /// `null`.
+  case null
+  /// `true` or `false`.
+  case bool(Bool)
+  /// A whole number within 64 bits.
+  case integer(Int64)
+  /// Any other number.
+  case number(Double)
+  /// A text.
+  case string(String)
+  /// A list.
+  case array([JSONValue])
+  /// An object.
+  case object([String: JSONValue])
+
+  /// Reads any JSON value.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let value = try? container.decode(Bool.self) {  // Each "not this" is an answer, not a fault.
+      self = .bool(value)
+    } else if let value = try? container.decode(Int64.self) {  // As above.
+      self = .integer(value)
+    } else if let value = try? container.decode(Double.self) {  // As above.
+      self = .number(value)
+    } else if let value = try? container.decode(String.self) {  // As above.
+      self = .string(value)
+    } else if let value = try? container.decode([JSONValue].self) {  // As above.
+      self = .array(value)
+    } else {
+      self = .object(try container.decode([String: JSONValue].self))
+    }
+  }
+
+  /// Writes the value as itself.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null: try container.encodeNil()
+    case .bool(let value): try container.encode(value)
+    case .integer(let value): try container.encode(value)
+    case .number(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .array(let value): try container.encode(value)
+    case .object(let value): try container.encode(value)
+    }
+  }
+
+  /// The member of an object; nil when there is none or this is no object.
+  public subscript(key: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members[key]
+  }
+}

@@ -1,0 +1,101 @@
+internal import Clocks
+internal import Frames
+
+/// A message that somebody must answer for: a request until its terminal answer, an EVENT with NEEDS_ACK until its ACK.
+struct Delivery {
+  enum State {
+    /// In a mailbox.
+    case queued
+    /// With the worker; becomes `waiting` in the mailbox again if the worker dies.
+    case delivered
+    /// Cancelled or expired while with the worker: the caller has, or will get, its answer; the worker's is awaited.
+    case abandoned
+    /// Refused by its receiver for now (NACK with a delay).
+    case deferred
+    /// With the supervisor's own service.
+    case inService
+  }
+
+  var state: State
+  /// The frame as it came, `source` stamped.
+  var header: FrameHeader
+  var callerSeat: Int
+  var receiverSeat: Int
+  var attempt: UInt16 = 0
+  /// The end of its time to live; nil = none.
+  var deadline: Instant?
+  var receivedAt: Instant
+  /// Kept for redelivery; `.none` once it cannot be needed again.
+  var payload: HubPayload
+  var payloadByteCount: Int
+  /// A part of the answer has gone to the caller: a second delivery would repeat it.
+  var hasParts = false
+  /// Parts of the answer that wait in the caller's mailbox; a terminal answer must not overtake them.
+  var queuedParts = 0
+  /// The receiver acknowledged the request, or showed progress: it is not a suspect and may take its time.
+  var isAccepted = false
+  /// Redelivered after a death, not yet cleared.
+  var isSuspect = false
+  /// The caller wants an answer although the worker was told to stop.
+  var isCancelled = false
+  /// The sender's credit for this frame is still held.
+  var holdsCredit = false
+  /// The topic event this is a copy of, if its publisher waits for all of them.
+  var ackGroup = -1
+  /// Neighbours in the receiver's list of what it has in hand, in the order of delivery.
+  var previous = -1
+  var next = -1
+  /// Guards against stale references to a reused slot; 0 = the slot is free.
+  var serial: UInt64 = 0
+
+  var isRequest: Bool { header.type == .request }
+}
+
+/// A slab of deliveries: stable indices, no allocation once warm.
+struct DeliverySlab {
+  private var slots: [Delivery] = []
+  private var free: [Int] = []
+  private var nextSerial: UInt64 = 1
+
+  var count: Int { slots.count - free.count }
+
+  mutating func insert(_ delivery: Delivery) -> Int {
+    var delivery = delivery
+    delivery.serial = nextSerial
+    nextSerial += 1
+    if let index = free.popLast() {
+      slots[index] = delivery
+      return index
+    }
+    slots.append(delivery)
+    return slots.count - 1
+  }
+
+  mutating func remove(_ index: Int) {
+    precondition(slots[index].serial != 0, "a delivery ends once")
+    slots[index].serial = 0
+    slots[index].payload = .none
+    free.append(index)
+  }
+
+  subscript(index: Int) -> Delivery {
+    @inline(__always) get {
+      precondition(slots[index].serial != 0, "no delivery in this slot")
+      return slots[index]
+    }
+    @inline(__always) _modify {
+      precondition(slots[index].serial != 0, "no delivery in this slot")
+      yield &slots[index]
+    }
+  }
+
+  /// Whether the slot still holds the delivery with this serial number.
+  func holds(_ index: Int, serial: UInt64) -> Bool { slots[index].serial == serial }
+}
+
+/// A publisher that waits until every worker subscribed to a topic has acknowledged.
+struct AckGroup {
+  var publisher: Endpoint
+  var id: UInt64
+  var remaining: Int
+}

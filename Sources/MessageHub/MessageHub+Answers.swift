@@ -1,0 +1,161 @@
+internal import Clocks
+public import Frames
+
+extension MessageHub {
+  /// RESPONSE, ERROR or PROGRESS from a worker.
+  mutating func receivedAnswer(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+  ) throws(FrameViolation) {
+    guard seats[seat].isWorker else { throw .rule(.outOfTurn, "a client is never asked, so it cannot answer") }
+    touch(seat, now)
+    let spends = header.type.spendsCredit(flags: header.flags)
+    guard let index = findAnswered(header, by: seat) else {
+      counters.stale += 1
+      if spends { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) }
+      return
+    }
+    if deliveries[index].state == .abandoned {
+      // The caller has its answer already. A terminal one ends what the worker had in hand.
+      counters.stale += 1
+      if spends { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) } else { take(index, now) }
+      pump(seat, now: now, actions: &actions)
+      return
+    }
+    var answer = header
+    answer.source = seats[seat].endpoint
+    answer.method = deliveries[index].header.method
+    answer.trace = deliveries[index].header.trace
+    answer.id = 0
+    answer.payloadByteCount = payload.count
+    if header.type == .progress {
+      accept(index, of: seat)
+      passProgress(answer, payload, for: index, from: seat, actions: &actions)
+    } else if spends {
+      accept(index, of: seat)
+      deliveries[index].hasParts = true
+      forgetPayload(of: index)
+      passPart(answer, payload, for: index, from: seat, actions: &actions)
+    } else {
+      counters.answered += 1
+      removeInHand(index, of: seat)
+      let isBehindParts = deliveries[index].queuedParts > 0
+      sendTerminal(
+        answer, payload: isBehindParts ? Self.stored(payload) : payload.isEmpty ? .none : .input, for: index,
+        actions: &actions)
+      end(index)
+    }
+    pump(seat, now: now, actions: &actions)
+    updateBusy(seat, now)
+  }
+
+  /// The delivery an answer belongs to: same caller, same id, this worker, this attempt.
+  private func findAnswered(_ header: FrameHeader, by seat: Int) -> Int? {
+    let caller = header.destination
+    guard caller.role == nil, caller.seat > 0, caller.seat < seats.count else { return nil }
+    var found: Int?
+    if seats[caller.seat].endpoint == caller { found = seats[caller.seat].outstanding[header.re] }
+    guard let index = found ?? findInHand(seat, source: caller, id: header.re), deliveries[index].isRequest,
+      deliveries[index].receiverSeat == seat, deliveries[index].attempt == header.attempt,
+      deliveries[index].state == .delivered || deliveries[index].state == .abandoned
+    else { return nil }
+    return index
+  }
+
+  private mutating func take(_ index: Int, _ now: Instant) {
+    let seat = deliveries[index].receiverSeat
+    removeInHand(index, of: seat)
+    end(index)
+    updateBusy(seat, now)
+  }
+
+  /// Progress is a courtesy: without room for it, it is left out.
+  private mutating func passProgress(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    actions: inout [HubAction]
+  ) {
+    returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+    let caller = deliveries[index].callerSeat
+    guard takesParts(caller) else { return }
+    var header = header
+    header.destination = seats[caller].endpoint
+    useCredit(towards: caller, byteCount: payload.count)
+    counters.framesOut &+= 1
+    actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
+  }
+
+  /// A part of a streamed answer: sent at once, or kept on the worker's credit when the caller's mailbox is full.
+  private mutating func passPart(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    actions: inout [HubAction]
+  ) {
+    let caller = deliveries[index].callerSeat
+    let turn = seats[seat].turn
+    var header = header
+    header.destination = seats[caller].endpoint
+    if takesParts(caller) {
+      returnCredit(to: seat, turn: turn, byteCount: payload.count)
+      useCredit(towards: caller, byteCount: payload.count)
+      counters.framesOut &+= 1
+      actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
+      return
+    }
+    let holds = isFull(caller)
+    if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
+    enqueue(
+      MailboxEntry(
+        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
+        answersSerial: deliveries[index].serial, creditHolder: holds ? seat : -1, creditTurn: turn),
+      for: caller)
+  }
+
+  // MARK: The supervisor's own answers
+
+  /// Answers a call that the supervisor serves.
+  ///
+  /// - Returns: whether the caller is still there and waiting. With `more`, also whether it may have another part now; if
+  ///   not, ``HubAction/serviceMayContinue(seat:)`` follows when it may.
+  @discardableResult
+  public mutating func answer(
+    _ call: HubCall, payload: [UInt8], more: Bool = false, actions: inout [HubAction]
+  ) -> Bool {
+    guard let index = findService(call) else { return false }
+    let seat = deliveries[index].callerSeat
+    let header = FrameHeader(
+      type: .response, flags: more ? .more : [], destination: call.caller, re: call.id, attempt: 1, method: call.method,
+      trace: call.trace, payloadByteCount: payload.count)
+    guard more else {
+      counters.answered += 1
+      sendTerminal(header, payload: .stored(payload), for: index, actions: &actions)
+      end(index)
+      return true
+    }
+    if takesParts(seat) {
+      useCredit(towards: seat, byteCount: payload.count)
+      counters.framesOut &+= 1
+      actions.append(.send(seat: seat, header: header, payload: .stored(payload)))
+      return true
+    }
+    enqueue(
+      MailboxEntry(
+        header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
+        answersSerial: deliveries[index].serial, creditHolder: -1),
+      for: seat)
+    let hasRoom = seats[seat].mailbox.count * 2 < limits.clientMailboxFrames && !isFull(seat)
+    if !hasRoom { seats[seat].wantsRoomNotice = true }
+    return hasRoom
+  }
+
+  /// Refuses a call that the supervisor serves.
+  public mutating func refuse(_ call: HubCall, _ refusal: Refusal, actions: inout [HubAction]) {
+    guard let index = findService(call) else { return }
+    refuse(index, refusal, actions: &actions)
+  }
+
+  private func findService(_ call: HubCall) -> Int? {
+    let seat = call.caller.seat
+    guard seat < seats.count, seats[seat].endpoint == call.caller, let index = seats[seat].outstanding[call.id],
+      deliveries[index].state == .inService
+    else { return nil }
+    return index
+  }
+}

@@ -1,0 +1,195 @@
+internal import Clocks
+internal import DequeModule
+internal import Frames
+
+extension MessageHub {
+  /// Whether a frame for this seat is held on its sender's credit.
+  func isFull(_ seat: Int) -> Bool {
+    let frames = seats[seat].isWorker ? limits.mailboxFrames : limits.clientMailboxFrames
+    let bytes = seats[seat].isWorker ? limits.mailboxBytes : limits.clientMailboxBytes
+    return seats[seat].mailbox.count >= frames || seats[seat].mailboxBytes >= bytes || poolBytes >= limits.poolBytes
+  }
+
+  /// Whether a frame that spends credit can go to the seat at once.
+  @inline(__always)
+  func isOpenHanded(_ seat: Int) -> Bool {
+    seats[seat].state == .ready && seats[seat].mailbox.isEmpty && seats[seat].hasCredit && seats[seat].suspectCount == 0
+  }
+
+  /// Whether a part of an answer can go to the seat at once.
+  @inline(__always)
+  func takesParts(_ seat: Int) -> Bool {
+    seats[seat].isConnected && seats[seat].mailbox.isEmpty && seats[seat].hasCredit
+  }
+
+  mutating func enqueue(_ entry: MailboxEntry, for seat: Int, atFront: Bool = false) {
+    seats[seat].mailboxBytes += entry.payloadByteCount
+    poolBytes += entry.payload.storedByteCount
+    if entry.answers >= 0, deliveries.holds(entry.answers, serial: entry.answersSerial) {
+      deliveries[entry.answers].queuedParts += 1
+    }
+    if atFront { seats[seat].mailbox.prepend(entry) } else { seats[seat].mailbox.append(entry) }
+  }
+
+  /// Forgets what an entry holds besides its delivery: bytes, and its sender's credit.
+  mutating func settle(_ entry: MailboxEntry, of seat: Int) {
+    seats[seat].mailboxBytes -= entry.payloadByteCount
+    poolBytes -= entry.payload.storedByteCount
+    if entry.creditHolder >= 0 {
+      returnCredit(to: entry.creditHolder, turn: entry.creditTurn, byteCount: entry.payloadByteCount)
+    }
+    if entry.answers >= 0, deliveries.holds(entry.answers, serial: entry.answersSerial) {
+      deliveries[entry.answers].queuedParts -= 1
+    }
+  }
+
+  /// Sends what the seat may have now.
+  mutating func pump(_ seat: Int, now: Instant, actions: inout [HubAction]) {
+    while seats[seat].isConnected, let head = seats[seat].mailbox.first {
+      let isAnswer = head.header.type.isTerminal(flags: head.header.flags) || head.answers >= 0
+      // A worker that is not READY yet, or draining, gets the answers it waits for, but no new work.
+      if seats[seat].state != .ready && !isAnswer { break }
+      if head.header.type.spendsCredit(flags: head.header.flags) && !seats[seat].hasCredit { break }
+      if !isAnswer && hasActiveSuspect(seat) { break }
+      seats[seat].mailbox.removeFirst()
+      settle(head, of: seat)
+      if head.delivery >= 0 {
+        deliver(head.delivery, payload: head.payload, now: now, actions: &actions)
+      } else {
+        if head.header.type.spendsCredit(flags: head.header.flags) {
+          useCredit(towards: seat, byteCount: head.payloadByteCount)
+        }
+        counters.framesOut &+= 1
+        actions.append(.send(seat: seat, header: head.header, payload: head.payload))
+      }
+    }
+    fillGaps(seat)
+    noticeRoom(seat, actions: &actions)
+  }
+
+  /// A suspect is delivered alone: while one is with the worker, no other work goes to it.
+  private func hasActiveSuspect(_ seat: Int) -> Bool {
+    guard seats[seat].suspectCount > 0 else { return false }
+    var index = seats[seat].firstInHand
+    while index >= 0 {
+      if deliveries[index].isSuspect { return true }
+      index = deliveries[index].next
+    }
+    return false
+  }
+
+  /// Hands a delivery to its receiver. Its bytes stay for as long as it may have to be delivered again.
+  mutating func deliver(_ index: Int, payload: HubPayload, now: Instant, actions: inout [HubAction]) {
+    let seat = deliveries[index].receiverSeat
+    if let deadline = deliveries[index].deadline {
+      guard deadline > now else {
+        deadlinePassed(index, now: now, actions: &actions)
+        return
+      }
+      let left = (deadline.nanoseconds - now.nanoseconds) / 1_000_000
+      deliveries[index].header.ttlMilliseconds = UInt32(clamping: max(1, left))
+    }
+    deliveries[index].state = .delivered
+    deliveries[index].attempt += 1
+    deliveries[index].header.attempt = deliveries[index].attempt
+    if deliveries[index].attempt > 1 {
+      deliveries[index].header.flags.insert(.redelivered)
+      counters.redelivered += 1
+    }
+    if deliveries[index].header.flags.contains(.atMostOnce) {
+      forgetPayload(of: index)
+    } else if case .none = deliveries[index].payload, case .stored(let bytes) = payload {
+      deliveries[index].payload = payload
+      poolBytes += bytes.count
+    }
+    var header = deliveries[index].header
+    header.destination = seats[seat].endpoint
+    appendInHand(index, of: seat)
+    useCredit(towards: seat, byteCount: header.payloadByteCount)
+    counters.framesOut &+= 1
+    actions.append(.send(seat: seat, header: header, payload: payload))
+    updateBusy(seat, now)
+  }
+
+  /// Frees the bytes kept for a second delivery.
+  mutating func forgetPayload(of index: Int) {
+    poolBytes -= deliveries[index].payload.storedByteCount
+    deliveries[index].payload = .none
+  }
+
+  // MARK: What a worker has in hand
+
+  mutating func appendInHand(_ index: Int, of seat: Int) {
+    let last = seats[seat].lastInHand
+    deliveries[index].previous = last
+    deliveries[index].next = -1
+    if last >= 0 { deliveries[last].next = index } else { seats[seat].firstInHand = index }
+    seats[seat].lastInHand = index
+    seats[seat].inHandCount += 1
+    seats[seat].unacceptedCount += 1
+    deliveries[index].isAccepted = false
+  }
+
+  mutating func removeInHand(_ index: Int, of seat: Int) {
+    let previous = deliveries[index].previous
+    let next = deliveries[index].next
+    if previous >= 0 { deliveries[previous].next = next } else { seats[seat].firstInHand = next }
+    if next >= 0 { deliveries[next].previous = previous } else { seats[seat].lastInHand = previous }
+    deliveries[index].previous = -1
+    deliveries[index].next = -1
+    seats[seat].inHandCount -= 1
+    if !deliveries[index].isAccepted { seats[seat].unacceptedCount -= 1 }
+  }
+
+  /// The worker has shown that this message does not kill it.
+  mutating func accept(_ index: Int, of seat: Int) {
+    if !deliveries[index].isAccepted {
+      deliveries[index].isAccepted = true
+      seats[seat].unacceptedCount -= 1
+    }
+    clearSuspicion(of: index)
+  }
+
+  mutating func clearSuspicion(of index: Int) {
+    guard deliveries[index].isSuspect else { return }
+    deliveries[index].isSuspect = false
+    seats[deliveries[index].receiverSeat].suspectCount -= 1
+  }
+
+  /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements come
+  /// mostly in order.
+  func findInHand(_ seat: Int, source: Endpoint, id: UInt64) -> Int? {
+    var index = seats[seat].firstInHand
+    while index >= 0 {
+      if deliveries[index].header.id == id && deliveries[index].header.source == source { return index }
+      index = deliveries[index].next
+    }
+    return nil
+  }
+
+  // MARK: Gaps and room
+
+  /// Tells a slow subscriber what it missed, once there is room to say so.
+  mutating func fillGaps(_ seat: Int) {
+    guard !seats[seat].gaps.isEmpty, seats[seat].mailbox.count * 2 < limits.clientMailboxFrames else { return }
+    let gaps = seats[seat].gaps
+    seats[seat].gaps = [:]
+    for (topic, dropped) in gaps { enqueueGap(topic, dropped, for: seat) }
+  }
+
+  mutating func enqueueGap(_ topic: UInt16, _ dropped: UInt64, for seat: Int) {
+    let bytes = JSONPayload.encode(Gap(dropped: dropped))
+    let header = FrameHeader(
+      type: .gap, destination: seats[seat].endpoint, method: topic, payloadByteCount: bytes.count)
+    enqueue(
+      MailboxEntry(
+        header: header, payload: .stored(bytes), payloadByteCount: bytes.count, delivery: -1, creditHolder: -1),
+      for: seat)
+  }
+
+  mutating func noticeRoom(_ seat: Int, actions: inout [HubAction]) {
+    guard seats[seat].wantsRoomNotice, seats[seat].mailbox.count * 2 < limits.clientMailboxFrames else { return }
+    seats[seat].wantsRoomNotice = false
+    actions.append(.serviceMayContinue(seat: seat))
+  }
+}

@@ -1,0 +1,328 @@
+internal import Clocks
+internal import Contracts
+internal import DequeModule
+internal import Frames
+
+extension MessageHub {
+  mutating func receivedRequest(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+  ) throws(FrameViolation) {
+    try checkId(header.id, from: seat)
+    counters.requests += 1
+    let receiver: Int
+    do throws(Refusal) {
+      receiver = try resolveReceiver(header, from: seat)
+    } catch {
+      if error.code == .denied { counters.denied += 1 }
+      returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+      refuseAtDoor(error, header, seat, actions: &actions)
+      return
+    }
+    var header = header
+    header.source = seats[seat].endpoint
+    if header.trace == 0 { header.trace = newTrace() }
+    let index = deliveries.insert(
+      Delivery(
+        state: receiver == 0 ? .inService : .queued, header: header, callerSeat: seat, receiverSeat: receiver,
+        receivedAt: now, payload: .none, payloadByteCount: payload.count))
+    seats[seat].outstanding[header.id] = index
+    let ttl = header.ttlMilliseconds > 0 ? header.ttlMilliseconds : limits.defaultTTLMilliseconds
+    if ttl > 0 { setDeadline(now.advanced(milliseconds: UInt64(ttl)), of: index) }
+    if seats[seat].outstanding.count > limits.outstandingRequests { deliveries[index].holdsCredit = true }
+    if receiver == 0 {
+      if !deliveries[index].holdsCredit {
+        returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+      }
+      actions.append(.serve(call(of: index)))
+      return
+    }
+    offer(index, payload, to: receiver, now: now, actions: &actions)
+  }
+
+  /// Delivers a message at once, or puts it in the receiver's mailbox.
+  mutating func offer(
+    _ index: Int, _ payload: UnsafeRawBufferPointer, to receiver: Int, now: Instant, actions: inout [HubAction]
+  ) {
+    let sender = deliveries[index].callerSeat
+    let turn = seats[sender].turn
+    if isOpenHanded(receiver) {
+      if !deliveries[index].holdsCredit { returnCredit(to: sender, turn: turn, byteCount: payload.count) }
+      if !deliveries[index].header.flags.contains(.atMostOnce) {
+        deliveries[index].payload = Self.stored(payload)
+        poolBytes += deliveries[index].payload.storedByteCount
+      }
+      deliver(index, payload: .input, now: now, actions: &actions)
+      return
+    }
+    let holds = isFull(receiver) && !deliveries[index].holdsCredit
+    if !holds && !deliveries[index].holdsCredit { returnCredit(to: sender, turn: turn, byteCount: payload.count) }
+    enqueue(
+      MailboxEntry(
+        header: deliveries[index].header, payload: Self.stored(payload), payloadByteCount: payload.count,
+        delivery: index, creditHolder: holds ? sender : -1, creditTurn: turn),
+      for: receiver)
+    updateBusy(receiver, now)
+  }
+
+  /// Finds the seat a REQUEST or a directed EVENT is for; 0 is the supervisor.
+  func resolveReceiver(_ header: FrameHeader, from seat: Int) throws(Refusal) -> Int {
+    guard let entry = table[header.method], entry.kind == .method else {
+      throw Refusal(.unknownMethod, "method \(header.method) is not in the registry", outcome: .notStarted)
+    }
+    guard entry.callers.contains(seats[seat].role) else {
+      throw Refusal(
+        .denied, "role '\(roleName(seats[seat].role))' may not call \(entry.name)", outcome: .notStarted)
+    }
+    if entry.server == .supervisor {
+      guard header.destination == .hub else {
+        throw Refusal(.unknownMethod, "\(entry.name) is served by the supervisor (destination 0)", outcome: .notStarted)
+      }
+      return 0
+    }
+    if header.destination == .hub { return try pickMember(of: entry) }
+    if let role = header.destination.role {
+      guard role == entry.server.number else {
+        throw Refusal(
+          .unknownMethod, "\(entry.name) is served by role '\(entry.server)', not '\(roleName(role))'",
+          outcome: .notStarted)
+      }
+      return try pickMember(of: entry)
+    }
+    return try checkMember(header.destination, for: entry)
+  }
+
+  private func checkMember(_ destination: Endpoint, for entry: AccessEntry) throws(Refusal) -> Int {
+    let seat = destination.seat
+    guard seat > 0, seat < seats.count, seats[seat].state != .free,
+      seats[seat].isWorker || seats[seat].endpoint == destination
+    else { throw Refusal(.gone, "there is nobody at endpoint \(destination)", outcome: .notStarted) }
+    guard seats[seat].role == entry.server.number, !seats[seat].isConnected || seats[seat].serves.contains(entry.number)
+    else {
+      throw Refusal(.unknownMethod, "\(seats[seat].name) does not serve \(entry.name)", outcome: .notStarted)
+    }
+    guard seats[seat].acceptsWork else { throw refusalWhenClosed(seat) }
+    return seat
+  }
+
+  /// The member of the role with the least to do; one that is away is better than none.
+  private func pickMember(of entry: AccessEntry) throws(Refusal) -> Int {
+    var best = -1
+    var bestLoad = Int.max
+    var closed = -1
+    var isRefusing = false
+    for seat in membersByRole[entry.server.number] ?? [] {
+      guard seats[seat].acceptsWork else {
+        closed = seat
+        continue
+      }
+      if seats[seat].isConnected && !seats[seat].serves.contains(entry.number) {
+        isRefusing = true
+        continue
+      }
+      let penalty = seats[seat].state == .ready ? 0 : 1_000_000
+      let load = seats[seat].inHandCount + seats[seat].mailbox.count + penalty
+      if load < bestLoad {
+        best = seat
+        bestLoad = load
+      }
+    }
+    if best >= 0 { return best }
+    if closed >= 0 { throw refusalWhenClosed(closed) }
+    if isRefusing {
+      throw Refusal(.unknownMethod, "no worker of role '\(entry.server)' serves \(entry.name)", outcome: .notStarted)
+    }
+    throw Refusal(
+      .unavailable, "\(entry.name) needs a worker of role '\(entry.server)', and supervisor.conf has none",
+      outcome: .notStarted)
+  }
+
+  private func refusalWhenClosed(_ seat: Int) -> Refusal {
+    Refusal(
+      .unavailable, "\(seats[seat].name) is not running: \(seats[seat].closedReason)", outcome: .notStarted,
+      retryAfterMilliseconds: seats[seat].retryAfterMilliseconds)
+  }
+
+  func roleName(_ number: UInt16) -> String {
+    table.roles.values.first { $0.number == number }?.name ?? "\(number)"
+  }
+
+  /// The terminal answer to a frame that was never taken in.
+  mutating func refuseAtDoor(_ refusal: Refusal, _ header: FrameHeader, _ seat: Int, actions: inout [HubAction]) {
+    counters.refused += 1
+    let bytes = JSONPayload.encode(refusal)
+    let answer = FrameHeader(
+      type: header.type == .event ? .nack : .error, destination: seats[seat].endpoint, re: header.id,
+      method: header.method, trace: header.trace, payloadByteCount: bytes.count)
+    actions.append(.send(seat: seat, header: answer, payload: .stored(bytes)))
+  }
+
+  /// The hub's own terminal answer to the sender of a delivery, which ends with it. The receiver's list must already be
+  /// without it.
+  mutating func refuse(_ index: Int, _ refusal: Refusal, actions: inout [HubAction]) {
+    counters.refused += 1
+    let bytes = JSONPayload.encode(refusal)
+    let delivery = deliveries[index]
+    var answer = FrameHeader(
+      type: delivery.isRequest ? .error : .nack, re: delivery.header.id, attempt: delivery.attempt,
+      method: delivery.header.method, trace: delivery.header.trace, payloadByteCount: bytes.count)
+    answer.source = seats[delivery.receiverSeat].endpoint
+    if delivery.ackGroup >= 0 {
+      // One subscriber less to wait for; the publisher has nothing to repeat.
+      acknowledge(group: delivery.ackGroup, actions: &actions)
+    } else {
+      sendTerminal(answer, payload: .stored(bytes), for: index, actions: &actions)
+    }
+    end(index)
+  }
+
+  /// Sends the terminal answer of a delivery to its sender, behind parts of the same answer that still wait.
+  mutating func sendTerminal(_ header: FrameHeader, payload: HubPayload, for index: Int, actions: inout [HubAction]) {
+    let seat = deliveries[index].callerSeat
+    guard seats[seat].isConnected, seats[seat].endpoint == deliveries[index].header.source else { return }
+    var header = header
+    header.destination = seats[seat].endpoint
+    if deliveries[index].queuedParts > 0 {
+      enqueue(
+        MailboxEntry(
+          header: header, payload: payload, payloadByteCount: header.payloadByteCount, delivery: -1, creditHolder: -1),
+        for: seat)
+      return
+    }
+    counters.framesOut &+= 1
+    actions.append(.send(seat: seat, header: header, payload: payload))
+  }
+
+  /// Forgets a delivery: nobody will hear of it again.
+  mutating func end(_ index: Int) {
+    let delivery = deliveries[index]
+    clearSuspicion(of: index)
+    forgetPayload(of: index)
+    if delivery.isRequest, seats[delivery.callerSeat].outstanding[delivery.header.id] == index,
+      seats[delivery.callerSeat].endpoint == delivery.header.source
+    {
+      seats[delivery.callerSeat].outstanding[delivery.header.id] = nil
+    }
+    if delivery.holdsCredit {
+      let turn = delivery.header.source.rawValue >> 12
+      if seats[delivery.callerSeat].turn & 0x7FFFF == turn {
+        returnCredit(
+          to: delivery.callerSeat, turn: seats[delivery.callerSeat].turn, byteCount: delivery.payloadByteCount)
+      }
+    }
+    deliveries.remove(index)
+  }
+
+  func call(of index: Int) -> HubCall {
+    let header = deliveries[index].header
+    return HubCall(caller: header.source, id: header.id, method: header.method, trace: header.trace)
+  }
+
+  // MARK: Giving up
+
+  mutating func receivedCancel(_ header: FrameHeader, from seat: Int, now: Instant, actions: inout [HubAction]) {
+    // An answer may have crossed the CANCEL: then there is nothing left to give up.
+    guard let index = seats[seat].outstanding[header.re], !deliveries[index].isCancelled else { return }
+    switch deliveries[index].state {
+    case .queued, .deferred:
+      removeFromMailbox(index)
+      refuse(index, Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted), actions: &actions)
+    case .delivered:
+      deliveries[index].isCancelled = true
+      sendCancel(index, actions: &actions)
+      setDeadline(now.advanced(milliseconds: limits.cancelGraceMilliseconds), of: index)
+    case .inService:
+      actions.append(.serviceCancelled(call(of: index)))
+      refuse(index, Refusal(.cancelled, "cancelled by the caller", outcome: .done), actions: &actions)
+    case .abandoned: break
+    }
+  }
+
+  func sendCancel(_ index: Int, actions: inout [HubAction]) {
+    let delivery = deliveries[index]
+    let header = FrameHeader(
+      type: .cancel, destination: seats[delivery.receiverSeat].endpoint, source: delivery.header.source,
+      re: delivery.header.id, attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace)
+    actions.append(.send(seat: delivery.receiverSeat, header: header, payload: .none))
+  }
+
+  mutating func removeFromMailbox(_ index: Int) {
+    let seat = deliveries[index].receiverSeat
+    guard let position = seats[seat].mailbox.firstIndex(where: { $0.delivery == index }) else { return }
+    settle(seats[seat].mailbox.remove(at: position), of: seat)
+  }
+
+  mutating func deadlinePassed(_ index: Int, now: Instant, actions: inout [HubAction]) {
+    let receiver = deliveries[index].receiverSeat
+    switch deliveries[index].state {
+    case .queued:
+      removeFromMailbox(index)
+      refuse(index, expired(index, .notStarted), actions: &actions)
+      pump(receiver, now: now, actions: &actions)
+      updateBusy(receiver, now)
+    case .deferred:
+      requeueDeferred(index, now: now, actions: &actions)
+    case .delivered:
+      let isCancelled = deliveries[index].isCancelled
+      if !isCancelled { sendCancel(index, actions: &actions) }
+      let refusal =
+        isCancelled
+        ? Refusal(.cancelled, "cancelled; \(seats[receiver].name) did not say how far it was", outcome: .unknown)
+        : expired(index, .unknown)
+      abandon(index, refusal, actions: &actions)
+    case .inService:
+      actions.append(.serviceCancelled(call(of: index)))
+      refuse(index, expired(index, .unknown), actions: &actions)
+    case .abandoned: break
+    }
+  }
+
+  private func expired(_ index: Int, _ outcome: Outcome) -> Refusal {
+    let name = seats[deliveries[index].receiverSeat].name
+    let method = table[deliveries[index].header.method]?.name ?? "the request"
+    let state = outcome == .notStarted ? "it was still waiting for \(name)" : "\(name) has not answered"
+    return Refusal(.expired, "\(method): the time to live ran out; \(state)", outcome: outcome)
+  }
+
+  /// Answers the caller although the worker still has the message; the worker's own answer will be discarded, but until
+  /// then it counts as work in hand.
+  mutating func abandon(_ index: Int, _ refusal: Refusal, actions: inout [HubAction]) {
+    counters.refused += 1
+    let bytes = JSONPayload.encode(refusal)
+    let delivery = deliveries[index]
+    let answer = FrameHeader(
+      type: delivery.isRequest ? .error : .nack, source: seats[delivery.receiverSeat].endpoint, re: delivery.header.id,
+      attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace,
+      payloadByteCount: bytes.count)
+    sendTerminal(answer, payload: .stored(bytes), for: index, actions: &actions)
+    forget(index)
+  }
+
+  /// Takes a delivery from its caller's books, and leaves it on the worker's.
+  mutating func forget(_ index: Int) {
+    let delivery = deliveries[index]
+    if seats[delivery.callerSeat].endpoint == delivery.header.source {
+      seats[delivery.callerSeat].outstanding[delivery.header.id] = nil
+      if delivery.holdsCredit {
+        returnCredit(
+          to: delivery.callerSeat, turn: seats[delivery.callerSeat].turn, byteCount: delivery.payloadByteCount)
+      }
+    }
+    deliveries[index].holdsCredit = false
+    deliveries[index].state = .abandoned
+    deliveries[index].deadline = nil
+    forgetPayload(of: index)
+    dropOldAbandoned(of: delivery.receiverSeat)
+  }
+
+  /// A worker that takes and never answers must not make this list grow for ever.
+  private mutating func dropOldAbandoned(of seat: Int) {
+    guard seats[seat].inHandCount > Self.inHandMaximum else { return }
+    let oldest = seats[seat].firstInHand
+    guard oldest >= 0, deliveries[oldest].state == .abandoned else { return }
+    removeInHand(oldest, of: seat)
+    end(oldest)
+  }
+
+  /// Messages with one worker above which the oldest abandoned one is forgotten.
+  static let inHandMaximum = 4_096
+}

@@ -1,0 +1,183 @@
+public import Clocks
+public import Contracts
+public import Frames
+internal import HeapModule
+
+// The hub: every message between workers passes here, and here it is known who holds what.
+//
+// What: a machine without I/O. Inputs are frames from peers, comings and goings of connections, and the passing of time;
+// outputs are `HubAction`s that a shell performs. It owns the mailboxes, the credit in both directions, the table of
+// unanswered requests, and the rules of redelivery.
+//
+// Why in one machine: a broker sees a closed connection but no exit; a process manager sees an exit but not the work. The
+// supervisor tells this machine of both, so it can decide for every message at a worker's death, in the same instant,
+// whether it is delivered again, answered `unknown`, or kept as a dead letter.
+//
+// How it stays bounded. A peer may send only what it has credit for. Credit comes back when a frame leaves the hub's care:
+// at once, while the receiver's mailbox is below its bound; when the frame is taken from the mailbox, above it. So a full
+// mailbox grows by no more than the windows of those who send to it, and `poolBytes` bounds all mailboxes together.
+//
+// How it cannot deadlock. A peer is always read. Terminal answers, acknowledgements and what runs a connection need no
+// credit and pass every mailbox, except that an answer does not overtake parts of itself.
+//
+// Rejected: a journal in the hub (its own durable state would be a second truth beside the workers' databases: what must
+// survive the hub is committed by the worker before it says "accepted"), and one queue for each pair of peers.
+
+/// Routes frames between seats; see the essay at the head of the file.
+///
+/// Isolation: a plain value, used from one place. Frames' payloads are borrowed for the call.
+public struct MessageHub: ~Copyable {
+  /// What has happened so far.
+  public internal(set) var counters = HubCounters()
+  /// Who may call what; grows when custom workers bring methods.
+  public internal(set) var table: AccessTable
+  let limits: HubLimits
+
+  var seats: [Seat] = [Seat(index: 0)]
+  var freeSeats: [Int] = []
+  var membersByRole: [UInt16: [Int]] = [:]
+  var deliveries = DeliverySlab()
+  var deadlines = Heap<Deadline>()
+  var subscribers: [UInt16: [Int]] = [:]
+  var ackGroups: [Int: AckGroup] = [:]
+  var nextAckGroup = 0
+  var laggingSeats: [Int] = []
+  /// Payload bytes kept in mailboxes and with unanswered requests.
+  var poolBytes = 0
+  var nextTrace: UInt64
+
+  /// A point in time at which a delivery wants attention.
+  struct Deadline: Comparable {
+    var instant: Instant
+    var index: Int
+    var serial: UInt64
+    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
+    static func == (left: Deadline, right: Deadline) -> Bool { left.instant == right.instant }
+  }
+
+  /// A hub without seats. `traceSeed` makes trace numbers differ from one start of the supervisor to the next.
+  public init(limits: HubLimits, table: AccessTable, traceSeed: UInt64) {
+    self.limits = limits
+    self.table = table
+    nextTrace = traceSeed
+    seats[0].name = "supervisor"
+  }
+
+  // MARK: Frames
+
+  /// A frame arrived from the peer on `seat`. `payload` is borrowed for the call; actions that say `.input` refer to it.
+  public mutating func received(
+    _ header: FrameHeader, payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+  ) {
+    counters.framesIn &+= 1
+    do throws(FrameViolation) {
+      guard header.source == .hub else {
+        throw .rule(.forgedSource, "source is written by the hub; a peer leaves it 0")
+      }
+      if header.type.spendsCredit(flags: header.flags) { try spendCredit(of: seat, byteCount: payload.count) }
+      switch header.type {
+      case .request: try receivedRequest(header, payload, from: seat, now: now, actions: &actions)
+      case .event: try receivedEvent(header, payload, from: seat, now: now, actions: &actions)
+      case .response, .error, .progress:
+        try receivedAnswer(header, payload, from: seat, now: now, actions: &actions)
+      case .ack: receivedAck(header, from: seat, now: now, actions: &actions)
+      case .nack: receivedNack(header, from: seat, now: now, actions: &actions)
+      case .cancel: receivedCancel(header, from: seat, now: now, actions: &actions)
+      case .subscribe, .unsubscribe: try receivedSubscription(header, from: seat, actions: &actions)
+      case .credit: try receivedCredit(payload, from: seat, now: now, actions: &actions)
+      case .ping:
+        actions.append(.send(seat: seat, header: FrameHeader(type: .pong, re: header.id), payload: .none))
+      case .pong: break
+      case .ready: try receivedReady(header, from: seat, now: now, actions: &actions)
+      case .status, .extend, .goodbye, .fatal, .config:
+        touch(seat, now)
+        actions.append(.control(seat: seat, header: header))
+      case .hello: throw .rule(.outOfTurn, "HELLO comes once, as the first frame")
+      case .welcome, .registry, .drain, .gap:
+        throw .rule(.unknownType, "only the hub sends \(header.type)")
+      }
+    } catch {
+      violated(error, by: seat, actions: &actions)
+    }
+  }
+
+  /// The peer broke a rule of the protocol, as found here or by the shell's reader.
+  public mutating func violated(_ violation: FrameViolation, by seat: Int, actions: inout [HubAction]) {
+    counters.violations += 1
+    actions.append(.cut(seat: seat, violation: violation))
+  }
+
+  /// The present turn of the event loop ends: tells peers the credit they got back meanwhile, one frame a peer.
+  public mutating func turnEnded(actions: inout [HubAction]) {
+    if laggingSeats.isEmpty { return }
+    for seat in laggingSeats {
+      seats[seat].isLagging = false
+      guard seats[seat].isConnected else { continue }
+      let allowed = seats[seat].allowed
+      seats[seat].announced = allowed
+      let header = FrameHeader(type: .credit, payloadByteCount: 16)
+      actions.append(.send(seat: seat, header: header, payload: .stored(allowed.payload)))
+    }
+    laggingSeats.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Time
+
+  /// When ``timerFired(now:actions:)`` is next due; nil = never.
+  public var nextDeadline: Instant? { deadlines.min?.instant }
+
+  /// A deadline has passed.
+  public mutating func timerFired(now: Instant, actions: inout [HubAction]) {
+    while let first = deadlines.min, first.instant <= now {
+      deadlines.removeMin()
+      guard deliveries.holds(first.index, serial: first.serial),
+        let deadline = deliveries[first.index].deadline, deadline <= now
+      else { continue }
+      deadlinePassed(first.index, now: now, actions: &actions)
+    }
+  }
+
+  mutating func setDeadline(_ instant: Instant, of index: Int) {
+    deliveries[index].deadline = instant
+    deadlines.insert(Deadline(instant: instant, index: index, serial: deliveries[index].serial))
+    // Entries of answered requests stay until they are due; when they are most of the heap it is built anew.
+    guard deadlines.count > 64 + 4 * deliveries.count else { return }
+    deadlines = Heap(
+      deadlines.unordered.filter { entry in
+        deliveries.holds(entry.index, serial: entry.serial) && deliveries[entry.index].deadline == entry.instant
+      })
+  }
+
+  // MARK: Small parts
+
+  mutating func newTrace() -> UInt64 {
+    nextTrace &+= 1
+    if nextTrace == 0 { nextTrace = 1 }
+    return nextTrace
+  }
+
+  mutating func checkId(_ id: UInt64, from seat: Int) throws(FrameViolation) {
+    guard id > seats[seat].lastId else {
+      throw .rule(
+        .idNotIncreasing, "id \(id) is not greater than \(seats[seat].lastId), the last one on this connection")
+    }
+    seats[seat].lastId = id
+  }
+
+  static func stored(_ payload: UnsafeRawBufferPointer) -> HubPayload {
+    payload.count == 0 ? .none : .stored([UInt8](payload))
+  }
+
+  /// The seat's connection sent or took something that shows it at work.
+  mutating func touch(_ seat: Int, _ now: Instant) {
+    if seats[seat].busySince != nil { seats[seat].busySince = now }
+  }
+
+  /// Starts or ends the time since which a worker owes progress.
+  mutating func updateBusy(_ seat: Int, _ now: Instant) {
+    let owes =
+      seats[seat].state == .ready
+      && (seats[seat].unacceptedCount > 0 || (!seats[seat].mailbox.isEmpty && !seats[seat].hasCredit))
+    if !owes { seats[seat].busySince = nil } else if seats[seat].busySince == nil { seats[seat].busySince = now }
+  }
+}
