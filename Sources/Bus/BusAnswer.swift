@@ -1,0 +1,186 @@
+internal import DequeModule
+public import EventLoop
+public import Frames
+
+/// A payload as it travelled.
+public struct BusPayload: Sendable, Hashable {
+  /// The bytes.
+  public var bytes: [UInt8]
+  /// Whether the layout is the method's own; else it is JSON.
+  public var isRaw: Bool
+
+  /// A payload; JSON unless said otherwise.
+  public init(_ bytes: [UInt8], isRaw: Bool = false) {
+    self.bytes = bytes
+    self.isRaw = isRaw
+  }
+
+  /// A value as JSON.
+  public init(json value: some Encodable) { self.init(JSONPayload.encode(value)) }
+
+  /// Nothing.
+  public static let empty = BusPayload([])
+
+  /// Reads the payload as JSON.
+  public func decoded<Value: Decodable>(as type: Value.Type) throws(Refusal) -> Value {
+    try JSONPayload.decode(type, from: bytes)
+  }
+}
+
+/// The answer to a request, part by part. Parts are kept on this side's credit until ``next()`` takes them, so a slow reader
+/// slows whoever produces them.
+@EventLoopActor
+public final class BusAnswer {
+  /// The request's id on its connection.
+  public let id: UInt64
+  /// Called when the worker says it moves; the payload is the method's own.
+  public var onProgress: (@EventLoopActor (BusPayload) -> Void)?
+  /// Whether the worker has acknowledged a long request.
+  public private(set) var isAccepted = false
+
+  private unowned let connection: BusConnection
+  private var parts = Deque<(payload: BusPayload, credit: Int?)>()
+  private var ending: Result<Void, Refusal>?
+  private var waiter: CheckedContinuation<Void, Never>?
+  private let destination: Endpoint
+
+  init(id: UInt64, destination: Endpoint, connection: BusConnection) {
+    self.id = id
+    self.destination = destination
+    self.connection = connection
+  }
+
+  /// The next part; nil after the last. The terminal answer's own payload counts as a part unless it is empty.
+  ///
+  /// - Throws: the refusal that ended the request.
+  public func next() async throws(Refusal) -> BusPayload? {
+    while true {
+      if let part = parts.popFirst() {
+        if let credit = part.credit { connection.didConsume(byteCount: credit) }
+        return part.payload
+      }
+      switch ending {
+      case .success: return nil
+      case .failure(let refusal): throw refusal
+      case nil: await withCheckedContinuation { waiter = $0 }
+      }
+    }
+  }
+
+  /// Gives the request up; ``next()`` then throws `cancelled`, unless the answer was quicker.
+  public func cancel() {
+    guard ending == nil else { return }
+    connection.sendFree(FrameHeader(type: .cancel, re: id))
+  }
+
+  func receivedPart(_ header: FrameHeader, _ bytes: [UInt8]) {
+    let isLast = !header.flags.contains(.more)
+    if !isLast || !bytes.isEmpty {
+      let payload = BusPayload(bytes, isRaw: header.flags.contains(.raw))
+      parts.append((payload, isLast ? nil : bytes.count))
+    }
+    if isLast { ending = .success(()) }
+    wake()
+  }
+
+  func receivedRefusal(_ refusal: Refusal) {
+    if ending == nil { ending = .failure(refusal) }
+    wake()
+  }
+
+  func receivedProgress(_ bytes: [UInt8]) { onProgress?(BusPayload(bytes)) }
+  func receivedAcceptance() { isAccepted = true }
+
+  private func wake() {
+    waiter?.resume()
+    waiter = nil
+  }
+}
+
+extension BusConnection {
+  /// Asks for work and hands back the answer as it comes.
+  ///
+  /// - Parameters:
+  ///   - method: its name in the registry.
+  ///   - worker: the worker to ask, by name; else the hub picks one that serves the method.
+  ///   - ttlMilliseconds: how long the answer is of use; 0 = the hub's default.
+  ///   - atMostOnce: never run it a second time after a worker's death.
+  public func ask(
+    _ method: String, of worker: String? = nil, _ payload: BusPayload = .empty, ttlMilliseconds: UInt32 = 0,
+    atMostOnce: Bool = false
+  ) async throws(Refusal) -> BusAnswer {
+    let number = try number(ofMethod: method)
+    let destination = try worker.map { name throws(Refusal) in try endpoint(ofWorker: name) } ?? .hub
+    var flags: FrameFlags = payload.isRaw ? .raw : []
+    if atMostOnce { flags.insert(.atMostOnce) }
+    let answer = BusAnswer(id: nextId(), destination: destination, connection: self)
+    register(answer)
+    let header = FrameHeader(
+      type: .request, flags: flags, destination: destination, id: answer.id, ttlMilliseconds: ttlMilliseconds,
+      method: number)
+    do throws(Refusal) { try await send(header, payload.bytes) } catch {
+      forget(answer)
+      throw error
+    }
+    return answer
+  }
+
+  /// Asks for work and waits for the whole answer; parts are joined.
+  public func request(
+    _ method: String, of worker: String? = nil, _ payload: BusPayload = .empty, ttlMilliseconds: UInt32 = 0,
+    atMostOnce: Bool = false
+  ) async throws(Refusal) -> BusPayload {
+    let answer = try await ask(
+      method, of: worker, payload, ttlMilliseconds: ttlMilliseconds, atMostOnce: atMostOnce)
+    var whole = BusPayload.empty
+    while let part = try await answer.next() {
+      whole.bytes += part.bytes
+      whole.isRaw = part.isRaw
+    }
+    return whole
+  }
+
+  /// Publishes an event of a topic this role may publish.
+  ///
+  /// With `needsAck` it returns when every worker subscribed has acknowledged; else when it is on its way.
+  public func publish(_ topic: String, _ payload: BusPayload, needsAck: Bool = false) async throws(Refusal) {
+    try await sendEvent(number(ofTopic: topic), to: .hub, payload, needsAck: needsAck)
+  }
+
+  /// Sends an event to a method of one worker, or of any that serves it.
+  public func notify(
+    _ method: String, of worker: String? = nil, _ payload: BusPayload, needsAck: Bool = false
+  ) async throws(Refusal) {
+    let destination = try worker.map { name throws(Refusal) in try endpoint(ofWorker: name) } ?? .hub
+    try await sendEvent(number(ofMethod: method), to: destination, payload, needsAck: needsAck)
+  }
+
+  private func sendEvent(
+    _ number: UInt16, to destination: Endpoint, _ payload: BusPayload, needsAck: Bool
+  ) async throws(Refusal) {
+    var flags: FrameFlags = payload.isRaw ? .raw : []
+    if needsAck { flags.insert(.needsAck) }
+    let id = needsAck ? nextId() : 0
+    try await send(
+      FrameHeader(type: .event, flags: flags, destination: destination, id: id, method: number), payload.bytes)
+    if needsAck, let refusal = await acknowledgement(of: id) { throw refusal }
+  }
+
+  /// Asks for a topic's events, which then come to ``onEvent``.
+  public func subscribe(_ topic: String) async throws(Refusal) {
+    try await changeSubscription(.subscribe, topic)
+  }
+
+  /// Ends a subscription.
+  public func unsubscribe(_ topic: String) async throws(Refusal) {
+    try await changeSubscription(.unsubscribe, topic)
+  }
+
+  private func changeSubscription(_ type: FrameType, _ topic: String) async throws(Refusal) {
+    let number = try number(ofTopic: topic)
+    let answer = BusAnswer(id: nextId(), destination: .hub, connection: self)
+    register(answer)
+    try await send(FrameHeader(type: type, id: answer.id, method: number), [])
+    while try await answer.next() != nil {}
+  }
+}

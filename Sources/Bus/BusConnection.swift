@@ -1,0 +1,332 @@
+internal import DequeModule
+public import EventLoop
+public import Frames
+
+// One peer's end of the bus: RBP/1 over a byte stream.
+//
+// What: the greeting, ids, credit in both directions, requests with their answers, and the handlers for what comes in. It is
+// the same code in a managed worker (descriptor 3), an attached one and a client (the socket); it knows no worker's method.
+//
+// Sending waits for credit in one line, first come first served, so that a stream of parts and a single question share
+// fairly; terminal answers and acknowledgements pass the line. Receiving never waits: everything that arrives is either
+// bounded by the credit this side gave, or ends something this side began.
+//
+// Rejected: reconnecting here. A new connection has a new endpoint and new numbers; what may be asked again is known one
+// floor up (`ReconnectingBus`).
+
+/// A connection to the hub. Made by ``open(_:greeting:deadline:)``; over once ``onEnd`` was called.
+@EventLoopActor
+public final class BusConnection {
+  /// What the hub said at the door.
+  public let welcome: Welcome
+  /// The numbers headers speak in; replaced when the hub announces a change.
+  public private(set) var registry: Registry
+
+  /// A request for a method this peer serves.
+  public var onRequest: (@EventLoopActor (BusRequest) -> Void)?
+  /// An event of a subscribed topic, or one sent to this peer.
+  public var onEvent: (@EventLoopActor (BusEvent) -> Void)?
+  /// Events of a topic were dropped because this client did not keep up: topic name, how many.
+  public var onGap: (@EventLoopActor (String, UInt64) -> Void)?
+  /// The hub wants this worker to finish within so many milliseconds.
+  public var onDrain: (@EventLoopActor (UInt32) -> Void)?
+  /// New settings for this worker, as JSON.
+  public var onConfiguration: (@EventLoopActor (JSONValue) -> Void)?
+  /// The registry changed.
+  public var onRegistry: (@EventLoopActor (Registry) -> Void)?
+  /// The connection is over: why.
+  public var onEnd: (@EventLoopActor (Refusal) -> Void)?
+
+  let stream: ByteStream
+  private let reader: FrameReader
+  private var ledger: CreditLedger
+  private var lastId: UInt64 = 0
+  private var methodNames: [UInt16: String] = [:]
+  private var answers: [UInt64: BusAnswer] = [:]
+  private var acknowledgements: [UInt64: CheckedContinuation<Refusal?, Never>] = [:]
+  private var serving: [RequestKey: BusRequest] = [:]
+  private var line = Deque<Waiting>()
+  private var ending: Refusal?
+
+  /// Most senders that wait for credit at once; one more is refused (`full`).
+  public static let waitingSenderMaximum = 4_096
+
+  private struct RequestKey: Hashable {
+    let caller: Endpoint
+    let id: UInt64
+  }
+  private struct Waiting {
+    let byteCount: Int
+    let continuation: CheckedContinuation<Void, Never>
+  }
+
+  init(stream: ByteStream, welcome: Welcome, window: Window) {
+    self.stream = stream
+    self.welcome = welcome
+    registry = welcome.registry
+    reader = FrameReader(lengthMaximum: welcome.frameLimit)
+    ledger = CreditLedger(granted: welcome.window, window: window)
+    indexMethods()
+    stream.onInput = { [weak self] bytes in self?.received(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
+    stream.onEnd = { [weak self] fault in
+      self?.end(Refusal("disconnected", fault.map { "the bus: \($0)" } ?? "the supervisor closed the bus"))
+    }
+  }
+
+  // MARK: Sending
+
+  /// A number for the next frame that somebody will refer to.
+  func nextId() -> UInt64 {
+    lastId += 1
+    return lastId
+  }
+
+  /// Sends a frame that needs no credit.
+  func sendFree(_ header: FrameHeader, _ payload: [UInt8] = []) {
+    var header = header
+    header.payloadByteCount = payload.count
+    stream.write(byteCount: header.frameByteCount) { bytes in
+      guard let base = bytes.baseAddress else { return }
+      header.write(to: base)
+      UnsafeMutableRawBufferPointer(rebasing: bytes[FrameHeader.byteCount...]).copyBytes(from: payload)
+    }
+  }
+
+  /// Sends a frame that spends credit, at once if there is credit and nobody waits.
+  ///
+  /// - Returns: false when it has to wait.
+  func sendNow(_ header: FrameHeader, _ payload: [UInt8]) -> Bool {
+    guard ending == nil, line.isEmpty, ledger.hasCredit else { return false }
+    ledger.didSend(byteCount: payload.count)
+    sendFree(header, payload)
+    return true
+  }
+
+  /// Sends a frame that spends credit, after those who came before.
+  func send(_ header: FrameHeader, _ payload: [UInt8]) async throws(Refusal) {
+    try checkSize(payload)
+    if sendNow(header, payload) { return }
+    if let ending { throw ending }
+    guard line.count < Self.waitingSenderMaximum else {
+      throw Refusal(.full, "\(line.count) frames wait for credit on this connection already", outcome: .notStarted)
+    }
+    await withCheckedContinuation { line.append(Waiting(byteCount: payload.count, continuation: $0)) }
+    if let ending { throw ending }
+    // Credit for this frame was set aside when the line moved.
+    sendFree(header, payload)
+  }
+
+  private func checkSize(_ payload: [UInt8]) throws(Refusal) {
+    let maximum = welcome.frameLimit - FrameHeader.lengthMinimum
+    guard payload.count <= maximum else {
+      throw Refusal(
+        .badRequest, "the payload has \(payload.count) bytes; this connection carries at most \(maximum)",
+        outcome: .notStarted)
+    }
+  }
+
+  /// Lets those who wait for credit go, as far as it reaches. Their frames count as sent from here on.
+  private func moveLine() {
+    while ledger.hasCredit, let waiting = line.popFirst() {
+      ledger.didSend(byteCount: waiting.byteCount)
+      waiting.continuation.resume()
+    }
+  }
+
+  /// Tells the hub that this worker takes work now.
+  public func sendReady() { sendFree(FrameHeader(type: .ready)) }
+  /// Tells the hub in a line what this worker is doing.
+  public func sendStatus(_ status: Status) { sendFree(FrameHeader(type: .status), JSONPayload.encode(status)) }
+  /// Asks for `milliseconds` more to start or to stop.
+  public func sendExtend(milliseconds: UInt32) { sendFree(FrameHeader(type: .extend, ttlMilliseconds: milliseconds)) }
+
+  /// Says goodbye and closes.
+  public func leave() {
+    guard ending == nil else { return }
+    sendFree(FrameHeader(type: .goodbye))
+    stream.flush()
+    onEnd = nil
+    end(Refusal("disconnected", "this side has left the bus"))
+  }
+
+  // MARK: Names and numbers
+
+  private func indexMethods() {
+    methodNames = [:]
+    for (name, method) in registry.methods { methodNames[method.number] = name }
+    for (name, number) in registry.topics { methodNames[number] = name }
+  }
+
+  /// The name of a method or topic; its number as text when the registry has none.
+  public func name(of method: UInt16) -> String { methodNames[method] ?? "\(method)" }
+
+  func number(ofMethod name: String) throws(Refusal) -> UInt16 {
+    if let method = registry.methods[name] { return method.number }
+    throw Refusal(
+      .unknownMethod, "there is no method '\(name)'\(NearestName.hint(name, among: registry.methods.keys))",
+      outcome: .notStarted)
+  }
+
+  func number(ofTopic name: String) throws(Refusal) -> UInt16 {
+    if let number = registry.topics[name] { return number }
+    throw Refusal(
+      .unknownMethod, "there is no topic '\(name)'\(NearestName.hint(name, among: registry.topics.keys))",
+      outcome: .notStarted)
+  }
+
+  /// The endpoint of the worker with this name.
+  public func endpoint(ofWorker name: String) throws(Refusal) -> Endpoint {
+    if let member = registry.members.first(where: { $0.name == name }) { return Endpoint(rawValue: member.endpoint) }
+    throw Refusal(
+      .gone, "there is no worker '\(name)' on the bus\(NearestName.hint(name, among: registry.members.map(\.name)))",
+      outcome: .notStarted)
+  }
+
+  // MARK: Requests
+
+  func register(_ answer: BusAnswer) { answers[answer.id] = answer }
+  func forget(_ answer: BusAnswer) { answers[answer.id] = nil }
+
+  /// Waits for the hub's ACK or NACK of an event; nil = acknowledged.
+  func acknowledgement(of id: UInt64) async -> Refusal? {
+    if let ending { return ending }
+    return await withCheckedContinuation { acknowledgements[id] = $0 }
+  }
+
+  func finished(_ request: BusRequest) {
+    serving[RequestKey(caller: request.caller, id: request.id)] = nil
+  }
+
+  /// How many requests this worker has in hand.
+  public var servingCount: Int { serving.count }
+
+  /// A received frame is dealt with; its credit goes back when enough has gathered.
+  func didConsume(byteCount: Int) {
+    ledger.didConsume(byteCount: byteCount)
+    if ending == nil, let credit = ledger.announcement() { sendFree(FrameHeader(type: .credit), credit.payload) }
+  }
+
+  // MARK: Receiving
+
+  private func received(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var used = 0
+    while ending == nil {
+      do throws(FrameViolation) {
+        guard
+          case .frame(let header, let payload) = try reader.next(in: UnsafeRawBufferPointer(rebasing: bytes[used...]))
+        else { break }
+        used += header.frameByteCount
+        dispatch(header, payload)
+      } catch {
+        // The hub is ours; if it cannot be understood, nothing on this connection can be trusted.
+        sendFree(FrameHeader(type: .fatal), JSONPayload.encode(Refusal(error.code, error.message)))
+        end(Refusal(error.code, "the hub sent what RBP/1 forbids: \(error.message)"))
+      }
+    }
+    return ending == nil ? used : bytes.count
+  }
+
+  private func dispatch(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
+    switch header.type {
+    case .request: receivedRequest(header, payload)
+    case .response, .error, .progress: receivedAnswer(header, payload)
+    case .cancel: serving[RequestKey(caller: header.source, id: header.re)]?.receivedCancel()
+    case .event: receivedEvent(header, payload)
+    case .ack:
+      if let waiter = acknowledgements.removeValue(forKey: header.re) {
+        waiter.resume(returning: nil)
+      } else {
+        answers[header.re]?.receivedAcceptance()
+      }
+    case .nack:
+      acknowledgements.removeValue(forKey: header.re)?.resume(returning: refusal(in: payload))
+    case .credit:
+      if let credit = Credit(payload) {
+        ledger.receivedGrant(credit)
+        moveLine()
+      }
+    case .gap:
+      didConsume(byteCount: payload.count)
+      if let gap = try? JSONPayload.decode(Gap.self, from: payload) {  // The hub's own; unreadable says nothing.
+        onGap?(name(of: header.method), gap.dropped)
+      }
+    case .ping: sendFree(FrameHeader(type: .pong, re: header.id))
+    case .registry: receivedRegistry(payload)
+    case .drain: onDrain?(header.ttlMilliseconds)
+    case .config:
+      if let value = try? JSONPayload.decode(JSONValue.self, from: payload) { onConfiguration?(value) }  // As above.
+    case .fatal: end(refusal(in: payload))
+    case .goodbye: end(Refusal("disconnected", "the supervisor said goodbye"))
+    case .pong, .hello, .welcome, .ready, .status, .extend, .subscribe, .unsubscribe: break
+    }
+  }
+
+  private func receivedRequest(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
+    let request = BusRequest(header, Array(payload), method: name(of: header.method), on: self)
+    serving[RequestKey(caller: header.source, id: header.id)] = request
+    guard let onRequest else {
+      request.refuse(Refusal(.unknownMethod, "this worker serves nothing", outcome: .notStarted))
+      return
+    }
+    onRequest(request)
+  }
+
+  private func receivedEvent(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
+    let event = BusEvent(header, Array(payload), on: self)
+    guard let onEvent else {
+      if event.needsAck { event.reject(retryAfterMilliseconds: 0) } else { didConsume(byteCount: payload.count) }
+      return
+    }
+    onEvent(event)
+    if !event.needsAck { didConsume(byteCount: payload.count) }
+  }
+
+  private func receivedAnswer(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
+    let spends = header.type.spendsCredit(flags: header.flags)
+    guard let answer = answers[header.re] else {
+      if spends { didConsume(byteCount: payload.count) }
+      return
+    }
+    switch header.type {
+    case .response: answer.receivedPart(header, Array(payload))
+    case .error: answer.receivedRefusal(refusal(in: payload))
+    default:
+      didConsume(byteCount: payload.count)
+      answer.receivedProgress(Array(payload))
+    }
+    if header.type.isTerminal(flags: header.flags) { answers[header.re] = nil }
+  }
+
+  private func receivedRegistry(_ payload: UnsafeRawBufferPointer) {
+    guard let registry = try? JSONPayload.decode(Registry.self, from: payload) else { return }  // As above.
+    self.registry = registry
+    indexMethods()
+    onRegistry?(registry)
+  }
+
+  private func refusal(in payload: UnsafeRawBufferPointer) -> Refusal {
+    do throws(Refusal) { return try JSONPayload.decode(Refusal.self, from: payload) } catch {
+      return Refusal(.failed, "refused without a readable reason", outcome: .unknown)
+    }
+  }
+
+  // MARK: The end
+
+  private func end(_ refusal: Refusal) {
+    guard ending == nil else { return }
+    var unknown = refusal
+    unknown.outcome = .unknown
+    ending = unknown
+    stream.flushAndClose()
+    for answer in answers.values { answer.receivedRefusal(unknown) }
+    answers = [:]
+    for waiter in acknowledgements.values { waiter.resume(returning: unknown) }
+    acknowledgements = [:]
+    for request in serving.values { request.receivedCancel() }
+    serving = [:]
+    while let waiting = line.popFirst() { waiting.continuation.resume() }
+    let callback = onEnd
+    onEnd = nil
+    callback?(refusal)
+  }
+}

@@ -1,0 +1,50 @@
+internal import Frames
+
+/// Both directions' credit of one connection. Pure arithmetic; see `docs/protocol.md`, "Credit".
+struct CreditLedger {
+  // What we may send.
+  private var granted: Credit
+  private var sent = Credit(frames: 0, bytes: 0)
+  // What the other side may send.
+  private let window: Window
+  private var returned = Credit(frames: 0, bytes: 0)
+  private var announced: Credit
+
+  /// Starts with the window each side gave the other.
+  init(granted: Window, window: Window) {
+    self.granted = Credit(frames: granted.frames, bytes: granted.bytes)
+    self.window = window
+    announced = Credit(frames: window.frames, bytes: window.bytes)
+  }
+
+  /// Whether one more frame may be sent.
+  var hasCredit: Bool { sent.frames < granted.frames && sent.bytes < granted.bytes }
+
+  mutating func didSend(byteCount: Int) {
+    sent.frames += 1
+    sent.bytes += UInt64(byteCount)
+  }
+
+  /// The other side raised its totals.
+  mutating func receivedGrant(_ credit: Credit) {
+    granted.frames = max(granted.frames, credit.frames)
+    granted.bytes = max(granted.bytes, credit.bytes)
+  }
+
+  /// A received frame is dealt with.
+  mutating func didConsume(byteCount: Int) {
+    returned.frames += 1
+    returned.bytes += UInt64(byteCount)
+  }
+
+  /// The totals to announce now, if enough has come back since the last time.
+  mutating func announcement() -> Credit? {
+    let frames = returned.frames + window.frames
+    let bytes = returned.bytes + window.bytes
+    guard (frames - announced.frames) * 4 >= window.frames || (bytes - announced.bytes) * 16 >= window.bytes else {
+      return nil
+    }
+    announced = Credit(frames: frames, bytes: bytes)
+    return announced
+  }
+}
