@@ -74,7 +74,9 @@ let package = Package(
       ], swiftSettings: strict),
 
     // Programs
-    .executableTarget(name: "roost-exec", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-std=c11"])]),
+    .executableTarget(
+      name: "roost-exec",
+      cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-std=c11"])]),
     .executableTarget(
       name: "roostd",
       dependencies: [
