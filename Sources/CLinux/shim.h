@@ -165,6 +165,8 @@ struct roost_landlock_port {
 enum {
   ROOST_LANDLOCK_RULE_PATH = 1,
   ROOST_LANDLOCK_RULE_PORT = 2,
+  /* O_PATH: a descriptor that only names a file, without the right to read it. */
+  ROOST_OPEN_NAME_ONLY = 010000000,
 };
 
 /* The interface version, or -ENOSYS (not built in) or -EOPNOTSUPP (switched off at boot). */

@@ -3,6 +3,7 @@
 #pragma once
 #include <errno.h>
 #include <seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/ioctl.h>
 
