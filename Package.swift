@@ -74,7 +74,9 @@ let package = Package(
       ], swiftSettings: strict),
 
     // Programs
-    .executableTarget(name: "roost-exec", cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror", "-std=c11"])]),
+    .executableTarget(
+      name: "roost-exec",
+      cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-std=c11"])]),
     .executableTarget(
       name: "roostd",
       dependencies: [
@@ -97,9 +99,15 @@ let package = Package(
 
     // Tests
     .target(
-      name: "TestSupport", dependencies: ["EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+    // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
+    .executableTarget(
+      name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe",
+      swiftSettings: strict),
+    .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
   ]
 )

@@ -1,2 +1,50 @@
+/* libseccomp, with its macros as functions: Swift imports neither macros that take arguments nor variadic functions.
+   Each function returns 0 or a negative error number. Only LinuxSystem imports this. */
 #pragma once
+#include <errno.h>
 #include <seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/ioctl.h>
+
+enum { ROOST_CLONE_THREAD = 0x00010000 };
+
+/* A filter that allows what no rule denies, covers all threads, and kills a process that calls through a foreign
+   architecture's table. NULL if there is no memory. */
+static inline scmp_filter_ctx roost_seccomp_start(void) {
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+  if (filter == NULL) return NULL;
+  int result = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+  if (result == 0) result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+  if (result == 0) return filter;
+  seccomp_release(filter);
+  return NULL;
+}
+
+/* Denies a call. A name that this machine does not have is no error: what does not exist needs no rule. */
+static inline int roost_seccomp_deny(scmp_filter_ctx filter, const char *name, uint16_t error) {
+  int number = seccomp_syscall_resolve_name(name);
+  if (number < 0) return 0;
+  return seccomp_rule_add(filter, SCMP_ACT_ERRNO(error), number, 0);
+}
+
+/* Denies a call when its first or second argument, masked, equals a value. */
+static inline int roost_seccomp_deny_masked(scmp_filter_ctx filter, const char *name, uint16_t error, unsigned argument,
+                                            uint64_t mask, uint64_t value) {
+  int number = seccomp_syscall_resolve_name(name);
+  if (number < 0) return 0;
+  struct scmp_arg_cmp comparison = {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
+  return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(error), number, 1, &comparison);
+}
+
+/* Denies a call when its first argument is above a value. */
+static inline int roost_seccomp_deny_above(scmp_filter_ctx filter, const char *name, uint16_t error, uint64_t value) {
+  int number = seccomp_syscall_resolve_name(name);
+  if (number < 0) return 0;
+  struct scmp_arg_cmp comparison = {.arg = 0, .op = SCMP_CMP_GT, .datum_a = value};
+  return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(error), number, 1, &comparison);
+}
+
+static inline int roost_seccomp_load(scmp_filter_ctx filter) { return seccomp_load(filter); }
+
+static inline void roost_seccomp_release(scmp_filter_ctx filter) { seccomp_release(filter); }

@@ -1,0 +1,95 @@
+internal import CLinux
+internal import Glibc
+
+/// A profile's files and ports as Landlock rules, made for the version of the interface that this kernel has.
+///
+/// A ruleset names the rights it *handles*, all of which are denied, and then rules that give some back. What an older
+/// kernel cannot handle stays allowed, and is listed in ``gaps``.
+final class LandlockRuleset {
+  /// The kernel's interface version, from 1.
+  let version: Int
+  /// What the profile denies and this version lets through.
+  private(set) var gaps: [String] = []
+  /// Listed paths that are not there.
+  private(set) var notes: [String] = []
+  private let descriptor: Int32
+  private let handled: FileRights
+
+  /// Makes the rules; nothing is restricted yet.
+  /// - Throws: `ENOSYS` or `EOPNOTSUPP` where the kernel has no Landlock.
+  init(_ profile: SandboxProfile) throws(SystemFault) {
+    version = Int(
+      try checked(roost_landlock_version(), "landlock", "", "This kernel has no Landlock, or it is not among its `lsm=`."))
+    handled = .known(toVersion: version)
+    var ruleset = roost_landlock_ruleset()
+    ruleset.handled_files = handled.rawValue
+    ruleset.handled_network = Self.handledPorts(profile, version).rawValue
+    ruleset.scoped = Self.scopes(profile, version).rawValue
+    // The kernel takes a longer structure than it knows as long as the unknown part is zero.
+    let size = MemoryLayout<roost_landlock_ruleset>.size
+    descriptor = try checked(roost_landlock_create(&ruleset, size), "landlock_create_ruleset", "version \(version)")
+    gaps = Self.gaps(profile, version)
+    for path in profile.readablePaths { try allow(.reading, at: path) }
+    for path in profile.writablePaths { try allow(.writing, at: path) }
+    for path in profile.executablePaths { try allow(.executing, at: path) }
+    if case .outboundTCP(let ports) = profile.network, version >= 4 {
+      for port in ports { try allowConnecting(to: port) }
+    }
+  }
+
+  deinit { Descriptors.close(descriptor) }
+
+  /// Restricts the calling thread, and whatever it starts from now on, for good.
+  func restrict() throws(SystemFault) {
+    try checked(roost_landlock_restrict(descriptor), "landlock_restrict_self", "version \(version)")
+  }
+
+  private func allow(_ rights: FileRights, at path: String) throws(SystemFault) {
+    let file = open(path, Int32(ROOST_OPEN_NAME_ONLY) | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR {
+        notes.append("\(path) does not exist and stays denied.")
+        return
+      }
+      throw SystemFault(call: "open", subject: path, code: errno, advice: "It is listed in the sandbox profile.")
+    }
+    defer { Descriptors.close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw SystemFault(call: "fstat", subject: path, code: errno) }
+    let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    let given = rights.intersection(handled).intersection(isDirectory ? handled : .ofSingleFile)
+    var rule = roost_landlock_path(allowed: given.rawValue, parent: file)
+    try checked(roost_landlock_add(descriptor, Int32(ROOST_LANDLOCK_RULE_PATH), &rule), "landlock_add_rule", path)
+  }
+
+  private func allowConnecting(to port: UInt16) throws(SystemFault) {
+    var rule = roost_landlock_port(allowed: PortRights.connectTCP.rawValue, port: UInt64(port))
+    try checked(roost_landlock_add(descriptor, Int32(ROOST_LANDLOCK_RULE_PORT), &rule), "landlock_add_rule", "port \(port)")
+  }
+
+  private static func handledPorts(_ profile: SandboxProfile, _ version: Int) -> PortRights {
+    guard version >= 4, profile.network != .inet else { return [] }
+    return [.bindTCP, .connectTCP]
+  }
+
+  private static func scopes(_ profile: SandboxProfile, _ version: Int) -> ScopeRights {
+    guard version >= 6 else { return [] }
+    return profile.mayReachAbstractSockets ? [.signals] : [.signals, .abstractSockets]
+  }
+
+  private static func gaps(_ profile: SandboxProfile, _ version: Int) -> [String] {
+    var gaps: [String] = []
+    if version < 3 { gaps.append("A file may be cut short wherever its mode allows: Landlock 3 denies it, here is \(version).") }
+    if version < 4, case .outboundTCP = profile.network {
+      gaps.append("TCP goes to every port: Landlock 4 limits it, here is \(version).")
+    }
+    if version < 5 { gaps.append("Devices take commands from whoever opened them: Landlock 5 denies it, here is \(version).") }
+    if version < 6 {
+      gaps.append("Processes of the same user can be signalled: Landlock 6 denies it, here is \(version).")
+      if profile.network != .none && !profile.mayReachAbstractSockets {
+        gaps.append("Abstract unix sockets can be reached: Landlock 6 denies it, here is \(version).")
+      }
+    }
+    return gaps
+  }
+}

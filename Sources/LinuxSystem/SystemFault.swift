@@ -1,0 +1,46 @@
+internal import CLinux
+
+/// The one error of this module: the system refused something.
+///
+/// It says which call failed, on what, with which error number, and gives a sentence for the person who reads it. Some checks of our
+/// own are told in the same form, with the number that fits best, so that a caller has one kind of failure to show.
+public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The system call or check, as `open` or `flock`.
+  public var call: String
+  /// What it worked on: a path, a process id, a descriptor.
+  public var subject: String
+  /// The error number (`errno`).
+  public var code: Int32
+  /// What it means here and what to do, in sentences. May be empty.
+  public var advice: String
+
+  /// Puts a fault together; `code` is a positive error number.
+  public init(call: String, subject: String, code: Int32, advice: String = "") {
+    self.call = call
+    self.subject = subject
+    self.code = code
+    self.advice = advice
+  }
+
+  /// The error number's name, as `EACCES`.
+  public var name: String {
+    guard let text = strerrorname_np(code) else { return "error \(code)" }
+    return String(cString: text)
+  }
+
+  /// `open /run/roost/lock: Permission denied (EACCES). Check the owner and the mode.`
+  public var description: String {
+    let meaning = strerrordesc_np(code).map { String(cString: $0) } ?? "unknown error"
+    let what = subject.isEmpty ? call : "\(call) \(subject)"
+    return advice.isEmpty ? "\(what): \(meaning) (\(name))" : "\(what): \(meaning) (\(name)). \(advice)"
+  }
+}
+
+/// Turns the result of a shim function, negative for an error number, into a value or a fault.
+@discardableResult
+func checked(
+  _ result: Int32, _ call: String, _ subject: @autoclosure () -> String, _ advice: @autoclosure () -> String = ""
+) throws(SystemFault) -> Int32 {
+  guard result < 0 else { return result }
+  throw SystemFault(call: call, subject: subject(), code: -result, advice: advice())
+}

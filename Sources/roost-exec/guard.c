@@ -1,0 +1,128 @@
+/* A killed supervisor takes its workers along: PR_SET_PDEATHSIG sees to that. But the kernel clears that setting in every
+ * child of a worker, so a program started by a worker would live on, hold its ports and databases, and go on working for a
+ * supervisor that is not there. The guardian is there for those.
+ *
+ * It holds the reading end of a pipe whose writing end only the supervisor has. However the supervisor ends, the kernel closes
+ * that end. If a byte `q` came before, the supervisor has stopped its workers itself and the guardian leaves. If not, it
+ * waits for the grace, in which workers that saw their bus end may finish in order, and then kills, by the mark that all
+ * descendants inherit: the variable ROOST_INSTANCE in their environment. Process groups, sessions and parents can be left by
+ * a fork or two; the environment one was started with cannot be forgotten by accident.
+ *
+ * Known limits: a program that was started with an emptied environment is not found, nor is one that may not be inspected
+ * (not dumpable), which for our own workers means the one that may not spawn and dies by the death signal. */
+
+#include "guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "failure.h"
+#include "processes.h"
+#include "session.h"
+
+enum {
+  CLEANING_MILLISECONDS = 5000,
+  SCAN_INTERVAL_MILLISECONDS = 50,
+  /* A process in the middle of execve shows no environment, and one forked behind the reading point is not seen: one
+   * empty look is no proof. */
+  EMPTY_SCAN_COUNT_NEEDED = 2,
+};
+
+static int64_t now_milliseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void sleep_milliseconds(long milliseconds) {
+  struct timespec left = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
+}
+
+/* Says something on stderr if that can be done without waiting: whoever reads it may have died with the supervisor. */
+static void say(const char *text, long number) {
+  struct pollfd descriptor = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&descriptor, 1, 0) != 1 || (descriptor.revents & POLLOUT) == 0) return;
+  dprintf(STDERR_FILENO, "roost-exec: guardian: %s (%ld)\n", text, number);
+}
+
+/* Signals that end a supervisor are often sent to all that looks like it: a terminal's, a service manager's, killall's. */
+static void ignore_common_signals(void) {
+  static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
+  for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) signal(numbers[index], SIG_IGN);
+}
+
+/* Gives up everything but descriptor 3 and stderr, and the working directory, whose file system could not be unmounted. */
+static int keep_only_the_pipe(void) {
+  int error = session_fill_standard_descriptors();
+  if (error != 0) return error;
+  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return errno;
+  if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) return errno;
+  if (close_range(BUS_DESCRIPTOR + 1, UINT_MAX, 0) != 0) return errno;
+  return chdir("/") == 0 ? 0 : errno;
+}
+
+enum wait_result { SUPERVISOR_DIED, SUPERVISOR_LEFT, PIPE_UNUSABLE };
+
+/* Only the true end of the pipe counts as a death. On any other error nobody is killed: a wrong guess would end a
+ * healthy system. */
+static enum wait_result wait_for_end(void) {
+  for (;;) {
+    struct pollfd pipe = {.fd = BUS_DESCRIPTOR, .events = POLLIN};
+    if (poll(&pipe, 1, -1) < 0 && errno != EINTR) return PIPE_UNUSABLE;
+    char byte;
+    ssize_t count = read(BUS_DESCRIPTOR, &byte, 1);
+    if (count == 0) return SUPERVISOR_DIED;
+    if (count == 1 && byte == 'q') return SUPERVISOR_LEFT;
+    if (count == 1 || errno == EINTR || errno == EAGAIN) continue;
+    return errno == ECONNRESET ? SUPERVISOR_DIED : PIPE_UNUSABLE;
+  }
+}
+
+/* Kills until nothing is found. Returns how many were still there at the last look; -1 if looking is impossible. */
+static long clean_up(const char *instance) {
+  int64_t deadline = now_milliseconds() + CLEANING_MILLISECONDS;
+  int empty_scan_count = 0;
+  long found;
+  for (;;) {
+    found = processes_kill_instance(instance);
+    if (found < 0) return found;
+    if (found > 0) say("ending processes left by a supervisor that died", found);
+    empty_scan_count = found == 0 ? empty_scan_count + 1 : 0;
+    if (empty_scan_count == EMPTY_SCAN_COUNT_NEEDED || now_milliseconds() >= deadline) return found;
+    sleep_milliseconds(SCAN_INTERVAL_MILLISECONDS);
+  }
+}
+
+int guard_run(const struct arguments *arguments) {
+  if (fcntl(BUS_DESCRIPTOR, F_GETFD) < 0) fail("guard", errno, "descriptor 3", EXIT_SYSTEM);
+  int error = session_lead();
+  if (error == 0) error = session_reset_signals();
+  if (error == 0) error = keep_only_the_pipe();
+  if (error != 0) fail("guard", error, "", EXIT_SYSTEM);
+  ignore_common_signals();
+  prctl(PR_SET_NAME, "roost-guard");
+  prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
+
+  switch (wait_for_end()) {
+    case SUPERVISOR_LEFT:
+      return 0;
+    case PIPE_UNUSABLE:
+      fail("guard", errno, "descriptor 3", EXIT_SYSTEM);
+    case SUPERVISOR_DIED:
+      break;
+  }
+  sleep_milliseconds(arguments->grace_milliseconds);
+  long left = clean_up(arguments->instance);
+  if (left != 0) say("processes do not end; giving up", left);
+  return left == 0 ? 0 : EXIT_SYSTEM;
+}
