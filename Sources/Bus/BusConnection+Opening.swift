@@ -53,7 +53,7 @@ extension BusConnection {
       timer.set(at: deadline) { finish(.failure(Refusal(.tooSlow, "the supervisor did not answer HELLO in time"))) }
       stream.onEnd = { fault in
         let reason = fault.map { "\($0)" } ?? "it closed the connection without a word"
-        finish(.failure(Refusal("disconnected", "the supervisor did not welcome us: \(reason)")))
+        finish(.failure(Refusal(.disconnected, "the supervisor did not welcome us: \(reason)")))
       }
       stream.onInput = { bytes in
         guard isWaiting else { return 0 }

@@ -69,7 +69,7 @@ public final class BusConnection {
     indexMethods()
     stream.onInput = { [weak self] bytes in self?.received(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
     stream.onEnd = { [weak self] fault in
-      self?.end(Refusal("disconnected", fault.map { "the bus: \($0)" } ?? "the supervisor closed the bus"))
+      self?.end(Refusal(.disconnected, fault.map { "the bus: \($0)" } ?? "the supervisor closed the bus"))
     }
   }
 
@@ -146,7 +146,7 @@ public final class BusConnection {
     sendFree(FrameHeader(type: .goodbye))
     stream.flush()
     onEnd = nil
-    end(Refusal("disconnected", "this side has left the bus"))
+    end(Refusal(.disconnected, "this side has left the bus"))
   }
 
   // MARK: Names and numbers
@@ -256,7 +256,7 @@ public final class BusConnection {
     case .config:
       if let value = try? JSONPayload.decode(JSONValue.self, from: payload) { onConfiguration?(value) }  // As above.
     case .fatal: end(refusal(in: payload))
-    case .goodbye: end(Refusal("disconnected", "the supervisor said goodbye"))
+    case .goodbye: end(Refusal(.disconnected, "the supervisor said goodbye"))
     case .pong, .hello, .welcome, .ready, .status, .extend, .subscribe, .unsubscribe: break
     }
   }

@@ -1,0 +1,41 @@
+public import EventLoop
+public import Frames
+
+/// Where the supervisor's socket is.
+public enum BusSocket {
+  /// The places looked at, in order: `ROOST_SOCKET`, the run directory of an installed Roost, and that of a checkout.
+  public static func candidates(environment: [String: String]) -> [String] {
+    if let path = environment["ROOST_SOCKET"], !path.isEmpty { return [path] }
+    var paths: [String] = []
+    if let run = environment["XDG_RUNTIME_DIR"], !run.isEmpty { paths.append(run + "/roost/roost.sock") }
+    paths.append("run/roost.sock")
+    return paths
+  }
+
+  /// Connects to the first place where somebody listens.
+  ///
+  /// - Throws: a refusal `no-supervisor` that names every place tried and why it was not there.
+  @EventLoopActor
+  public static func connect(
+    path: String?, environment: [String: String]
+  ) async throws(Refusal) -> ByteStream {
+    var tried: [String] = []
+    for candidate in path.map({ [$0] }) ?? candidates(environment: environment) {
+      do throws(LoopFault) {
+        return try await ByteStream.connect(path: candidate)
+      } catch {
+        tried.append("\(error)")
+      }
+    }
+    throw Refusal(
+      .noSupervisor, "no supervisor answers: \(tried.joined(separator: "; ")). Start one with 'roostd' or 'make run'",
+      outcome: .notStarted)
+  }
+}
+
+extension RefusalCode {
+  /// No supervisor listens on the socket.
+  public static let noSupervisor: RefusalCode = "no-supervisor"
+  /// The connection to the supervisor ended.
+  public static let disconnected: RefusalCode = "disconnected"
+}

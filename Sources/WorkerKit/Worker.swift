@@ -1,0 +1,218 @@
+public import Bus
+internal import Clocks
+public import Contracts
+public import EventLoop
+public import Frames
+internal import Glibc
+public import LinuxSystem
+public import Logging
+
+// The skeleton of every worker: main, sandbox, greeting, settings, readiness, drain, end.
+//
+// A worker's own program is one function that sets itself up and returns; what follows comes through the methods it serves
+// and the topics it hears. It does not know whether roostd started it or a person did.
+//
+// The end, in every case within seconds: DRAIN or SIGTERM → finish what is in hand, up to the deadline → GOODBYE, exit 0. The
+// bus ends without a word → the supervisor is gone: nothing can be answered any more, exit 69.
+
+/// A running worker.
+@EventLoopActor
+public final class Worker {
+  /// The name in `supervisor.conf`, or the one given by hand.
+  public let name: String
+  /// The connection to the hub.
+  public let bus: BusConnection
+  /// The worker's settings from `supervisor.conf`.
+  public private(set) var settings: JSONValue
+  /// Called with new settings after `roost reload`.
+  public var onSettings: (@EventLoopActor (JSONValue) -> Void)?
+  /// Called when the worker is told to finish; it should begin nothing new.
+  public var onDrain: (@EventLoopActor () -> Void)?
+  /// The worker's own log.
+  public let log: Logger
+
+  /// Answers one request. What it throws is the caller's refusal.
+  public typealias Handler = @EventLoopActor (BusRequest) async throws(Refusal) -> BusPayload?
+
+  private var handlers: [String: Handler] = [:]
+  private var isDraining = false
+  private var drainTimer = LoopTimer()
+  private var signals: [SignalWatcher] = []
+
+  /// How long a worker told to end by a signal takes to finish what it has.
+  static let signalDrainMilliseconds: UInt32 = 2_000
+  /// How often a draining worker looks whether it has finished.
+  private static let drainLookMilliseconds: UInt64 = 10
+
+  init(name: String, bus: BusConnection) {
+    self.name = name
+    self.bus = bus
+    settings = bus.welcome.configuration ?? .object([:])
+    log = Logger(label: "worker")
+  }
+
+  /// Serves a method of the HELLO. A handler that answers by itself (with ``BusRequest/respond(_:)``, later) returns nil.
+  public func serve(_ method: String, _ handler: @escaping Handler) { handlers[method] = handler }
+
+  /// Reads the settings into a type.
+  public func settings<Value: Decodable>(as type: Value.Type) throws(Refusal) -> Value {
+    try JSONPayload.decode(type, from: JSONPayload.encode(settings))
+  }
+
+  // MARK: Life
+
+  func begin() throws(LoopFault) {
+    bus.onRequest = { [unowned self] in received($0) }
+    bus.onDrain = { [unowned self] in drain(milliseconds: $0) }
+    bus.onEnd = { [unowned self] in busEnded($0) }
+    bus.onConfiguration = { [unowned self] in receivedConfiguration($0) }
+    for number in [SIGTERM, SIGINT] {
+      signals.append(try SignalWatcher(number) { [unowned self] in drain(milliseconds: Self.signalDrainMilliseconds) })
+    }
+    if let levels = bus.welcome.logLevels { LogLevels.set(levels) }
+    bus.start()
+  }
+
+  private func received(_ request: BusRequest) {
+    guard let handler = handlers[request.method] else {
+      request.refuse(
+        Refusal(.unknownMethod, "\(name) does not serve \(request.method)", outcome: .notStarted))
+      return
+    }
+    EventLoopActor.task {
+      do throws(Refusal) {
+        if let payload = try await handler(request) { request.respond(payload) }
+      } catch {
+        request.refuse(error)
+      }
+    }
+  }
+
+  private func receivedConfiguration(_ value: JSONValue) {
+    if case .object(let words)? = value["logLevels"] {
+      LogLevels.set(words.compactMapValues { if case .string(let word) = $0 { word } else { nil } })
+    }
+    if let settings = value["settings"] {
+      self.settings = settings
+      onSettings?(settings)
+    }
+  }
+
+  private func drain(milliseconds: UInt32) {
+    guard !isDraining else { return }
+    isDraining = true
+    log.debug("finishing", metadata: ["milliseconds": "\(milliseconds)", "in-hand": "\(bus.servingCount)"])
+    onDrain?()
+    lookWhetherDrained(until: EventLoop.process.now.advanced(milliseconds: UInt64(milliseconds)))
+  }
+
+  private func lookWhetherDrained(until deadline: Instant) {
+    if bus.servingCount == 0 || EventLoop.process.now >= deadline {
+      bus.leave()
+      exit(0)
+    }
+    drainTimer.set(afterMilliseconds: Self.drainLookMilliseconds) { [unowned self] in
+      lookWhetherDrained(until: deadline)
+    }
+  }
+
+  private func busEnded(_ refusal: Refusal) {
+    if !isDraining { log.warning("the bus ended", metadata: ["why": "\(refusal.message)"]) }
+    exit(isDraining ? 0 : ExitCode.unavailable)
+  }
+
+  // MARK: Main
+
+  /// Exit codes that tell the supervisor what to make of an end.
+  public enum ExitCode {
+    /// The settings are wrong: do not start again before they change.
+    public static let configuration: Int32 = 78
+    /// Something needed is not there: back off, without counting.
+    public static let unavailable: Int32 = 69
+  }
+
+  /// Runs a worker: the whole of a worker program's main.
+  ///
+  /// - Parameters:
+  ///   - role: what it is on the bus.
+  ///   - methods: what it serves; each gets its handler by ``serve(_:_:)`` in `setUp`.
+  ///   - profile: the sandbox for this role, given the environment.
+  ///   - setUp: prepares everything; the worker is READY when it returns. What it throws ends the process with code 78.
+  public nonisolated static func main(
+    role: Role, methods: [String], profile: ([String: String]) -> SandboxProfile,
+    setUp: @escaping @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
+  ) -> Never {
+    let options = WorkerOptions.read(role: role.name)
+    // Before the first thread: Landlock holds for threads that come later only.
+    let sandbox = enterSandbox(profile(options.environment), options)
+    LoggingSystem.bootstrap { LineLogHandler(category: $0) }
+    EventLoopActor.task { await start(role, methods, options, sandbox, setUp) }
+    EventLoop.process.run()
+    exit(0)
+  }
+
+  private nonisolated static func enterSandbox(_ profile: SandboxProfile, _ options: WorkerOptions) -> String {
+    let requirement = Sandbox.Requirement(rawValue: options.sandbox) ?? .try
+    do throws(SystemFault) { return try Sandbox.apply(profile, requirement: requirement).description } catch {
+      say("the sandbox is required and cannot be had: \(error)")
+      exit(ExitCode.configuration)
+    }
+  }
+
+  private static func start(
+    _ role: Role, _ methods: [String], _ options: WorkerOptions, _ sandbox: String,
+    _ setUp: @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
+  ) async {
+    let worker: Worker
+    do throws(Refusal) {
+      worker = Worker(name: options.name, bus: try await join(role, methods, options, sandbox))
+    } catch {
+      say("cannot join the bus: \(error.message) (\(error.code))")
+      exit(error.code == .noSupervisor ? ExitCode.unavailable : ExitCode.configuration)
+    }
+    living = worker
+    do throws(LoopFault) { try worker.begin() } catch {
+      say("\(error)")
+      exit(71)
+    }
+    do throws(Refusal) { try await setUp(worker) } catch {
+      worker.log.error("cannot start", metadata: ["why": "\(error.message)"])
+      exit(ExitCode.configuration)
+    }
+    worker.bus.sendReady()
+    if case .attached = options.transport {
+      say("\(worker.name) is on the bus as \(role.name); Ctrl-C gives the place back")
+    }
+  }
+
+  /// The one worker of this process, kept for its life.
+  private static var living: Worker?
+
+  private static func join(
+    _ role: Role, _ methods: [String], _ options: WorkerOptions, _ sandbox: String
+  ) async throws(Refusal) -> BusConnection {
+    let stream: ByteStream
+    switch options.transport {
+    case .managed:
+      do throws(LoopFault) { stream = try ByteStream(descriptor: 3) } catch {
+        throw Refusal(.noSupervisor, "\(error)")
+      }
+    case .attached(let socket):
+      stream = try await BusSocket.connect(path: socket, environment: options.environment)
+    }
+    var hello = Hello(name: options.name, role: role.name)
+    hello.generation = options.generation
+    hello.token = options.token
+    hello.pid = getpid()
+    hello.version = RoostVersion.text
+    hello.methods = methods
+    hello.sandbox = sandbox
+    hello.window = Window(frames: 256, bytes: 4 << 20)
+    return try await BusConnection.open(
+      stream, greeting: hello, deadline: EventLoop.process.now.advanced(milliseconds: 10_000))
+  }
+
+  private nonisolated static func say(_ text: String) {
+    _ = (text + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) }
+  }
+}

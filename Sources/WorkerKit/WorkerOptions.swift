@@ -1,0 +1,76 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// What a worker is told on its command line and in its environment.
+///
+/// A managed worker gets no arguments: its bus is descriptor 3 and its settings come with WELCOME. Only a worker started by
+/// hand parses any, so a managed one never touches the parser's code.
+struct WorkerOptions {
+  enum Transport {
+    case managed
+    case attached(socket: String?)
+  }
+  var transport = Transport.managed
+  var name: String
+  var generation: UInt64?
+  var token: String?
+  var sandbox: String
+  var environment: [String: String]
+
+  /// Reads the process's arguments and environment; ends the process for `--help` and for usage errors (exit code 64).
+  static func read(role: String) -> WorkerOptions {
+    let environment = currentEnvironment()
+    var options = WorkerOptions(
+      name: environment["ROOST_WORKER"] ?? role, generation: environment["ROOST_GENERATION"].flatMap { UInt64($0) },
+      token: environment["ROOST_TOKEN"], sandbox: environment["ROOST_SANDBOX"] ?? "off", environment: environment)
+    // A secret in the environment is seen by whatever this process might start.
+    unsetenv("ROOST_TOKEN")
+    guard CommandLine.arguments.count > 1 else {
+      requireBus(role)
+      return options
+    }
+    let arguments = WorkerArguments.parseOrExit()
+    if let name = arguments.name { options.name = name }
+    if arguments.attach {
+      options.transport = .attached(socket: arguments.socket)
+    } else {
+      requireBus(role)
+    }
+    return options
+  }
+
+  /// Somebody typed the worker's name into a shell: tell what to type instead.
+  private static func requireBus(_ role: String) {
+    var status = stat()
+    if fstat(3, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { return }
+    let text = """
+      \(role) is started by roostd, which hands it the bus as descriptor 3; there is none.
+      To run it by hand: 'roost attach \(role)' prints the command line with a one-time token.
+
+      """
+    _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    exit(64)
+  }
+
+  private static func currentEnvironment() -> [String: String] {
+    var result: [String: String] = [:]
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        result[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      next += 1
+    }
+    return result
+  }
+}
+
+private struct WorkerArguments: ParsableArguments {
+  @Flag(help: "Join a running supervisor over its socket instead of being started by it.")
+  var attach = false
+  @Argument(help: "The supervisor's socket; by default the usual places are tried.")
+  var socket: String?
+  @Option(help: "The name to join under.")
+  var name: String?
+}
