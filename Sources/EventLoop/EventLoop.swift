@@ -45,6 +45,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   private var isDraining = false
   private var isIdleActive = false
   private var unflushed: [ByteStream] = []
+  private var atEnd: [@EventLoopActor () -> Void] = []
+  private var turnStartReading: Instant?
   let readBuffer: UnsafeMutableRawBufferPointer
 
   /// Rounds of jobs in one turn before sockets get their turn again.
@@ -97,6 +99,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   @inline(__always)
   public var now: Instant { Instant(nanoseconds: uv_hrtime()) }
 
+  /// The monotonic clock as first read in this turn: for what is stamped many times a turn. Loop thread only.
+  @inline(__always)
+  public var turnStart: Instant {
+    if let turnStartReading { return turnStartReading }
+    let reading = now
+    turnStartReading = reading
+    return reading
+  }
+
+  /// Calls `body` once, at the end of the present turn and before its output is written. Loop thread only.
+  public func atTurnEnd(_ body: @escaping @EventLoopActor () -> Void) { atEnd.append(body) }
+
   // MARK: Executor
 
   /// Takes a job from the Swift runtime; from other threads it wakes the loop.
@@ -131,6 +145,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
 
   private func settle(beforePoll: Bool) {
     runJobs()
+    endTurn()
     flushStreams()
     guard beforePoll else { return }
     // Jobs left over from the last round: an active idle handle makes the poll return at once.
@@ -138,6 +153,15 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     if wantsIdle != isIdleActive {
       isIdleActive = wantsIdle
       if wantsIdle { uv_idle_start(idle) { _ in } } else { uv_idle_stop(idle) }
+    }
+  }
+
+  private func endTurn() {
+    turnStartReading = nil
+    while !atEnd.isEmpty {
+      let bodies = atEnd
+      atEnd.removeAll(keepingCapacity: true)
+      EventLoopActor.assumeOnLoop { for body in bodies { body() } }
     }
   }
 

@@ -1,0 +1,399 @@
+// The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the others send and get. All JSON.
+
+/// `supervisor.status` → the whole picture.
+public struct SupervisorStatus: Codable, Sendable {
+  /// Version of roostd.
+  public var version: String
+  /// Process id of roostd.
+  public var pid: Int32
+  /// Milliseconds since roostd started.
+  public var uptimeMilliseconds: UInt64
+  /// The configuration file.
+  public var configuration: String
+  /// The socket.
+  public var socket: String
+  /// Resident memory of roostd, in bytes.
+  public var residentBytes: UInt64?
+  /// Payload bytes kept in mailboxes and with unanswered requests.
+  public var keptBytes: Int
+  /// Counters of the hub, by name; they only grow.
+  public var counters: [String: UInt64]
+  /// Dead letters kept.
+  public var deadLetters: Int
+  /// The workers, in the order of the file.
+  public var workers: [WorkerStatus]
+  /// Clients connected now.
+  public var clients: [ClientStatus]
+
+  /// A status with these contents.
+  public init(
+    version: String, pid: Int32, uptimeMilliseconds: UInt64, configuration: String, socket: String,
+    residentBytes: UInt64?, keptBytes: Int, counters: [String: UInt64], deadLetters: Int, workers: [WorkerStatus],
+    clients: [ClientStatus]
+  ) {
+    self.version = version
+    self.pid = pid
+    self.uptimeMilliseconds = uptimeMilliseconds
+    self.configuration = configuration
+    self.socket = socket
+    self.residentBytes = residentBytes
+    self.keptBytes = keptBytes
+    self.counters = counters
+    self.deadLetters = deadLetters
+    self.workers = workers
+    self.clients = clients
+  }
+}
+
+/// One worker in ``SupervisorStatus``.
+public struct WorkerStatus: Codable, Sendable {
+  /// Its name in `supervisor.conf`.
+  public var name: String
+  /// Its role.
+  public var role: String
+  /// The state's word: `ready`, `backoff`, …
+  public var state: String
+  /// Milliseconds in this state.
+  public var sinceMilliseconds: UInt64
+  /// Process id, while it runs.
+  public var pid: Int32?
+  /// Which start of it this is.
+  public var generation: UInt32
+  /// Restarts that the breaker counts now, and how many it allows.
+  public var restarts: Int
+  /// The breaker's limit.
+  public var restartLimit: Int
+  /// Milliseconds until the next attempt, while one is planned.
+  public var nextAttemptMilliseconds: UInt64?
+  /// How the last life ended, in words.
+  public var lastExit: String?
+  /// Frames that wait for it.
+  public var mailboxFrames: Int
+  /// Messages it has in hand.
+  public var inHand: Int
+  /// Milliseconds since its work last moved, while it owes any.
+  public var busyMilliseconds: UInt64?
+  /// Resident memory in bytes.
+  public var residentBytes: UInt64?
+  /// Proportional memory in bytes, when asked for.
+  public var proportionalBytes: UInt64?
+  /// The sandbox it achieved.
+  public var sandbox: String?
+  /// Its own line about what it does.
+  public var text: String?
+  /// Log lines dropped because it wrote too fast.
+  public var droppedLogLines: UInt64
+
+  /// A worker that is not running.
+  public init(name: String, role: String, state: String) {
+    self.name = name
+    self.role = role
+    self.state = state
+    sinceMilliseconds = 0
+    generation = 0
+    restarts = 0
+    restartLimit = 0
+    mailboxFrames = 0
+    inHand = 0
+    droppedLogLines = 0
+  }
+}
+
+/// One client in ``SupervisorStatus``.
+public struct ClientStatus: Codable, Sendable {
+  /// What it calls itself.
+  public var name: String
+  /// Its process id, from the kernel.
+  public var pid: Int32
+  /// Requests it waits for.
+  public var outstanding: Int
+  /// Frames that wait for it.
+  public var mailboxFrames: Int
+
+  /// A client.
+  public init(name: String, pid: Int32, outstanding: Int, mailboxFrames: Int) {
+    self.name = name
+    self.pid = pid
+    self.outstanding = outstanding
+    self.mailboxFrames = mailboxFrames
+  }
+}
+
+/// `supervisor.start|stop|restart|hold`: answered when the worker has arrived where it was sent.
+public struct WorkerCommand: Codable, Sendable {
+  /// The worker's name.
+  public var worker: String
+  /// For stop: how long it may finish what it has; absent: as configured.
+  public var drainMilliseconds: UInt64?
+  /// For hold: false releases.
+  public var hold: Bool?
+
+  /// A command for a worker.
+  public init(worker: String, drainMilliseconds: UInt64? = nil, hold: Bool? = nil) {
+    self.worker = worker
+    self.drainMilliseconds = drainMilliseconds
+    self.hold = hold
+  }
+}
+
+/// The answer to a ``WorkerCommand``.
+public struct WorkerCommandResult: Codable, Sendable {
+  /// The worker's name.
+  public var worker: String
+  /// The state it is in now.
+  public var state: String
+  /// A sentence about it.
+  public var sentence: String
+
+  /// A result.
+  public init(worker: String, state: String, sentence: String) {
+    self.worker = worker
+    self.state = state
+    self.sentence = sentence
+  }
+}
+
+/// `supervisor.attach`: a one-time token for a worker started by hand.
+public struct AttachRequest: Codable, Sendable {
+  /// The role to join as.
+  public var role: String
+  /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is exactly
+  /// one, else a new name.
+  public var name: String?
+
+  /// A request for a token.
+  public init(role: String, name: String? = nil) {
+    self.role = role
+    self.name = name
+  }
+}
+
+/// The answer to ``AttachRequest``.
+public struct AttachGrant: Codable, Sendable {
+  /// The token, good for one HELLO.
+  public var token: String
+  /// The name to join under.
+  public var name: String
+  /// The role.
+  public var role: String
+  /// The socket to connect to.
+  public var socket: String
+  /// A command line that does it, for a shell.
+  public var command: String
+  /// Milliseconds the token is good for.
+  public var expiresMilliseconds: UInt64
+
+  /// A grant.
+  public init(token: String, name: String, role: String, socket: String, command: String, expiresMilliseconds: UInt64) {
+    self.token = token
+    self.name = name
+    self.role = role
+    self.socket = socket
+    self.command = command
+    self.expiresMilliseconds = expiresMilliseconds
+  }
+}
+
+/// `supervisor.reload`.
+public struct ReloadRequest: Codable, Sendable {
+  /// Only tell what would happen.
+  public var dryRun: Bool?
+  /// A reload, or what it would do.
+  public init(dryRun: Bool? = nil) { self.dryRun = dryRun }
+}
+
+/// The answer to ``ReloadRequest``.
+public struct ReloadResult: Codable, Sendable {
+  /// What differs, a paragraph a part; empty when nothing does.
+  public var changes: [String]
+  /// Whether it is in force.
+  public var isApplied: Bool
+  /// A result.
+  public init(changes: [String], isApplied: Bool) {
+    self.changes = changes
+    self.isApplied = isApplied
+  }
+}
+
+/// `supervisor.logs`: answered by parts of ``LogRecord`` arrays, without end when following.
+public struct LogsRequest: Codable, Sendable {
+  /// Only this worker's lines.
+  public var worker: String?
+  /// How many past lines.
+  public var lines: Int?
+  /// Whether to go on with new ones.
+  public var follow: Bool?
+  /// A request for lines.
+  public init(worker: String? = nil, lines: Int? = nil, follow: Bool? = nil) {
+    self.worker = worker
+    self.lines = lines
+    self.follow = follow
+  }
+}
+
+/// One line of a log, as it stands in the file (JSON, one object a line) and in answers.
+public struct LogRecord: Codable, Sendable, Hashable {
+  /// Wall time, RFC 3339 in UTC with milliseconds; for people, never for arithmetic.
+  public var time: String
+  /// The worker that wrote it; `roostd` for the supervisor itself.
+  public var worker: String
+  /// `trace` … `critical`; plain lines of standard output are `info`, of standard error `notice`.
+  public var level: String
+  /// The category of a structured line; `stdout` or `stderr` for plain ones.
+  public var category: String
+  /// The text.
+  public var message: String
+  /// Further fields of a structured line.
+  public var fields: [String: String]?
+
+  /// A line.
+  public init(
+    time: String, worker: String, level: String, category: String, message: String, fields: [String: String]? = nil
+  ) {
+    self.time = time
+    self.worker = worker
+    self.level = level
+    self.category = category
+    self.message = message
+    self.fields = fields
+  }
+}
+
+/// `supervisor.log-level`.
+public struct LogLevelRequest: Codable, Sendable {
+  /// A category; `*` for all without a level of their own.
+  public var category: String
+  /// `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
+  public var level: String
+  /// A new level.
+  public init(category: String, level: String) {
+    self.category = category
+    self.level = level
+  }
+}
+
+/// `supervisor.why`: the worker to explain.
+public struct WhyRequest: Codable, Sendable {
+  /// The worker's name.
+  public var worker: String
+  /// A question about a worker.
+  public init(worker: String) { self.worker = worker }
+}
+
+/// The answer to ``WhyRequest``.
+public struct WhyResult: Codable, Sendable {
+  /// The worker.
+  public var worker: String
+  /// Its state's word.
+  public var state: String
+  /// What there is to say, a sentence each.
+  public var sentences: [String]
+  /// Its last log lines.
+  public var lastLines: [LogRecord]
+  /// An explanation.
+  public init(worker: String, state: String, sentences: [String], lastLines: [LogRecord]) {
+    self.worker = worker
+    self.state = state
+    self.sentences = sentences
+    self.lastLines = lastLines
+  }
+}
+
+/// `supervisor.dead-letters`.
+public struct DeadLettersRequest: Codable, Sendable {
+  /// `list`, `show`, `retry` or `drop`.
+  public var action: String
+  /// Which one, for all but `list`; `all` with `drop` takes every one.
+  public var id: String?
+  /// A request.
+  public init(action: String, id: String? = nil) {
+    self.action = action
+    self.id = id
+  }
+}
+
+/// A quarantined message as kept in its file and told to people.
+public struct DeadLetterRecord: Codable, Sendable {
+  /// Its name among the dead letters.
+  public var id: String
+  /// When it was quarantined; RFC 3339.
+  public var time: String
+  /// The worker it was for.
+  public var worker: String
+  /// The method, by name.
+  public var method: String
+  /// Who sent it.
+  public var sender: String
+  /// How often it was delivered.
+  public var deliveries: UInt16
+  /// The trace number, in hexadecimal.
+  public var trace: String
+  /// Whether the payload is raw bytes.
+  public var isRaw: Bool
+  /// The payload: text if it is UTF-8, else base64 (see `isBase64`).
+  public var payload: String
+  /// Whether `payload` is base64.
+  public var isBase64: Bool
+
+  /// A record.
+  public init(
+    id: String, time: String, worker: String, method: String, sender: String, deliveries: UInt16, trace: String,
+    isRaw: Bool, payload: String, isBase64: Bool
+  ) {
+    self.id = id
+    self.time = time
+    self.worker = worker
+    self.method = method
+    self.sender = sender
+    self.deliveries = deliveries
+    self.trace = trace
+    self.isRaw = isRaw
+    self.payload = payload
+    self.isBase64 = isBase64
+  }
+}
+
+/// The answer to `supervisor.doctor`.
+public struct DoctorResult: Codable, Sendable {
+  /// One look at something.
+  public struct Check: Codable, Sendable {
+    /// What was looked at.
+    public var name: String
+    /// Whether it is as it should be.
+    public var isGood: Bool
+    /// What was found, and what to do.
+    public var text: String
+    /// A check.
+    public init(name: String, isGood: Bool, text: String) {
+      self.name = name
+      self.isGood = isGood
+      self.text = text
+    }
+  }
+  /// All looks.
+  public var checks: [Check]
+  /// A result.
+  public init(checks: [Check]) { self.checks = checks }
+}
+
+/// An event of the topic `supervisor.events`.
+public struct SupervisorEvent: Codable, Sendable {
+  /// Wall time, RFC 3339.
+  public var time: String
+  /// The worker.
+  public var worker: String
+  /// The state it left.
+  public var from: String
+  /// The state it is in.
+  public var to: String
+  /// Why.
+  public var sentence: String
+  /// An event.
+  public init(time: String, worker: String, from: String, to: String, sentence: String) {
+    self.time = time
+    self.worker = worker
+    self.from = from
+    self.to = to
+    self.sentence = sentence
+  }
+}

@@ -1,0 +1,132 @@
+import Clocks
+import Contracts
+import EventLoop
+import Frames
+import MessageHub
+
+/// Performs what the hub machine decides: writes frames, cuts connections, keeps the one timer.
+///
+/// Everything happens on the loop, in the order the machine said it. Frames that arrive in one read are processed one by
+/// one, and what they cause is coalesced by the streams into one write a peer and turn.
+@EventLoopActor
+final class HubShell {
+  var hub: MessageHub
+  private var connections: [PeerConnection?] = []
+  private var actions: [HubAction] = []
+  private let timer = LoopTimer()
+  private var timerInstant: Instant?
+  private var isSettling = false
+
+  /// What the machine leaves to the supervisor.
+  var onServe: (@EventLoopActor (HubCall, [UInt8]) -> Void)?
+  var onServiceCancelled: (@EventLoopActor (HubCall) -> Void)?
+  var onServiceMayContinue: (@EventLoopActor (Int) -> Void)?
+  var onControl: (@EventLoopActor (Int, FrameHeader, [UInt8]) -> Void)?
+  var onDeadLetter: (@EventLoopActor (DeadLetter) -> Void)?
+  var onCut: (@EventLoopActor (PeerConnection, FrameViolation) -> Void)?
+
+  init(limits: HubLimits, table: AccessTable, traceSeed: UInt64) {
+    hub = MessageHub(limits: limits, table: table, traceSeed: traceSeed)
+  }
+
+  /// The connection on a seat.
+  func connection(on seat: Int) -> PeerConnection? { seat < connections.count ? connections[seat] : nil }
+
+  /// Everyone connected.
+  var allConnections: [PeerConnection] { connections.compactMap { $0 } }
+
+  /// From now on frames of `connection` are the hub's, as those of `seat`.
+  func seat(_ connection: PeerConnection, at seat: Int) {
+    while connections.count <= seat { connections.append(nil) }
+    connections[seat] = connection
+    connection.seat = seat
+    connection.didJoin()
+    connection.onFrame = { [unowned self, unowned connection] header, payload in
+      received(header, payload, from: connection, seat)
+    }
+    connection.onViolation = { [unowned self] violation in
+      change { hub, actions in hub.violated(violation, by: seat, actions: &actions) }
+    }
+  }
+
+  /// The connection on `seat` is closed.
+  func unseat(_ seat: Int) -> MessageHub.DepartureReport {
+    if seat < connections.count { connections[seat] = nil }
+    var report = MessageHub.DepartureReport()
+    change { hub, actions in report = hub.left(seat, now: EventLoop.process.now, actions: &actions) }
+    return report
+  }
+
+  /// Lets `body` change the hub, then performs what came of it.
+  func change(_ body: (inout MessageHub, inout [HubAction]) -> Void) {
+    var gathered: [HubAction] = []
+    swap(&gathered, &actions)
+    body(&hub, &gathered)
+    perform(&gathered, input: UnsafeRawBufferPointer(start: nil, count: 0))
+    gathered.removeAll(keepingCapacity: true)
+    swap(&gathered, &actions)
+    settleSoon()
+  }
+
+  private func received(
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from connection: PeerConnection, _ seat: Int
+  ) -> Bool {
+    var gathered: [HubAction] = []
+    swap(&gathered, &actions)
+    hub.received(header, payload: payload, from: seat, now: EventLoop.process.turnStart, actions: &gathered)
+    perform(&gathered, input: payload)
+    gathered.removeAll(keepingCapacity: true)
+    swap(&gathered, &actions)
+    settleSoon()
+    return connection.seat == seat && !connection.stream.isClosed
+  }
+
+  private func perform(_ actions: inout [HubAction], input: UnsafeRawBufferPointer) {
+    for action in actions {
+      switch action {
+      case .send(let seat, let header, let payload):
+        guard let connection = connections[seat] else { continue }
+        switch payload {
+        case .none: connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
+        case .input: connection.send(header, input)
+        case .stored(let bytes): bytes.withUnsafeBytes { connection.send(header, $0) }
+        }
+      case .cut(let seat, let violation):
+        guard let connection = connections[seat] else { continue }
+        onCut?(connection, violation)
+        connection.cut(Refusal(violation.code, violation.message))
+      case .serve(let call): onServe?(call, Array(input))
+      case .serviceCancelled(let call): onServiceCancelled?(call)
+      case .serviceMayContinue(let seat): onServiceMayContinue?(seat)
+      case .keepDeadLetter(let letter): onDeadLetter?(letter)
+      case .control(let seat, let header): onControl?(seat, header, Array(input))
+      }
+    }
+  }
+
+  /// Once at the end of the turn: credit that came back, and the timer.
+  private func settleSoon() {
+    guard !isSettling else { return }
+    isSettling = true
+    EventLoop.process.atTurnEnd { [unowned self] in settle() }
+  }
+
+  private func settle() {
+    isSettling = false
+    var gathered: [HubAction] = []
+    hub.turnEnded(actions: &gathered)
+    perform(&gathered, input: UnsafeRawBufferPointer(start: nil, count: 0))
+    guard let next = hub.nextDeadline else {
+      if timerInstant != nil { timer.cancel() }
+      timerInstant = nil
+      return
+    }
+    // An earlier timer that finds nothing due costs one wake-up; setting it anew for every request costs more.
+    if let timerInstant, timerInstant <= next { return }
+    timerInstant = next
+    timer.set(at: next) { [unowned self] in
+      timerInstant = nil
+      change { hub, actions in hub.timerFired(now: EventLoop.process.now, actions: &actions) }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Clocks
+import EventLoop
+import Frames
+import LinuxSystem
+
+/// One connection to the bus, managed, attached or client: its stream, its seat once it has one, and what the kernel says
+/// of the process at its other end.
+///
+/// Before HELLO a connection has no seat and may say nothing else. The reader checks lengths before anything is kept, and a
+/// frame that stays half-sent is cut after a deadline, so a peer can hold neither memory nor attention.
+@EventLoopActor
+final class PeerConnection {
+  enum Origin {
+    /// Spawned by us, over its socketpair.
+    case managed(worker: String, generation: UInt32)
+    /// Over the listening socket.
+    case socket(PeerCredentials)
+  }
+
+  let stream: ByteStream
+  let origin: Origin
+  /// The seat on the bus; nil before HELLO.
+  var seat: Int?
+  /// What the peer calls itself.
+  var name = "?"
+  /// The managed worker whose place an attached one has taken.
+  var attachedTo: String?
+  /// Watches the process of an attached worker.
+  var processWatcher: DescriptorWatcher?
+  var process: ProcessDescriptor?
+  /// Frames of this connection go here; returns false when the connection is no longer to be read.
+  var onFrame: (@EventLoopActor (FrameHeader, UnsafeRawBufferPointer) -> Bool)?
+  /// Called once at the end, whoever ended it.
+  var onEnd: (@EventLoopActor (String) -> Void)?
+  /// Called with a protocol violation found in the bytes themselves.
+  var onViolation: (@EventLoopActor (FrameViolation) -> Void)?
+
+  private var reader: FrameReader
+  private let deadlineTimer = LoopTimer()
+  private let partialDeadlineMilliseconds: UInt64
+  private var isPartial = false
+
+  init(stream: ByteStream, origin: Origin, frameLimit: Int, outputLimit: Int, partialDeadlineMilliseconds: UInt64) {
+    self.stream = stream
+    self.origin = origin
+    self.partialDeadlineMilliseconds = partialDeadlineMilliseconds
+    reader = FrameReader(lengthMaximum: frameLimit)
+    stream.inputLimit = frameLimit + FrameHeader.byteCount + (256 << 10)
+    stream.outputLimit = outputLimit
+    stream.onInput = { [unowned self] in received($0) }
+    stream.onEnd = { [unowned self] fault in ended(fault.map { "\($0)" } ?? "the connection was closed") }
+  }
+
+  /// Starts to read; the first frame must come before the deadline.
+  func begin(helloDeadlineMilliseconds: UInt64) {
+    deadlineTimer.set(afterMilliseconds: helloDeadlineMilliseconds) { [unowned self] in
+      onViolation?(.rule(.tooSlow, "no HELLO within \(helloDeadlineMilliseconds) ms"))
+    }
+    stream.startReading()
+  }
+
+  /// HELLO was accepted.
+  func didJoin() { deadlineTimer.cancel() }
+
+  func send(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
+    stream.write(byteCount: FrameHeader.byteCount + payload.count) { bytes in
+      guard let base = bytes.baseAddress else { return }
+      header.write(to: base)
+      if let source = payload.baseAddress {
+        (base + FrameHeader.byteCount).copyMemory(from: source, byteCount: payload.count)
+      }
+    }
+  }
+
+  func send(_ type: FrameType, json value: some Encodable, ttlMilliseconds: UInt32 = 0) {
+    let payload = JSONPayload.encode(value)
+    payload.withUnsafeBytes {
+      send(FrameHeader(type: type, ttlMilliseconds: ttlMilliseconds, payloadByteCount: payload.count), $0)
+    }
+  }
+
+  /// Says why, as far as the peer still reads, and closes. ``onEnd`` is called.
+  func cut(_ refusal: Refusal) {
+    guard !stream.isClosed else { return }
+    send(.fatal, json: refusal)
+    stream.flush()
+    ended(refusal.message)
+  }
+
+  /// Closes without a word. ``onEnd`` is called.
+  func close(_ reason: String) {
+    stream.flush()
+    ended(reason)
+  }
+
+  private func ended(_ reason: String) {
+    deadlineTimer.cancel()
+    stream.close()
+    processWatcher?.close()
+    processWatcher = nil
+    let callback = onEnd
+    onEnd = nil
+    onFrame = nil
+    onViolation = nil
+    callback?(reason)
+  }
+
+  private func received(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    var used = 0
+    do throws(FrameViolation) {
+      loop: while !stream.isClosed {
+        switch try reader.next(in: UnsafeRawBufferPointer(rebasing: bytes[used...])) {
+        case .frame(let header, let payload):
+          used += header.frameByteCount
+          guard onFrame?(header, payload) ?? false else { return bytes.count }
+        case .needsBytes: break loop
+        }
+      }
+    } catch {
+      onViolation?(error)
+      return bytes.count
+    }
+    watchPartial(used < bytes.count)
+    return used
+  }
+
+  /// A frame that has begun must end.
+  private func watchPartial(_ isPartialNow: Bool) {
+    guard isPartialNow != isPartial else { return }
+    isPartial = isPartialNow
+    guard seat != nil else { return }
+    if isPartial {
+      deadlineTimer.set(afterMilliseconds: partialDeadlineMilliseconds) { [unowned self] in
+        onViolation?(.rule(.tooSlow, "a frame stayed unfinished for \(partialDeadlineMilliseconds) ms"))
+      }
+    } else {
+      deadlineTimer.cancel()
+    }
+  }
+}

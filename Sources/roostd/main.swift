@@ -1,1 +1,0 @@
-print("roostd: not built yet")
