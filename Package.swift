@@ -98,5 +98,6 @@ let package = Package(
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "SupervisionTests", dependencies: ["Supervision", "Clocks"], swiftSettings: strict),
   ]
 )
