@@ -19,7 +19,8 @@ func spoken(milliseconds: UInt64) -> String {
   ]
   for step in steps where seconds >= step.unit {
     let rest = seconds % step.unit / step.part
-    return rest == 0 ? "\(seconds / step.unit) \(step.name)" : "\(seconds / step.unit) \(step.name) \(rest) \(step.partName)"
+    return rest == 0
+      ? "\(seconds / step.unit) \(step.name)" : "\(seconds / step.unit) \(step.name) \(rest) \(step.partName)"
   }
   return "\(seconds) s"
 }

@@ -3,8 +3,8 @@ import Clocks
 /// The restarts the breaker remembers.
 ///
 /// A restart is written down when the new process is there (or could not be made), not when it is decided: only so does
-/// "N in a window" hold for the processes themselves, whatever a back-off lies between. It keeps at most as many instants as
-/// the breaker allows, because the machine asks ``tally(policy:now:)`` before it restarts.
+/// "N in a window" hold for the processes themselves, whatever a back-off lies between. It keeps at most as many
+/// instants as the breaker allows, because the machine asks ``tally(policy:now:)`` before it restarts.
 struct RestartHistory: Hashable, Sendable {
   private var instants: [Instant] = []
 

@@ -1,8 +1,8 @@
 /// In which order workers start and stop.
 ///
-/// `after` is the only relation: a worker is spawned when all it comes after are ready, and told to stop when all that come
-/// after it are gone, so that nobody drains towards somebody who has left. Names keep the order of the configuration where
-/// `after` leaves it open; two runs of one configuration look alike.
+/// `after` is the only relation: a worker is spawned when all it comes after are ready, and told to stop when all that
+/// come after it are gone, so that nobody drains towards somebody who has left. Names keep the order of the
+/// configuration where `after` leaves it open; two runs of one configuration look alike.
 public struct StartOrder: Hashable, Sendable {
   /// All names, each after those it comes after.
   public let names: [String]
@@ -25,7 +25,7 @@ public struct StartOrder: Hashable, Sendable {
       case .unknownName(let unknown, let name):
         "\(name) is to start after \(unknown), and no worker has that name."
       case .cycle(let path):
-        "These workers wait for each other, so none could start: \(path.joined(separator: " after ")). Remove one `after`."
+        "These workers wait for each other: \(path.joined(separator: " after ")). Remove one `after`, or none starts."
       }
     }
   }
@@ -63,9 +63,12 @@ public struct StartOrder: Hashable, Sendable {
   /// The workers that come after this one, directly.
   public func dependents(of name: String) -> [String] { dependents[name, default: []] }
 
-  /// Of those that run, the ones that nobody who still runs comes after, so they can be told to stop; last started first.
+  /// Of those that run, the ones that nobody who still runs comes after, so they can be told to stop; last started
+  /// first.
   public func stoppable(running: Set<String>) -> [String] {
-    names.reversed().filter { name in running.contains(name) && !dependents(of: name).contains(where: running.contains) }
+    names.reversed().filter { name in
+      running.contains(name) && !dependents(of: name).contains(where: running.contains)
+    }
   }
 
   /// Depth first, without recursion: the depth is bounded by the configuration only.

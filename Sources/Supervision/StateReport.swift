@@ -44,7 +44,8 @@ public struct StateReport: Hashable, Sendable {
       sentences.append("\(restarts.sentenceWithLimit).")
     }
     if let lastExit {
-      let lifetime = lastExit.status == nil ? "" : ", \(spoken(milliseconds: lastExit.lifetimeMilliseconds)) after its spawn"
+      let lifetime =
+        lastExit.status == nil ? "" : ", \(spoken(milliseconds: lastExit.lifetimeMilliseconds)) after its spawn"
       let ago = now.spoken(since: lastExit.at)
       sentences.append("Generation \(lastExit.generation) \(lastExit.sentence)\(lifetime), \(ago) ago.")
     }

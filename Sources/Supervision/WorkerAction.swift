@@ -2,13 +2,15 @@ public import Clocks
 
 /// What a ``WorkerMachine`` wants done. The caller does it in the order given.
 public enum WorkerAction: Hashable, Sendable {
-  /// Take a token from the spawn budget and the lock of this name, and make the process, leader of its own group. Answered
-  /// by exactly one of ``WorkerInput/spawned(generation:pid:)``, ``WorkerInput/spawnFailed(generation:text:)``,
-  /// ``WorkerInput/lockBusy(generation:holder:)`` and ``WorkerInput/spawnRateReached(generation:retryAt:)``, now or later.
+  /// Take a token from the spawn budget and the lock of this name, and make the process, leader of its own group.
+  /// Answered by exactly one of ``WorkerInput/spawned(generation:pid:)``,
+  /// ``WorkerInput/spawnFailed(generation:text:)``, ``WorkerInput/lockBusy(generation:holder:)`` and
+  /// ``WorkerInput/spawnRateReached(generation:retryAt:)``, now or later.
   case spawn(generation: UInt32)
   /// Send DRAIN with this time to live, and stop routing new work to it.
   case sendDrain(generation: UInt32, milliseconds: UInt64)
-  /// Signal the whole process group. Never asked for after the group was reported empty: its number may be another's by then.
+  /// Signal the whole process group. Never asked for after the group was reported empty: its number may be another's by
+  /// then.
   case signalGroup(generation: UInt32, GroupSignal)
   /// Close the bus without waiting for its end.
   case cutBus(generation: UInt32)

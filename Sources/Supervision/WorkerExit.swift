@@ -1,7 +1,7 @@
 /// How a process ended, as `waitid` told it.
 ///
-/// The exit code is a worker's last word to its supervisor, so it has a contract (``ExitVerdict``): a worker that knows its
-/// configuration is wrong says so with 78 and is not started again and again for nothing.
+/// The exit code is a worker's last word to its supervisor, so it has a contract (``ExitVerdict``): a worker that knows
+/// its configuration is wrong says so with 78 and is not started again and again for nothing.
 public enum WorkerExit: Hashable, Sendable {
   /// It called `exit` with this code, 0…255.
   case code(Int32)
@@ -46,7 +46,8 @@ public enum WorkerExit: Hashable, Sendable {
     }
   }
 
-  /// The name of a Linux signal, or `signal 40` for one without a name. The numbers are those of x86-64, arm64 and RISC-V.
+  /// The name of a Linux signal, or `signal 40` for one without a name. The numbers are those of x86-64, arm64 and
+  /// RISC-V.
   static func name(ofSignal number: Int32) -> String {
     signalNames.indices.contains(Int(number)) && number > 0 ? signalNames[Int(number)] : "signal \(number)"
   }
@@ -54,7 +55,8 @@ public enum WorkerExit: Hashable, Sendable {
   private static let signalNames = [
     "", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1",
     "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",
-    "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
+    "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR",
+    "SIGSYS",
   ]
 }
 

@@ -2,15 +2,15 @@ public import Clocks
 
 /// What a ``WorkerMachine`` can be told, all of it past events.
 ///
-/// Inputs about a process carry its generation; one that is not the live generation's is stale and ignored, so a callback
-/// that comes late can never harm a successor.
+/// Inputs about a process carry its generation; one that is not the live generation's is stale and ignored, so a
+/// callback that comes late can never harm a successor.
 public enum WorkerInput: Hashable, Sendable {
   // The operator
 
   /// Somebody wants it to run.
   case startRequested
-  /// Somebody wants it gone. `drain` replaces the policy's drain deadline, and no EXTEND moves it then. A second request
-  /// while the first is under way takes the next step at once: SIGTERM, then SIGKILL.
+  /// Somebody wants it gone. `drain` replaces the policy's drain deadline, and no EXTEND moves it then. A second
+  /// request while the first is under way takes the next step at once: SIGTERM, then SIGKILL.
   case stopRequested(drain: Duration?)
   /// Drain it, then start it at once; the breaker does not count it.
   case restartRequested
@@ -40,7 +40,8 @@ public enum WorkerInput: Hashable, Sendable {
   case lockFreed
   /// An answer to ``WorkerAction/spawn(generation:)``: the process is there, leader of its own group.
   case spawned(generation: UInt32, pid: Int32)
-  /// An answer to ``WorkerAction/spawn(generation:)``: fork or exec failed, and what the system said. Nothing is left of it.
+  /// An answer to ``WorkerAction/spawn(generation:)``: fork or exec failed, and what the system said. Nothing is left
+  /// of it.
   case spawnFailed(generation: UInt32, text: String)
 
   // The bus

@@ -1,7 +1,7 @@
 /// Held and attached: the operator takes the worker's place in hand.
 ///
-/// While an instance lives it is drained first, so the newcomer never meets it. A hold outlives a visit; a visit outlives
-/// a release.
+/// While an instance lives it is drained first, so the newcomer never meets it. A hold outlives a visit; a visit
+/// outlives a release.
 extension WorkerMachine {
   mutating func holdRequested(_ turn: inout Turn) {
     guard !isHeld else { return }

@@ -54,7 +54,6 @@ extension WorkerMachine {
     lastExit = LastExit(
       generation: life.generation, status: status, at: end,
       lifetimeMilliseconds: end.milliseconds(since: life.spawnedAt ?? end), sentence: sentence)
-    let isToRun = isWanted && !isHeld && visitor == nil
     if !isToRun || life.ending == .asked {
       settle(&turn)
     } else {

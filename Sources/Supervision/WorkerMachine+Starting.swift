@@ -75,10 +75,11 @@ extension WorkerMachine {
     lastExit = LastExit(
       generation: life.generation, status: nil, at: turn.now, lifetimeMilliseconds: 0,
       sentence: "could not be run: \(text)")
-    guard case .waiting = state else {
+    guard isToRun else {
       settle(&turn)
       return
     }
+    // Even if a stop and a start came meanwhile: nobody's wish made it fail.
     executionFailed(text: text, &turn)
   }
 

@@ -2,26 +2,28 @@ public import Clocks
 
 /// The life of one managed worker: when it is spawned, when it is told to go, what its end means.
 ///
-/// It is a value without process, clock or randomness: an input goes in with the instant it happened, actions come out, and
-/// whoever owns the processes performs them. So the rules are tested with a clock in the hand and by millions of random
-/// histories.
+/// It is a value without process, clock or randomness: an input goes in with the instant it happened, actions come out,
+/// and whoever owns the processes performs them. So the rules are tested with a clock in the hand and by millions of
+/// random histories.
 ///
 /// Three wishes and one fact decide everything. The wishes are `isWanted` (start and stop), `isHeld` (hold and release)
-/// and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that lives. While one lives, a
-/// wish only makes it leave; what comes next is decided when nothing of it is left (``WorkerMachine/settle(_:)``). That is
-/// why there are never two instances, why no command can be lost by coming at the wrong moment, and why no state needs
-/// to remember what it was to become.
+/// and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that lives. While one lives,
+/// a wish only makes it leave; what comes next is decided when nothing of it is left (``WorkerMachine/settle(_:)``).
+/// That is why there are never two instances, why no command can be lost by coming at the wrong moment, and why no
+/// state needs to remember what it was to become.
 ///
 /// Rules that are easy to get wrong, and where they are held:
-/// - A life is over when its leader has exited, its bus was read to the end *and* its group is empty. A leader that left
-///   children behind is still `stopping`; answers written just before a crash are still read (`WorkerMachine+Ending`).
+/// - A life is over when its leader has exited, its bus was read to the end *and* its group is empty. A leader that
+///   left children behind is still `stopping`; answers written just before a crash are still read
+///   (`WorkerMachine+Ending`).
 /// - Waits after a restart are reset by a *stable* life, not by READY: a worker that comes up and falls over a second
 ///   later must not be restarted at full speed (`WorkerMachine+Ending`).
-/// - A spawn that met a gate (rate, lock) never happened: its generation number is used again (`WorkerMachine+Starting`).
+/// - A spawn that met a gate (rate, lock) never happened: its generation number is used again
+///   (`WorkerMachine+Starting`).
 /// - Each wait is a state with a reason, a timer or a cancel, so a stop works at once in all of them.
 ///
-/// Rejected: one method per input. An input that is a value can be recorded, replayed and drawn at random, and one switch
-/// shows that all are handled.
+/// Rejected: one method per input. An input that is a value can be recorded, replayed and drawn at random, and one
+/// switch shows that all are handled.
 public struct WorkerMachine: Sendable {
   /// The worker's name.
   public let name: String
@@ -82,13 +84,17 @@ public struct WorkerMachine: Sendable {
     missingDependencies = policy.after
   }
 
+  /// Whether nothing speaks against an instance of our own.
+  var isToRun: Bool { isWanted && !isHeld && visitor == nil }
+
   /// The leader of the process that lives, or the hand-started instance.
   public var pid: Int32? {
     if case .attached(let pid) = state { pid } else { incarnation?.pid }
   }
 
-  /// Takes an input in and says what is to be done. Every state takes every input; one that has no meaning there changes
-  /// nothing. Draws one number from `random` each time, so a recorded sequence with its seed gives the same actions.
+  /// Takes an input in and says what is to be done. Every state takes every input; one that has no meaning there
+  /// changes nothing. Draws one number from `random` each time, so a recorded sequence with its seed gives the same
+  /// actions.
   public mutating func receive(
     _ input: WorkerInput, now: Instant, random: inout some RandomNumberGenerator
   ) -> [WorkerAction] {

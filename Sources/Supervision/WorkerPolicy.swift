@@ -10,8 +10,8 @@ public enum RestartRule: String, Hashable, Sendable, CaseIterable {
 
 /// What the configuration says about one managed worker: when it is started again, and how long each step may take.
 ///
-/// Every duration is measured on the monotonic clock. A changed policy holds from the next step on; a deadline that runs
-/// already keeps its instant.
+/// Every duration is measured on the monotonic clock. A changed policy holds from the next step on; a deadline that
+/// runs already keeps its instant.
 public struct WorkerPolicy: Hashable, Sendable {
   /// When it is started again after it left. Default always.
   public var restart = RestartRule.always
@@ -28,7 +28,8 @@ public struct WorkerPolicy: Hashable, Sendable {
   public var termDeadline = Duration.seconds(5)
   /// From SIGABRT to SIGKILL: the time to write a backtrace or a core. Default 2 s.
   public var abortGrace = Duration.seconds(2)
-  /// Without progress on waiting work for so long, a worker is stuck. The hub, which sees the work, applies it. Default 30 s.
+  /// Without progress on waiting work for so long, a worker is stuck. The hub, which sees the work, applies it. Default
+  /// 30 s.
   public var stuckAfter = Duration.seconds(30)
 
   /// The longest wait before the first restart that waits at all; doubles with each. Default 0.5 s.
@@ -53,8 +54,8 @@ public struct WorkerPolicy: Hashable, Sendable {
 
   /// What is wrong with these figures, a sentence each; empty when nothing is.
   ///
-  /// Refuses a breaker that would never trip because the waits alone fill its window, the trap behind many a restart loop
-  /// that nobody noticed.
+  /// Refuses a breaker that would never trip because the waits alone fill its window, the trap behind many a restart
+  /// loop that nobody noticed.
   public func problems() -> [String] {
     var problems: [String] = []
     let durations: [(name: String, value: Duration)] = [
@@ -69,12 +70,14 @@ public struct WorkerPolicy: Hashable, Sendable {
       problems.append("The back-off ceiling (\(backoffCeiling.spoken)) is below its base (\(backoffBase.spoken)).")
     }
     guard (0...Self.maximumBreakerRestarts).contains(breakerRestarts) else {
-      return problems + ["The breaker allows \(breakerRestarts) restarts; 0 to \(Self.maximumBreakerRestarts) are possible."]
+      return problems + [
+        "The breaker allows \(breakerRestarts) restarts; 0 to \(Self.maximumBreakerRestarts) are possible."
+      ]
     }
     if problems.isEmpty, let waits = meanWaits(), waits >= breakerWindow {
       problems.append(
-        "The breaker can hardly ever trip: \(breakerRestarts) restarts wait \(waits.spoken) on average, and its window is "
-          + "\(breakerWindow.spoken). Widen the window, allow fewer restarts or lower the back-off.")
+        "The breaker can hardly ever trip: \(breakerRestarts) restarts wait \(waits.spoken) on average, and its "
+          + "window is \(breakerWindow.spoken). Widen the window, allow fewer restarts or lower the back-off.")
     }
     return problems
   }

@@ -8,8 +8,8 @@ public import Clocks
 ///                   ├──────────────── exec-failed ◄─────────────┤
 ///                   └─ held, attached ◄── failed, exited ◄──────┘
 ///
-/// `stopping` is left only when the whole process group and every descendant are gone, so the states after it promise that
-/// nothing of the worker runs. ``Kind/successors`` lists what each may become.
+/// `stopping` is left only when the whole process group and every descendant are gone, so the states after it promise
+/// that nothing of the worker runs. ``Kind/successors`` lists what each may become.
 public enum WorkerState: Hashable, Sendable {
   /// Nothing runs and nobody wants it to.
   case stopped

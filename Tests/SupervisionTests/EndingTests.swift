@@ -271,13 +271,16 @@ struct EndingTests {
   func stuck() {
     var rig = Rig()
     rig.bringUp()
-    #expect(rig.give(.becameStuck(generation: 1, why: "has not moved for 30 s with 12 requests waiting")).signals == [.abort])
+    #expect(
+      rig.give(.becameStuck(generation: 1, why: "has not moved for 30 s with 12 requests waiting")).signals == [.abort])
     let abortedAt = rig.now
     #expect(rig.fire(.abort).signals == [.kill])
     #expect(rig.now.milliseconds(since: abortedAt) == 2_000)
     rig.die(.signal(9, coreDumped: false))
     #expect(rig.kind == .backoff)
-    #expect(rig.machine.lastExit?.sentence.hasSuffix("it was stuck: it has not moved for 30 s with 12 requests waiting") == true)
+    #expect(
+      rig.machine.lastExit?.sentence.hasSuffix("it was stuck: it has not moved for 30 s with 12 requests waiting")
+        == true)
   }
 
   @Test("A violation ends the life at once and counts as a crash")

@@ -21,7 +21,8 @@ struct PartsTests {
   @Test("A worker is told to stop when all that come after it have gone")
   func stopOrder() throws {
     let order = try StartOrder([
-      (name: "store", after: []), (name: "planner", after: ["store"]), (name: "connector", after: ["planner", "store"]),
+      (name: "store", after: []), (name: "planner", after: ["store"]),
+      (name: "connector", after: ["planner", "store"]),
       (name: "signer", after: []),
     ])
     var running = Set(order.names)
@@ -44,13 +45,15 @@ struct PartsTests {
     #expect(throws: StartOrder.Fault.cycle(["a", "a"])) { try StartOrder([(name: "a", after: ["a"])]) }
     #expect(
       StartOrder.Fault.cycle(["a", "b", "a"]).description
-        == "These workers wait for each other, so none could start: a after b after a. Remove one `after`.")
+        == "These workers wait for each other: a after b after a. Remove one `after`, or none starts.")
   }
 
   @Test("Unknown and double names are refused")
   func names() {
     #expect(throws: StartOrder.Fault.unknownName("x", of: "a")) { try StartOrder([(name: "a", after: ["x"])]) }
-    #expect(throws: StartOrder.Fault.nameTaken("a")) { try StartOrder([(name: "a", after: []), (name: "a", after: [])]) }
+    #expect(throws: StartOrder.Fault.nameTaken("a")) {
+      try StartOrder([(name: "a", after: []), (name: "a", after: [])])
+    }
   }
 
   @Test("Random graphs without cycles sort so that each comes after its own, and stop in the reverse")
@@ -59,7 +62,8 @@ struct PartsTests {
       var random = SeededGenerator(seed: seed)
       var workers: [(name: String, after: [String])] = []
       for index in 0..<Int.random(in: 1...12, using: &random) {
-        workers.append((name: "w\(index)", after: workers.map(\.name).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }))
+        workers.append(
+          (name: "w\(index)", after: workers.map(\.name).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }))
       }
       workers.shuffle(using: &random)
       let order = try StartOrder(workers)
