@@ -1,0 +1,115 @@
+public import Clocks
+
+/// What a worker's state looks like from outside at one instant: the source of `roost status` and `roost why`.
+public struct StateReport: Hashable, Sendable {
+  /// The worker's name.
+  public var name: String
+  /// Where it stands. ``WorkerState/Kind`` has the word to print.
+  public var state: WorkerState
+  /// Since when.
+  public var since: Instant
+  /// The leader of its process, or the hand-started instance; nil when there is none.
+  public var pid: Int32?
+  /// The number of the last process; 0 before the first.
+  public var generation: UInt32
+  /// Whether somebody wants it to run.
+  public var isWanted: Bool
+  /// Whether the operator holds it.
+  public var isHeld: Bool
+  /// A hand-started instance that waits for the place.
+  public var waitingVisitor: Int32?
+  /// The breaker's arithmetic.
+  public var restarts: RestartTally
+  /// When the next spawn is tried, if that has an instant.
+  public var nextAttempt: Instant?
+  /// How its last life ended.
+  public var lastExit: LastExit?
+  /// What it waits for; nil in other states.
+  public var waitingReason: String?
+  /// The timers that run.
+  public var timers: [WorkerTimer: Instant]
+
+  /// Why it is as it is, in sentences: the state, what comes next, the breaker's arithmetic, the last end.
+  public func sentences(now: Instant) -> [String] {
+    var sentences = ["\(name) \(stateSentence), for \(now.spoken(since: since))."]
+    for (timer, instant) in timers.sorted(by: { $0.value < $1.value }) where instant != nextAttempt {
+      sentences.append("\(timer.sentence(in: instant.spoken(since: now))).")
+    }
+    if let waitingVisitor { sentences.append("Pid \(waitingVisitor), started by hand, waits for its place.") }
+    if isHeld && state.kind != .held { sentences.append("It is held: when it has gone, it is not started again.") }
+    if !isWanted && pid != nil && state.kind != .attached { sentences.append("A stop was asked for.") }
+    if let next = nextAttempt {
+      sentences.append("\(restarts.sentence); next in \(next.spoken(since: now)).")
+    } else if restarts.count > 0, state.kind != .failed {
+      sentences.append("\(restarts.sentenceWithLimit).")
+    }
+    if let lastExit {
+      let lifetime =
+        lastExit.status == nil ? "" : ", \(spoken(milliseconds: lastExit.lifetimeMilliseconds)) after its spawn"
+      let ago = now.spoken(since: lastExit.at)
+      sentences.append("Generation \(lastExit.generation) \(lastExit.sentence)\(lifetime), \(ago) ago.")
+    }
+    return sentences
+  }
+
+  /// The state, after the worker's name.
+  private var stateSentence: String {
+    let process = pid.map { " (generation \(generation), pid \($0))" } ?? ""
+    return switch state {
+    case .stopped: "is stopped"
+    case .waiting(let reason): "waits \(reason.sentence)"
+    case .starting: "is starting\(process)"
+    case .ready: "is ready\(process)"
+    case .draining: "finishes its work before it goes\(process)"
+    case .stopping(let step): "is stopping: \(step.sentence)\(process)"
+    case .backoff: "waits before its next start"
+    case .execFailed(let text, _): "could not be run: \(text)"
+    case .failed(let reason): "has failed: \(reason.sentence)"
+    case .held: "is held; its mail is kept"
+    case .attached(let pid): "is attached: pid \(pid) was started by hand, and is neither watched nor restarted"
+    case .exited: "has left and is not started again"
+    }
+  }
+}
+
+extension StoppingStep {
+  /// After "is stopping: ".
+  fileprivate var sentence: String {
+    switch self {
+    case .unspawned: "its process is still being made, and goes as soon as it is there"
+    case .leaving: "it goes by itself"
+    case .terminating: "it got SIGTERM"
+    case .aborting: "it got SIGABRT"
+    case .killing: "it got SIGKILL"
+    }
+  }
+}
+
+extension WorkerTimer {
+  /// What happens when it fires.
+  fileprivate func sentence(in time: String) -> String {
+    switch self {
+    case .start: "It must be ready in \(time), or it gets SIGABRT"
+    case .drain: "Unless its work is done before, it gets SIGTERM in \(time)"
+    case .leave: "What is left of it gets SIGTERM in \(time)"
+    case .term, .abort: "What is left of it gets SIGKILL in \(time)"
+    case .kill: "What is left of it gets another SIGKILL in \(time)"
+    case .lastWords: "Nothing of it runs; its exit status or the end of its bus is waited for \(time) more"
+    case .backoff: "It starts in \(time)"
+    case .gate: "It asks again in \(time)"
+    }
+  }
+}
+
+extension WorkerMachine {
+  /// How it stands now.
+  public func report(now: Instant) -> StateReport {
+    var waitingReason: String?
+    if case .waiting(let reason) = state { waitingReason = reason.sentence }
+    return StateReport(
+      name: name, state: state, since: since, pid: pid, generation: incarnation?.generation ?? generation,
+      isWanted: isWanted, isHeld: isHeld, waitingVisitor: state.kind == .attached ? nil : visitor,
+      restarts: history.tally(policy: policy, now: now), nextAttempt: (timers[.backoff] ?? timers[.gate])?.at,
+      lastExit: lastExit, waitingReason: waitingReason, timers: timers.mapValues(\.at))
+  }
+}

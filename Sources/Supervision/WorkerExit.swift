@@ -1,0 +1,97 @@
+/// How a process ended, as `waitid` told it.
+///
+/// The exit code is a worker's last word to its supervisor, so it has a contract (``ExitVerdict``): a worker that knows
+/// its configuration is wrong says so with 78 and is not started again and again for nothing.
+public enum WorkerExit: Hashable, Sendable {
+  /// It called `exit` with this code, 0…255.
+  case code(Int32)
+  /// This signal ended it.
+  case signal(Int32, coreDumped: Bool)
+  /// It is gone, and nobody can say how: another part of the process took the status.
+  case unknown
+
+  /// What the supervisor makes of it.
+  public var verdict: ExitVerdict {
+    switch self {
+    case .code(0): .done
+    case .code(64): .usage
+    case .code(69): .unavailable
+    case .code(75): .tryLater
+    case .code(78): .configuration
+    case .code(125): .gaveUp
+    case .code(126), .code(127): .notExecutable
+    case .code, .signal, .unknown: .crash
+    }
+  }
+
+  /// The exit code, if there was one.
+  public var exitCode: Int32? {
+    if case .code(let code) = self { code } else { nil }
+  }
+
+  /// The name of the signal that ended it, such as `SIGSEGV`.
+  public var signalName: String? {
+    if case .signal(let number, _) = self { Self.name(ofSignal: number) } else { nil }
+  }
+
+  /// What happened, for a person: `was killed by SIGSEGV (core dumped)`.
+  public var sentence: String {
+    switch self {
+    case .code(let code):
+      if let meaning = verdict.meaning { "exited with \(code) (\(meaning))" } else { "exited with \(code)" }
+    case .signal(let number, let coreDumped):
+      "was killed by \(Self.name(ofSignal: number))\(coreDumped ? " (core dumped)" : "")"
+    case .unknown:
+      "is gone, nobody knows how"
+    }
+  }
+
+  /// The name of a Linux signal, or `signal 40` for one without a name. The numbers are those of x86-64, arm64 and
+  /// RISC-V.
+  static func name(ofSignal number: Int32) -> String {
+    signalNames.indices.contains(Int(number)) && number > 0 ? signalNames[Int(number)] : "signal \(number)"
+  }
+
+  private static let signalNames = [
+    "", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGUSR1",
+    "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGSTKFLT", "SIGCHLD", "SIGCONT", "SIGSTOP", "SIGTSTP",
+    "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR",
+    "SIGSYS",
+  ]
+}
+
+/// The contract of exit codes: what a worker may ask of its supervisor by leaving.
+///
+/// The numbers are those of `sysexits.h` where it has one; 125 to 127 mean what they mean to a shell.
+public enum ExitVerdict: Hashable, Sendable {
+  /// 0: the work is done. Started again only under ``RestartRule/always``, and that counts.
+  case done
+  /// 64: started with arguments it does not understand. Not started again.
+  case usage
+  /// 69: something outside is away and may be for days. Backs off; the breaker does not count it.
+  case unavailable
+  /// 75: trouble of its own that may pass, such as a busy database. Always backs off, and counts.
+  case tryLater
+  /// 78: the configuration is wrong. Not started again.
+  case configuration
+  /// 125: it gives up. Not started again.
+  case gaveUp
+  /// 126, 127: the program could not be run at all.
+  case notExecutable
+  /// Any other code, any signal, and an ending nobody saw.
+  case crash
+
+  /// The word beside the code in a sentence; nil for a crash, which has none of its own.
+  var meaning: String? {
+    switch self {
+    case .done: "done"
+    case .usage: "wrong usage"
+    case .unavailable: "upstream unavailable"
+    case .tryLater: "try later"
+    case .configuration: "wrong configuration"
+    case .gaveUp: "gave up"
+    case .notExecutable: "could not be executed"
+    case .crash: nil
+    }
+  }
+}

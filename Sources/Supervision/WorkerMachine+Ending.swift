@@ -1,0 +1,151 @@
+import Clocks
+
+/// The end of a life, and what follows from it.
+extension WorkerMachine {
+  // MARK: The three signs of an end
+
+  mutating func exited(_ status: WorkerExit, _ turn: inout Turn) {
+    // Before `spawned` there is nothing that could exit, and nothing exits twice.
+    guard let life = incarnation, life.pid != nil, life.exit == nil else { return }
+    incarnation?.exit = status
+    incarnation?.exitedAt = turn.now
+    letLeave(status.sentence, &turn)
+    concludeIfOver(&turn)
+  }
+
+  mutating func busEnded(_ turn: inout Turn) {
+    guard let life = incarnation, life.pid != nil, !life.busHasEnded else { return }
+    incarnation?.busHasEnded = true
+    letLeave("has closed its bus", &turn)
+    concludeIfOver(&turn)
+  }
+
+  mutating func groupEmptied(_ turn: inout Turn) {
+    guard let life = incarnation, life.pid != nil, !life.groupIsEmpty else { return }
+    incarnation?.groupIsEmpty = true
+    letLeave("is gone", &turn)
+    cancelAllTimers(&turn)
+    set(.lastWords, in: Limits.lastWords, &turn)
+    concludeIfOver(&turn)
+  }
+
+  /// The group is gone and its exit or its bus's end never came: the status was taken by somebody else, or a stranger
+  /// holds the other end of the bus. Neither may keep the worker from its next life.
+  mutating func lastWordsOverdue(_ turn: inout Turn) {
+    guard let life = incarnation else { preconditionFailure("\(name) has a last-words timer and is not there") }
+    if life.exit == nil {
+      incarnation?.exit = .unknown
+      incarnation?.exitedAt = turn.now
+    }
+    if !life.busHasEnded {
+      incarnation?.busHasEnded = true
+      turn.actions.append(.cutBus(generation: life.generation))
+    }
+    concludeIfOver(&turn)
+  }
+
+  private mutating func concludeIfOver(_ turn: inout Turn) {
+    guard let life = incarnation, life.isOver, let status = life.exit else { return }
+    incarnation = nil
+    cancelAllTimers(&turn)
+    let sentence =
+      if case .fault(let fault) = life.ending { "\(status.sentence): it \(fault)" } else { status.sentence }
+    let end = life.exitedAt ?? turn.now
+    lastExit = LastExit(
+      generation: life.generation, status: status, at: end,
+      lifetimeMilliseconds: end.milliseconds(since: life.spawnedAt ?? end), sentence: sentence)
+    if !isToRun || life.ending == .asked {
+      settle(&turn)
+    } else {
+      judge(life, status, sentence, &turn)
+    }
+  }
+
+  // MARK: What comes after
+
+  /// A wanted worker left without being asked to.
+  private mutating func judge(_ life: Incarnation, _ status: WorkerExit, _ sentence: String, _ turn: inout Turn) {
+    if life.wasStable(after: policy.stableAfter) { unstableLives = 0 } else { unstableLives += 1 }
+    let verdict = life.ending == .ownAccord ? status.verdict : .crash
+    switch verdict {
+    case .usage, .configuration, .gaveUp:
+      fail(.refused(status), &turn)
+    case .notExecutable:
+      // The life was too short to be stable, and this counts its own step.
+      unstableLives = max(0, unstableLives - 1)
+      executionFailed(text: status.sentence, &turn)
+    case .done where policy.restart != .always, .unavailable where policy.restart == .never,
+      .tryLater where policy.restart == .never, .crash where policy.restart == .never:
+      leaveForGood(status, sentence, &turn)
+    case .done, .crash:
+      restart(counts: !life.isChargedToPoison, because: sentence, &turn)
+    case .unavailable, .tryLater:
+      // It said itself that at once is too early, however long it had been well.
+      unstableLives = max(1, unstableLives)
+      restart(counts: verdict == .tryLater && !life.isChargedToPoison, because: sentence, &turn)
+    }
+  }
+
+  /// Starts it again, at once after a stable life, else after a wait.
+  private mutating func restart(counts: Bool, because sentence: String, _ turn: inout Turn) {
+    guard mayRestart(counts: counts, last: sentence, &turn) else { return }
+    let wait = drawWait(turn)
+    guard wait > 0 else {
+      begin(&turn)
+      return
+    }
+    let until = turn.now.advanced(milliseconds: wait)
+    enter(.backoff(until: until), "\(sentence); \(nextSentence(waitMilliseconds: wait, turn))", &turn)
+    set(.backoff, at: until, period: .milliseconds(wait), &turn)
+  }
+
+  /// The program could not be run: its own state, since no wait will mend a wrong path, but a mounted disk may.
+  mutating func executionFailed(text: String, _ turn: inout Turn) {
+    guard policy.restart != .never else {
+      fail(.notExecutable(text), &turn)
+      return
+    }
+    unstableLives += 1
+    guard mayRestart(counts: true, last: "could not be run: \(text)", &turn) else { return }
+    let wait = drawWait(turn)
+    let until = turn.now.advanced(milliseconds: wait)
+    let next = nextSentence(waitMilliseconds: wait, turn)
+    enter(.execFailed(text: text, until: until), "could not be run: \(text); \(next)", &turn)
+    set(.backoff, at: until, period: .milliseconds(wait), &turn)
+  }
+
+  /// Asks the breaker, and writes down whether the next spawn counts.
+  private mutating func mayRestart(counts: Bool, last sentence: String, _ turn: inout Turn) -> Bool {
+    let tally = history.tally(policy: policy, now: turn.now)
+    guard !counts || !tally.isExhausted else {
+      fail(.breaker(tally, last: sentence), &turn)
+      return false
+    }
+    nextSpawnCounts = counts
+    return true
+  }
+
+  /// Full jitter: anything from 0 to the longest wait, so that workers felled by one cause do not rise in step.
+  private func drawWait(_ turn: Turn) -> UInt64 {
+    let longest = policy.longestWaitMilliseconds(unstableLives: unstableLives)
+    return turn.dice.multipliedFullWidth(by: longest + 1).high
+  }
+
+  private func nextSentence(waitMilliseconds: UInt64, _ turn: Turn) -> String {
+    "\(history.tally(policy: policy, now: turn.now).sentence); next in \(spoken(milliseconds: waitMilliseconds))"
+  }
+
+  private mutating func fail(_ reason: FailureReason, _ turn: inout Turn) {
+    enter(.failed(reason), "has failed: \(reason.sentence)", &turn)
+    escalateIfCritical("has failed: \(reason.sentence)", &turn)
+  }
+
+  private mutating func leaveForGood(_ status: WorkerExit, _ sentence: String, _ turn: inout Turn) {
+    enter(.exited, "\(sentence) and is not started again (restart = \(policy.restart.rawValue))", &turn)
+    if status.verdict != .done { escalateIfCritical("\(sentence) and is not started again", &turn) }
+  }
+
+  private func escalateIfCritical(_ sentence: String, _ turn: inout Turn) {
+    if policy.isCritical { turn.actions.append(.escalate(reason: "\(name) is critical and \(sentence)")) }
+  }
+}

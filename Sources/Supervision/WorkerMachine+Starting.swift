@@ -1,0 +1,136 @@
+import Clocks
+
+/// From the wish to READY.
+extension WorkerMachine {
+  func missingSentence() -> String { "waits \(WaitingReason.dependencies(missingDependencies).sentence)" }
+
+  /// Starts, or waits for what must be there first. Nothing lives.
+  mutating func begin(_ turn: inout Turn) {
+    precondition(incarnation == nil, "\(name) was to start while generation \(generation) lives")
+    cancelAllTimers(&turn)
+    guard missingDependencies.isEmpty else {
+      enter(.waiting(.dependencies(missingDependencies)), missingSentence(), &turn)
+      return
+    }
+    let next = Incarnation(generation: generation + 1)
+    incarnation = next
+    switch state {
+    case .waiting(.spawnRate), .waiting(.instanceLock):
+      // Asked again after a refusal: the reason stands until the answer changes it, or the log would flicker.
+      break
+    default:
+      enter(.waiting(.spawning), "is spawned as generation \(next.generation)", &turn)
+    }
+    turn.actions.append(.spawn(generation: next.generation))
+  }
+
+  mutating func dependenciesChanged(missing: [String], _ turn: inout Turn) {
+    missingDependencies = missing
+    // `after` is an order of starting: a worker that runs does not fall with those before it. One that waits at another
+    // gate looks again when that opens.
+    guard case .waiting(.dependencies) = state else { return }
+    begin(&turn)
+  }
+
+  mutating func lockFreed(_ turn: inout Turn) {
+    // Elsewhere nobody waits for the lock, and with a spawn under way the answer comes by itself.
+    guard case .waiting(.instanceLock) = state, incarnation == nil else { return }
+    begin(&turn)
+  }
+
+  /// The spawn was refused before anything was made; the generation number is free again.
+  mutating func spawnWasGated(_ reason: WaitingReason, retryAt: Instant, _ turn: inout Turn) {
+    // Answered already: a process is there.
+    guard incarnation?.pid == nil else { return }
+    incarnation = nil
+    guard case .waiting = state else {
+      settle(&turn)
+      return
+    }
+    enter(.waiting(reason), "waits \(reason.sentence)", &turn)
+    let wait = Duration.milliseconds(retryAt.milliseconds(since: turn.now))
+    set(.gate, at: max(retryAt, turn.now), period: wait, &turn)
+  }
+
+  mutating func spawned(pid: Int32, _ turn: inout Turn) {
+    // Answered already.
+    guard let life = incarnation, life.pid == nil else { return }
+    spawnWasMade(generation: life.generation, &turn)
+    incarnation?.pid = pid
+    incarnation?.spawnedAt = turn.now
+    guard case .waiting = state else {
+      // While the kernel was at work, somebody wanted it gone.
+      terminate("is not wanted any more and gets SIGTERM", &turn)
+      return
+    }
+    enter(.starting, "is starting: generation \(life.generation), pid \(pid)", &turn)
+    set(.start, in: policy.startDeadline, &turn)
+  }
+
+  mutating func spawnFailed(text: String, _ turn: inout Turn) {
+    // Answered already.
+    guard let life = incarnation, life.pid == nil else { return }
+    spawnWasMade(generation: life.generation, &turn)
+    incarnation = nil
+    lastExit = LastExit(
+      generation: life.generation, status: nil, at: turn.now, lifetimeMilliseconds: 0,
+      sentence: "could not be run: \(text)")
+    guard isToRun else {
+      settle(&turn)
+      return
+    }
+    // Even if a stop and a start came meanwhile: nobody's wish made it fail.
+    executionFailed(text: text, &turn)
+  }
+
+  /// The generation number is used up, and the breaker learns of the restart.
+  private mutating func spawnWasMade(generation: UInt32, _ turn: inout Turn) {
+    self.generation = generation
+    if nextSpawnCounts { history.record(now: turn.now, policy: policy) }
+    nextSpawnCounts = false
+  }
+
+  mutating func readyReceived(_ turn: inout Turn) {
+    // In `ready` it is said twice, which the hub punishes; later it is too late: the worker has been told to go.
+    guard state == .starting, let life = incarnation else { return }
+    incarnation?.readyAt = turn.now
+    cancel(.start, &turn)
+    enter(.ready, "is ready after \(turn.now.spoken(since: life.spawnedAt ?? since))", &turn)
+  }
+
+  mutating func extendReceived(milliseconds: UInt64, _ turn: inout Turn) {
+    let timer: WorkerTimer
+    switch state {
+    case .starting: timer = .start
+    case .draining: timer = .drain
+    case .stopping(.leaving): timer = .leave
+    case .stopping(.terminating): timer = .term
+    // A ready worker has no deadline, and after SIGABRT and SIGKILL nobody waits for its opinion.
+    default: return
+    }
+    let granted = min(milliseconds, Limits.maximumExtension.wholeMilliseconds)
+    var instant = turn.now.advanced(milliseconds: granted)
+    if let limit = incarnation?.extensionLimit { instant = min(instant, limit) }
+    // It asks for more time, never for less.
+    guard let running = timers[timer], instant > running.at else { return }
+    set(timer, at: instant, period: running.period, &turn)
+  }
+
+  mutating func startDeadlinePassed(_ turn: inout Turn) {
+    precondition(state == .starting, "\(name) has a start deadline in \(state.kind)")
+    let waited = turn.now.spoken(since: incarnation?.spawnedAt ?? since)
+    let missing = incarnation?.hasSaidHello == true ? "ready" : "ready, nor had it said HELLO,"
+    incarnation?.ending = .fault("was not \(missing) after \(waited)")
+    abort("was not \(missing) after \(waited) and gets SIGABRT", &turn)
+  }
+
+  /// Takes a new policy over. What runs keeps its deadlines.
+  mutating func policyChanged(_ policy: WorkerPolicy, _ turn: inout Turn) {
+    let known = Set(self.policy.after)
+    let missing = Set(missingDependencies)
+    self.policy = policy
+    // A name that is new here is not ready as far as this machine knows; the caller says so otherwise.
+    let nowMissing = policy.after.filter { missing.contains($0) || !known.contains($0) }
+    if nowMissing != missingDependencies { dependenciesChanged(missing: nowMissing, &turn) }
+  }
+}

@@ -1,0 +1,235 @@
+public import Clocks
+
+/// The life of one managed worker: when it is spawned, when it is told to go, what its end means.
+///
+/// It is a value without process, clock or randomness: an input goes in with the instant it happened, actions come out,
+/// and whoever owns the processes performs them. So the rules are tested with a clock in the hand and by millions of
+/// random histories.
+///
+/// Three wishes and one fact decide everything. The wishes are `isWanted` (start and stop), `isHeld` (hold and release)
+/// and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that lives. While one lives,
+/// a wish only makes it leave; what comes next is decided when nothing of it is left (``WorkerMachine/settle(_:)``).
+/// That is why there are never two instances, why no command can be lost by coming at the wrong moment, and why no
+/// state needs to remember what it was to become.
+///
+/// Rules that are easy to get wrong, and where they are held:
+/// - A life is over when its leader has exited, its bus was read to the end *and* its group is empty. A leader that
+///   left children behind is still `stopping`; answers written just before a crash are still read
+///   (`WorkerMachine+Ending`).
+/// - Waits after a restart are reset by a *stable* life, not by READY: a worker that comes up and falls over a second
+///   later must not be restarted at full speed (`WorkerMachine+Ending`).
+/// - A spawn that met a gate (rate, lock) never happened: its generation number is used again
+///   (`WorkerMachine+Starting`).
+/// - Each wait is a state with a reason, a timer or a cancel, so a stop works at once in all of them.
+///
+/// Rejected: one method per input. An input that is a value can be recorded, replayed and drawn at random, and one
+/// switch shows that all are handled.
+public struct WorkerMachine: Sendable {
+  /// The worker's name.
+  public let name: String
+  /// The rules it lives by.
+  public internal(set) var policy: WorkerPolicy
+  /// Where it stands.
+  public internal(set) var state = WorkerState.stopped
+  /// Since when.
+  public internal(set) var since: Instant
+  /// The number of the last process that was made, or could not be; 0 before the first.
+  public internal(set) var generation: UInt32 = 0
+  /// How the last life ended.
+  public internal(set) var lastExit: LastExit?
+
+  /// Whether the operator wants it to run.
+  var isWanted = false
+  /// Whether the operator has parked it.
+  var isHeld = false
+  /// The hand-started instance that has its place, or waits for it.
+  var visitor: Int32?
+  /// The one process that lives or is being made.
+  var incarnation: Incarnation?
+  /// Which of the workers it comes after are not ready.
+  var missingDependencies: [String]
+  /// The breaker's memory.
+  var history = RestartHistory()
+  /// Lives in a row that ended before they were stable.
+  var unstableLives = 0
+  /// Whether the breaker counts the next spawn.
+  var nextSpawnCounts = false
+  /// The timers that run, with the length each was set to.
+  var timers: [WorkerTimer: RunningTimer] = [:]
+
+  struct RunningTimer: Hashable, Sendable {
+    var at: Instant
+    var period: Duration
+  }
+
+  /// The machine's own limits; the policy has the others.
+  public enum Limits {
+    /// Between two looks at a lock that an old instance holds.
+    public static let lockRetry = Duration.milliseconds(500)
+    /// For a worker whose bus ended, or for what a dead leader left behind, to go without being told.
+    public static let leaveGrace = Duration.seconds(2)
+    /// For the exit status and the bus's end, once the group is empty.
+    public static let lastWords = Duration.seconds(1)
+    /// Between two SIGKILLs to a group that does not go.
+    public static let killRepeat = Duration.seconds(5)
+    /// The most one EXTEND can add from now.
+    public static let maximumExtension = Duration.seconds(600)
+  }
+
+  /// A worker that is stopped; its dependencies are taken as not ready until told otherwise.
+  public init(name: String, policy: WorkerPolicy, now: Instant) {
+    self.name = name
+    self.policy = policy
+    since = now
+    missingDependencies = policy.after
+  }
+
+  /// Whether nothing speaks against an instance of our own.
+  var isToRun: Bool { isWanted && !isHeld && visitor == nil }
+
+  /// The leader of the process that lives, or the hand-started instance.
+  public var pid: Int32? {
+    if case .attached(let pid) = state { pid } else { incarnation?.pid }
+  }
+
+  /// Takes an input in and says what is to be done. Every state takes every input; one that has no meaning there
+  /// changes nothing. Draws one number from `random` each time, so a recorded sequence with its seed gives the same
+  /// actions.
+  public mutating func receive(
+    _ input: WorkerInput, now: Instant, random: inout some RandomNumberGenerator
+  ) -> [WorkerAction] {
+    var turn = Turn(now: now, dice: random.next())
+    // Another generation than the one that lives is a late callback of a process that is gone.
+    if let generation = input.generation, generation != incarnation?.generation { return [] }
+    switch input {
+    case .startRequested: startRequested(&turn)
+    case .stopRequested(let drain): stopRequested(drain: drain, &turn)
+    case .restartRequested: restartRequested(&turn)
+    case .holdRequested: holdRequested(&turn)
+    case .releaseRequested: releaseRequested(&turn)
+    case .policyChanged(let policy): policyChanged(policy, &turn)
+    case .attachArrived(let pid): attachArrived(pid, &turn)
+    case .attachedLeft(let pid): attachedLeft(pid, &turn)
+    case .dependenciesChanged(let missing): dependenciesChanged(missing: missing, &turn)
+    case .spawnRateReached(_, let retryAt): spawnWasGated(.spawnRate, retryAt: retryAt, &turn)
+    case .lockBusy(_, let holder):
+      spawnWasGated(.instanceLock(holder: holder), retryAt: now.later(by: Limits.lockRetry), &turn)
+    case .lockFreed: lockFreed(&turn)
+    case .spawned(_, let pid): spawned(pid: pid, &turn)
+    case .spawnFailed(_, let text): spawnFailed(text: text, &turn)
+    case .helloReceived: incarnation?.hasSaidHello = true
+    case .readyReceived: readyReceived(&turn)
+    case .extendReceived(_, let milliseconds): extendReceived(milliseconds: milliseconds, &turn)
+    case .drainFinished: drainFinished(&turn)
+    case .busEnded: busEnded(&turn)
+    case .violated(_, let code): violated(code: code, &turn)
+    case .becameStuck(_, let why): becameStuck(why: why, &turn)
+    case .memoryExceeded(_, let text): memoryExceeded(text: text, &turn)
+    case .deathChargedToPoison: incarnation?.isChargedToPoison = true
+    case .exited(_, let status): exited(status, &turn)
+    case .groupEmptied: groupEmptied(&turn)
+    case .timerFired(let timer): timerFired(timer, &turn)
+    case .resumedAfterSuspend: resumedAfterSuspend(&turn)
+    }
+    return turn.actions
+  }
+}
+
+/// One input on its way through the machine: when it is, what luck it has, and what came of it.
+struct Turn {
+  let now: Instant
+  let dice: UInt64
+  var actions: [WorkerAction] = []
+}
+
+// MARK: - States and timers
+
+extension WorkerMachine {
+  /// Decides what a worker becomes of which nothing runs: the wishes, in the order of their weight.
+  mutating func settle(_ turn: inout Turn) {
+    precondition(incarnation == nil, "\(name) cannot settle while generation \(generation) lives")
+    cancelAllTimers(&turn)
+    nextSpawnCounts = false
+    if let visitor {
+      enter(.attached(pid: visitor), "gave its place to pid \(visitor), started by hand", &turn)
+      turn.actions.append(.admitAttached(pid: visitor))
+    } else if isHeld {
+      enter(.held, "is held; its mail is kept", &turn)
+    } else if isWanted {
+      begin(&turn)
+    } else {
+      enter(.stopped, "is stopped", &turn)
+    }
+  }
+
+  /// Goes into a state, keeps the mailbox as that state says, and announces it. Going where one is changes nothing.
+  mutating func enter(_ next: WorkerState, _ sentence: String, _ turn: inout Turn) {
+    guard next != state else { return }
+    let previous = state
+    precondition(
+      previous.kind.successors.contains(next.kind), "\(name) went from \(previous.kind) to \(next.kind): \(sentence)")
+    state = next
+    if next.kind != previous.kind { since = turn.now }
+    if previous.kind == .failed {
+      // Somebody took it out of its failure by hand: the old restarts must not trip the breaker at the first stumble.
+      history.forget()
+      unstableLives = 0
+    }
+    if next.kind.keepsMailbox && !previous.kind.keepsMailbox { turn.actions.append(.openMailbox) }
+    turn.actions.append(
+      .announce(StateChange(name: name, from: previous, to: next, sentence: sentence, at: turn.now)))
+    if !next.kind.keepsMailbox && previous.kind.keepsMailbox {
+      turn.actions.append(.closeMailbox(reason: "\(name) \(sentence)"))
+    }
+  }
+
+  mutating func set(_ timer: WorkerTimer, in period: Duration, _ turn: inout Turn) {
+    set(timer, at: turn.now.later(by: period), period: period, &turn)
+  }
+
+  mutating func set(_ timer: WorkerTimer, at instant: Instant, period: Duration, _ turn: inout Turn) {
+    timers[timer] = RunningTimer(at: instant, period: period)
+    turn.actions.append(.setTimer(timer, at: instant))
+  }
+
+  mutating func cancel(_ timer: WorkerTimer, _ turn: inout Turn) {
+    if timers.removeValue(forKey: timer) != nil { turn.actions.append(.cancelTimer(timer)) }
+  }
+
+  mutating func cancelAllTimers(_ turn: inout Turn) {
+    for timer in WorkerTimer.allCases { cancel(timer, &turn) }
+  }
+
+  mutating func timerFired(_ timer: WorkerTimer, _ turn: inout Turn) {
+    // Cancelled while its callback was on the way.
+    guard let running = timers[timer] else { return }
+    guard turn.now >= running.at else {
+      // A loop that reads its clock once per round fires early; the deadline is the one that was promised.
+      turn.actions.append(.setTimer(timer, at: running.at))
+      return
+    }
+    timers[timer] = nil
+    switch timer {
+    case .start: startDeadlinePassed(&turn)
+    case .drain: terminate("did not finish its work in time and gets SIGTERM", &turn)
+    case .leave: leaveGracePassed(&turn)
+    case .term: kill("did not heed SIGTERM within \(running.period.spoken)", &turn)
+    case .abort: kill("was not gone \(running.period.spoken) after SIGABRT", &turn)
+    case .kill: kill("is still there \(running.period.spoken) after SIGKILL", &turn)
+    case .lastWords: lastWordsOverdue(&turn)
+    case .backoff, .gate: begin(&turn)
+    }
+  }
+
+  /// CLOCK_MONOTONIC stands still in a suspend, but everything a worker waits for, its relays above all, is gone after
+  /// it: judged by the old deadlines, all workers would be killed when a lid opens.
+  mutating func resumedAfterSuspend(_ turn: inout Turn) {
+    for timer in WorkerTimer.allCases where timer.isDeadline {
+      guard let running = timers[timer] else { continue }
+      set(timer, at: max(running.at, turn.now).later(by: running.period), period: running.period, &turn)
+    }
+    if let limit = incarnation?.extensionLimit, let drain = timers[.drain] {
+      incarnation?.extensionLimit = max(limit, drain.at)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// When a worker that left is started again.
+public enum RestartRule: String, Hashable, Sendable, CaseIterable {
+  /// However it left, unless its exit code asks not to (``ExitVerdict``).
+  case always
+  /// Unless it left with 0.
+  case onFailure = "on-failure"
+  /// Never; it is ``WorkerState/exited`` then.
+  case never
+}
+
+/// What the configuration says about one managed worker: when it is started again, and how long each step may take.
+///
+/// Every duration is measured on the monotonic clock. A changed policy holds from the next step on; a deadline that
+/// runs already keeps its instant.
+public struct WorkerPolicy: Hashable, Sendable {
+  /// When it is started again after it left. Default always.
+  public var restart = RestartRule.always
+  /// The names of the workers that must be ready before this one is spawned.
+  public var after: [String] = []
+  /// Whether the whole supervisor gives up when this worker has failed. Default no.
+  public var isCritical = false
+
+  /// From spawn to READY; EXTEND moves it. Default 10 s.
+  public var startDeadline = Duration.seconds(10)
+  /// From DRAIN to SIGTERM; EXTEND moves it. Default 10 s.
+  public var drainDeadline = Duration.seconds(10)
+  /// From SIGTERM to SIGKILL; EXTEND moves it. Default 5 s.
+  public var termDeadline = Duration.seconds(5)
+  /// From SIGABRT to SIGKILL: the time to write a backtrace or a core. Default 2 s.
+  public var abortGrace = Duration.seconds(2)
+  /// Without progress on waiting work for so long, a worker is stuck. The hub, which sees the work, applies it. Default
+  /// 30 s.
+  public var stuckAfter = Duration.seconds(30)
+
+  /// The longest wait before the first restart that waits at all; doubles with each. Default 0.5 s.
+  public var backoffBase = Duration.milliseconds(500)
+  /// No wait is longer. Default 60 s.
+  public var backoffCeiling = Duration.seconds(60)
+  /// Ready for so long, a life counts as stable: the next restart is at once and the waits begin anew. Default 60 s.
+  public var stableAfter = Duration.seconds(60)
+
+  /// So many restarts in the window, and the next death is final. Default 5.
+  public var breakerRestarts = 5
+  /// The window of the breaker. Default 60 s.
+  public var breakerWindow = Duration.seconds(60)
+
+  /// The defaults.
+  public init() {}
+
+  /// Most restarts a window may allow: the machine keeps an instant for each.
+  public static let maximumBreakerRestarts = 1_000
+  /// The longest duration any field may have.
+  public static let longestDuration = Duration.seconds(7 * 86_400)
+
+  /// What is wrong with these figures, a sentence each; empty when nothing is.
+  ///
+  /// Refuses a breaker that would never trip because the waits alone fill its window, the trap behind many a restart
+  /// loop that nobody noticed.
+  public func problems() -> [String] {
+    var problems: [String] = []
+    let durations: [(name: String, value: Duration)] = [
+      ("start deadline", startDeadline), ("drain deadline", drainDeadline), ("term deadline", termDeadline),
+      ("abort grace", abortGrace), ("stuck-after", stuckAfter), ("back-off base", backoffBase),
+      ("back-off ceiling", backoffCeiling), ("stable-after", stableAfter), ("breaker window", breakerWindow),
+    ]
+    for (name, value) in durations where value < .milliseconds(1) || value > Self.longestDuration {
+      problems.append("The \(name) must be from 1 ms to \(Self.longestDuration.spoken).")
+    }
+    if backoffCeiling < backoffBase {
+      problems.append("The back-off ceiling (\(backoffCeiling.spoken)) is below its base (\(backoffBase.spoken)).")
+    }
+    guard (0...Self.maximumBreakerRestarts).contains(breakerRestarts) else {
+      return problems + [
+        "The breaker allows \(breakerRestarts) restarts; 0 to \(Self.maximumBreakerRestarts) are possible."
+      ]
+    }
+    if problems.isEmpty, let waits = meanWaits(), waits >= breakerWindow {
+      problems.append(
+        "The breaker can hardly ever trip: \(breakerRestarts) restarts wait \(waits.spoken) on average, and its "
+          + "window is \(breakerWindow.spoken). Widen the window, allow fewer restarts or lower the back-off.")
+    }
+    return problems
+  }
+
+  /// How long as many restarts as the breaker allows wait together, on average; nil when it allows none.
+  private func meanWaits() -> Duration? {
+    guard breakerRestarts > 0 else { return nil }
+    // Full jitter draws from 0 to the longest wait, so the mean is half of it.
+    return (1...breakerRestarts).reduce(.zero) { $0 + .milliseconds(longestWaitMilliseconds(unstableLives: $1) / 2) }
+  }
+
+  /// The longest wait after so many lives in a row that were not stable: base · 2^(lives − 1), capped. 0 for none.
+  func longestWaitMilliseconds(unstableLives: Int) -> UInt64 {
+    guard unstableLives > 0 else { return 0 }
+    let ceiling = backoffCeiling.wholeMilliseconds
+    let (product, overflowed) = backoffBase.wholeMilliseconds
+      .multipliedReportingOverflow(by: 1 << UInt64(min(unstableLives - 1, 62)))
+    return overflowed ? ceiling : min(product, ceiling)
+  }
+}
