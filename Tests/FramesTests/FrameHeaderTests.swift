@@ -49,8 +49,7 @@ struct FrameHeaderTests {
       sample: Sample(
         header: FrameHeader(
           type: .response, flags: .more, destination: Endpoint(seat: 7, turn: 2), source: Endpoint(seat: 5, turn: 1),
-          id: 9,
-          re: 8, attempt: 2, method: 17, trace: .max, payloadByteCount: 5),
+          id: 9, re: 8, attempt: 2, method: 17, trace: .max, payloadByteCount: 5),
         payload: [0, 1, 2, 3, 4]),
       hex: """
         31000000011101000720000005100000 09000000000000000800000000000000 0000000002001100ffffffffffffffff
