@@ -4,11 +4,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-mapfile -t shell < <(find Scripts Benchmarks Tests examples .ci -name '*.sh' -o -path '.ci/run' 2>/dev/null | sort)
+folders=()
+for folder in Scripts Benchmarks Tests examples .ci; do if [[ -d $folder ]]; then folders+=("$folder"); fi; done
+
+mapfile -t shell < <(find "${folders[@]}" -name '*.sh' -o -path '.ci/run' | sort)
 for file in "${shell[@]}"; do bash -n "$file"; done
 if command -v shellcheck >/dev/null; then shellcheck --severity=warning "${shell[@]}"; fi
 
-find Scripts Benchmarks Tests examples -name '*.py' 2>/dev/null | sort | python3 -c '
+find "${folders[@]}" -name '*.py' | sort | python3 -c '
 import ast, sys
 for path in sys.stdin.read().split("\n"):
     if path:

@@ -40,7 +40,7 @@ struct LanguageTests {
     }
   }
 
-  @Test("may put that sentence beside the promise, or in the comment directly above it")
+  @Test("may put that sentence beside the promise, or in the comments above it")
   func mayPutSentenceBesideOrAbove() {
     let unchecked = "@un" + "checked Sendable"
     func lines(_ text: String) -> [Substring] { text.split(separator: "\n") }
@@ -79,7 +79,7 @@ private func unexplainedPromises(in lines: [Substring]) -> [Int] {
     if line.contains(sentence) { return false }
     let above = lines[..<index].reversed().prefix { line in
       let code = line.drop { $0 == " " }
-      return code.hasPrefix("//") || code.hasPrefix("@")
+      return code.isEmpty || code.hasPrefix("//") || code.hasPrefix("@")
     }
     return !above.contains { $0.contains(sentence) }
   }.map { $0 + 1 }
