@@ -13,7 +13,7 @@ import sys
 
 import measure
 
-HEADINGS = ("figure", "ours", "yardstick", "", "ratio", "aim", "")
+HEADINGS = ("figure", "ours", "yardstick", "program", "ratio", "aim", "verdict")
 
 
 def amount(entry):
