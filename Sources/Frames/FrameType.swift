@@ -2,19 +2,19 @@
 ///
 /// Types below 16 run a connection; the others carry work. A number that is not listed is a violation.
 public enum FrameType: UInt8, Sendable, CaseIterable {
-  /// First frame of a peer: who it is and what it serves. Payload `Hello`.
+  /// First frame of a peer: who it is and what it serves. Payload ``Hello``.
   case hello = 1
-  /// The hub's answer to HELLO. Payload `Welcome`.
+  /// The hub's answer to HELLO. Payload ``Welcome``.
   case welcome = 2
   /// The peer can take work now.
   case ready = 3
-  /// Methods, roles and endpoints changed. Payload `Registry`.
+  /// Methods, roles and endpoints changed. Payload ``Registry``.
   case registry = 4
   /// Asks for a PONG with the same id in `re`.
   case ping = 5
   /// Answers PING.
   case pong = 6
-  /// Absolute totals the other side may have sent since WELCOME. Payload `Credit`, 16 bytes.
+  /// Absolute totals the other side may have sent since WELCOME. Payload ``Credit``, 16 bytes.
   case credit = 7
   /// Finish what is in hand and leave; `ttl` is the deadline.
   case drain = 8
@@ -22,7 +22,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case goodbye = 9
   /// Last frame before the connection is cut. Payload ``Refusal``.
   case fatal = 10
-  /// A worker's one-line state and progress counter. Payload `Status`.
+  /// A worker's one-line state and progress counter. Payload ``Status``.
   case status = 11
   /// A worker needs `ttl` more milliseconds to start or to stop.
   case extend = 12
@@ -48,7 +48,7 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   case subscribe = 27
   /// Ends a subscription.
   case unsubscribe = 28
-  /// Events of topic `method` were dropped for a slow external subscriber. Payload `Gap`.
+  /// Events of topic `method` were dropped for a slow external subscriber. Payload ``Gap``.
   case gap = 29
 
   /// Whether a frame of this type spends credit. Answers that end a request, and what keeps a connection going, never do,
