@@ -99,7 +99,8 @@ let package = Package(
 
     // Tests
     .target(
-      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"], swiftSettings: strict),
