@@ -99,10 +99,11 @@ let package = Package(
 
     // Tests
     .target(
-      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
-    .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"], swiftSettings: strict),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
     .executableTarget(
       name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe",

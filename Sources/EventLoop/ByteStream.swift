@@ -126,6 +126,7 @@ public final class ByteStream {
   public func offerRest() {
     guard rest.count > 0, stream != nil else { return }
     rest.withBytes { bytes in onInput?(bytes) ?? 0 }
+    if stream == nil { rest.free() }
   }
 
   private func provideBuffer(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
@@ -156,7 +157,12 @@ public final class ByteStream {
       let used = onInput?(bytes) ?? 0
       rest.replace(with: UnsafeRawBufferPointer(rebasing: bytes[used...]))
     }
-    if rest.count > inputLimit, stream != nil {
+    guard stream != nil else {
+      // Closed inside the call: what it left unused was kept after `close()` had freed the rest, and nobody will ask for it.
+      rest.free()
+      return
+    }
+    if rest.count > inputLimit {
       end(LoopFault(code: UV_ENOBUFS.rawValue, doing: "hold \(rest.count) bytes of unusable input"))
     }
   }

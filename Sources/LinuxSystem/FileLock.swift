@@ -45,7 +45,8 @@ public final class FileLock: Sendable {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else {
       throw SystemFault(
-        call: "open", subject: path, code: errno, advice: "The lock file must be ours to write, in a directory that exists.")
+        call: "open", subject: path, code: errno,
+        advice: "The lock file must be ours to write, in a directory that exists.")
     }
     // From here on the object owns the descriptor, whichever way this function ends.
     let lock = FileLock(path: path, descriptor: descriptor)
@@ -85,7 +86,8 @@ public final class FileLock: Sendable {
     var bytes = information.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: " ") : $0 }
     bytes = bytes.prefix(Self.informationByteCountMaximum - 1) + [UInt8(ascii: "\n")]
     // Written before it is cut: a reader in between sees an old line's end rather than nothing.
-    guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, ftruncate(descriptor, off_t(bytes.count)) == 0 else {
+    guard pwrite(descriptor, bytes, bytes.count, 0) == bytes.count, ftruncate(descriptor, off_t(bytes.count)) == 0
+    else {
       throw SystemFault(call: "write", subject: path, code: errno, advice: "Is the disk full?")
     }
   }

@@ -36,7 +36,8 @@ struct FileRights: OptionSet {
   static let executing: FileRights = [.readFile, .readDirectory, .execute]
   /// Everything that files, directories, pipes, sockets and links need; devices cannot be made.
   static let writing: FileRights = [
-    .readFile, .readDirectory, .writeFile, .truncate, .removeDirectory, .removeFile, .makeDirectory, .makeFile, .makeSocket,
+    .readFile, .readDirectory, .writeFile, .truncate, .removeDirectory, .removeFile, .makeDirectory, .makeFile,
+    .makeSocket,
     .makePipe, .makeLink, .refer,
   ]
   /// The rights that a rule on something other than a directory may hold; the kernel refuses the rule otherwise.

@@ -19,7 +19,8 @@ final class LandlockRuleset {
   /// - Throws: `ENOSYS` or `EOPNOTSUPP` where the kernel has no Landlock.
   init(_ profile: SandboxProfile) throws(SystemFault) {
     version = Int(
-      try checked(roost_landlock_version(), "landlock", "", "This kernel has no Landlock, or it is not among its `lsm=`."))
+      try checked(
+        roost_landlock_version(), "landlock", "", "This kernel has no Landlock, or it is not among its `lsm=`."))
     handled = .known(toVersion: version)
     var ruleset = roost_landlock_ruleset()
     ruleset.handled_files = handled.rawValue
@@ -64,7 +65,8 @@ final class LandlockRuleset {
 
   private func allowConnecting(to port: UInt16) throws(SystemFault) {
     var rule = roost_landlock_port(allowed: PortRights.connectTCP.rawValue, port: UInt64(port))
-    try checked(roost_landlock_add(descriptor, Int32(ROOST_LANDLOCK_RULE_PORT), &rule), "landlock_add_rule", "port \(port)")
+    try checked(
+      roost_landlock_add(descriptor, Int32(ROOST_LANDLOCK_RULE_PORT), &rule), "landlock_add_rule", "port \(port)")
   }
 
   private static func handledPorts(_ profile: SandboxProfile, _ version: Int) -> PortRights {
@@ -79,11 +81,15 @@ final class LandlockRuleset {
 
   private static func gaps(_ profile: SandboxProfile, _ version: Int) -> [String] {
     var gaps: [String] = []
-    if version < 3 { gaps.append("A file may be cut short wherever its mode allows: Landlock 3 denies it, here is \(version).") }
+    if version < 3 {
+      gaps.append("A file may be cut short wherever its mode allows: Landlock 3 denies it, here is \(version).")
+    }
     if version < 4, case .outboundTCP = profile.network {
       gaps.append("TCP goes to every port: Landlock 4 limits it, here is \(version).")
     }
-    if version < 5 { gaps.append("Devices take commands from whoever opened them: Landlock 5 denies it, here is \(version).") }
+    if version < 5 {
+      gaps.append("Devices take commands from whoever opened them: Landlock 5 denies it, here is \(version).")
+    }
     if version < 6 {
       gaps.append("Processes of the same user can be signalled: Landlock 6 denies it, here is \(version).")
       if profile.network != .none && !profile.mayReachAbstractSockets {

@@ -88,7 +88,9 @@ private struct Walk {
   private mutating func follow(_ link: String, _ status: stat) throws(SystemFault) {
     try checkOwner(link, status)
     linkCount += 1
-    guard linkCount <= PathTrust.linkCountMaximum else { throw SystemFault(call: "readlink", subject: path, code: ELOOP) }
+    guard linkCount <= PathTrust.linkCountMaximum else {
+      throw SystemFault(call: "readlink", subject: path, code: ELOOP)
+    }
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = readlink(link, &bytes, Int(PATH_MAX))
     guard count >= 0 else { throw SystemFault(call: "readlink", subject: link, code: errno) }
@@ -122,7 +124,9 @@ private struct Walk {
       guard type == S_IFDIR else { throw SystemFault(call: "lstat", subject: step, code: ENOTDIR) }
     }
     try checkOwner(step, status)
-    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else { throw refusal(step, "Others may write to it: chmod go-w \(step)") }
+    guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+      throw refusal(step, "Others may write to it: chmod go-w \(step)")
+    }
     switch kind {
     case .file, .directory: return
     case .secretFile, .privateDirectory:

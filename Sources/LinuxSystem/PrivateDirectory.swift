@@ -12,7 +12,8 @@ public enum PrivateDirectory {
     try make(path)
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw SystemFault(call: "open", subject: path, code: errno, advice: "It must be a directory of ours, not a link to one.")
+      throw SystemFault(
+        call: "open", subject: path, code: errno, advice: "It must be a directory of ours, not a link to one.")
     }
     defer { Descriptors.close(descriptor) }
     var status = stat()

@@ -36,7 +36,8 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
 
   /// A profile; what is not named is denied.
   public init(
-    readablePaths: [String] = [], writablePaths: [String] = [], executablePaths: [String] = [], network: Network = .none,
+    readablePaths: [String] = [], writablePaths: [String] = [], executablePaths: [String] = [],
+    network: Network = .none,
     maySpawn: Bool = false, dumpable: Bool = true, mayReachAbstractSockets: Bool = false
   ) {
     self.readablePaths = readablePaths
@@ -51,7 +52,8 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   /// What the C library, Swift's runtime and OpenSSL read after a program's start: libraries loaded late, the time zone, the
   /// character sets, a source of chance. Nothing in it is private.
   public static let runtimePaths = [
-    "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/dev/null",
+    "/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo",
+    "/dev/null",
     "/dev/urandom", "/sys/devices/system/cpu",
   ]
 
@@ -59,6 +61,7 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   /// directories because their files are replaced while we run.
   public static let resolverPaths = [
     "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
-    "/etc/protocols", "/run/systemd/resolve", "/etc/ssl", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates",
+    "/etc/protocols", "/run/systemd/resolve", "/etc/ssl", "/usr/share/ca-certificates",
+    "/usr/local/share/ca-certificates",
   ]
 }

@@ -18,11 +18,13 @@ public struct ServiceNotifier: Sendable {
     guard let address, !address.isEmpty else { return nil }
     guard address.hasPrefix("/") || address.hasPrefix("@") else {
       throw SystemFault(
-        call: "NOTIFY_SOCKET", subject: address, code: EAFNOSUPPORT, advice: "It must be an absolute path or begin with @.")
+        call: "NOTIFY_SOCKET", subject: address, code: EAFNOSUPPORT,
+        advice: "It must be an absolute path or begin with @.")
     }
     guard address.utf8.count <= Self.addressByteCountMaximum else {
       throw SystemFault(
-        call: "NOTIFY_SOCKET", subject: address, code: ENAMETOOLONG, advice: "At most 107 bytes fit a socket's address.")
+        call: "NOTIFY_SOCKET", subject: address, code: ENAMETOOLONG, advice: "At most 107 bytes fit a socket's address."
+      )
     }
     self.address = address
   }
@@ -30,6 +32,7 @@ public struct ServiceNotifier: Sendable {
   /// Sends lines, separated by line feeds, in one datagram. Never waits: a service manager that does not read gets nothing.
   public func send(_ lines: String) throws(SystemFault) {
     let bytes = Array(lines.utf8)
-    try checked(roost_send_datagram(address, bytes, bytes.count), "sendto", address, "The service manager was not told.")
+    try checked(
+      roost_send_datagram(address, bytes, bytes.count), "sendto", address, "The service manager was not told.")
   }
 }

@@ -31,7 +31,8 @@ final class SystemCallFilter {
   /// Puts the filter in force for all threads of the process, for good.
   func load() throws(SystemFault) {
     try checked(
-      roost_seccomp_load(filter), "seccomp_load", "", "This kernel has no system call filter, or another filter forbids it.")
+      roost_seccomp_load(filter), "seccomp_load", "",
+      "This kernel has no system call filter, or another filter forbids it.")
   }
 
   private func deny(_ name: String, _ error: Int32) throws(SystemFault) {
@@ -84,7 +85,8 @@ final class SystemCallFilter {
       try deny("socket", EAFNOSUPPORT, argument: 0, equals: UInt64(family))
     }
     try checked(
-      roost_seccomp_deny_above(filter, "socket", UInt16(EAFNOSUPPORT), UInt64(AF_NETLINK)), "seccomp_rule_add", "socket")
+      roost_seccomp_deny_above(filter, "socket", UInt16(EAFNOSUPPORT), UInt64(AF_NETLINK)), "seccomp_rule_add", "socket"
+    )
   }
 }
 
@@ -99,7 +101,8 @@ extension SystemCallFilter {
     "clone3",
     // A second door to nearly all other calls, through which no filter sees.
     "io_uring_setup", "io_uring_enter", "io_uring_register",
-    "create_module", "get_kernel_syms", "query_module", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl", "lookup_dcookie",
+    "create_module", "get_kernel_syms", "query_module", "nfsservctl", "uselib", "ustat", "sysfs", "_sysctl",
+    "lookup_dcookie",
   ]
 
   /// Calls that no worker needs.
@@ -113,7 +116,8 @@ extension SystemCallFilter {
     // Keys of the session, which other processes of the user share.
     "keyctl", "add_key", "request_key",
     // File systems and roots.
-    "mount", "umount", "umount2", "pivot_root", "chroot", "mount_setattr", "open_tree", "move_mount", "fsopen", "fsconfig",
+    "mount", "umount", "umount2", "pivot_root", "chroot", "mount_setattr", "open_tree", "move_mount", "fsopen",
+    "fsconfig",
     "fsmount", "fspick", "name_to_handle_at", "open_by_handle_at", "fanotify_init", "quotactl", "quotactl_fd",
     // Namespaces.
     "setns", "unshare",

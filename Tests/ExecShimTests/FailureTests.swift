@@ -13,10 +13,13 @@ import Testing
   }
 
   static let cases: [Case] = [
-    Case(testDescription: "no such program", program: "/nonexistent/worker", status: 127, line: "exec \(ENOENT) /nonexistent/worker: "),
+    Case(
+      testDescription: "no such program", program: "/nonexistent/worker", status: 127,
+      line: "exec \(ENOENT) /nonexistent/worker: "),
     Case(testDescription: "a file as directory", program: "/bin/sh/worker", status: 127, line: "exec \(ENOTDIR) "),
     Case(testDescription: "a directory as program", program: "/tmp/", status: 126, line: "exec \(EACCES) /tmp/: "),
-    Case(testDescription: "a file that is not executable", program: "/etc/passwd", status: 126, line: "exec \(EACCES) "),
+    Case(
+      testDescription: "a file that is not executable", program: "/etc/passwd", status: 126, line: "exec \(EACCES) "),
     Case(
       testDescription: "no such working directory", options: ["--directory", "/nonexistent"], program: "/bin/true",
       status: 71, line: "directory \(ENOENT) /nonexistent: "),
@@ -26,7 +29,9 @@ import Testing
     Case(
       testDescription: "a control character in the path", program: "/nonexistent/\u{1B}[2J\nexec 0", status: 127,
       line: "exec \(ENOENT) /nonexistent/?[2J?exec 0: "),
-    Case(testDescription: "a wrong option", options: ["--limit", "x=1"], program: "/bin/true", status: 64, line: "options "),
+    Case(
+      testDescription: "a wrong option", options: ["--limit", "x=1"], program: "/bin/true", status: 64, line: "options "
+    ),
   ]
 
   @Test("A failed step is one line on the status pipe and an exit status", arguments: cases)

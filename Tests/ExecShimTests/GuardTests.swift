@@ -122,7 +122,8 @@ import Testing
     let extra = Dictionary(uniqueKeysWithValues: (Int32(4)...40).map { ($0, other.reader) })
     let guardian = try guardian(Shim.newInstance(), pipe, descriptors: extra)
     try awaitSoon("the guardian to be ready") { try self.name(of: guardian) == "roost-guard" }
-    let listing = try SpawnedProcess("/bin/sh", ["-c", "cd /proc/\(guardian.pid)/fd && echo *; readlink 0 1; readlink ../cwd"])
+    let listing = try SpawnedProcess(
+      "/bin/sh", ["-c", "cd /proc/\(guardian.pid)/fd && echo *; readlink 0 1; readlink ../cwd"])
     #expect(try listing.readAllOutput() == "0 1 2 3\n/dev/null\n/dev/null\n/\n")
   }
 

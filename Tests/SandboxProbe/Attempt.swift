@@ -1,3 +1,6 @@
+// swift-format-ignore-file: NeverForceUnwrap
+// The arguments come from the tests beside; a wrong one is to crash the probe, which its test reports.
+
 import Dispatch
 import EventLoop
 import Glibc
@@ -66,7 +69,8 @@ enum Attempt {
     let function = unsafeBitCast(found, to: Function.self)
     let all = values + Array(repeating: 0, count: 6 - values.count)
     // Many of these return an int: its upper half is not defined.
-    return Int32(truncatingIfNeeded: function(all[0], all[1], all[2], all[3], all[4], all[5])) >= 0 ? "done" : name(errno)
+    return Int32(truncatingIfNeeded: function(all[0], all[1], all[2], all[3], all[4], all[5])) >= 0
+      ? "done" : name(errno)
   }
 
   /// The kernel looks at the lower half of the family only; a filter that compares the whole is evaded like this.

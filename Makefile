@@ -1,0 +1,68 @@
+# Every recipe is short; what takes thought is a script in Scripts, which says so at its head.
+
+SWIFT ?= swift
+PREFIX ?= $(HOME)/.local
+CONFIG ?= supervisor.conf
+DURATION ?= 24h
+FUZZ_SECONDS ?= 600
+SANITIZERS ?= address thread
+
+# What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
+PROGRAMS = roostd roost roost-exec relay-connector
+SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check lint documentation sanitize bench fuzz soak install clean packages python
+
+help: ## print this list
+	@echo 'Roost. Usage: make TARGET'
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: packages ## build what CONFIG=supervisor.conf starts, for release, and start it
+	@for program in $(PROGRAMS); do $(SWIFT) build -c release --product $$program || exit; done
+	@exec .build/release/roostd --config $(CONFIG)
+
+build: packages ## build everything for debugging
+	$(SWIFT) build --build-tests
+
+test: packages python build ## run every test, real processes included
+	$(SWIFT) test --skip-build
+
+check: packages lint documentation ## lint, hold the house rules, build the documentation with warnings as errors
+	$(SWIFT) test --filter HouseTests
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+	Scripts/lint-scripts.sh
+
+documentation: build
+	Scripts/documentation.sh
+
+sanitize: packages python ## run every test under each of SANITIZERS="address thread"
+	@for sanitizer in $(SANITIZERS); do \
+	  echo "$(SWIFT) test --sanitize=$$sanitizer"; \
+	  $(SWIFT) test --sanitize=$$sanitizer --scratch-path .build-$$sanitizer || exit; \
+	done
+
+bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
+	-@Scripts/python-environment.sh .venv
+	python3 Benchmarks/run.py
+
+fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600
+	Scripts/fuzz.sh --seconds $(FUZZ_SECONDS)
+
+soak: packages python build ## repeat every test with new seeds for DURATION=24h
+	Scripts/soak.sh $(DURATION)
+
+install: packages ## install under PREFIX=~/.local, with a systemd user unit
+	Scripts/install.sh $(PREFIX) $(PROGRAMS)
+
+clean: ## remove what builds, tests and measurements leave here; the Python environments stay
+	rm -rf .build .build-* Benchmarks/results
+
+packages:
+	@Scripts/system-packages.sh
+
+# Without these environments the tests that need them say "skipped: …"; that is no reason to stop.
+python:
+	-@Scripts/python-environment.sh || true

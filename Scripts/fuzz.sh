@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Builds and runs the fuzz entries of Tests/Fuzz.
+#
+#   Scripts/fuzz.sh [--seconds N] [ENTRY…]     N per entry, 600 without it; ENTRY as in FrameReaderFuzz, all without one
+#
+# An entry is one file. Its head says which targets of Sources it needs, lowest first ("// modules: Clocks Frames"), and
+# which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames"). SwiftPM cannot build a libFuzzer program (it has
+# no main), so the compiler is called here: each target a static library, instrumented, and then the entry on top.
+#
+# What the fuzzer learns stays in .build-fuzz/corpus and is used again next time. Inputs that failed are kept in
+# .build-fuzz/findings. Exit: 0 nothing found, 1 a finding, 2 usage, 70 an entry did not build.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+seconds=${FUZZ_SECONDS:-600}
+entries=()
+while (($#)); do
+  case $1 in
+    --seconds) seconds=${2:?"--seconds needs a number"}; shift 2 ;;
+    -*) echo "usage: Scripts/fuzz.sh [--seconds N] [ENTRY…]" >&2; exit 2 ;;
+    *) entries+=("$1"); shift ;;
+  esac
+done
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "fuzz: --seconds takes a whole number above 0, not '$seconds'" >&2; exit 2; }
+if ((${#entries[@]} == 0)); then
+  for file in Tests/Fuzz/*Fuzz.swift; do entries+=("$(basename "$file" .swift)"); done
+fi
+
+out=.build-fuzz
+# The same language settings as Package.swift; optimised, because a fuzzer lives by runs per second, with checks kept.
+flags=(-O -g -swift-version 6 -sanitize=fuzzer,address -parse-as-library
+  -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
+  -enable-upcoming-feature MemberImportVisibility)
+# Swift's own crash handler starts a child that holds the terminal; libFuzzer prints the stack itself.
+export SWIFT_BACKTRACE=enable=no
+
+head_line() { sed -n "s|^// $1: *||p" "Tests/Fuzz/$2.swift" | head -1; }
+
+build() {
+  local entry=$1 directory="$out/$1" module libraries=()
+  mkdir -p "$directory"
+  for module in $(head_line modules "$entry"); do
+    swiftc "${flags[@]}" -package-name roost -module-name "$module" -emit-module -emit-module-path "$directory/$module.swiftmodule" \
+      -emit-library -static -o "$directory/lib$module.a" -I "$directory" "Sources/$module"/*.swift || return
+    libraries=("-l$module" "${libraries[@]}")
+  done
+  swiftc "${flags[@]}" -package-name roost -module-name "$entry" -I "$directory" -L "$directory" "${libraries[@]}" \
+    -o "$directory/$entry" "Tests/Fuzz/$entry.swift" 2>"$directory/link.log" || { cat "$directory/link.log" >&2; return 1; }
+}
+
+found=0
+for entry in "${entries[@]}"; do
+  [[ -f Tests/Fuzz/$entry.swift ]] || { echo "fuzz: there is no Tests/Fuzz/$entry.swift" >&2; exit 2; }
+  echo "fuzz: building $entry"
+  build "$entry" || { echo "fuzz: $entry did not build" >&2; exit 70; }
+  corpus=$(head_line corpus "$entry")
+  mkdir -p "$out/corpus/$corpus" "$out/findings"
+  echo "fuzz: $entry for $seconds s"
+  status=0
+  "$out/$entry/$entry" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+    -artifact_prefix="$out/findings/$entry-" "$out/corpus/$corpus" "Tests/Fuzz/corpus/$corpus" \
+    >"$out/$entry.log" 2>&1 </dev/null || status=$?
+  if ((status)); then
+    found=1
+    tail -40 "$out/$entry.log"
+    echo "fuzz: $entry FOUND something; the input is in $out/findings, the log in $out/$entry.log"
+  else
+    grep -E '^stat::(number_of_executed_units|average_exec_per_sec)' "$out/$entry.log" | sed "s|^stat::|fuzz: $entry |"
+    echo "fuzz: $entry found nothing"
+  fi
+done
+exit "$found"

@@ -1,0 +1,119 @@
+// SwiftPM lets a target import whatever happens to be built, declared or not. These tests do not: Package.swift is the table
+// of layers, and every import must go to a line above and be declared.
+import Testing
+
+@Suite("The layers")
+struct LayerTests {
+  /// Modules that come with the toolchain and may be used anywhere. Foundation is not among them: it doubles the memory of a
+  /// small process, and a worker is a small process.
+  static let toolchainModules: Set<String> = ["Glibc", "Synchronization", "Testing", "FoundationEssentials"]
+
+  static let manifest = PackageManifest.own
+  static let compiled = manifest.targets.filter { $0.kind != .system }
+
+  @Test("are read from a Package.swift that names every folder of sources")
+  func areReadFromManifest() {
+    let paths = Set(Self.manifest.targets.map(\.path))
+    for folder in SourceTree.folders(in: "Sources") { #expect(paths.contains("Sources/" + folder)) }
+    for folder in SourceTree.folders(in: "Workers") { #expect(paths.contains("Workers/" + folder)) }
+    for target in Self.manifest.targets { #expect(SourceTree.exists(target.path), "\(target.name)") }
+  }
+
+  @Test("let a target depend on targets above it only", arguments: manifest.targets)
+  func letTargetDependUpwards(target: PackageTarget) throws {
+    let position = try #require(Self.manifest.targets.firstIndex { $0.name == target.name })
+    let above = Set(Self.manifest.targets[..<position].map(\.name))
+    for dependency in target.dependencies where Self.manifest.target(named: dependency) != nil {
+      #expect(above.contains(dependency), "\(target.name) stands above \(dependency) in Package.swift")
+    }
+  }
+
+  @Test("let a file import what its target declares, and nothing else", arguments: compiled)
+  func letFileImportWhatIsDeclared(target: PackageTarget) {
+    let allowed = Self.toolchainModules.union(target.dependencies.map(moduleName))
+    for file in SourceTree.swiftFiles(below: target.path) {
+      for module in importedModules(of: file.text) {
+        #expect(allowed.contains(module), "\(file) imports \(module), which Package.swift does not declare for it")
+      }
+    }
+  }
+
+  @Test("give each C module one importer", arguments: manifest.targets.filter { $0.kind == .system })
+  func giveCModuleOneImporter(module: PackageTarget) {
+    let importers = Self.compiled.filter { target in
+      SourceTree.swiftFiles(below: target.path).contains { importedModules(of: $0.text).contains(module.name) }
+    }
+    #expect(importers.count <= 1, "\(module.name) is imported by \(importers.map(\.name).joined(separator: ", "))")
+  }
+
+  @Test("keep programs apart: nothing imports one")
+  func keepProgramsApart() {
+    let programs = Set(Self.manifest.targets.filter { $0.kind == .program }.map(\.moduleName))
+    for target in Self.compiled {
+      for file in SourceTree.swiftFiles(below: target.path) {
+        let imported = programs.intersection(importedModules(of: file.text))
+        #expect(imported.isEmpty, "\(file) imports the program \(imported.joined(separator: ", "))")
+      }
+    }
+  }
+
+  @Test("are held by a reader of imports that knows every form of one")
+  func readEveryFormOfImport() {
+    let text = """
+      import One
+      public import Two
+        @testable import Three
+      @preconcurrency public import struct Four.Name
+      // import Five
+      let text = "import Six"
+      internal import Seven  // why
+      important()
+      let text = \(multilineQuote)
+      import Eight
+      \(multilineQuote)
+      """
+    #expect(importedModules(of: text) == ["One", "Two", "Three", "Four", "Seven"])
+  }
+
+  @Test("are held by a reader of Package.swift that knows its shape")
+  func readShapeOfManifest() throws {
+    let manifest = PackageManifest(
+      reading: """
+        products: [.executable(name: "d", targets: ["d"])], // .target(name: "comment")
+        dependencies: [.package(url: "https://host/x", from: "1.0.0")],
+        .systemLibrary(name: "CThing", pkgConfig: "thing", providers: [.apt(["libthing-dev"])]),
+        .target(
+          name: "Upper",
+          dependencies: ["CThing", .product(name: "Deque", package: "collections")], swiftSettings: strict),
+        .executableTarget(name: "the-program", dependencies: ["Upper"], path: "Workers/TheProgram"),
+        .testTarget(name: "UpperTests", dependencies: ["Upper"]),
+        """)
+    #expect(manifest.targets.map(\.name) == ["CThing", "Upper", "the-program", "UpperTests"])
+    #expect(manifest.targets.map(\.kind) == [.system, .library, .program, .test])
+    #expect(
+      manifest.targets.map(\.path) == ["Sources/CThing", "Sources/Upper", "Workers/TheProgram", "Tests/UpperTests"])
+    #expect(manifest.target(named: "Upper")?.dependencies == ["CThing", "Deque"])
+    #expect(manifest.target(ofModule: "the_program")?.dependencies == ["Upper"])
+  }
+}
+
+private let multilineQuote = String(repeating: "\"", count: 3)
+
+private func moduleName(_ dependency: String) -> String {
+  PackageManifest.own.target(named: dependency)?.moduleName ?? dependency
+}
+
+/// The modules a Swift text imports, in order. What stands in a multi-line string is not an import.
+func importedModules(of text: String) -> [String] {
+  let pieces = text.split(separator: multilineQuote, omittingEmptySubsequences: false)
+  let code = pieces.indices.filter { $0.isMultiple(of: 2) }.map { pieces[$0] }
+  return code.joined(separator: "\n").split(separator: "\n").compactMap { line in
+    var words = line.split(separator: " ")[...]
+    let modifiers: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+    while let word = words.first, word.hasPrefix("@") || modifiers.contains(word) { words.removeFirst() }
+    guard words.popFirst() == "import", var module = words.popFirst() else { return nil }
+    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
+    if kinds.contains(module), let name = words.popFirst() { module = name }
+    return module.split(separator: ".").first.map(String.init)
+  }
+}
