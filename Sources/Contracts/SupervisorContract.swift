@@ -1,6 +1,14 @@
 // The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the others send and get. All JSON.
 
-/// `supervisor.status` → the whole picture.
+/// `supervisor.status`.
+public struct StatusRequest: Codable, Sendable {
+  /// Also measure proportional memory, which costs a walk through each process's pages.
+  public var memory: Bool?
+  /// A request.
+  public init(memory: Bool? = nil) { self.memory = memory }
+}
+
+/// The answer to ``StatusRequest``: the whole picture.
 public struct SupervisorStatus: Codable, Sendable {
   /// Version of roostd.
   public var version: String

@@ -169,6 +169,9 @@ public final class ByteStream {
 
   // MARK: Writing
 
+  /// Bytes the kernel has taken so far.
+  public private(set) var writtenByteCount: UInt64 = 0
+
   /// Bytes that wait to be taken by the kernel.
   public var pendingByteCount: Int { output.count + (inFlight?.count ?? 0) }
 
@@ -207,6 +210,7 @@ public final class ByteStream {
       return
     }
     output.drop(Int(max(0, written)))
+    writtenByteCount += UInt64(max(0, written))
     if output.count == 0 {
       output.giveBackMemory()
       return
@@ -238,6 +242,7 @@ public final class ByteStream {
   }
 
   private func didWrite(_ status: Int32) {
+    if status == 0 { writtenByteCount += UInt64(inFlight?.count ?? 0) }
     inFlight?.free()
     inFlight = nil
     guard stream != nil else {

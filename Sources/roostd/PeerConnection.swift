@@ -39,6 +39,7 @@ final class PeerConnection {
   private let deadlineTimer = LoopTimer()
   private let partialDeadlineMilliseconds: UInt64
   private var isPartial = false
+  private var stall: (written: UInt64, since: Instant)?
 
   init(stream: ByteStream, origin: Origin, frameLimit: Int, outputLimit: Int, partialDeadlineMilliseconds: UInt64) {
     self.stream = stream
@@ -61,6 +62,19 @@ final class PeerConnection {
 
   /// HELLO was accepted.
   func didJoin() { deadlineTimer.cancel() }
+
+  /// Both sides agreed on this length limit.
+  func limitFrames(to limit: Int) { reader.lengthMaximum = limit }
+
+  /// Whether output has been waiting without any of it being read for so long. Meant to be asked every few seconds.
+  func isStalled(now: Instant, milliseconds: UInt64) -> Bool {
+    let pending = stream.pendingByteCount
+    guard pending > 0, let stall, stall.written == stream.writtenByteCount else {
+      stall = pending > 0 ? (stream.writtenByteCount, now) : nil
+      return false
+    }
+    return now.milliseconds(since: stall.since) > milliseconds
+  }
 
   func send(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
     stream.write(byteCount: FrameHeader.byteCount + payload.count) { bytes in

@@ -1,0 +1,177 @@
+import Clocks
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import LogKeeping
+import MessageHub
+import Supervision
+
+extension ControlService {
+  // MARK: Status
+
+  func status(_ request: StatusRequest) -> SupervisorStatus {
+    let now = EventLoop.process.now
+    let hub = daemon.shell.hub.counters
+    let clients = daemon.shell.allConnections.compactMap { connection -> ClientStatus? in
+      guard case .socket(let credentials) = connection.origin, connection.attachedTo == nil, let seat = connection.seat
+      else { return nil }
+      let report = daemon.shell.hub.report(seat)
+      return ClientStatus(
+        name: connection.name, pid: credentials.process, outstanding: report.outstanding,
+        mailboxFrames: report.mailboxFrames)
+    }
+    return SupervisorStatus(
+      version: RoostVersion.text, pid: getpid(), uptimeMilliseconds: now.milliseconds(since: daemon.startedAt),
+      configuration: daemon.configuration.file, socket: daemon.configuration.supervisor.socket,
+      residentBytes: ProcessTable.memory(of: getpid(), withProportional: false)?.residentByteCount,
+      keptBytes: daemon.shell.hub.keptByteCount,
+      counters: [
+        "frames-in": hub.framesIn, "frames-out": hub.framesOut, "requests": hub.requests, "answered": hub.answered,
+        "refused": hub.refused, "redelivered": hub.redelivered, "quarantined": hub.quarantined, "stale": hub.stale,
+        "denied": hub.denied, "dropped": hub.dropped, "violations": hub.violations,
+      ],
+      deadLetters: daemon.deadLetters.count,
+      workers: daemon.workers.map { status(of: $0, request, now) }, clients: clients)
+  }
+
+  private func status(of worker: ManagedWorker, _ request: StatusRequest, _ now: Instant) -> WorkerStatus {
+    let report = worker.machine.report(now: now)
+    let hub = daemon.shell.hub.report(worker.seat)
+    var status = WorkerStatus(name: worker.name, role: worker.role.name, state: report.state.kind.rawValue)
+    status.sinceMilliseconds = now.milliseconds(since: report.since)
+    status.pid = report.pid
+    status.generation = report.generation
+    status.restarts = report.restarts.count
+    status.restartLimit = report.restarts.limit
+    status.nextAttemptMilliseconds = report.nextAttempt.map { $0.milliseconds(since: now) }
+    status.lastExit = report.lastExit?.sentence
+    status.mailboxFrames = hub.mailboxFrames
+    status.inHand = hub.inHand
+    status.busyMilliseconds = hub.busySince.map { now.milliseconds(since: $0) }
+    if let pid = report.pid {
+      let memory = ProcessTable.memory(of: pid, withProportional: request.memory == true)
+      status.residentBytes = memory?.residentByteCount
+      status.proportionalBytes = memory?.proportionalByteCount
+    }
+    status.sandbox = worker.sandbox
+    status.text = worker.status?.text
+    status.droppedLogLines = daemon.logs.droppedLines(of: worker.name)
+    return status
+  }
+
+  // MARK: Why
+
+  func why(_ request: WhyRequest) throws(Refusal) -> WhyResult {
+    let worker = try worker(request.worker)
+    return WhyResult(
+      worker: worker.name, state: worker.machine.state.kind.rawValue, sentences: explain(worker),
+      lastLines: daemon.logs.tail(worker: worker.name, lines: 8))
+  }
+
+  /// What there is to say about a worker's state: its life, its mail, its dependencies.
+  func explain(_ worker: ManagedWorker) -> [String] {
+    let now = EventLoop.process.now
+    var sentences = worker.machine.report(now: now).sentences(now: now)
+    let hub = daemon.shell.hub.report(worker.seat)
+    if hub.mailboxFrames > 0 { sentences.append("\(hub.mailboxFrames) messages wait in its mailbox.") }
+    if hub.inHand > 0 { sentences.append("It has \(hub.inHand) messages in hand.") }
+    if let since = hub.busySince, now.milliseconds(since: since) > 1_000 {
+      sentences.append(
+        "Its work has not moved for \(now.milliseconds(since: since) / 1_000) s; after "
+          + "\(worker.configuration.stuckAfter.wholeMilliseconds / 1_000) s it counts as stuck.")
+    }
+    if hub.isOutOfCredit { sentences.append("It has granted no credit for what waits: it is slower than its senders.") }
+    for (sender, count) in hub.holding.sorted(by: { $0.key < $1.key }) {
+      sentences.append("Its mailbox is full, and holds the credit of \(sender) for \(count) messages.")
+    }
+    if hub.suspects > 0 {
+      sentences.append("\(hub.suspects) messages were in hand when it died and are given to it one at a time.")
+    }
+    for name in worker.configuration.after where daemon.worker(named: name)?.isReady != true {
+      sentences.append("\(name), which must be ready before it, is \(stateWord(name)).")
+    }
+    return sentences
+  }
+
+  private func stateWord(_ name: String) -> String {
+    daemon.worker(named: name)?.machine.state.kind.rawValue ?? "not configured"
+  }
+
+  // MARK: Dead letters
+
+  func deadLetters(_ call: HubCall, _ request: DeadLettersRequest) throws(Refusal) {
+    switch request.action {
+    case "list": reply(call, daemon.deadLetters.records)
+    case "show": reply(call, try letter(request))
+    case "drop":
+      if request.id == "all" {
+        for record in daemon.deadLetters.records { daemon.deadLetters.drop(record.id) }
+      } else {
+        daemon.deadLetters.drop(try letter(request).id)
+      }
+      reply(call, daemon.deadLetters.records)
+    case "retry": throw Refusal(.badRequest, "ask again with the letter's own payload: 'roost call'", outcome: .notStarted)
+    default:
+      throw Refusal(.badRequest, "'action' is list, show or drop, not '\(request.action)'", outcome: .notStarted)
+    }
+  }
+
+  private func letter(_ request: DeadLettersRequest) throws(Refusal) -> DeadLetterRecord {
+    guard let id = request.id, let record = daemon.deadLetters.records.first(where: { $0.id == id }) else {
+      throw Refusal(.badRequest, "there is no dead letter '\(request.id ?? "")'", outcome: .notStarted)
+    }
+    return record
+  }
+
+  // MARK: Doctor
+
+  func doctor() -> DoctorResult {
+    var checks: [DoctorResult.Check] = []
+    let settings = daemon.configuration.supervisor
+    for worker in daemon.workers where worker.configuration.enabled {
+      let sentence = explain(worker).first ?? ""
+      checks.append(.init(name: "worker \(worker.name)", isGood: worker.isReady, text: sentence))
+    }
+    checks.append(
+      .init(
+        name: "program files", isGood: access(daemon.shimPath, X_OK) == 0,
+        text: access(daemon.shimPath, X_OK) == 0 ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
+    for (name, path) in [
+      ("state directory", settings.stateDirectory), ("run directory", settings.runDirectory),
+      ("log directory", settings.logDirectory),
+    ] {
+      checks.append(directoryCheck(name, path))
+    }
+    let letters = daemon.deadLetters.count
+    checks.append(
+      .init(
+        name: "dead letters", isGood: letters == 0,
+        text: letters == 0 ? "none" : "\(letters) kept; 'roost dead-letters list' shows them"))
+    let kept = daemon.shell.hub.keptByteCount
+    checks.append(
+      .init(
+        name: "mail", isGood: kept < daemon.limits.poolBytes,
+        text: "\(kept) of \(daemon.limits.poolBytes) bytes kept for workers"))
+    if let count = ProcessTable.openDescriptorCount(of: getpid()) {
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      checks.append(
+        .init(
+          name: "descriptors", isGood: UInt64(count) * 2 < limit.rlim_cur,
+          text: "roostd has \(count) open; its limit is \(limit.rlim_cur)"))
+    }
+    return DoctorResult(checks: checks)
+  }
+
+  private func directoryCheck(_ name: String, _ path: String) -> DoctorResult.Check {
+    var space = statvfs()
+    guard access(path, W_OK) == 0, statvfs(path, &space) == 0 else {
+      return .init(name: name, isGood: false, text: "\(path) cannot be written: \(String(cString: strerror(errno)))")
+    }
+    let free = UInt64(space.f_bavail) * UInt64(space.f_frsize) >> 20
+    return .init(name: name, isGood: free > 64, text: "\(path) has \(free) MiB free")
+  }
+}

@@ -1,0 +1,300 @@
+import Clocks
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import LogKeeping
+import MessageHub
+import Supervision
+
+/// The methods `supervisor.*`: what `roost` asks of a running roostd.
+///
+/// Each answers at once from what is in memory, except those that wait for a worker to arrive somewhere; their callers' time
+/// to live ends them. Nothing here waits for a disk, so `status` answers while a log disk is full.
+@EventLoopActor
+final class ControlService {
+  unowned let daemon: Daemon
+  private var followers: [HubCall: LogFollower] = [:]
+
+  init(daemon: Daemon) { self.daemon = daemon }
+
+  /// A request came; it is answered through the hub.
+  func serve(_ call: HubCall, _ payload: [UInt8]) {
+    let name = daemon.shell.hub.table[call.method]?.name ?? ""
+    do throws(Refusal) {
+      switch name {
+      case "supervisor.status": reply(call, status(try arguments(StatusRequest.self, payload)))
+      case "supervisor.start": try start(call, try arguments(WorkerCommand.self, payload))
+      case "supervisor.stop": try stop(call, try arguments(WorkerCommand.self, payload))
+      case "supervisor.restart": try restart(call, try arguments(WorkerCommand.self, payload))
+      case "supervisor.hold": try hold(call, try arguments(WorkerCommand.self, payload))
+      case "supervisor.attach": reply(call, try attach(try arguments(AttachRequest.self, payload)))
+      case "supervisor.reload": reply(call, try reload(try arguments(ReloadRequest.self, payload)))
+      case "supervisor.logs": try logs(call, try arguments(LogsRequest.self, payload))
+      case "supervisor.log-level": try setLevel(call, try arguments(LogLevelRequest.self, payload))
+      case "supervisor.why": reply(call, try why(try arguments(WhyRequest.self, payload)))
+      case "supervisor.dead-letters": try deadLetters(call, try arguments(DeadLettersRequest.self, payload))
+      case "supervisor.doctor": reply(call, doctor())
+      case "supervisor.shutdown":
+        reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
+        daemon.stop(.asked("roost"))
+      default: throw Refusal(.unknownMethod, "the supervisor does not serve \(name)", outcome: .notStarted)
+      }
+    } catch {
+      refuse(call, error)
+    }
+  }
+
+  /// The caller gave up, or left.
+  func cancelled(_ call: HubCall) { followers.removeValue(forKey: call)?.end() }
+
+  /// A caller whose mailbox was full has room again.
+  func mayContinue(_ seat: Int) {
+    for (call, follower) in followers where call.caller.seat == seat { follower.mayContinue() }
+  }
+
+  // MARK: Answering
+
+  func reply(_ call: HubCall, _ value: some Encodable) {
+    daemon.shell.change { hub, actions in hub.answer(call, payload: JSONPayload.encode(value), actions: &actions) }
+  }
+
+  func refuse(_ call: HubCall, _ refusal: Refusal) {
+    daemon.shell.change { hub, actions in hub.refuse(call, refusal, actions: &actions) }
+  }
+
+  /// Sends a part; false when the caller has no room for more now.
+  func part(_ call: HubCall, _ value: some Encodable) -> Bool {
+    var hasRoom = false
+    daemon.shell.change { hub, actions in
+      hasRoom = hub.answer(call, payload: JSONPayload.encode(value), more: true, actions: &actions)
+    }
+    return hasRoom
+  }
+
+  private func arguments<Value: Decodable>(_ type: Value.Type, _ payload: [UInt8]) throws(Refusal) -> Value {
+    do throws(Refusal) {
+      return try JSONPayload.decode(type, from: payload.isEmpty ? Array("{}".utf8) : payload)
+    } catch {
+      throw Refusal(.badRequest, error.message, outcome: .notStarted)
+    }
+  }
+
+  func worker(_ name: String) throws(Refusal) -> ManagedWorker {
+    if let worker = daemon.worker(named: name) { return worker }
+    let hint = NearestName.hint(name, among: daemon.workers.map(\.name))
+    throw Refusal(.badRequest, "supervisor.conf has no worker '\(name)'\(hint)", outcome: .notStarted)
+  }
+
+  // MARK: Workers
+
+  private func start(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
+    let worker = try worker(command.worker)
+    guard daemon.stopping == nil else {
+      throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
+    }
+    worker.receive(.startRequested)
+    answerOnArrival(call, worker)
+  }
+
+  private func restart(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
+    let worker = try worker(command.worker)
+    let before = worker.machine.generation
+    worker.receive(.restartRequested)
+    worker.whenArrived({ state in worker.machine.generation != before && Self.isSettled(state) || Self.isFailed(state) }) {
+      [unowned self] in arrived(call, worker)
+    }
+  }
+
+  private func stop(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
+    let worker = try worker(command.worker)
+    worker.receive(.stopRequested(drain: command.drainMilliseconds.map { .milliseconds(Int64(clamping: $0)) }))
+    worker.whenArrived({ $0.kind == .stopped }) { [unowned self] in arrived(call, worker) }
+  }
+
+  private func hold(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
+    let worker = try worker(command.worker)
+    if command.hold == false {
+      worker.receive(.releaseRequested)
+      answerOnArrival(call, worker)
+    } else {
+      worker.receive(.holdRequested)
+      worker.whenArrived({ $0.kind == .held || $0.kind == .attached }) { [unowned self] in arrived(call, worker) }
+    }
+  }
+
+  private func answerOnArrival(_ call: HubCall, _ worker: ManagedWorker) {
+    worker.whenArrived(Self.isSettled) { [unowned self] in arrived(call, worker) }
+  }
+
+  private static func isSettled(_ state: WorkerState) -> Bool {
+    switch state.kind {
+    case .ready, .attached, .stopped, .held, .exited, .failed, .execFailed, .backoff: true
+    case .waiting, .starting, .draining, .stopping: false
+    }
+  }
+
+  private static func isFailed(_ state: WorkerState) -> Bool {
+    state.kind == .failed || state.kind == .execFailed
+  }
+
+  private func arrived(_ call: HubCall, _ worker: ManagedWorker) {
+    let report = worker.machine.report(now: EventLoop.process.now)
+    let sentence = report.sentences(now: EventLoop.process.now).first ?? ""
+    switch worker.machine.state.kind {
+    case .failed, .execFailed, .backoff:
+      refuse(call, Refusal(.failed, explain(worker).joined(separator: " "), outcome: .done))
+    default:
+      reply(call, WorkerCommandResult(worker: worker.name, state: report.state.kind.rawValue, sentence: sentence))
+    }
+  }
+
+  private func attach(_ request: AttachRequest) throws(Refusal) -> AttachGrant {
+    let roles = daemon.shell.hub.table.roles
+    guard let role = roles[request.role], role != .supervisor, role != .client else {
+      let hint = NearestName.hint(request.role, among: roles.keys)
+      throw Refusal(.badRequest, "there is no worker role '\(request.role)'\(hint)", outcome: .notStarted)
+    }
+    let name = try attachName(request, role)
+    let token = daemon.door.issueToken(role: role.name, name: name)
+    let socket = daemon.configuration.supervisor.socket
+    let program = daemon.worker(named: name)?.configuration.program ?? "\(daemon.programPath)/\(role.name)"
+    let isOurs = Role.builtIn.contains(role)
+    return AttachGrant(
+      token: token.text, name: name, role: role.name, socket: socket,
+      command: isOurs
+        ? "ROOST_TOKEN=\(token.text) \(program) --attach \(socket) --name \(name)"
+        : "ROOST_TOKEN=\(token.text) ROOST_SOCKET=\(socket) ROOST_WORKER=\(name) YOUR-PROGRAM",
+      expiresMilliseconds: AttachTokens.lifetimeMilliseconds)
+  }
+
+  private func attachName(_ request: AttachRequest, _ role: Role) throws(Refusal) -> String {
+    if let name = request.name {
+      if let worker = daemon.worker(named: name), worker.role != role {
+        throw Refusal(.badRequest, "\(name) has role '\(worker.role)', not '\(role)'", outcome: .notStarted)
+      }
+      guard name.utf8.count <= Hello.nameByteCountMaximum, !name.isEmpty else {
+        throw Refusal(.badRequest, "a name has 1 to \(Hello.nameByteCountMaximum) bytes", outcome: .notStarted)
+      }
+      return name
+    }
+    let candidates = daemon.workers.filter { $0.role == role }
+    if candidates.count > 1 {
+      let names = candidates.map(\.name).joined(separator: ", ")
+      throw Refusal(
+        .badRequest, "role '\(role)' has several workers (\(names)); say which with --name", outcome: .notStarted)
+    }
+    return candidates.first?.name ?? role.name
+  }
+
+  // MARK: Reload
+
+  /// SIGHUP: what goes wrong is in the log, and the old configuration stays.
+  func reloadBySignal() {
+    do throws(Refusal) { _ = try reload(ReloadRequest()) } catch {
+      daemon.log(.error, "supervision", "not reloaded: \(error.message)")
+    }
+  }
+
+  private func reload(_ request: ReloadRequest) throws(Refusal) -> ReloadResult {
+    let new: SupervisorConfiguration
+    do throws(ConfigurationError) { new = try daemon.reread() } catch {
+      throw Refusal(.failed, "the old configuration stays in force:\n\(error)", outcome: .notStarted)
+    }
+    let changes = new.changes(from: daemon.configuration)
+    let texts = changes.filter { $0.kind != .unchanged }.map { "\($0)" }
+    if request.dryRun == true { return ReloadResult(changes: texts, isApplied: false) }
+    do { try daemon.adopt(new, changes) } catch {
+      throw Refusal(.failed, "\(error)", outcome: .unknown)
+    }
+    daemon.log(.notice, "supervision", "reloaded: \(texts.isEmpty ? "nothing differs" : "\(texts.count) parts differ")")
+    return ReloadResult(changes: texts, isApplied: true)
+  }
+
+  // MARK: Logs
+
+  private func logs(_ call: HubCall, _ request: LogsRequest) throws(Refusal) {
+    if let name = request.worker, name != "roostd" { _ = try worker(name) }
+    let records = daemon.logs.tail(worker: request.worker, lines: min(max(request.lines ?? 50, 0), 10_000))
+    guard request.follow == true else {
+      reply(call, records)
+      return
+    }
+    let follower = LogFollower(worker: request.worker) { [unowned self] records in part(call, records) }
+    followers[call] = follower
+    follower.begin(with: records, book: daemon.logs)
+  }
+
+  private func setLevel(_ call: HubCall, _ request: LogLevelRequest) throws(Refusal) {
+    guard let level = LogLevel(rawValue: request.level) else {
+      let hint = NearestName.hint(request.level, among: LogLevel.allCases.map(\.rawValue))
+      throw Refusal(.badRequest, "'\(request.level)' is no log level\(hint)", outcome: .notStarted)
+    }
+    daemon.logs.setLevel(category: request.category, level)
+    daemon.broadcastSettings()
+    reply(call, request)
+  }
+}
+
+/// Passes new log lines to one caller: gathered once a turn, and kept back, with a gap told, while the caller has no room.
+@EventLoopActor
+final class LogFollower {
+  private let worker: String?
+  private let send: @EventLoopActor ([LogRecord]) -> Bool
+  private var waiting: [LogRecord] = []
+  private var missed = 0
+  private var hasRoom = true
+  private var isScheduled = false
+  private var subscription: LogBook.Subscription?
+
+  /// Lines kept for a caller without room; further ones are counted.
+  static let waitingMaximum = 500
+
+  init(worker: String?, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
+    self.worker = worker
+    self.send = send
+  }
+
+  func begin(with records: [LogRecord], book: LogBook) {
+    if !records.isEmpty { hasRoom = send(records) }
+    subscription = book.follow { [weak self] record in self?.arrived(record) }
+  }
+
+  func end() { subscription = nil }
+
+  func mayContinue() {
+    hasRoom = true
+    flush()
+  }
+
+  private func arrived(_ record: LogRecord) {
+    guard worker == nil || record.worker == worker else { return }
+    guard waiting.count < Self.waitingMaximum else {
+      missed += 1
+      return
+    }
+    waiting.append(record)
+    guard hasRoom, !isScheduled else { return }
+    isScheduled = true
+    EventLoop.process.atTurnEnd { [weak self] in
+      self?.isScheduled = false
+      self?.flush()
+    }
+  }
+
+  private func flush() {
+    guard hasRoom, !waiting.isEmpty else { return }
+    var records = waiting
+    waiting = []
+    if missed > 0, let last = records.last {
+      records.append(
+        LogRecord(
+          time: last.time, worker: "roostd", level: "warning", category: "log",
+          message: "\(missed) lines are missing here: this reader did not keep up"))
+      missed = 0
+    }
+    hasRoom = send(records)
+  }
+}

@@ -1,0 +1,440 @@
+import Clocks
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import LogKeeping
+import MessageHub
+import Supervision
+
+// roostd: what holds the parts together.
+//
+//     Door ── who may come in          HubShell ── every message
+//        \                              /
+//         Daemon ── ManagedWorker × n ── WorkerProcess (exec shim, log pipes, lock)
+//        /                              \
+//     ControlService ── roost           LogBook, DeadLetterStore, Guardian
+//
+// It parses no payload that is not addressed to itself, holds no key, opens no internet socket. It never waits: everything
+// that takes time is a state of a machine with a timer.
+
+/// The running supervisor.
+@EventLoopActor
+final class Daemon {
+  private(set) var configuration: SupervisorConfiguration
+  let limits: HubLimits
+  let shell: HubShell
+  let logs: LogBook
+  let deadLetters: DeadLetterStore
+  /// Random text that every process of this start inherits; the guardian finds descendants by it.
+  let instance: String
+  let shimPath: String
+  let startedAt: Instant
+  let programPath: String
+  /// Rereads the configuration file.
+  let reread: @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
+
+  private(set) var workers: [ManagedWorker] = []
+  var managedPids: Set<Int32> = []
+  private(set) lazy var door = Door(daemon: self)
+  private(set) lazy var control = ControlService(daemon: self)
+  private var listener: StreamListener?
+  private var listenerInode: UInt64 = 0
+  private var guardian: Guardian?
+  private var spawnBudget: SpawnBudget
+  private var suspends: SuspendDetector
+  private let housekeepingTimer = LoopTimer()
+  private var signals: [SignalWatcher] = []
+  private var isRegistryDirty = false
+  private(set) var stopping: StopReason?
+  private let stopTimer = LoopTimer()
+  private let notifier: ServiceNotifier?
+  private var refusalLog = RefusalLog()
+
+  enum StopReason { case asked(String), escalated(String) }
+
+  init(
+    _ configuration: SupervisorConfiguration, programPath: String, notifier: ServiceNotifier?,
+    reread: @escaping @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
+  ) {
+    self.configuration = configuration
+    self.programPath = programPath
+    self.reread = reread
+    self.notifier = notifier
+    limits = HubLimits(configuration.bus)
+    var random = SystemRandomNumberGenerator()
+    instance = String(random.next(), radix: 16) + String(random.next() | 1 << 63, radix: 16)
+    let now = EventLoop.process.now
+    startedAt = now
+    shell = HubShell(
+      limits: limits, table: AccessTable(customRoles: configuration.roles.map(AccessTable.CustomRole.init)),
+      traceSeed: random.next())
+    logs = LogBook(configuration.log, directory: configuration.supervisor.logDirectory)
+    deadLetters = DeadLetterStore(
+      directory: configuration.supervisor.stateDirectory + "/dead-letters",
+      countMaximum: configuration.bus.deadLettersMaximum)
+    shimPath = programPath + "/roost-exec"
+    spawnBudget = SpawnBudget(
+      perSecond: configuration.supervisor.spawnRate, burst: max(10, configuration.supervisor.spawnRate), now: now)
+    suspends = SuspendDetector(monotonic: now, bootNanoseconds: SystemClock.bootNanoseconds())
+  }
+
+  // MARK: Starting
+
+  /// Binds the socket, seats the workers and starts those that are enabled.
+  func start() throws {
+    try ProcessAttributes.becomeSubreaper()
+    guardian = try Guardian(shim: shimPath, instance: instance)
+    if let guardian { managedPids.insert(guardian.pid) }
+    connectShell()
+    for worker in configuration.workers { try add(worker) }
+    try listen()
+    try watchSignals()
+    housekeep()
+    for worker in workers where worker.configuration.enabled { worker.receive(.startRequested) }
+    tellDependents()
+    notify("READY=1\nSTATUS=\(workers.count) workers configured")
+  }
+
+  private func connectShell() {
+    shell.onServe = { [unowned self] call, payload in control.serve(call, payload) }
+    shell.onServiceCancelled = { [unowned self] call in control.cancelled(call) }
+    shell.onServiceMayContinue = { [unowned self] seat in control.mayContinue(seat) }
+    shell.onControl = { [unowned self] seat, header, payload in
+      workers.first { $0.seat == seat }?.control(header, payload)
+      if header.type == .ready { registryChanged() }
+    }
+    shell.onDeadLetter = { [unowned self] letter in keep(letter) }
+    shell.onCut = { [unowned self] connection, violation in
+      log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
+      workers.first { $0.seat == connection.seat }?.violated(violation.code)
+    }
+  }
+
+  private func add(_ configuration: WorkerConfiguration) throws {
+    guard let role = shell.hub.table.role(named: configuration.role),
+      let seat = shell.hub.reserveSeat(name: configuration.name, role: role)
+    else { throw SystemFault(call: "seat", subject: configuration.name, code: ENOSPC, advice: "Too many workers.") }
+    workers.append(ManagedWorker(configuration, role: role, seat: seat, daemon: self))
+  }
+
+  private func listen() throws {
+    let path = configuration.supervisor.socket
+    // The lock of the run directory is ours, so a socket that is there belongs to nobody any more.
+    unlink(path)
+    let old = umask(0o077)
+    defer { umask(old) }
+    listener = try StreamListener(path: path) { [unowned self] stream in accepted(stream) }
+    listenerInode = Self.inode(of: path)
+  }
+
+  private func accepted(_ stream: ByteStream) {
+    do {
+      let credentials = try PeerCredentials(ofSocket: stream.descriptor)
+      let connection = connect(
+        stream, origin: .socket(credentials),
+        helloDeadlineMilliseconds: configuration.bus.helloDeadline.wholeMilliseconds, onEnd: { _ in })
+      connection.name = "pid \(credentials.process)"
+      let isAllowed = credentials.user == geteuid() || configuration.supervisor.allowUids.contains(credentials.user)
+      if !isAllowed {
+        refused(
+          connection,
+          Refusal(.notPermitted, "uid \(credentials.user) may not connect; allow it with allow-uids in supervisor.conf"))
+      } else if stopping != nil {
+        refused(connection, Refusal(.unavailable, "the supervisor is stopping"))
+      }
+    } catch {
+      stream.close()
+      log(.warning, "bus", "a connection was dropped: \(error)")
+    }
+  }
+
+  /// Makes a peer of a stream; its first frame goes to the door. The connection lives until its stream ends.
+  func connect(
+    _ stream: ByteStream, origin: PeerConnection.Origin, helloDeadlineMilliseconds: UInt64,
+    onEnd: @escaping @EventLoopActor (String) -> Void
+  ) -> PeerConnection {
+    let connection = PeerConnection(
+      stream: stream, origin: origin, frameLimit: configuration.bus.frameLimit,
+      outputLimit: configuration.bus.outputLimit,
+      partialDeadlineMilliseconds: configuration.bus.partialFrameDeadline.wholeMilliseconds)
+    greeting.insert(ObjectIdentifier(connection), connection)
+    connection.onFrame = { [unowned self, unowned connection] header, payload in
+      let isOpen = door.firstFrame(header, payload, of: connection)
+      greeting.remove(ObjectIdentifier(connection))
+      return isOpen
+    }
+    connection.onViolation = { [unowned self, unowned connection] violation in
+      refused(connection, Refusal(violation.code, violation.message))
+    }
+    connection.onEnd = { [unowned self, unowned connection] reason in
+      greeting.remove(ObjectIdentifier(connection))
+      onEnd(reason)
+    }
+    connection.begin(helloDeadlineMilliseconds: helloDeadlineMilliseconds)
+    return connection
+  }
+
+  /// Connections that have not said HELLO; bounded by the hello deadline and `Greeting.countMaximum`.
+  private var greeting = Greeting()
+
+  /// Somebody is not let in, or is thrown out before it had a seat.
+  func refused(_ connection: PeerConnection, _ refusal: Refusal) {
+    if refusalLog.shouldLog(now: EventLoop.process.now) {
+      log(.warning, "door", "\(connection.name) was refused: \(refusal.message) (\(refusal.code))")
+    }
+    connection.cut(refusal)
+  }
+
+  // MARK: Workers
+
+  func worker(named name: String) -> ManagedWorker? { workers.first { $0.name == name } }
+
+  func takeSpawn() -> SpawnBudget.Answer { spawnBudget.take(now: EventLoop.process.now) }
+
+  /// Processes that descend from a worker and left its group: adopted by us, and marked by what they inherited.
+  func strays(of name: String) -> [Int32] {
+    ProcessTable.children(of: getpid()).map(\.process).filter { process in
+      !managedPids.contains(process) && ProcessTable.environment(of: process, holds: "ROOST_WORKER=\(name)") == true
+    }
+  }
+
+  func descendsFromWorker(_ process: Int32) -> Bool {
+    workers.contains { worker in
+      guard let pid = worker.process?.pid, pid > 1 else { return false }
+      return ProcessTable.descends(process, from: pid)
+    }
+  }
+
+  func announce(_ change: StateChange, of worker: ManagedWorker) {
+    let isGrave: Bool =
+      switch change.to {
+      case .failed, .execFailed: true
+      default: false
+      }
+    log(isGrave ? .error : .info, "supervision", "\(change.name) \(change.sentence)")
+    let event = SupervisorEvent(
+      time: logs.timeNow(), worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
+      sentence: change.sentence)
+    if let topic = shell.hub.table["supervisor.events"] {
+      shell.change { hub, actions in
+        hub.publish(
+          topic: topic.number, payload: JSONPayload.encode(event), now: EventLoop.process.now, actions: &actions)
+      }
+    }
+    registryChanged()
+    // Others may wait for this one, in either direction; not now, while its machine is at work.
+    EventLoop.process.atTurnEnd { [unowned self] in
+      tellDependents()
+      continueStopping()
+    }
+  }
+
+  private func tellDependents() {
+    for worker in workers where !worker.configuration.after.isEmpty {
+      let missing = worker.configuration.after.filter { self.worker(named: $0)?.isReady != true }
+      worker.receive(.dependenciesChanged(missing: missing))
+    }
+  }
+
+  func escalate(_ reason: String) {
+    log(.critical, "supervision", "a critical worker has failed: \(reason)")
+    stop(.escalated(reason))
+  }
+
+  /// Tells every peer the registry, once a turn.
+  func registryChanged() {
+    guard !isRegistryDirty else { return }
+    isRegistryDirty = true
+    EventLoop.process.atTurnEnd { [unowned self] in
+      isRegistryDirty = false
+      let payload = JSONPayload.encode(shell.hub.registry())
+      for connection in shell.allConnections {
+        payload.withUnsafeBytes {
+          connection.send(FrameHeader(type: .registry, payloadByteCount: payload.count), $0)
+        }
+      }
+    }
+  }
+
+  private func keep(_ letter: DeadLetter) {
+    let method = shell.hub.table[letter.header.method]?.name ?? "\(letter.header.method)"
+    let id = deadLetters.keep(letter, method: method, time: logs.timeNow())
+    log(
+      .error, "hub",
+      "\(letter.worker) died \(letter.deliveries) times with \(method) from \(letter.sender) in hand; kept as dead letter \(id)")
+  }
+
+  // MARK: Housekeeping
+
+  private func housekeep() {
+    let now = EventLoop.process.now
+    if let gap = suspends.slept(monotonic: now, bootNanoseconds: SystemClock.bootNanoseconds()) {
+      log(.notice, "supervision", "the machine slept for \(gap.components.seconds) s; deadlines are put off")
+      for worker in workers { worker.receive(.resumedAfterSuspend(gap: gap)) }
+    }
+    for worker in workers { worker.housekeep(now: now) }
+    for connection in shell.allConnections where connection.attachedTo == nil {
+      if case .socket = connection.origin, connection.isStalled(now: now, milliseconds: Self.clientStallMilliseconds) {
+        refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
+      }
+    }
+    if stopping == nil { rebindIfReplaced() }
+    housekeepingTimer.set(afterMilliseconds: housekeepingMilliseconds) { [unowned self] in housekeep() }
+  }
+
+  /// A client that leaves what it asked for unread is cut after this long; its requests are cancelled.
+  private static let clientStallMilliseconds: UInt64 = 300_000
+
+  private var housekeepingMilliseconds: UInt64 {
+    let shortest = workers.map { $0.configuration.stuckAfter.wholeMilliseconds }.min() ?? 10_000
+    return min(5_000, max(100, shortest / 3))
+  }
+
+  /// Somebody's clean-up may remove the socket of a running daemon; it comes back by itself.
+  private func rebindIfReplaced() {
+    guard Self.inode(of: configuration.supervisor.socket) != listenerInode else { return }
+    log(.warning, "bus", "\(configuration.supervisor.socket) was removed or replaced; listening there again")
+    listener?.close()
+    do { try listen() } catch { log(.error, "bus", "cannot listen again: \(error)") }
+  }
+
+  private static func inode(of path: String) -> UInt64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+  }
+
+  private func watchSignals() throws {
+    signals = [
+      try SignalWatcher(SIGTERM) { [unowned self] in stop(.asked("SIGTERM")) },
+      try SignalWatcher(SIGINT) { [unowned self] in stop(.asked("Ctrl-C")) },
+      try SignalWatcher(SIGHUP) { [unowned self] in control.reloadBySignal() },
+      try SignalWatcher(SIGUSR1) { [unowned self] in logs.reopen() },
+      try SignalWatcher(SIGUSR2) { [unowned self] in dumpState() },
+      try SignalWatcher(SIGCHLD) { [unowned self] in
+        for orphan in OrphanReaper.reap(except: managedPids) {
+          log(.notice, "supervision", "reaped \(orphan.name) (pid \(orphan.process)), left behind by a worker")
+        }
+      },
+    ]
+  }
+
+  private func dumpState() {
+    for worker in workers { log(.notice, "state", control.explain(worker).joined(separator: " ")) }
+  }
+
+  func log(_ level: LogLevel, _ category: String, _ message: String) {
+    logs.append(worker: "roostd", level: level.rawValue, category: category, message: message)
+  }
+
+  var logLevels: [String: String] { logs.levelWords }
+
+  func notify(_ lines: String) {
+    do throws(SystemFault) { try notifier?.send(lines) } catch { log(.warning, "systemd", "\(error)") }
+  }
+
+  // MARK: Stopping
+
+  /// Drains and stops everything, dependents first; asked again, it hurries.
+  func stop(_ reason: StopReason) {
+    guard stopping == nil else {
+      log(.notice, "supervision", "asked again to stop: hurrying")
+      for worker in workers where worker.isRunning { worker.receive(.stopRequested(drain: .zero)) }
+      return
+    }
+    stopping = reason
+    notify("STOPPING=1")
+    if case .asked(let by) = reason { log(.notice, "supervision", "stopping (\(by))") }
+    stopTimer.set(afterMilliseconds: configuration.supervisor.drainDeadline.wholeMilliseconds) { [unowned self] in
+      for worker in workers where worker.isRunning {
+        worker.receive(.stopRequested(drain: .zero))
+        worker.receive(.stopRequested(drain: .zero))
+      }
+    }
+    continueStopping()
+  }
+
+  private func continueStopping() {
+    guard stopping != nil else { return }
+    let open = workers.filter { !$0.isAtRest }
+    guard !open.isEmpty else {
+      finish()
+      return
+    }
+    for worker in open where !worker.isStopRequested {
+      let dependents = open.filter { $0.configuration.after.contains(worker.name) }
+      if dependents.isEmpty { worker.requestStop() }
+    }
+  }
+
+  private func finish() {
+    listener?.close()
+    for connection in shell.allConnections {
+      connection.send(FrameHeader(type: .goodbye), UnsafeRawBufferPointer(start: nil, count: 0))
+      connection.close("the supervisor stops")
+    }
+    guardian?.dismiss()
+    log(.notice, "supervision", "stopped")
+    logs.flush(deadlineMilliseconds: 2_000) { EventLoop.process.stop() }
+  }
+
+  /// 0 when asked to stop, 1 when a critical worker failed.
+  var exitCode: Int32 {
+    if case .escalated = stopping { return 1 }
+    return 0
+  }
+
+  // MARK: Reload
+
+  /// Takes over a new configuration; the caller has looked at the changes.
+  func adopt(_ new: SupervisorConfiguration, _ changes: [ConfigurationChange]) throws {
+    configuration = new
+    logs.adopt(new.log)
+    for change in changes {
+      guard case .worker(let name) = change.subject else { continue }
+      switch change.kind {
+      case .unchanged: break
+      case .added:
+        guard let added = new.worker(named: name) else { continue }
+        try add(added)
+        if added.enabled { worker(named: name)?.receive(.startRequested) }
+      case .removed: remove(name)
+      case .changed(let effect): apply(effect, to: name, new)
+      }
+    }
+    broadcastSettings()
+    tellDependents()
+    registryChanged()
+  }
+
+  private func apply(_ effect: SettingEffect, to name: String, _ new: SupervisorConfiguration) {
+    guard let worker = worker(named: name), let settings = new.worker(named: name) else { return }
+    let wasEnabled = worker.configuration.enabled
+    worker.adopt(settings)
+    if settings.enabled && !wasEnabled { worker.receive(.startRequested) }
+    if !settings.enabled && wasEnabled { worker.receive(.stopRequested(drain: nil)) }
+    if effect == .restartsWorker, settings.enabled, worker.isRunning { worker.receive(.restartRequested) }
+  }
+
+  private func remove(_ name: String) {
+    guard let worker = worker(named: name) else { return }
+    worker.receive(.stopRequested(drain: nil))
+    worker.whenArrived({ _ in worker.isAtRest }) { [unowned self] in
+      workers.removeAll { $0 === worker }
+      shell.change { hub, _ in hub.releaseSeat(worker.seat) }
+      registryChanged()
+    }
+  }
+
+  /// Running workers hear of settings and log levels that need no restart.
+  func broadcastSettings() {
+    for worker in workers {
+      guard let connection = shell.connection(on: worker.seat) else { continue }
+      let levels = JSONValue.object(logLevels.mapValues { .string($0) })
+      connection.send(
+        .config, json: JSONValue.object(["logLevels": levels, "settings": JSONValue(worker.configuration.settings)]))
+    }
+  }
+}

@@ -1,0 +1,216 @@
+import Clocks
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import MessageHub
+
+/// Where connections become peers: HELLO is read, and whoever it is gets a seat or a reason why not.
+///
+/// | who | must be |
+/// |---|---|
+/// | managed worker | on the socketpair we gave it; its name and role are ours to say |
+/// | attached worker | of our uid, with a token of `roost attach` for this role, not a descendant of a managed worker |
+/// | client | of our uid (or in `allow-uids`), not a descendant of a managed worker |
+///
+/// A descendant of a managed worker is refused even as a client: a connector that was taken over could otherwise start a
+/// `roost` of its own and ask for what its role may not.
+@EventLoopActor
+final class Door {
+  unowned let daemon: Daemon
+  private var tokens = AttachTokens()
+  private var random = SystemRandomNumberGenerator()
+
+  init(daemon: Daemon) { self.daemon = daemon }
+
+  /// Issues a token for one worker started by hand.
+  func issueToken(role: String, name: String) -> AttachTokens.Token {
+    tokens.issue(role: role, name: name, now: EventLoop.process.now, random: &random)
+  }
+
+  /// The first frame of a connection.
+  ///
+  /// - Returns: whether the connection is to be read further.
+  func firstFrame(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, of connection: PeerConnection) -> Bool {
+    do throws(Refusal) {
+      guard header.type == .hello else {
+        throw Refusal(.outOfTurn, "the first frame must be HELLO, not \(header.type)")
+      }
+      guard payload.count <= Hello.byteCountMaximum else {
+        throw Refusal(.badPayload, "HELLO has \(payload.count) bytes; at most \(Hello.byteCountMaximum) are read")
+      }
+      let hello: Hello
+      do throws(Refusal) { hello = try JSONPayload.decode(Hello.self, from: payload) } catch {
+        throw Refusal(.badPayload, "HELLO: \(error.message)")
+      }
+      try check(hello)
+      connection.name = hello.name
+      try admit(connection, hello)
+      return !connection.stream.isClosed
+    } catch {
+      daemon.refused(connection, error)
+      return false
+    }
+  }
+
+  private func check(_ hello: Hello) throws(Refusal) {
+    guard !hello.name.isEmpty, hello.name.utf8.count <= Hello.nameByteCountMaximum else {
+      throw Refusal(.badPayload, "HELLO: 'name' has 1 to \(Hello.nameByteCountMaximum) bytes")
+    }
+    if let versions = hello.protocol {
+      guard versions.count == 2, versions[0] <= FrameHeader.version, versions[1] >= FrameHeader.version else {
+        throw Refusal(.badVersion, "this hub speaks protocol 1; 'protocol' is [lowest, highest]")
+      }
+    }
+    if let limit = hello.frameLimit, limit < Hello.byteCountMaximum {
+      throw Refusal(.badPayload, "HELLO: 'frameLimit' is at least \(Hello.byteCountMaximum)")
+    }
+    if let window = hello.window, window.frames == 0 || window.bytes == 0 {
+      throw Refusal(.badPayload, "HELLO: a window of nothing can receive nothing")
+    }
+    guard (hello.methods?.count ?? 0) <= Hello.methodCountMaximum else {
+      throw Refusal(.badPayload, "HELLO: at most \(Hello.methodCountMaximum) methods")
+    }
+  }
+
+  private func admit(_ connection: PeerConnection, _ hello: Hello) throws(Refusal) {
+    if case .managed(let name, _) = connection.origin {
+      guard let worker = daemon.worker(named: name) else { throw Refusal(.gone, "this worker was removed") }
+      guard hello.role == worker.role.name else {
+        throw Refusal(.notPermitted, "\(name) is configured as '\(worker.role)' and greets as '\(hello.role)'")
+      }
+      let serves = try register(hello, worker.role)
+      worker.greeted(hello)
+      seatWorker(connection, hello, serves, seat: worker.seat, configuration: worker.configuration)
+      return
+    }
+    guard case .socket(let credentials) = connection.origin else { return }
+    guard let role = daemon.shell.hub.table.role(named: hello.role), role != .supervisor else {
+      let names = daemon.shell.hub.table.roles.keys
+      throw Refusal(.notPermitted, "there is no role '\(hello.role)'\(NearestName.hint(hello.role, among: names))")
+    }
+    if daemon.descendsFromWorker(credentials.process) {
+      throw Refusal(.notPermitted, "pid \(credentials.process) was started by a managed worker; those have their own bus")
+    }
+    if role == .client {
+      try admitClient(connection, hello)
+    } else {
+      try admitAttached(connection, hello, role, credentials)
+    }
+  }
+
+  private func register(_ hello: Hello, _ role: Role) throws(Refusal) -> [UInt16] {
+    do throws(AccessTable.ServeProblem) {
+      let (numbers, grew) = try daemon.shell.hub.register(methods: hello.methods ?? [], of: role)
+      if grew { daemon.registryChanged() }
+      return numbers
+    } catch {
+      throw Refusal(.notPermitted, error.description)
+    }
+  }
+
+  private func admitClient(_ connection: PeerConnection, _ hello: Hello) throws(Refusal) {
+    guard hello.methods?.isEmpty ?? true else {
+      throw Refusal(.notPermitted, "a client serves nothing; attach as a worker's role with 'roost attach'")
+    }
+    let seat = daemon.shell.hub.joinClient(name: hello.name, role: .client, window: hello.window ?? .standard)
+    guard let seat else { throw Refusal(.full, "all seats of the bus are taken") }
+    daemon.shell.seat(connection, at: seat)
+    connection.onEnd = { [unowned daemon] _ in _ = daemon.shell.unseat(seat) }
+    welcome(connection, hello, seat, configuration: nil)
+  }
+
+  private func admitAttached(
+    _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ credentials: PeerCredentials
+  ) throws(Refusal) {
+    guard let text = hello.token else {
+      throw Refusal(.badToken, "role '\(role)' needs a one-time token: 'roost attach \(role)' prints one")
+    }
+    let ticket: AttachTokens.Ticket
+    do throws(AttachTokens.Problem) {
+      ticket = try tokens.redeem(text, role: role.name, now: EventLoop.process.now)
+    } catch {
+      throw Refusal(.badToken, error.description)
+    }
+    connection.name = ticket.name
+    if let worker = daemon.worker(named: ticket.name) {
+      // Waits unread until the managed instance is gone; its frames stay in the kernel.
+      connection.onFrame = { _, _ in true }
+      connection.stream.stopReading()
+      connection.didJoin()
+      worker.visit(ManagedWorker.Visitor(connection: connection, hello: hello, pid: credentials.process))
+      return
+    }
+    try seatGuest(connection, hello, role, name: ticket.name)
+  }
+
+  /// A worker of people's own that `supervisor.conf` does not name: it has a seat for as long as it stays.
+  private func seatGuest(
+    _ connection: PeerConnection, _ hello: Hello, _ role: Role, name: String
+  ) throws(Refusal) {
+    let serves = try register(hello, role)
+    guard let seat = daemon.shell.hub.reserveSeat(name: name, role: role) else {
+      throw Refusal(.full, "all seats of the bus are taken")
+    }
+    daemon.shell.change { hub, _ in hub.openMailbox(seat) }
+    connection.attachedTo = name
+    seatWorker(connection, hello, serves, seat: seat, configuration: nil)
+    connection.onEnd = { [unowned daemon] _ in
+      _ = daemon.shell.unseat(seat)
+      daemon.shell.change { hub, actions in
+        hub.closeMailbox(seat, reason: "\(name) has left", now: EventLoop.process.now, actions: &actions)
+        hub.releaseSeat(seat)
+      }
+      daemon.registryChanged()
+    }
+  }
+
+  /// Seats a visitor whose place has become free.
+  func admitWorker(
+    _ connection: PeerConnection, _ hello: Hello, role: Role, seat: Int, configuration: WorkerConfiguration
+  ) {
+    do throws(Refusal) {
+      let serves = try register(hello, role)
+      seatWorker(connection, hello, serves, seat: seat, configuration: configuration)
+      connection.stream.offerRest()
+      connection.stream.startReading()
+    } catch {
+      daemon.refused(connection, error)
+    }
+  }
+
+  private func seatWorker(
+    _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], seat: Int, configuration: WorkerConfiguration?
+  ) {
+    let ended = connection.onEnd
+    daemon.shell.change { hub, _ in hub.joinWorker(seat, serves: serves, window: hello.window ?? .standard) }
+    daemon.shell.seat(connection, at: seat)
+    connection.onEnd = ended
+    welcome(connection, hello, seat, configuration: configuration)
+    daemon.registryChanged()
+  }
+
+  private func welcome(
+    _ connection: PeerConnection, _ hello: Hello, _ seat: Int, configuration: WorkerConfiguration?
+  ) {
+    let limit = min(daemon.configuration.bus.frameLimit, hello.frameLimit ?? FrameReader.defaultLengthMaximum)
+    connection.limitFrames(to: limit)
+    var welcome = Welcome(
+      endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.limits.window,
+      registry: daemon.shell.hub.registry())
+    if let configuration { welcome.configuration = JSONValue(configuration.settings) }
+    if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }
+    connection.send(.welcome, json: welcome)
+  }
+}
+
+extension JSONValue {
+  /// Settings as they are sent to a worker.
+  init(_ settings: ConfigurationValue) {
+    let bytes = JSONPayload.encode(settings)
+    // What was just written as JSON can be read as JSON.
+    self = (try? JSONPayload.decode(JSONValue.self, from: bytes)) ?? .object([:])
+  }
+}

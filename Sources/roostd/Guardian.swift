@@ -1,0 +1,41 @@
+import EventLoop
+import Glibc
+import LinuxSystem
+
+/// A small process that outlives roostd by seconds: when its pipe ends, it kills whatever still carries this start's mark.
+///
+/// PDEATHSIG ends the workers; the guardian finds their descendants (`docs/decisions/0001-death-of-the-supervisor.md`).
+@EventLoopActor
+final class Guardian {
+  private let child: ChildProcess
+  private var descriptor: Int32
+
+  /// From roostd's death to the first kill: the workers' time to finish a write.
+  static let graceMilliseconds = 1_500
+
+  init(shim: String, instance: String) throws {
+    let pipe = try Descriptors.pipe()
+    defer { Descriptors.close(pipe.first) }
+    descriptor = pipe.second
+    do {
+      child = try ChildProcess(
+        path: shim, arguments: ["--guard", "--instance", instance, "--grace", "\(Self.graceMilliseconds)"],
+        environment: [], descriptors: [nil, nil, 2, pipe.first]
+      ) { _ in }
+    } catch {
+      Descriptors.close(pipe.second)
+      throw error
+    }
+  }
+
+  var pid: Int32 { child.pid }
+
+  /// An orderly end: nothing is left to kill.
+  func dismiss() {
+    guard descriptor >= 0 else { return }
+    // If it cannot be told, it finds nothing to kill and ends as well.
+    _ = write(descriptor, "q", 1)
+    Descriptors.close(descriptor)
+    descriptor = -1
+  }
+}

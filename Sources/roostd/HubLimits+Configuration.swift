@@ -1,0 +1,25 @@
+import Configuration
+import Contracts
+import Frames
+import MessageHub
+
+extension HubLimits {
+  /// The bounds in `[bus]` of `supervisor.conf`.
+  init(_ settings: BusSettings) {
+    self.init()
+    window = Window(frames: UInt64(settings.windowFrames), bytes: UInt64(settings.windowBytes))
+    mailboxFrames = settings.mailboxFrames
+    mailboxBytes = settings.mailboxBytes
+    poolBytes = settings.mailboxPool
+    outstandingRequests = settings.outstandingRequests
+    deliveriesMaximum = UInt16(clamping: settings.deliveriesMaximum)
+    defaultTTLMilliseconds = UInt32(clamping: settings.requestTTL.wholeMilliseconds)
+  }
+}
+
+extension AccessTable.CustomRole {
+  /// A `[role.NAME]` of `supervisor.conf`.
+  init(_ role: RoleConfiguration) {
+    self.init(name: role.name, serves: role.serves, mayCall: role.mayCall, callableBy: role.callableBy)
+  }
+}

@@ -1,0 +1,378 @@
+import Clocks
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import MessageHub
+import Supervision
+
+/// The hands of one worker's machine: performs its actions on processes, mailboxes and timers, and tells it what happened.
+///
+/// Inputs that arrive while actions are being performed wait in a queue, so the machine sees one thing at a time, in order.
+@EventLoopActor
+final class ManagedWorker {
+  let name: String
+  let role: Role
+  let seat: Int
+  private(set) var configuration: WorkerConfiguration
+  private(set) var machine: WorkerMachine
+  /// The sandbox it told of in HELLO.
+  var sandbox: String?
+  /// Its own line about what it does.
+  var status: Status?
+  unowned let daemon: Daemon
+
+  private(set) var process: WorkerProcess?
+  private var connection: PeerConnection?
+  private var visitor: Visitor?
+  private var timers: [WorkerTimer: LoopTimer] = [:]
+  private let groupTimer = LoopTimer()
+  private let drainTimer = LoopTimer()
+  private var random = SystemRandomNumberGenerator()
+  private var inputs: [WorkerInput] = []
+  private var isReceiving = false
+  private var arrivals: [Arrival] = []
+
+  struct Visitor {
+    let connection: PeerConnection
+    let hello: Hello
+    let pid: Int32
+  }
+  /// Somebody who waits for the worker to get somewhere; `test` says true when it is there.
+  struct Arrival {
+    let test: @EventLoopActor (WorkerState) -> Bool
+    let body: @EventLoopActor () -> Void
+  }
+
+  private static let groupLookMilliseconds: UInt64 = 20
+  private static let drainLookMilliseconds: UInt64 = 20
+
+  init(_ configuration: WorkerConfiguration, role: Role, seat: Int, daemon: Daemon) {
+    name = configuration.name
+    self.role = role
+    self.seat = seat
+    self.configuration = configuration
+    self.daemon = daemon
+    machine = WorkerMachine(
+      name: configuration.name, policy: WorkerPolicy(configuration), now: EventLoop.process.now)
+  }
+
+  /// Whether it takes work.
+  var isReady: Bool {
+    switch machine.state {
+    case .ready, .attached: true
+    default: false
+    }
+  }
+
+  /// Whether anything of it runs.
+  var isRunning: Bool { process != nil || connection != nil }
+
+  /// Whether the supervisor, on its way out, has told it to stop.
+  private(set) var isStopRequested = false
+
+  /// Part of the supervisor's own end.
+  func requestStop() {
+    isStopRequested = true
+    receive(.stopRequested(drain: nil))
+  }
+
+  // MARK: Inputs
+
+  /// Tells the machine, and performs what it wants.
+  func receive(_ input: WorkerInput) {
+    inputs.append(input)
+    guard !isReceiving else { return }
+    isReceiving = true
+    while !inputs.isEmpty {
+      let input = inputs.removeFirst()
+      for action in machine.receive(input, now: EventLoop.process.now, random: &random) { perform(action) }
+    }
+    isReceiving = false
+    lookForArrivals()
+  }
+
+  /// New settings from a reload; what needs a restart is decided by the caller.
+  func adopt(_ configuration: WorkerConfiguration) {
+    self.configuration = configuration
+    receive(.policyChanged(WorkerPolicy(configuration)))
+  }
+
+  /// Calls `body` once the worker is where `test` wants it; at once if it is there.
+  func whenArrived(_ test: @escaping @EventLoopActor (WorkerState) -> Bool, _ body: @escaping @EventLoopActor () -> Void) {
+    arrivals.append(Arrival(test: test, body: body))
+    lookForArrivals()
+  }
+
+  private func lookForArrivals() {
+    let state = machine.state
+    let arrived = arrivals.filter { $0.test(state) }
+    guard !arrived.isEmpty else { return }
+    arrivals.removeAll { $0.test(state) }
+    for arrival in arrived { arrival.body() }
+  }
+
+  // MARK: Actions
+
+  private func perform(_ action: WorkerAction) {
+    switch action {
+    case .spawn(let generation): spawn(generation)
+    case .sendDrain(_, let milliseconds): sendDrain(milliseconds)
+    case .signalGroup(_, let signal): signalGroup(signal)
+    case .cutBus: connection?.close("cut by the supervisor")
+    case .setTimer(let timer, let instant):
+      let loopTimer = timers[timer] ?? LoopTimer()
+      timers[timer] = loopTimer
+      loopTimer.set(at: instant) { [unowned self] in receive(.timerFired(timer)) }
+    case .cancelTimer(let timer): timers[timer]?.cancel()
+    case .openMailbox: daemon.shell.change { hub, _ in hub.openMailbox(seat) }
+    case .closeMailbox(let reason):
+      daemon.shell.change { hub, actions in
+        hub.closeMailbox(seat, reason: reason, now: EventLoop.process.now, actions: &actions)
+      }
+    case .admitAttached: admitVisitor()
+    case .refuseAttached(_, let reason), .dismissAttached(_, let reason): dismissVisitor(reason)
+    case .announce(let change): daemon.announce(change, of: self)
+    case .escalate(let reason): daemon.escalate(reason)
+    }
+  }
+
+  private func spawn(_ generation: UInt32) {
+    switch daemon.takeSpawn() {
+    case .wait(let instant):
+      receive(.spawnRateReached(generation: generation, retryAt: instant))
+      return
+    case .granted: break
+    }
+    do {
+      let lockPath = daemon.configuration.supervisor.runDirectory + "/locks/\(name).lock"
+      switch try FileLock.attempt(path: lockPath, information: "\(name) started by roostd pid \(getpid())") {
+      case .held:
+        receive(.lockBusy(generation: generation, holder: nil))
+      case .acquired(let lock):
+        try start(generation, lock)
+      }
+    } catch {
+      receive(.spawnFailed(generation: generation, text: "\(error)"))
+    }
+  }
+
+  private func start(_ generation: UInt32, _ lock: FileLock) throws {
+    let plan = WorkerProcess.Plan(
+      worker: configuration, generation: generation, lock: lock, shim: daemon.shimPath, instance: daemon.instance,
+      stateDirectory: daemon.configuration.supervisor.stateDirectory)
+    status = nil
+    let (process, stream) = try WorkerProcess.start(
+      plan, logs: daemon.logs,
+      onExec: { [unowned self] failure in execEnded(generation, failure) },
+      onExit: { [unowned self] exit in exited(generation, exit) })
+    self.process = process
+    daemon.managedPids.insert(process.pid)
+    connection = daemon.connect(
+      stream, origin: .managed(worker: name, generation: generation),
+      helloDeadlineMilliseconds: max(1, configuration.startDeadline.wholeMilliseconds)
+    ) { [unowned self] _ in busEnded(generation) }
+  }
+
+  private func execEnded(_ generation: UInt32, _ failure: String?) {
+    guard let process, process.generation == generation else { return }
+    guard let failure else {
+      receive(.spawned(generation: generation, pid: process.pid))
+      return
+    }
+    connection?.close("never started")
+    receive(.spawnFailed(generation: generation, text: "\(configuration.program): \(failure)"))
+  }
+
+  private func exited(_ generation: UInt32, _ exit: ChildExit) {
+    guard let process, process.generation == generation else { return }
+    daemon.managedPids.remove(process.pid)
+    process.drainLogs()
+    let exit: WorkerExit =
+      exit.signal != 0 ? .signal(exit.signal, coreDumped: false) : .code(Int32(clamping: exit.code))
+    receive(.exited(generation: generation, exit))
+    lookAtGroup(generation)
+  }
+
+  /// "Gone" means the whole group and every adopted descendant.
+  private func lookAtGroup(_ generation: UInt32) {
+    guard let process, process.generation == generation else { return }
+    guard process.isGroupEmpty, daemon.strays(of: name).isEmpty else {
+      groupTimer.set(afterMilliseconds: Self.groupLookMilliseconds) { [unowned self] in lookAtGroup(generation) }
+      return
+    }
+    self.process = nil
+    receive(.groupEmptied(generation: generation))
+  }
+
+  private func signalGroup(_ signal: GroupSignal) {
+    let number: Int32 =
+      switch signal {
+      case .term: SIGTERM
+      case .abort: SIGABRT
+      case .kill: SIGKILL
+      }
+    process?.signalGroup(number)
+    // Those who left the group are found by what they inherited, and get no second warning.
+    if signal == .kill { for stray in daemon.strays(of: name) { kill(stray, SIGKILL) } }
+  }
+
+  private func sendDrain(_ milliseconds: UInt64) {
+    guard let connection else { return }
+    daemon.shell.change { hub, _ in hub.beginDrain(seat) }
+    let header = FrameHeader(type: .drain, ttlMilliseconds: UInt32(clamping: milliseconds))
+    connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
+    daemon.registryChanged()
+    if let generation = process?.generation { lookWhetherDrained(generation) }
+  }
+
+  private func lookWhetherDrained(_ generation: UInt32) {
+    drainTimer.set(afterMilliseconds: Self.drainLookMilliseconds) { [unowned self] in
+      guard case .draining = machine.state, let process, process.generation == generation else { return }
+      if daemon.shell.hub.isIdle(seat) {
+        receive(.drainFinished(generation: generation))
+      } else {
+        lookWhetherDrained(generation)
+      }
+    }
+  }
+
+  // MARK: The bus
+
+  /// The process we started has said HELLO over its own socketpair.
+  func greeted(_ hello: Hello) {
+    sandbox = hello.sandbox
+    if let generation = process?.generation { receive(.helloReceived(generation: generation)) }
+  }
+
+  /// A frame that runs the connection.
+  func control(_ header: FrameHeader, _ payload: [UInt8]) {
+    switch header.type {
+    case .ready:
+      if visitor == nil, let generation = process?.generation { receive(.readyReceived(generation: generation)) }
+      daemon.registryChanged()
+    case .status:
+      if let status = try? JSONPayload.decode(Status.self, from: payload) { self.status = status }  // A courtesy.
+    case .extend:
+      if let generation = process?.generation {
+        receive(.extendReceived(generation: generation, milliseconds: UInt64(header.ttlMilliseconds)))
+      }
+    default: break
+    }
+  }
+
+  private func busEnded(_ generation: UInt32) {
+    connection = nil
+    if daemon.shell.connection(on: seat) == nil || visitor == nil {
+      let report = daemon.shell.unseat(seat)
+      if report.isPoison { receive(.deathChargedToPoison(generation: generation)) }
+    }
+    daemon.registryChanged()
+    receive(.busEnded(generation: generation))
+  }
+
+  /// The peer broke the protocol: for a managed worker that is a crash.
+  func violated(_ code: RefusalCode) {
+    if visitor == nil, let generation = process?.generation {
+      receive(.violated(generation: generation, code: code.rawValue))
+    }
+  }
+
+  // MARK: Attached
+
+  /// A worker started by hand wants this place; it gets it once nothing of ours is left in it.
+  func visit(_ visitor: Visitor) {
+    if self.visitor != nil {
+      visitor.connection.cut(Refusal(.nameTaken, "\(name) is attached already"))
+      return
+    }
+    self.visitor = visitor
+    visitor.connection.onEnd = { [unowned self] _ in visitorLeft(visitor.pid) }
+    receive(.attachArrived(pid: visitor.pid))
+  }
+
+  private func admitVisitor() {
+    guard let visitor else { return }
+    sandbox = "UNSANDBOXED (started by hand)"
+    visitor.connection.attachedTo = name
+    daemon.door.admitWorker(visitor.connection, visitor.hello, role: role, seat: seat, configuration: configuration)
+    visitor.connection.onEnd = { [unowned self] _ in visitorLeft(visitor.pid) }
+  }
+
+  private func visitorLeft(_ pid: Int32) {
+    guard let visitor, visitor.pid == pid else { return }
+    self.visitor = nil
+    if visitor.connection.seat == seat { _ = daemon.shell.unseat(seat) }
+    sandbox = nil
+    daemon.registryChanged()
+    receive(.attachedLeft(pid: pid))
+  }
+
+  private func dismissVisitor(_ reason: String) {
+    visitor?.connection.cut(Refusal(.nameTaken, reason))
+  }
+
+  // MARK: Housekeeping
+
+  /// Looks whether the worker's work moves, and how much memory it has.
+  func housekeep(now: Instant) {
+    guard let process, case .ready = machine.state, visitor == nil else { return }
+    let patience = configuration.stuckAfter.wholeMilliseconds
+    if let since = daemon.shell.hub.busySince(seat), now.milliseconds(since: since) > patience {
+      receive(
+        .becameStuck(
+          generation: process.generation, why: "has had work for \(now.milliseconds(since: since)) ms without progress"))
+      return
+    }
+    if let connection, connection.isStalled(now: now, milliseconds: patience) {
+      receive(.becameStuck(generation: process.generation, why: "has not read its bus for \(patience) ms"))
+      return
+    }
+    if let limit = configuration.limits.memoryBytes,
+      let memory = ProcessTable.memory(of: process.pid, withProportional: false), memory.residentByteCount > limit
+    {
+      receive(
+        .memoryExceeded(
+          generation: process.generation, text: "uses \(memory.residentByteCount >> 20) MiB; its limit is \(limit >> 20) MiB"))
+    }
+  }
+}
+
+extension WorkerPolicy {
+  /// The policy in a worker's table of `supervisor.conf`.
+  init(_ configuration: WorkerConfiguration) {
+    self.init()
+    restart = RestartRule(rawValue: configuration.restart.rawValue) ?? .always
+    after = configuration.after
+    isCritical = configuration.critical
+    startDeadline = configuration.startDeadline
+    drainDeadline = configuration.drainDeadline
+    termDeadline = configuration.termDeadline
+    stuckAfter = configuration.stuckAfter
+    backoffBase = configuration.backoffBase
+    backoffCeiling = configuration.backoffCeiling
+    stableAfter = configuration.stableAfter
+    breakerRestarts = configuration.breakerRestarts
+    breakerWindow = configuration.breakerWindow
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds; 0 for a negative duration.
+  var wholeMilliseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    return seconds < 0 ? 0 : UInt64(seconds) * 1_000 + UInt64(attoseconds / 1_000_000_000_000_000)
+  }
+}
+
+extension ManagedWorker {
+  /// Whether nothing of it runs and nothing is planned, unless somebody asks.
+  var isAtRest: Bool {
+    switch machine.state {
+    case .stopped, .failed, .exited, .held: !isRunning
+    default: false
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import ArgumentParser
+import Configuration
+import Contracts
+import EventLoop
+import Glibc
+import LinuxSystem
+import LogKeeping
+
+/// `roostd [--config supervisor.conf] [--check [--effective]]`
+@main
+struct RoostdCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "roostd",
+    abstract: "Supervises Roost's workers and carries every message between them.",
+    discussion: """
+      Signals: TERM and INT stop it (twice: at once), HUP reloads the configuration, USR1 reopens the log files, USR2 writes
+      the state of all workers into the log. Exit codes: 0 stopped as asked, 1 a critical worker failed, 2 usage,
+      3 another supervisor runs here, 71 the system failed, 78 the configuration is wrong.
+      """,
+    version: RoostVersion.text)
+
+  @Option(name: [.short, .long], help: "The configuration file; by default the usual places are tried.")
+  var config: String?
+  @Flag(help: "Check the configuration, say what is wrong, and end.")
+  var check = false
+  @Flag(help: "With --check: print every setting with the value in force.")
+  var effective = false
+
+  enum Code {
+    static let otherSupervisor: Int32 = 3
+    static let system: Int32 = 71
+    static let configuration: Int32 = 78
+  }
+
+  mutating func run() throws {
+    let surroundings = Self.surroundings()
+    let path = config
+    let loaded: SupervisorConfiguration
+    do throws(ConfigurationError) { loaded = try Self.load(path, surroundings) } catch {
+      Self.say("\(error)")
+      throw ExitCode(Code.configuration)
+    }
+    if check {
+      if effective { Self.print(loaded.effective) } else { Self.print("\(loaded.file) is good.\n") }
+      return
+    }
+    let lock = try Self.prepare(loaded)
+    let result = Self.supervise(loaded, surroundings, path)
+    withExtendedLifetime(lock) {}
+    throw ExitCode(result)
+  }
+
+  private static func load(
+    _ path: String?, _ surroundings: ConfigurationSurroundings
+  ) throws(ConfigurationError) -> SupervisorConfiguration {
+    try Configuration.load(path: path, surroundings: surroundings) { path in
+      do throws(SystemFault) {
+        try PathTrust.check(path, is: .file)
+        return nil
+      } catch {
+        return "\(error)"
+      }
+    }
+  }
+
+  private static func surroundings() -> ConfigurationSurroundings {
+    var environment: [String: String] = [:]
+    var next = environ
+    while let entry = next.pointee {
+      let text = String(cString: entry)
+      if let equals = text.firstIndex(of: "=") {
+        environment[String(text[..<equals])] = String(text[text.index(after: equals)...])
+      }
+      next += 1
+    }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let directory = getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? "/"
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let program = String(decoding: buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let slash = program.lastIndex(of: "/") ?? program.startIndex
+    return ConfigurationSurroundings(
+      environment: environment, currentDirectory: directory, programDirectory: String(program[..<slash]))
+  }
+
+  /// Directories and the lock that makes this the only supervisor of them.
+  private static func prepare(_ configuration: SupervisorConfiguration) throws -> [FileLock] {
+    let settings = configuration.supervisor
+    do {
+      for path in [
+        settings.stateDirectory, settings.runDirectory, settings.logDirectory, settings.runDirectory + "/locks",
+        settings.stateDirectory + "/dead-letters",
+      ] {
+        try PrivateDirectory.ensure(path)
+      }
+      // Both: two supervisors with different run directories must not share a state directory.
+      var locks: [FileLock] = []
+      for path in [settings.runDirectory + "/roostd.lock", settings.stateDirectory + "/roostd.lock"] {
+        switch try FileLock.attempt(path: path, information: "roostd pid \(getpid())") {
+        case .acquired(let lock): locks.append(lock)
+        case .held(let holder):
+          say("another supervisor runs here: \(holder.isEmpty ? path : holder) (it holds \(path))")
+          throw ExitCode(Code.otherSupervisor)
+        }
+      }
+      return locks
+    } catch let fault as SystemFault {
+      say("\(fault)")
+      throw ExitCode(Code.system)
+    }
+  }
+
+  private static func supervise(
+    _ configuration: SupervisorConfiguration, _ surroundings: ConfigurationSurroundings, _ path: String?
+  ) -> Int32 {
+    var result: Int32 = 0
+    let isTerminal = isatty(STDERR_FILENO) == 1
+    let box = DaemonBox()
+    EventLoopActor.task {
+      do {
+        let notifier = try ServiceNotifier(address: surroundings.environment["NOTIFY_SOCKET"])
+        let daemon = Daemon(configuration, programPath: surroundings.programDirectory, notifier: notifier) {
+          () throws(ConfigurationError) in try load(path, surroundings)
+        }
+        box.daemon = daemon
+        daemon.logs.echo = Console(isTerminal: isTerminal).write
+        Console.greet(configuration)
+        try daemon.start()
+      } catch {
+        say("\(error)")
+        box.startFailed = true
+        EventLoop.process.stop()
+      }
+    }
+    EventLoop.process.run()
+    EventLoopActor.onMain { result = box.startFailed ? Code.system : box.daemon?.exitCode ?? 0 }
+    return result
+  }
+
+  static func say(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
+  private static func print(_ text: String) { writeAll(text, to: STDOUT_FILENO) }
+
+  private static func writeAll(_ text: String, to descriptor: Int32) {
+    // Nobody to tell if the terminal is gone.
+    do throws(SystemFault) { try Descriptors.writeAll(Array(text.utf8), to: descriptor) } catch {}
+  }
+}
+
+/// Holds the daemon for the life of the loop.
+@EventLoopActor
+private final class DaemonBox {
+  var daemon: Daemon?
+  var startFailed = false
+  nonisolated init() {}
+}

@@ -1,0 +1,158 @@
+import Clocks
+import Configuration
+import EventLoop
+import Glibc
+import LinuxSystem
+import LogKeeping
+import Supervision
+
+/// One started process of a worker, from the exec shim to the last line of its log.
+///
+/// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's status
+/// pipe, which tells a failed exec from a program that dies at once. Ours are closed by whoever holds them here: the bus by
+/// its connection, the log pipes by their readers, the status pipe once it has ended.
+@EventLoopActor
+final class WorkerProcess {
+  /// What became of the shim's `exec`: nil = it succeeded.
+  typealias ExecResult = @EventLoopActor (String?) -> Void
+
+  let generation: UInt32
+  private(set) var child: ChildProcess?
+  private let onExec: ExecResult
+  private let onExit: @EventLoopActor (ChildExit) -> Void
+  private var statusDescriptor: Int32
+  private var statusWatcher: DescriptorWatcher?
+  private var statusText: [UInt8] = []
+  private var logPipes: [LogPipe] = []
+
+  /// Longest message taken from the shim, in bytes.
+  private static let statusByteCountMaximum = 1_024
+
+  /// What a start needs.
+  struct Plan {
+    var worker: WorkerConfiguration
+    var generation: UInt32
+    var lock: FileLock
+    var shim: String
+    var instance: String
+    var stateDirectory: String
+  }
+
+  /// Starts the program through the exec shim; `bus` is our end of the new socketpair.
+  static func start(
+    _ plan: Plan, logs: LogBook, onExec: @escaping ExecResult, onExit: @escaping @EventLoopActor (ChildExit) -> Void
+  ) throws -> (process: WorkerProcess, bus: ByteStream) {
+    let bus = try Descriptors.socketPair()
+    let output = try Descriptors.pipe()
+    let errors = try Descriptors.pipe()
+    let status = try Descriptors.pipe()
+    let lock = try plan.lock.duplicate()
+    defer { for descriptor in [bus.second, output.second, errors.second, status.second, lock] { Descriptors.close(descriptor) } }
+    let process = WorkerProcess(plan.generation, status: status.first, onExec: onExec, onExit: onExit)
+    process.logPipes = [
+      try LogPipe(descriptor: output.first, worker: plan.worker.name, stream: .standardOutput, book: logs),
+      try LogPipe(descriptor: errors.first, worker: plan.worker.name, stream: .standardError, book: logs),
+    ]
+    let stream = try ByteStream(descriptor: bus.first)
+    process.child = try ChildProcess(
+      path: plan.shim, arguments: arguments(plan), environment: environment(),
+      descriptors: [nil, output.second, errors.second, bus.second, lock, status.second]
+    ) { [weak process] exit in process?.exited(exit) }
+    process.statusWatcher = try DescriptorWatcher(descriptor: status.first) { [weak process] in process?.readStatus() }
+    return (process, stream)
+  }
+
+  private init(
+    _ generation: UInt32, status: Int32, onExec: @escaping ExecResult,
+    onExit: @escaping @EventLoopActor (ChildExit) -> Void
+  ) {
+    self.generation = generation
+    statusDescriptor = status
+    self.onExec = onExec
+    self.onExit = onExit
+    _ = fcntl(status, F_SETFL, O_NONBLOCK)
+  }
+
+  isolated deinit { closeStatus() }
+
+  /// Its process id, which leads its own group and session.
+  var pid: Int32 { child?.pid ?? 0 }
+
+  /// Signals the whole group.
+  func signalGroup(_ number: Int32) {
+    // Below 2 lies every process of the user, and init: a number that can only be a fault of ours.
+    if pid > 1 { kill(-pid, number) }
+  }
+
+  /// Whether nothing of the group is left.
+  var isGroupEmpty: Bool { pid <= 1 || (kill(-pid, 0) != 0 && errno == ESRCH) }
+
+  /// The process is gone: what it wrote last is still read, for a moment.
+  func drainLogs() { for pipe in logPipes { pipe.processEnded() } }
+
+  // MARK: Exec
+
+  private func readStatus() {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    while statusDescriptor >= 0 {
+      let count = read(statusDescriptor, &buffer, buffer.count)
+      if count < 0 { return }
+      if count == 0 {
+        let text = String(decoding: statusText, as: UTF8.self)
+        closeStatus()
+        onExec(text.isEmpty ? nil : Self.explain(text))
+        return
+      }
+      if statusText.count < Self.statusByteCountMaximum { statusText += buffer[..<count] }
+    }
+  }
+
+  private func exited(_ exit: ChildExit) {
+    // What the shim said before it ended is in the pipe already, and comes first.
+    readStatus()
+    onExit(exit)
+  }
+
+  private func closeStatus() {
+    statusWatcher?.close()
+    statusWatcher = nil
+    if statusDescriptor >= 0 { Descriptors.close(statusDescriptor) }
+    statusDescriptor = -1
+  }
+
+  /// `exec 2 No such file or directory` → a sentence.
+  private static func explain(_ line: String) -> String {
+    let words = line.split(whereSeparator: \.isWhitespace)
+    guard words.count > 2 else { return line }
+    return "\(words[0]): \(words[2...].joined(separator: " "))"
+  }
+
+  // MARK: Command line
+
+  private static func arguments(_ plan: Plan) -> [String] {
+    let worker = plan.worker
+    var list = ["--parent", "\(getpid())", "--status-fd", "5"]
+    let limits: [(String, Int?)] = [
+      ("nofile", worker.limits.openFiles), ("core", worker.limits.coreBytes), ("fsize", worker.limits.fileBytes),
+      ("as", worker.limits.addressSpaceBytes),
+    ]
+    for (name, value) in limits { if let value { list += ["--limit", "\(name)=\(value)"] } }
+    for name in worker.environment { list += ["--env", name] }
+    let variables = [
+      "ROOST_WORKER": worker.name, "ROOST_GENERATION": "\(plan.generation)", "ROOST_INSTANCE": plan.instance,
+      "ROOST_SANDBOX": worker.sandbox.rawValue, "ROOST_STATE": plan.stateDirectory,
+    ]
+    for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
+    return list + ["--", worker.program] + worker.arguments
+  }
+
+  private static func environment() -> [String] {
+    var list: [String] = []
+    var next = environ
+    while let entry = next.pointee {
+      list.append(String(cString: entry))
+      next += 1
+    }
+    return list
+  }
+}
