@@ -111,5 +111,8 @@ let package = Package(
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "SupervisionTests", dependencies: ["Supervision", "Clocks"], swiftSettings: strict),
+    .testTarget(
+      name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],
+      swiftSettings: strict),
   ]
 )

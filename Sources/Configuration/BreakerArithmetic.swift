@@ -1,0 +1,40 @@
+/// Whether a worker that fails at once, again and again, is ever declared FAILED.
+///
+/// The breaker counts restarts within a window, and the back-off spaces restarts out: if the back-off alone takes
+/// longer than the window, the count is never reached and the worker is restarted for ever. The delays are taken at
+/// their full length; the jitter that the supervisor adds only shortens them, and luck is not to be relied on.
+struct BreakerArithmetic {
+  /// The full delays before the restarts that the breaker counts, shortest first; at most ``shownMaximum`` of them.
+  let firstDelays: [Duration]
+  let restarts: Int
+  /// All of the counted delays together.
+  let total: Duration
+  let window: Duration
+
+  /// How many delays a complaint writes out.
+  static let shownMaximum = 6
+
+  init(_ worker: WorkerConfiguration) {
+    restarts = worker.breakerRestarts
+    window = worker.breakerWindow
+    var delay = worker.backoffBase
+    var sum: Duration = .zero
+    var shown: [Duration] = []
+    for place in 0..<worker.breakerRestarts {
+      if place < BreakerArithmetic.shownMaximum { shown.append(delay) }
+      sum += delay
+      delay = min(delay * 2, worker.backoffCeiling)
+    }
+    firstDelays = shown
+    total = sum
+  }
+
+  /// Why these values are refused; nil if the breaker can be relied on.
+  var refusal: String? {
+    guard total > window else { return nil }
+    let sum = firstDelays.map(TimeSpan.text).joined(separator: " + ") + (restarts > firstDelays.count ? " + …" : "")
+    return "the breaker cannot be relied on: \(restarts) restarts take up to \(sum) = \(TimeSpan.text(total)) of"
+      + " back-off, and breaker-window is \(TimeSpan.text(window)); give it at least \(TimeSpan.text(total)),"
+      + " or lower breaker-restarts or the back-off"
+  }
+}

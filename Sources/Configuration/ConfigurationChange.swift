@@ -1,0 +1,150 @@
+/// What one part of the configuration has become, compared with what it was.
+public struct ConfigurationChange: Sendable, Hashable {
+  /// The part that is spoken of.
+  public enum Subject: Sendable, Hashable, CustomStringConvertible {
+    /// A table of roostd's own: `supervisor`, `bus` or `log`.
+    case table(String)
+    /// A worker, by name.
+    case worker(String)
+    /// A role of the file, by name.
+    case role(String)
+
+    /// The table's name, such as `worker.relay`.
+    public var description: String {
+      switch self {
+      case .table(let name): name
+      case .worker(let name): "worker.\(name)"
+      case .role(let name): "role.\(name)"
+      }
+    }
+  }
+
+  /// How it differs.
+  public enum Kind: Sendable, Hashable {
+    /// Not at all.
+    case unchanged
+    /// It was not there.
+    case added
+    /// It is there no more.
+    case removed
+    /// It has other values; the effect is the gravest among its keys.
+    case changed(SettingEffect)
+  }
+
+  /// One key and its two values, as they may stand in a file.
+  public struct Key: Sendable, Hashable {
+    /// The key, with its inner table if it has one: `limits.open-files`.
+    public var name: String
+    /// What it was.
+    public var old: ConfigurationValue
+    /// What it is.
+    public var new: ConfigurationValue
+    /// What it takes to have it in force.
+    public var effect: SettingEffect
+  }
+
+  /// The part.
+  public var subject: Subject
+  /// How it differs.
+  public var kind: Kind
+  /// The keys that differ, in the order of the schema; empty unless the kind is `changed`.
+  public var keys: [Key]
+}
+
+extension ConfigurationChange: CustomStringConvertible {
+  /// Lines for people: the part and what will be done, then each key.
+  public var description: String {
+    let head =
+      switch kind {
+      case .unchanged: "unchanged"
+      case .added: "added"
+      case .removed: "removed"
+      case .changed(.live): "changed, in force at once"
+      case .changed(.restartsWorker):
+        if case .role = subject { "changed, its workers restart" } else { "changed, restarts" }
+      case .changed(.restartsSupervisor): "changed, in force when roostd is restarted"
+      }
+    return keys.reduce("[\(subject)] \(head)") { text, key in
+      let note =
+        switch key.effect {
+        case .live: ""
+        case .restartsWorker: " (needs a restart of the worker)"
+        case .restartsSupervisor: " (needs a restart of roostd)"
+        }
+      return text + "\n  \(key.name): \(key.old) → \(key.new)\(note)"
+    }
+  }
+}
+
+extension SupervisorConfiguration {
+  /// What a reload from `old` to this configuration means, part by part: the tables of roostd, then workers and roles
+  /// in this file's order, then those that are gone. Unchanged parts are told too.
+  ///
+  /// A role's changed `serves` restarts its workers, because a worker tells what it serves when it says HELLO; each
+  /// such worker's change says so itself.
+  public func changes(from old: SupervisorConfiguration) -> [ConfigurationChange] {
+    var result = [
+      Self.change(of: .table("supervisor"), Self.differences(Schema.supervisor, old.supervisor, supervisor)),
+      Self.change(of: .table("bus"), Self.differences(Schema.bus, old.bus, bus)),
+      Self.change(of: .table("log"), Self.differences(Schema.log, old.log, log)),
+    ]
+    for worker in workers {
+      guard let before = old.worker(named: worker.name) else {
+        result.append(ConfigurationChange(subject: .worker(worker.name), kind: .added, keys: []))
+        continue
+      }
+      let keys = Self.differences(from: before, to: worker) + roleDifferences(for: worker, from: old)
+      result.append(Self.change(of: .worker(worker.name), keys))
+    }
+    for role in roles {
+      guard let before = old.role(named: role.name) else {
+        result.append(ConfigurationChange(subject: .role(role.name), kind: .added, keys: []))
+        continue
+      }
+      result.append(Self.change(of: .role(role.name), Self.differences(Schema.role, before, role)))
+    }
+    let gone =
+      old.workers.filter { worker(named: $0.name) == nil }.map { ConfigurationChange.Subject.worker($0.name) }
+      + old.roles.filter { role(named: $0.name) == nil }.map { ConfigurationChange.Subject.role($0.name) }
+    return result + gone.map { ConfigurationChange(subject: $0, kind: .removed, keys: []) }
+  }
+
+  private static func change(
+    of subject: ConfigurationChange.Subject, _ keys: [ConfigurationChange.Key]
+  ) -> ConfigurationChange {
+    let gravest = keys.map(\.effect).max()
+    return ConfigurationChange(subject: subject, kind: gravest.map { .changed($0) } ?? .unchanged, keys: keys)
+  }
+
+  private static func differences<Root>(
+    _ settings: [Setting<Root>], _ old: Root, _ new: Root, prefix: String = ""
+  ) -> [ConfigurationChange.Key] {
+    settings.compactMap { setting in
+      let (before, after) = (setting.read(old), setting.read(new))
+      guard before != after else { return nil }
+      return ConfigurationChange.Key(name: prefix + setting.name, old: before, new: after, effect: setting.effect)
+    }
+  }
+
+  private static func differences(
+    from old: WorkerConfiguration, to new: WorkerConfiguration
+  ) -> [ConfigurationChange.Key] {
+    var keys = differences(Schema.worker, old, new) + differences(Schema.limits, old, new, prefix: "limits.")
+    // With another role it is another program, and comparing the two roles' keys would mean nothing.
+    guard old.role == new.role else { return keys }
+    keys += differences(Schema.settings(ofRole: new.role), old, new)
+    if !RoleConfiguration.builtIn.contains(new.role), old.settings != new.settings {
+      keys.append(
+        ConfigurationChange.Key(name: "settings", old: old.settings, new: new.settings, effect: .restartsWorker))
+    }
+    return keys
+  }
+
+  private func roleDifferences(
+    for worker: WorkerConfiguration, from old: SupervisorConfiguration
+  ) -> [ConfigurationChange.Key] {
+    guard let before = old.role(named: worker.role), let after = role(named: worker.role) else { return [] }
+    return Self.differences(Schema.role, before, after, prefix: "role.\(worker.role).")
+      .filter { $0.effect == .restartsWorker }
+  }
+}

@@ -1,0 +1,177 @@
+// What no single value can show: values that contradict each other, names that nobody bears, circles.
+
+extension ConfigurationReader {
+  /// Checks everything that takes more than one value to be wrong.
+  mutating func checkRelations() {
+    checkSocket()
+    checkBus()
+    for role in configuration.roles { checkCallers(of: role) }
+    checkServedMethods()
+    for worker in configuration.workers {
+      checkRole(of: worker)
+      checkDependencies(of: worker)
+      checkRestarts(of: worker)
+    }
+    checkCircles()
+    checkRelays()
+  }
+
+  private mutating func checkSocket() {
+    let socket = configuration.supervisor.socket
+    let byteCount = socket.utf8.count
+    let maximum = SupervisorSettings.socketByteCountMaximum
+    guard byteCount > maximum else { return }
+    let named = ConfigurationPath("supervisor", "socket")
+    let derived = ConfigurationPath("supervisor", "run-directory")
+    let path = locator.lines[named] == nil && locator.lines[derived] != nil ? derived : named
+    report(
+      "the socket \(socket) is \(byteCount) bytes long, and a Unix socket's path has at most \(maximum);"
+        + " set socket or run-directory to something shorter", at: path, tableDepth: 1)
+  }
+
+  private mutating func checkBus() {
+    let bus = configuration.bus
+    let frame = ("frame-limit", bus.frameLimit)
+    let reason = "the longest frame could never pass"
+    checkOrder(frame, ("window-bytes", bus.windowBytes), reason)
+    checkOrder(frame, ("mailbox-bytes", bus.mailboxBytes), reason)
+    checkOrder(frame, ("output-limit", bus.outputLimit), reason)
+    checkOrder(
+      ("mailbox-bytes", bus.mailboxBytes), ("mailbox-pool", bus.mailboxPool), "one mailbox could never be filled")
+  }
+
+  /// Refuses a lesser size above a greater one, at whichever of the two the file gives.
+  private mutating func checkOrder(
+    _ lesser: (key: String, value: Int), _ greater: (key: String, value: Int), _ reason: String
+  ) {
+    guard lesser.value > greater.value else { return }
+    let path = ConfigurationPath("bus", greater.key)
+    if locator.lines[path] != nil {
+      report(
+        "\(ByteSize.text(greater.value)) is less than \(lesser.key), \(ByteSize.text(lesser.value)): \(reason)",
+        at: path, tableDepth: 1)
+    } else {
+      report(
+        "\(ByteSize.text(lesser.value)) is more than \(greater.key), by default \(ByteSize.text(greater.value)):"
+          + " \(reason)",
+        at: ConfigurationPath("bus", lesser.key), tableDepth: 1)
+    }
+  }
+
+  /// Built-in roles and the file's own.
+  private var roleNames: [String] { RoleConfiguration.builtIn + configuration.roles.map(\.name) }
+
+  private mutating func checkCallers(of role: RoleConfiguration) {
+    let names = ["client"] + roleNames
+    for (index, caller) in role.callableBy.enumerated() where !names.contains(caller) {
+      let path = ConfigurationPath(steps: [.key("role"), .key(role.name), .key("callable-by"), .index(index)])
+      report("there is no role '\(caller)'", at: path, tableDepth: 2, nearest: NearestName.among(names, to: caller))
+    }
+  }
+
+  private mutating func checkServedMethods() {
+    var seen: [(pattern: MethodPattern, text: String, role: String)] = []
+    for role in configuration.roles {
+      for (index, text) in role.serves.enumerated() {
+        guard let pattern = MethodPattern(text) else { continue }
+        if let other = seen.first(where: { $0.pattern.overlaps(pattern) }) {
+          let path = ConfigurationPath(steps: [.key("role"), .key(role.name), .key("serves"), .index(index)])
+          report(
+            "'\(text)' is already served by [role.\(other.role)], as '\(other.text)'; a method has one role",
+            at: path, tableDepth: 2)
+        }
+        seen.append((pattern, text, role.name))
+      }
+    }
+  }
+
+  private mutating func checkRole(of worker: WorkerConfiguration) {
+    guard !isBuiltIn(worker.role), !isOwn(worker.role), Names.complaint(about: worker.role) == nil else { return }
+    let path = ConfigurationPath("worker", worker.name, "role")
+    // A role that is not even a string has had its complaint.
+    guard !problems.contains(where: { $0.table == path.parent.description && $0.key == "role" }) else { return }
+    guard locator.lines[path] != nil else {
+      return report(
+        "no role given, and '\(worker.role)' is none; add role = \"…\"", at: path.parent, tableDepth: 2,
+        nearest: NearestName.among(roleNames, to: worker.role))
+    }
+    report(
+      "there is no role '\(worker.role)'; a role of your own needs a table [role.\(worker.role)]",
+      at: path, tableDepth: 2, nearest: NearestName.among(roleNames, to: worker.role))
+  }
+
+  private mutating func checkDependencies(of worker: WorkerConfiguration) {
+    let names = configuration.workers.map(\.name)
+    for (index, name) in worker.after.enumerated() where !names.contains(name) {
+      let path = ConfigurationPath(steps: [.key("worker"), .key(worker.name), .key("after"), .index(index)])
+      report("there is no worker '\(name)'", at: path, tableDepth: 2, nearest: NearestName.among(names, to: name))
+    }
+  }
+
+  private mutating func checkRestarts(of worker: WorkerConfiguration) {
+    let table = ConfigurationPath("worker", worker.name)
+    guard worker.backoffBase <= worker.backoffCeiling else {
+      let named = table.appending("backoff-base")
+      return report(
+        "\(TimeSpan.text(worker.backoffBase)) is above backoff-ceiling, \(TimeSpan.text(worker.backoffCeiling))",
+        at: locator.lines[named] == nil ? table.appending("backoff-ceiling") : named, tableDepth: 2)
+    }
+    guard worker.restart != .never, let arithmetic = BreakerArithmetic(worker).refusal else { return }
+    let keys = ["breaker-window", "breaker-restarts", "backoff-base", "backoff-ceiling"]
+    let key = keys.first { locator.lines[table.appending($0)] != nil } ?? "breaker-window"
+    report(arithmetic, at: table.appending(key), tableDepth: 2)
+  }
+
+  /// Finds each circle of `after` once, and shows it whole.
+  private mutating func checkCircles() {
+    let after = Dictionary(configuration.workers.map { ($0.name, $0.after) }, uniquingKeysWith: { first, _ in first })
+    var finished: Set<String> = []
+    for worker in configuration.workers {
+      var chain: [String] = []
+      var circles: [[String]] = []
+      func walk(_ name: String) {
+        if let start = chain.firstIndex(of: name) { return circles.append(chain[start...] + [name]) }
+        guard !finished.contains(name), let next = after[name] else { return }
+        chain.append(name)
+        for name in next { walk(name) }
+        chain.removeLast()
+        finished.insert(name)
+      }
+      walk(worker.name)
+      for circle in circles {
+        report(
+          "each waits for the next and none can start: " + circle.joined(separator: " → "),
+          at: ConfigurationPath("worker", circle[0], "after"), tableDepth: 2)
+      }
+    }
+  }
+
+  /// A relay belongs to one worker, and one worker dials what callers name.
+  private mutating func checkRelays() {
+    var owners: [RelayAddress: (worker: String, path: ConfigurationPath)] = [:]
+    var dialler: String?
+    for worker in configuration.workers {
+      let table = ConfigurationPath("worker", worker.name)
+      for (index, url) in (worker.settings["relays"].flatMap([String].init(configurationValue:)) ?? []).enumerated()
+      where worker.role == "relay-connector" {
+        guard let address = try? RelayAddress(url) else { continue }
+        let path = table.appending("relays").appending(.index(index))
+        if let owner = owners[address] {
+          let line = locator.line(of: owner.path).map { ", line \($0)" } ?? ""
+          report(
+            "\"\(url)\" is already a relay of [worker.\(owner.worker)]\(line); a relay belongs to one worker, once",
+            at: path, tableDepth: 2)
+        } else {
+          owners[address] = (worker.name, path)
+        }
+      }
+      guard worker.settings["ephemeral"] == .boolean(true), worker.role == "relay-connector" else { continue }
+      if let dialler {
+        report(
+          "[worker.\(dialler)] already dials the relays that callers name; one worker does",
+          at: table.appending("ephemeral"), tableDepth: 2)
+      }
+      dialler = dialler ?? worker.name
+    }
+  }
+}

@@ -1,0 +1,43 @@
+extension ConfigurationReader {
+  /// Reads `[worker.NAME]` with its inner tables.
+  ///
+  /// The role comes first, because it decides which further keys there are.
+  mutating func readWorker(_ name: String, _ value: ConfigurationValue, at path: ConfigurationPath) {
+    var role = name
+    if case .string(let text)? = value["role"] { role = text }
+    var worker = WorkerConfiguration(name: name, role: role)
+    var settings = Schema.worker + Schema.settings(ofRole: role)
+    if !isBuiltIn(role), value["role"] == nil || !isOwn(role) {
+      // With the role in doubt, no role's keys are called unknown: one mistake, one complaint.
+      settings += Schema.byRole.filter { $0.key != role }.flatMap(\.value)
+    }
+    worker = read(value, at: path, settings, others: ["limits", "settings"], over: worker)
+    if let limits = value["limits"] {
+      worker = read(limits, at: path.appending("limits"), Schema.limits, over: worker)
+    }
+    if let own = value["settings"] {
+      readOwnSettings(own, at: path.appending("settings"), into: &worker)
+    }
+    configuration.workers.append(worker)
+  }
+
+  /// `[worker.NAME.settings]` goes to a worker of a person's own role as it stands.
+  private mutating func readOwnSettings(
+    _ value: ConfigurationValue, at path: ConfigurationPath, into worker: inout WorkerConfiguration
+  ) {
+    if isBuiltIn(worker.role) {
+      report(
+        "role \(worker.role) takes its keys in [\(path.parent)] itself; only roles of your own, [role.NAME],"
+          + " have a table of settings", at: path, tableDepth: 3)
+    } else if case .table = value {
+      worker.settings = value
+    } else {
+      report("expected one table, [\(path)], but this is \(value.kind)", at: path, tableDepth: 3)
+    }
+  }
+
+  func isBuiltIn(_ role: String) -> Bool { RoleConfiguration.builtIn.contains(role) }
+
+  /// Roles stand before workers in the reading, wherever they stand in the file.
+  func isOwn(_ role: String) -> Bool { configuration.roles.contains { $0.name == role } }
+}

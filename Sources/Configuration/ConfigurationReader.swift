@@ -1,0 +1,172 @@
+/// Reads a parsed file into the structures, and collects everything that is wrong with it on the way.
+///
+/// A problem never ends the reading: whatever has a fault keeps its default, and the rest is read all the same, so that
+/// one run shows all there is to mend. Only when there is no problem at all are the structures handed out.
+struct ConfigurationReader {
+  let file: String
+  let locator: KeyLocator
+  let context: NotationContext
+  private(set) var problems: [ConfigurationProblem] = []
+  var configuration: SupervisorConfiguration
+
+  init(file: String, absoluteFile: String, locator: KeyLocator, surroundings: ConfigurationSurroundings) {
+    self.file = file
+    self.locator = locator
+    context = NotationContext(surroundings: surroundings, directory: FilePaths.directory(of: absoluteFile))
+    let directories = StandardDirectories(file: absoluteFile, surroundings: surroundings)
+    configuration = SupervisorConfiguration(file: absoluteFile, directories: directories)
+    self.directories = directories
+  }
+
+  private let directories: StandardDirectories
+
+  /// Notes a problem. `table` has `tableDepth` steps of `path`; what follows is the key.
+  mutating func report(
+    _ message: String, at path: ConfigurationPath, tableDepth: Int, nearest: String? = nil
+  ) {
+    let table = ConfigurationPath(steps: Array(path.steps.prefix(tableDepth)))
+    let key = ConfigurationPath(steps: Array(path.steps.dropFirst(tableDepth)))
+    problems.append(
+      ConfigurationProblem(
+        file: file, line: locator.line(of: path), table: table.description,
+        key: key.steps.isEmpty ? nil : key.description, message: message, nearest: nearest))
+  }
+
+  /// The problems in the order of the file; those of one line keep the order in which they were found.
+  var sortedProblems: [ConfigurationProblem] {
+    problems.enumerated()
+      .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
+      .map(\.element)
+  }
+
+  /// Reads the whole tree.
+  mutating func read(_ tree: [String: ConfigurationValue]) {
+    if let table = tree["supervisor"] { readSupervisor(table, at: ConfigurationPath("supervisor")) }
+    if let table = tree["bus"] {
+      configuration.bus = read(table, at: ConfigurationPath("bus"), Schema.bus, over: configuration.bus)
+    }
+    if let table = tree["log"] {
+      configuration.log = read(table, at: ConfigurationPath("log"), Schema.log, over: configuration.log)
+    }
+    // Roles first: which keys a worker may have depends on whether its role is one of them.
+    if let table = tree["role"] {
+      readNamed(table, at: ConfigurationPath("role"), "a role") { $0.readRole($1, $2, at: $3) }
+    }
+    if let table = tree["worker"] {
+      readNamed(table, at: ConfigurationPath("worker"), "a worker") { $0.readWorker($1, $2, at: $3) }
+    }
+    for (name, value) in tree.sorted(by: { $0.key < $1.key }) where !Schema.tables.contains(name) {
+      reportUnknownAtTop(name, value, at: ConfigurationPath(name))
+    }
+  }
+
+  private mutating func reportUnknownAtTop(_ name: String, _ value: ConfigurationValue, at path: ConfigurationPath) {
+    if case .table = value {
+      report("unknown table", at: path, tableDepth: 1, nearest: NearestName.among(Schema.tables, to: name))
+    } else {
+      let message = "unknown key '\(name)' outside any table" + home(of: name, apartFrom: "")
+      problems.append(
+        ConfigurationProblem(file: file, line: locator.line(of: path), table: "", message: message))
+    }
+  }
+
+  private mutating func readSupervisor(_ value: ConfigurationValue, at path: ConfigurationPath) {
+    configuration.supervisor = read(value, at: path, Schema.supervisor, over: configuration.supervisor)
+    // Two defaults follow from values that the file may have given.
+    let settings = configuration.supervisor
+    if value["log-directory"] == nil {
+      configuration.supervisor.logDirectory = directories.logs(
+        state: settings.stateDirectory, run: settings.runDirectory)
+    }
+    if value["socket"] == nil { configuration.supervisor.socket = settings.runDirectory + "/roost.sock" }
+  }
+
+  /// Reads `[worker.…]` or `[role.…]`: tables by name, in the order of the file.
+  private mutating func readNamed(
+    _ value: ConfigurationValue, at path: ConfigurationPath, _ what: String,
+    _ read: (inout ConfigurationReader, String, ConfigurationValue, ConfigurationPath) -> Void
+  ) {
+    guard case .table(let entries) = value else {
+      return report(
+        "expected tables by name, [\(path).NAME], but this is \(value.kind)", at: path, tableDepth: 1)
+    }
+    guard entries.count <= Limits.namedTableCountMaximum else {
+      return report(
+        "\(entries.count) tables; at most \(Limits.namedTableCountMaximum) are possible", at: path, tableDepth: 1)
+    }
+    let ordered = entries.sorted {
+      (locator.line(of: path.appending($0.key)) ?? 0, $0.key) < (locator.line(of: path.appending($1.key)) ?? 0, $1.key)
+    }
+    for (name, value) in ordered {
+      let inner = path.appending(name)
+      guard case .table = value else {
+        report("\(what) needs a name: write [\(path).NAME] above this key", at: inner, tableDepth: 1)
+        continue
+      }
+      if let complaint = Names.complaint(about: name) {
+        report(complaint, at: inner, tableDepth: 2)
+      } else {
+        read(&self, name, value, inner)
+      }
+    }
+  }
+
+  private mutating func readRole(_ name: String, _ value: ConfigurationValue, at path: ConfigurationPath) {
+    if RoleConfiguration.builtIn.contains(name) {
+      report("the role '\(name)' is built in and cannot be described here", at: path, tableDepth: 2)
+    } else if RoleConfiguration.reserved.contains(name) {
+      report("'\(name)' has a meaning of its own on the bus; give the role another name", at: path, tableDepth: 2)
+    }
+    configuration.roles.append(read(value, at: path, Schema.role, over: RoleConfiguration(name: name)))
+  }
+
+  /// Reads one table by its list of keys over the values of `start`; `others` are keys that somebody else reads.
+  mutating func read<Root>(
+    _ value: ConfigurationValue, at path: ConfigurationPath, _ settings: [Setting<Root>], others: [String] = [],
+    over start: Root
+  ) -> Root {
+    let depth = path.steps.count
+    guard case .table(let entries) = value else {
+      report("expected one table, [\(path)], but this is \(value.kind)", at: path, tableDepth: depth)
+      return start
+    }
+    var root = start
+    for (key, value) in entries.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
+      let inner = path.appending(key)
+      guard let setting = settings.first(where: { $0.name == key }) else {
+        reportUnknown(key, at: inner, known: settings.map(\.name) + others)
+        continue
+      }
+      do throws(Complaints) {
+        try setting.write(&root, value, context)
+      } catch {
+        for complaint in error.list {
+          let place = ConfigurationPath(steps: inner.steps + complaint.steps)
+          report(complaint.message, at: place, tableDepth: depth, nearest: complaint.nearest)
+        }
+      }
+    }
+    return root
+  }
+
+  private mutating func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
+    let hint = home(of: key, apartFrom: path.parent.description)
+    let nearest = hint.isEmpty ? NearestName.among(known, to: key) : nil
+    problems.append(
+      ConfigurationProblem(
+        file: file, line: locator.line(of: path), table: path.parent.description,
+        message: "unknown key '\(key)'" + hint, nearest: nearest))
+  }
+
+  /// Where a key would be at home that stands in the wrong table; empty if nowhere.
+  private func home(of key: String, apartFrom table: String) -> String {
+    let homes: [(String, [String])] =
+      [
+        ("[supervisor]", Schema.supervisor.map(\.name)), ("[bus]", Schema.bus.map(\.name)),
+        ("[log]", Schema.log.map(\.name)), ("[worker.NAME]", Schema.worker.map(\.name)),
+        ("[worker.NAME.limits]", Schema.limits.map(\.name)), ("[role.NAME]", Schema.role.map(\.name)),
+      ]
+      + Schema.byRole.sorted { $0.key < $1.key }.map { ("a worker of role \($0.key)", $0.value.map(\.name)) }
+    return homes.first { $0.1.contains(key) && $0.0 != "[\(table)]" }.map { "; it belongs in \($0.0)" } ?? ""
+  }
+}

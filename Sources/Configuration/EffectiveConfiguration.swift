@@ -1,0 +1,22 @@
+extension SupervisorConfiguration {
+  /// Every key with the value in force, as a file that can be read again and gives an equal configuration: what
+  /// `roostd --check --effective` prints.
+  public var effective: String {
+    var text = "# \(file): every key and its value in force\n"
+    text += SupervisorConfiguration.table("supervisor", Schema.supervisor, supervisor)
+    text += SupervisorConfiguration.table("bus", Schema.bus, bus)
+    text += SupervisorConfiguration.table("log", Schema.log, log)
+    for worker in workers {
+      let name = "worker.\(worker.name)"
+      text += SupervisorConfiguration.table(name, Schema.worker + Schema.settings(ofRole: worker.role), worker)
+      if !RoleConfiguration.builtIn.contains(worker.role) { text += "settings = \(worker.settings)\n" }
+      text += SupervisorConfiguration.table(name + ".limits", Schema.limits, worker)
+    }
+    for role in roles { text += SupervisorConfiguration.table("role.\(role.name)", Schema.role, role) }
+    return text
+  }
+
+  private static func table<Root>(_ name: String, _ settings: [Setting<Root>], _ root: Root) -> String {
+    settings.reduce("\n[\(name)]\n") { $0 + "\($1.name) = \($1.read(root))\n" }
+  }
+}

@@ -1,0 +1,38 @@
+/// Finds what a mistyped name was meant to be.
+enum NearestName {
+  /// How many letters may be wrong: a third of the name, at least one, at most this.
+  static let distanceMaximum = 3
+
+  /// The candidate with the fewest letters wrong, if there is one close enough; the first of equals wins.
+  static func among(_ candidates: some Sequence<String>, to name: String) -> String? {
+    var limit = min(distanceMaximum, max(1, name.count / 3))
+    var best: String?
+    for candidate in candidates where candidate != name {
+      guard let found = distance(name, candidate, limit: limit) else { continue }
+      best = candidate
+      if found <= 1 { break }
+      limit = found - 1
+    }
+    return best
+  }
+
+  /// How many insertions, deletions, substitutions and swaps of neighbours turn one word into the other; nil above
+  /// `limit`. Work is bounded by the lengths' product, and ends early when a whole row is above the limit.
+  static func distance(_ left: String, _ right: String, limit: Int) -> Int? {
+    let (a, b) = (Array(left.utf8), Array(right.utf8))
+    guard abs(a.count - b.count) <= limit else { return nil }
+    var beforeLast = [Int](repeating: 0, count: b.count + 1)
+    var last = Array(0...b.count)
+    for i in 1..<(a.count + 1) {
+      var row = [i] + [Int](repeating: 0, count: b.count)
+      for j in 1..<(b.count + 1) {
+        let substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+        row[j] = min(last[j] + 1, row[j - 1] + 1, substitution)
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { row[j] = min(row[j], beforeLast[j - 2] + 1) }
+      }
+      guard row.contains(where: { $0 <= limit }) else { return nil }
+      (beforeLast, last) = (last, row)
+    }
+    return last[b.count] <= limit ? last[b.count] : nil
+  }
+}

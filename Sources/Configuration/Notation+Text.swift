@@ -1,0 +1,162 @@
+extension Notation where Value == String {
+  /// Text without control characters; `check` may say what else is wrong with it.
+  static func text(
+    _ expected: String, check: @escaping @Sendable (String) -> Complaint? = { _ in nil }
+  ) -> Notation {
+    Notation { value, _ throws(Complaints) in
+      try plainText(value, expected: expected, check: check)
+    } render: {
+      .string($0)
+    }
+  }
+
+  /// A path, made absolute: a relative one is seen from the configuration file's directory, `~/` from the home
+  /// directory.
+  static let path = Notation { value, context throws(Complaints) in
+    let text = try plainText(value, expected: "a path") { $0.isEmpty ? Complaint(message: "the path is empty") : nil }
+    return context.surroundings.absolute(text, in: context.directory)
+  } render: {
+    .string($0)
+  }
+
+  /// A program: a bare name stays as it is, all else is a path.
+  static let program = Notation { value, context throws(Complaints) in
+    let text = try plainText(value, expected: "a program's name or path") {
+      $0.isEmpty || $0 == "." || $0 == ".." ? Complaint(message: "\"\($0)\" names no program") : nil
+    }
+    return text.contains("/") ? context.surroundings.absolute(text, in: context.directory) : text
+  } render: {
+    .string($0)
+  }
+
+  /// The name of a worker or a role.
+  static let name = text("a name") { Names.complaint(about: $0).map { Complaint(message: $0) } }
+
+  /// The name of an environment variable.
+  static let variable = text("the name of an environment variable") { text in
+    let isName = text.utf8.enumerated().allSatisfy { place, byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): place > 0
+      default: false
+      }
+    }
+    return isName && !text.isEmpty
+      ? nil
+      : Complaint(message: "\"\(text)\" is not the name of a variable (letters, digits, underscores; no value, no '=')")
+  }
+
+  /// A method, or all methods that begin alike: `relay.request`, `example.*`.
+  static let methods = text("a method such as \"relay.request\" or \"relay.*\"") { text in
+    MethodPattern(text) == nil
+      ? Complaint(
+        message: "\"\(text)\" is no method: write words of lower case letters, digits and hyphens with dots between,"
+          + " such as relay.request, or relay.* for all that begin so")
+      : nil
+  }
+
+  private static func plainText(
+    _ value: ConfigurationValue, expected: String, check: (String) -> Complaint?
+  ) throws(Complaints) -> String {
+    guard case .string(let text) = value else { throw .wrongKind(value, expected: expected + ", a string") }
+    let byteCount = text.utf8.count
+    guard byteCount <= Limits.textByteCountMaximum else {
+      throw Complaints("\(byteCount) bytes long; at most \(Limits.textByteCountMaximum) are possible")
+    }
+    guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+      throw Complaints("\(value) contains a control character")
+    }
+    if let complaint = check(text) { throw Complaints([complaint]) }
+    return text
+  }
+}
+
+extension Notation where Value == UInt32 {
+  /// A user's number.
+  static let uid = Notation { value, _ throws(Complaints) in
+    guard case .integer(let number) = value else { throw .wrongKind(value, expected: "a uid, a whole number") }
+    // The highest number means "no change" to the kernel and can be nobody's.
+    guard let uid = UInt32(exactly: number), uid != .max else {
+      throw Complaints("\(number) is no uid; they go from 0 to \(UInt32.max - 1)")
+    }
+    return uid
+  } render: {
+    .integer(Int($0))
+  }
+}
+
+extension Notation where Value == [String: LogLevel] {
+  /// Categories and their levels: `{ relay = "debug" }`.
+  static let levels = Notation { value, context throws(Complaints) in
+    guard case .table(let entries) = value else {
+      throw .wrongKind(value, expected: "a table of levels such as { relay = \"debug\" }")
+    }
+    let level = Notation<LogLevel>.choice(LogLevel.self)
+    var result: [String: LogLevel] = [:]
+    var complaints: [Complaint] = []
+    for (category, value) in entries.sorted(by: { $0.key < $1.key }) {
+      do throws(Complaints) {
+        result[category] = try level.parse(value, context)
+      } catch {
+        complaints += error.list.map { complaint in
+          var complaint = complaint
+          complaint.steps.insert(.key(category), at: 0)
+          return complaint
+        }
+      }
+    }
+    guard complaints.isEmpty else { throw Complaints(complaints) }
+    return result
+  } render: {
+    .table($0.mapValues { .string($0.rawValue) })
+  }
+}
+
+/// The rule for the names of workers and roles.
+enum Names {
+  /// The longest name, in letters.
+  static let countMaximum = 32
+
+  /// What is wrong with `name`; nil if nothing is.
+  static func complaint(about name: String) -> String? {
+    let isMade = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+      default: false
+      }
+    }
+    guard isMade, !name.isEmpty, !name.hasPrefix("-") else {
+      return "'\(name)' is no name: write lower case letters, digits and hyphens, beginning with a letter or digit"
+    }
+    guard name.count <= countMaximum else {
+      return "'\(name)' has \(name.count) letters; a name has at most \(countMaximum)"
+    }
+    return nil
+  }
+}
+
+/// A method's name, or the beginning that several share.
+struct MethodPattern: Hashable, Sendable {
+  /// The words between the dots, without a final `*`.
+  let words: [Substring]
+  /// Whether it ends in `.*`.
+  let isPrefix: Bool
+
+  /// Takes `relay.request` or `relay.*`; nil for anything else.
+  init?(_ text: String) {
+    var parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    isPrefix = parts.last == "*"
+    if isPrefix { parts.removeLast() }
+    guard !parts.isEmpty, isPrefix || parts.count > 1 else { return nil }
+    guard parts.allSatisfy({ Names.complaint(about: String($0)) == nil }) else { return nil }
+    words = parts
+  }
+
+  /// Whether a method exists that both mean.
+  func overlaps(_ other: MethodPattern) -> Bool {
+    let shared = min(words.count, other.words.count)
+    guard words.prefix(shared) == other.words.prefix(shared) else { return false }
+    if words.count == other.words.count { return isPrefix == other.isPrefix }
+    return words.count < other.words.count ? isPrefix : other.isPrefix
+  }
+}

@@ -1,0 +1,105 @@
+/// Every key there is, table by table, in the order in which the shipped file and `effective` show them.
+///
+/// Defaults are not here but in the structures that the keys are bound to; descriptions are in the shipped
+/// `supervisor.conf`, which a test compares with these lists.
+enum Schema {
+  /// The tables at the top of a file.
+  static let tables = ["supervisor", "bus", "log", "worker", "role"]
+
+  /// `[supervisor]`
+  static let supervisor: [Setting<SupervisorSettings>] = [
+    Setting("state-directory", \.stateDirectory, .path, .restartsSupervisor),
+    Setting("run-directory", \.runDirectory, .path, .restartsSupervisor),
+    Setting("log-directory", \.logDirectory, .path, .restartsSupervisor),
+    Setting("socket", \.socket, .path, .restartsSupervisor),
+    Setting("allow-uids", \.allowUids, .list(of: .uid, "uids")),
+    Setting("program-directories", \.programDirectories, .list(of: .path, "paths", count: 1...64)),
+    Setting("drain-deadline", \.drainDeadline, .duration(.milliseconds(100) ... .seconds(3_600))),
+    Setting("spawn-rate", \.spawnRate, .integer(1...1_000)),
+  ]
+
+  /// `[bus]`. What a peer is told in WELCOME holds for its whole connection, so those three need a new supervisor.
+  static let bus: [Setting<BusSettings>] = [
+    Setting("frame-limit", \.frameLimit, .size(4_096...16 << 20), .restartsSupervisor),
+    Setting("window-frames", \.windowFrames, .integer(1...65_536), .restartsSupervisor),
+    Setting("window-bytes", \.windowBytes, .size(4_096...1 << 30), .restartsSupervisor),
+    Setting("mailbox-frames", \.mailboxFrames, .integer(1...1_000_000)),
+    Setting("mailbox-bytes", \.mailboxBytes, .size(4_096...4 << 30)),
+    Setting("mailbox-pool", \.mailboxPool, .size(4_096...4 << 30)),
+    Setting("outstanding-requests", \.outstandingRequests, .integer(1...1_000_000)),
+    Setting("hello-deadline", \.helloDeadline, .duration(.milliseconds(100) ... .seconds(600))),
+    Setting("partial-frame-deadline", \.partialFrameDeadline, .duration(.milliseconds(100) ... .seconds(3_600))),
+    Setting("output-limit", \.outputLimit, .size(4_096...4 << 30)),
+    Setting("deliveries-maximum", \.deliveriesMaximum, .integer(1...100)),
+    Setting("request-ttl", \.requestTTL, .duration(.zero ... .seconds(86_400))),
+    Setting("dead-letters-maximum", \.deadLettersMaximum, .integer(0...1_000_000)),
+  ]
+
+  /// `[log]`
+  static let log: [Setting<LogSettings>] = [
+    Setting("level", \.level, .choice(LogLevel.self)),
+    Setting("levels", \.levels, .levels),
+    Setting("rotate-bytes", \.rotateBytes, .size(64 << 10...4 << 30)),
+    Setting("keep-files", \.keepFiles, .integer(0...1_000)),
+    Setting("lines-per-second", \.linesPerSecond, .integer(1...1_000_000)),
+    Setting("burst-lines", \.burstLines, .integer(1...1_000_000)),
+    Setting("line-bytes-maximum", \.lineBytesMaximum, .size(256...1 << 20)),
+  ]
+
+  /// `[worker.NAME]`, for every role.
+  static let worker: [Setting<WorkerConfiguration>] = [
+    Setting("role", \.role, .name, .restartsWorker),
+    Setting("program", \.program, .program, .restartsWorker),
+    Setting("arguments", \.arguments, .list(of: .text("an argument"), "strings"), .restartsWorker),
+    Setting("enabled", \.enabled, .flag),
+    Setting("after", \.after, .list(of: .name, "workers' names")),
+    Setting("restart", \.restart, .choice(RestartPolicy.self)),
+    Setting("critical", \.critical, .flag),
+    Setting("start-deadline", \.startDeadline, .duration(workerDeadlines)),
+    Setting("drain-deadline", \.drainDeadline, .duration(workerDeadlines)),
+    Setting("term-deadline", \.termDeadline, .duration(workerDeadlines)),
+    Setting("stuck-after", \.stuckAfter, .duration(.seconds(1) ... .seconds(86_400))),
+    Setting("backoff-base", \.backoffBase, .duration(.milliseconds(10) ... .seconds(3_600))),
+    Setting("backoff-ceiling", \.backoffCeiling, .duration(.milliseconds(10) ... .seconds(86_400))),
+    Setting("stable-after", \.stableAfter, .duration(.milliseconds(100) ... .seconds(86_400))),
+    Setting("breaker-restarts", \.breakerRestarts, .integer(1...1_000)),
+    Setting("breaker-window", \.breakerWindow, .duration(.seconds(1) ... .seconds(86_400))),
+    Setting("environment", \.environment, .list(of: .variable, "names of variables"), .restartsWorker),
+    Setting("sandbox", \.sandbox, .choice(SandboxMode.self), .restartsWorker),
+  ]
+
+  private static let workerDeadlines: ClosedRange<Duration> = .milliseconds(100) ... .seconds(3_600)
+
+  /// `[worker.NAME.limits]`. The kernel's limits are set before a worker begins; the last one is watched from outside.
+  static let limits: [Setting<WorkerConfiguration>] = [
+    Setting("open-files", \.limits.openFiles, .optional(.integer(16...1 << 20)), .restartsWorker),
+    Setting("core-bytes", \.limits.coreBytes, .optional(.size(0...1 << 40)), .restartsWorker),
+    Setting("file-bytes", \.limits.fileBytes, .optional(.size(0...1 << 50)), .restartsWorker),
+    Setting("address-space-bytes", \.limits.addressSpaceBytes, .optional(.size(256 << 20...1 << 50)), .restartsWorker),
+    Setting("memory-bytes", \.limits.memoryBytes, .optional(.size(16 << 20...1 << 50))),
+  ]
+
+  /// The further keys of `[worker.NAME]` for one role.
+  static func settings(ofRole role: String) -> [Setting<WorkerConfiguration>] { byRole[role] ?? [] }
+
+  /// The further keys of `[worker.NAME]` by role; a role without any is not listed.
+  static let byRole: [String: [Setting<WorkerConfiguration>]] = [
+    "relay-connector": [
+      Setting("relays", entry: "relays", standard: [], .list(of: .relay, "relay URLs")),
+      Setting("ephemeral", entry: "ephemeral", standard: false, .flag),
+      Setting(
+        "request-timeout", entry: "requestTimeoutMilliseconds", standard: 30_000,
+        .milliseconds(.milliseconds(100) ... .seconds(3_600))),
+      Setting(
+        "connect-timeout", entry: "connectTimeoutMilliseconds", standard: 10_000,
+        .milliseconds(.milliseconds(100) ... .seconds(600))),
+    ]
+  ]
+
+  /// `[role.NAME]`
+  static let role: [Setting<RoleConfiguration>] = [
+    Setting("serves", \.serves, .list(of: .methods, "methods"), .restartsWorker),
+    Setting("may-call", \.mayCall, .list(of: .methods, "methods")),
+    Setting("callable-by", \.callableBy, .list(of: .name, "roles' names")),
+  ]
+}

@@ -1,0 +1,116 @@
+/// `[worker.NAME]`: one process that roostd runs.
+public struct WorkerConfiguration: Sendable, Hashable {
+  /// Unique among the workers: lower case letters, digits and hyphens, at most 32.
+  public var name: String
+  /// A built-in role or one of the file's own.
+  public var role: String
+  /// The file to run: a bare name looked up in `program-directories`, or an absolute path.
+  public var program: String
+  /// What follows the program's name on its command line.
+  public var arguments: [String] = []
+  /// Whether it is started by itself; one that is not can be started by `roost start`.
+  public var enabled = true
+  /// The workers that must be ready before this one is started; acyclic.
+  public var after: [String] = []
+  /// When an ended process is followed by another.
+  public var restart = RestartPolicy.always
+  /// Whether the supervisor stops everything and exits when this worker has failed for good.
+  public var critical = false
+  /// From spawn to READY.
+  public var startDeadline: Duration = .seconds(10)
+  /// From DRAIN to an empty hand.
+  public var drainDeadline: Duration = .seconds(5)
+  /// From SIGTERM to SIGKILL.
+  public var termDeadline: Duration = .seconds(3)
+  /// How long work may lie in a worker's hand without any progress before it counts as stuck.
+  public var stuckAfter: Duration = .seconds(30)
+  /// The longest wait before the first restart; it doubles with each further one.
+  public var backoffBase: Duration = .milliseconds(500)
+  /// Where the doubling ends.
+  public var backoffCeiling: Duration = .seconds(60)
+  /// How long a worker must have run for its back-off to begin anew.
+  public var stableAfter: Duration = .seconds(60)
+  /// How many restarts within ``breakerWindow`` make the worker FAILED.
+  public var breakerRestarts = 5
+  /// The time in which restarts are counted.
+  public var breakerWindow: Duration = .seconds(60)
+  /// The environment variables that the worker inherits; all others are kept from it.
+  public var environment = ["HOME", "LANG", "PATH", "SSL_CERT_DIR", "SSL_CERT_FILE", "TZ"]
+  /// How much isolation is asked for.
+  public var sandbox = SandboxMode.try
+  /// `[worker.NAME.limits]`
+  public var limits = WorkerLimits()
+  /// The keys that belong to the role, as the JSON the worker is sent: names in camel case, durations in milliseconds.
+  /// For a role of the file's own it is `[worker.NAME.settings]` as it stands. Always a table.
+  public var settings: ConfigurationValue
+
+  /// A worker with its role's defaults.
+  public init(name: String, role: String) {
+    self.name = name
+    self.role = role
+    program = role
+    settings = .table([:])
+    for setting in Schema.settings(ofRole: role) { setting.reset(&self) }
+  }
+}
+
+/// When a worker that has ended is started again.
+public enum RestartPolicy: String, Sendable, Hashable, CaseIterable {
+  /// However it ended, unless it was told to stop.
+  case always
+  /// Only if it ended by a signal or with a status other than 0.
+  case onFailure = "on-failure"
+  /// Never.
+  case never
+}
+
+/// How much isolation is asked for.
+public enum SandboxMode: String, Sendable, Hashable, CaseIterable {
+  /// Not started unless all of its role's restrictions are in force.
+  case required
+  /// As much as the kernel offers; what was achieved is shown by `roost status --sandbox`.
+  case `try`
+  /// None. For debugging.
+  case off
+}
+
+/// `[worker.NAME.limits]`: what the kernel, and in one case roostd, holds a worker to. Nil leaves a limit as inherited.
+public struct WorkerLimits: Sendable, Hashable {
+  /// Descriptors (`RLIMIT_NOFILE`).
+  public var openFiles: Int? = 1_024
+  /// The size of a core file, in bytes (`RLIMIT_CORE`); 0 means no core.
+  public var coreBytes: Int? = 0
+  /// The size of any file it writes, in bytes (`RLIMIT_FSIZE`).
+  public var fileBytes: Int?
+  /// The address space, in bytes (`RLIMIT_AS`).
+  public var addressSpaceBytes: Int?
+  /// The resident memory, in bytes, above which roostd drains and restarts the worker.
+  public var memoryBytes: Int? = 512 << 20
+
+  /// The defaults.
+  public init() {}
+}
+
+/// `[role.NAME]`: what a person's own workers offer, and what they may ask for.
+public struct RoleConfiguration: Sendable, Hashable {
+  /// Unique, and not the name of a built-in role: lower case letters, digits and hyphens, at most 32.
+  public var name: String
+  /// The methods it serves: names such as `example.echo`, or `example.*` for all that begin so. No other role of the
+  /// file serves any of them.
+  public var serves: [String] = []
+  /// The methods it may call, in the same form.
+  public var mayCall: [String] = []
+  /// The roles that may call it.
+  public var callableBy: [String] = []
+
+  /// A role that serves nothing yet.
+  public init(name: String) { self.name = name }
+
+  /// The roles whose programs are part of Roost.
+  public static let builtIn = [
+    "event-store", "outbox-planner", "relay-connector", "dvm-tracker", "dvm-provider", "push-relay", "signer",
+    "local-relay",
+  ]
+  /// Names that mean something else on the bus and can be no worker's role.
+  static let reserved = ["client", "hub", "roostd"]
+}

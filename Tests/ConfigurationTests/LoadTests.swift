@@ -1,0 +1,135 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("Finding and reading the file")
+struct LoadTests {
+  private func load(
+    _ path: String?, files: [String: [UInt8]], surroundings: ConfigurationSurroundings = checkout,
+    refusal: String? = nil
+  ) throws(ConfigurationError) -> SupervisorConfiguration {
+    try Configuration.load(
+      path: path, surroundings: surroundings,
+      readFile: { (path: String) throws(FileReading.Failure) -> [UInt8]? in files[path] },
+      permissionCheck: { _ in refusal })
+  }
+
+  @Test("With no file named and none there, the tried paths are told in their order")
+  func missing() {
+    #expect(
+      throws: ConfigurationError.missing(tried: [
+        "/home/ada/roost/supervisor.conf", "/home/ada/.config/roost/supervisor.conf",
+        "/etc/xdg/roost/supervisor.conf", "/etc/roost/supervisor.conf",
+      ])
+    ) { try load(nil, files: [:]) }
+    #expect(throws: ConfigurationError.missing(tried: ["x.conf"])) { try load("x.conf", files: [:]) }
+  }
+
+  @Test("The first file that exists is taken, and a named one is seen from the working directory")
+  func order() throws {
+    let files = ["/etc/roost/supervisor.conf": [UInt8](), "/home/ada/.config/roost/supervisor.conf": []]
+    #expect(try load(nil, files: files).file == "/home/ada/.config/roost/supervisor.conf")
+    #expect(try load("../x.conf", files: ["/home/ada/x.conf": []]).file == "/home/ada/x.conf")
+  }
+
+  @Test("A file that others can change is refused with the reason")
+  func untrusted() {
+    #expect(throws: ConfigurationError.untrusted(path: "x.conf", reason: "group-writable")) {
+      try load("x.conf", files: ["/home/ada/roost/x.conf": []], refusal: "group-writable")
+    }
+  }
+
+  @Test("A file that is too long, not UTF-8 or cut by a NUL is refused")
+  func notText() {
+    let file = "/home/ada/roost/x.conf"
+    #expect(throws: ConfigurationError.self) {
+      try load("x.conf", files: [file: [UInt8](repeating: 0x20, count: Configuration.fileByteCountMaximum + 1)])
+    }
+    func description(of bytes: [UInt8]) -> String? {
+      do throws(ConfigurationError) {
+        _ = try load("x.conf", files: [file: bytes])
+        return nil
+      } catch { return "\(error)" }
+    }
+    #expect(description(of: Array("a\nb".utf8) + [0xFF, 0x0A]) == "x.conf:2: this is not UTF-8")
+    #expect(description(of: Array("[bus]\n".utf8) + [0]) == "x.conf:2: a control character; not a text file?")
+  }
+
+  @Test("On a real disk: nothing there is nil, a directory and a device are refused, a file is read whole")
+  func disk() throws {
+    #expect(try FileReading.contents(of: testFolder + "/nothing") == nil)
+    #expect(try FileReading.contents(of: #filePath + "/nothing") == nil)
+    #expect(throws: FileReading.Failure(reason: "it is not a regular file")) {
+      try FileReading.contents(of: testFolder)
+    }
+    #expect(throws: FileReading.Failure(reason: "it is not a regular file")) {
+      try FileReading.contents(of: "/dev/zero")
+    }
+    #expect(try FileReading.contents(of: #filePath)?.starts(with: Array("import".utf8)) == true)
+  }
+}
+
+@Suite("Where things go")
+struct DirectoryTests {
+  private func settings(
+    file: String, _ environment: [String: String], text: String = ""
+  ) throws -> SupervisorSettings {
+    try Configuration.parse(
+      text, file: file,
+      surroundings: ConfigurationSurroundings(
+        environment: environment, currentDirectory: "/work", programDirectory: "/usr/libexec/roost")
+    ).supervisor
+  }
+
+  @Test("In a checkout everything is beside the file")
+  func besideTheFile() throws {
+    let settings = try settings(
+      file: "/src/roost/supervisor.conf", ["HOME": "/home/ada", "XDG_RUNTIME_DIR": "/run/user/1"])
+    #expect(settings.stateDirectory == "/src/roost/run/state")
+    #expect(settings.runDirectory == "/src/roost/run")
+    #expect(settings.logDirectory == "/src/roost/run/logs")
+    #expect(settings.socket == "/src/roost/run/roost.sock")
+    #expect(settings.programDirectories == ["/usr/libexec/roost"])
+  }
+
+  @Test(
+    "Under a configuration directory the XDG base directories are used",
+    arguments: ["/home/ada/.config/roost/supervisor.conf", "/etc/roost/supervisor.conf", "/etc/xdg/roost/a.conf"])
+  func installed(file: String) throws {
+    let settings = try settings(
+      file: file, ["HOME": "/home/ada", "XDG_RUNTIME_DIR": "/run/user/1", "XDG_STATE_HOME": "/home/ada/state/"])
+    #expect(settings.stateDirectory == "/home/ada/state/roost")
+    #expect(settings.runDirectory == "/run/user/1/roost")
+    #expect(settings.logDirectory == "/home/ada/state/roost/logs")
+    #expect(settings.socket == "/run/user/1/roost/roost.sock")
+  }
+
+  @Test("Missing and relative variables fall back to the home directory, and that to the system's")
+  func fallbacks() throws {
+    let file = "/etc/roost/supervisor.conf"
+    let user = try settings(file: file, ["HOME": "/home/ada", "XDG_STATE_HOME": "relative", "XDG_RUNTIME_DIR": ""])
+    #expect(user.stateDirectory == "/home/ada/.local/state/roost")
+    #expect(user.runDirectory == "/home/ada/.local/state/roost/run")
+    #expect(try settings(file: file, [:]).stateDirectory == "/var/lib/roost")
+  }
+
+  @Test("Logs and socket follow the directories that the file gives")
+  func followers() throws {
+    let text = "[supervisor]\nstate-directory = \"/s\"\nrun-directory = \"/r\"\n"
+    #expect(try settings(file: "/etc/roost/a.conf", ["HOME": "/h"], text: text).logDirectory == "/s/logs")
+    #expect(try settings(file: "/etc/roost/a.conf", ["HOME": "/h"], text: text).socket == "/r/roost.sock")
+    #expect(try settings(file: "/src/a.conf", ["HOME": "/h"], text: text).logDirectory == "/r/logs")
+  }
+
+  @Test("A socket of 107 bytes is accepted and one of 108 refused, counted in UTF-8")
+  func socketLength() {
+    func socket(byteCount: Int) -> String { "/ø" + String(repeating: "x", count: byteCount - 3) }
+    #expect(complaints(about: "[supervisor]\nsocket = \"\(socket(byteCount: 107))\"").isEmpty)
+    let refusal = complaints(about: "[supervisor]\nsocket = \"\(socket(byteCount: 108))\"")
+    #expect(refusal.count == 1 && refusal[0].contains("is 108 bytes long"))
+    var deep = checkout
+    deep.currentDirectory = "/" + String(repeating: "d", count: 120)
+    #expect(
+      complaints(about: "", surroundings: deep).first?.hasPrefix("supervisor.conf: [supervisor] socket: ") == true)
+  }
+}

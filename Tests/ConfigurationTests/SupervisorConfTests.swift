@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("The shipped supervisor.conf")
+struct SupervisorConfTests {
+  static let path = FilePaths.normalized(testFolder + "/../../supervisor.conf")
+
+  /// The shipped file with every setting that is commented out in force.
+  static func uncommented() throws -> String {
+    try sourceText(path).split(separator: "\n", omittingEmptySubsequences: false)
+      .map { isCommentedSetting($0) ? $0.dropFirst() : $0 }.joined(separator: "\n")
+  }
+
+  private static func isCommentedSetting(_ line: Substring) -> Bool {
+    guard line.first == "#", let second = line.dropFirst().first else { return false }
+    return second.isLetter || second == "["
+  }
+
+  /// Each setting of the file, commented out or not, with the table it stands in.
+  private static func settings() throws -> [String] {
+    var table = ""
+    return try uncommented().split(separator: "\n").compactMap { line in
+      if line.hasPrefix("[") { table = String(line.dropFirst().prefix { $0 != "]" }) }
+      guard line.first?.isLetter == true else { return nil }
+      return table + " " + line.prefix { $0 != " " }
+    }
+  }
+
+  @Test("It is accepted, and has one connector that dials what callers name and one role to try things with")
+  func accepted() throws {
+    let configuration = try parse(sourceText(Self.path))
+    var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
+    connector.settings.set("ephemeral", to: .boolean(true))
+    #expect(configuration.workers == [connector])
+    var example = RoleConfiguration(name: "example")
+    example.serves = ["example.*"]
+    example.callableBy = ["client"]
+    #expect(configuration.roles == [example])
+  }
+
+  @Test("Its enabled settings leave everything else at the defaults")
+  func defaults() throws {
+    let configuration = try parse(sourceText(Self.path))
+    let directories = StandardDirectories(file: configuration.file, surroundings: checkout)
+    #expect(configuration.supervisor == SupervisorSettings(directories: directories))
+    #expect(configuration.bus == BusSettings())
+    #expect(configuration.log == LogSettings())
+  }
+
+  @Test("Every setting it shows commented out is shown at its default")
+  func commentedSettings() throws {
+    #expect(try parse(Self.uncommented()) == parse(sourceText(Self.path)))
+  }
+
+  @Test("It shows every key of the schema once, and in the schema's order")
+  func completeness() throws {
+    func keys<Root>(_ table: String, _ settings: [Setting<Root>]) -> [String] {
+      settings.map { table + " " + $0.name }
+    }
+    let expected =
+      keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
+      + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))
+      + keys("worker.relay-connector.limits", Schema.limits) + keys("role.example", Schema.role)
+    #expect(try Self.settings() == expected)
+  }
+
+  @Test("No key has two homes that a hint could confuse, and no role takes a common key's name")
+  func uniqueness() {
+    for (role, settings) in Schema.byRole {
+      #expect(RoleConfiguration.builtIn.contains(role))
+      #expect(Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings"]))
+    }
+  }
+
+  @Test("No line is longer than 120 columns, and a remark stands above each setting")
+  func readability() throws {
+    let lines = try sourceText(Self.path).split(separator: "\n", omittingEmptySubsequences: false)
+    for (index, line) in lines.enumerated() {
+      #expect(line.count <= 120, "line \(index + 1)")
+      if Self.isCommentedSetting(line) { #expect(lines[index - 1].hasPrefix("# "), "line \(index + 1)") }
+    }
+  }
+}
