@@ -73,6 +73,10 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
 
+    .target(
+      name: "LogKeeping", dependencies: ["Clocks", "Frames", "EventLoop", "Contracts", "MessageHub", "Configuration"],
+      swiftSettings: strict),
+
     // Programs
     .executableTarget(
       name: "roost-exec",
@@ -81,8 +85,8 @@ let package = Package(
       name: "roostd",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
+        "LogKeeping",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "roost",

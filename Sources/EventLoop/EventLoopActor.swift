@@ -22,6 +22,12 @@ public actor EventLoopActor {
     Task(executorPreference: EventLoop.process) { await body() }
   }
 
+  /// Runs `body` at once on the thread that ran the loop, after the loop has stopped: to read what came of it.
+  public static nonisolated func afterRun<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
+    precondition(EventLoop.process.isOnLoop, "this belongs to the event loop's thread")
+    return try assumeOnLoop(body)
+  }
+
   /// Runs `body` at once, from a place the compiler cannot see to be on the loop: a libuv callback.
   @inline(__always)
   static nonisolated func assumeOnLoop<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {

@@ -24,6 +24,9 @@ extension MessageHub {
     public var quarantined = 0
     /// The one message in hand had killed an instance before: the death is its fault, not the worker's.
     public var isPoison = false
+
+    /// Nothing was in hand.
+    public init() {}
   }
 
   /// The connection on `seat` has ended. A client's seat becomes free; a worker's keeps its mailbox.

@@ -6,6 +6,7 @@ import Frames
 import Glibc
 import LinuxSystem
 import MessageHub
+import Supervision
 
 /// Where connections become peers: HELLO is read, and whoever it is gets a seat or a reason why not.
 ///

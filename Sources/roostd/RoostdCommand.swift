@@ -112,7 +112,6 @@ struct RoostdCommand: ParsableCommand {
   private static func supervise(
     _ configuration: SupervisorConfiguration, _ surroundings: ConfigurationSurroundings, _ path: String?
   ) -> Int32 {
-    var result: Int32 = 0
     let isTerminal = isatty(STDERR_FILENO) == 1
     let box = DaemonBox()
     EventLoopActor.task {
@@ -132,8 +131,7 @@ struct RoostdCommand: ParsableCommand {
       }
     }
     EventLoop.process.run()
-    EventLoopActor.onMain { result = box.startFailed ? Code.system : box.daemon?.exitCode ?? 0 }
-    return result
+    return EventLoopActor.afterRun { box.startFailed ? Code.system : box.daemon?.exitCode ?? 0 }
   }
 
   static func say(_ text: String) { writeAll(text + "\n", to: STDERR_FILENO) }
@@ -141,7 +139,7 @@ struct RoostdCommand: ParsableCommand {
 
   private static func writeAll(_ text: String, to descriptor: Int32) {
     // Nobody to tell if the terminal is gone.
-    do throws(SystemFault) { try Descriptors.writeAll(Array(text.utf8), to: descriptor) } catch {}
+    do throws(SystemFault) { try Descriptors.writeAll(text, to: descriptor) } catch {}
   }
 }
 
