@@ -1,3 +1,5 @@
+import Contracts
+
 /// Reads a parsed file into the structures, and collects everything that is wrong with it on the way.
 ///
 /// A problem never ends the reading: whatever has a fault keeps its default, and the rest is read all the same, so that
@@ -50,10 +52,14 @@ struct ConfigurationReader {
     }
     // Roles first: which keys a worker may have depends on whether its role is one of them.
     if let table = tree["role"] {
-      readNamed(table, at: ConfigurationPath("role"), "a role") { $0.readRole($1, $2, at: $3) }
+      readNamed(table, at: ConfigurationPath("role"), "a role", maximum: AccessTable.customRoleMaximum) {
+        $0.readRole($1, $2, at: $3)
+      }
     }
     if let table = tree["worker"] {
-      readNamed(table, at: ConfigurationPath("worker"), "a worker") { $0.readWorker($1, $2, at: $3) }
+      readNamed(table, at: ConfigurationPath("worker"), "a worker", maximum: Limits.workerCountMaximum) {
+        $0.readWorker($1, $2, at: $3)
+      }
     }
     for (name, value) in tree.sorted(by: { $0.key < $1.key }) where !Schema.tables.contains(name) {
       reportUnknownAtTop(name, value, at: ConfigurationPath(name))
@@ -83,16 +89,15 @@ struct ConfigurationReader {
 
   /// Reads `[worker.…]` or `[role.…]`: tables by name, in the order of the file.
   private mutating func readNamed(
-    _ value: ConfigurationValue, at path: ConfigurationPath, _ what: String,
+    _ value: ConfigurationValue, at path: ConfigurationPath, _ what: String, maximum: Int,
     _ read: (inout ConfigurationReader, String, ConfigurationValue, ConfigurationPath) -> Void
   ) {
     guard case .table(let entries) = value else {
       return report(
         "expected tables by name, [\(path).NAME], but this is \(value.kind)", at: path, tableDepth: 1)
     }
-    guard entries.count <= Limits.namedTableCountMaximum else {
-      return report(
-        "\(entries.count) tables; at most \(Limits.namedTableCountMaximum) are possible", at: path, tableDepth: 1)
+    guard entries.count <= maximum else {
+      return report("\(entries.count) tables; at most \(maximum) are possible", at: path, tableDepth: 1)
     }
     let ordered = entries.sorted {
       (locator.line(of: path.appending($0.key)) ?? 0, $0.key) < (locator.line(of: path.appending($1.key)) ?? 0, $1.key)

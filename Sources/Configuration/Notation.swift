@@ -173,8 +173,8 @@ extension Notation {
 enum Limits {
   /// How many entries one array may have.
   static let listCountMaximum = 4_096
-  /// How many workers, and how many roles, there may be. The hub has 4,095 seats; the rest is for clients.
-  static let namedTableCountMaximum = 1_024
+  /// How many workers there may be. The hub has 4,095 seats; the rest is for clients.
+  static let workerCountMaximum = 1_024
   /// How long one string may be, in UTF-8 bytes.
   static let textByteCountMaximum = 4_096
 }

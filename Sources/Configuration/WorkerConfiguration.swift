@@ -1,3 +1,5 @@
+import Contracts
+
 /// `[worker.NAME]`: one process that roostd runs.
 public struct WorkerConfiguration: Sendable, Hashable {
   /// Unique among the workers: lower case letters, digits and hyphens, at most 32.
@@ -107,10 +109,7 @@ public struct RoleConfiguration: Sendable, Hashable {
   public init(name: String) { self.name = name }
 
   /// The roles whose programs are part of Roost.
-  public static let builtIn = [
-    "event-store", "outbox-planner", "relay-connector", "dvm-tracker", "dvm-provider", "push-relay", "signer",
-    "local-relay",
-  ]
+  static let builtIn = Role.builtIn.map(\.name).filter { !reserved.contains($0) }
   /// Names that mean something else on the bus and can be no worker's role.
-  static let reserved = ["client", "hub", "roostd"]
+  static let reserved = [Role.supervisor.name, Role.client.name]
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("What is said of files with faults")
 struct GoldenTests {
   static let names = [
-    "bounds", "circles", "dates", "kinds", "misplaced", "names", "relations", "relays", "roles", "syntax",
+    "bounds", "calls", "circles", "dates", "kinds", "misplaced", "names", "relations", "relays", "roles", "syntax",
     "syntax-duplicate", "tables", "unknown",
   ]
 

@@ -77,7 +77,7 @@ struct DirectoryTests {
     try Configuration.parse(
       text, file: file,
       surroundings: ConfigurationSurroundings(
-        environment: environment, currentDirectory: "/work", programDirectory: "/usr/libexec/roost")
+        environment: environment, currentDirectory: "/src", programDirectory: "/usr/libexec/roost")
     ).supervisor
   }
 
