@@ -7,7 +7,7 @@ public enum WorkerAction: Hashable, Sendable {
   /// ``WorkerInput/spawnFailed(generation:text:)``, ``WorkerInput/lockBusy(generation:holder:)`` and
   /// ``WorkerInput/spawnRateReached(generation:retryAt:)``, now or later.
   case spawn(generation: UInt32)
-  /// Send DRAIN with this time to live, and stop routing new work to it.
+  /// Send DRAIN with this time to live, at least 1 (a frame's 0 means no limit), and stop routing new work to it.
   case sendDrain(generation: UInt32, milliseconds: UInt64)
   /// Signal the whole process group. Never asked for after the group was reported empty: its number may be another's by
   /// then.

@@ -99,7 +99,7 @@ extension WorkerMachine {
     let period = drain ?? policy.drainDeadline
     if drain != nil { incarnation?.extensionLimit = turn.now.later(by: period) }
     enter(.draining, "finishes its work: \(reason)", &turn)
-    turn.actions.append(.sendDrain(generation: life.generation, milliseconds: period.wholeMilliseconds))
+    turn.actions.append(.sendDrain(generation: life.generation, milliseconds: max(1, period.wholeMilliseconds)))
     set(.drain, in: period, &turn)
   }
 
@@ -109,7 +109,7 @@ extension WorkerMachine {
     let instant = turn.now.later(by: drain)
     incarnation?.extensionLimit = min(life.extensionLimit ?? instant, instant)
     guard instant < running.at else { return }
-    turn.actions.append(.sendDrain(generation: life.generation, milliseconds: drain.wholeMilliseconds))
+    turn.actions.append(.sendDrain(generation: life.generation, milliseconds: max(1, drain.wholeMilliseconds)))
     set(.drain, at: instant, period: drain, &turn)
   }
 

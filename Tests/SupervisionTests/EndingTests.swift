@@ -102,13 +102,22 @@ struct EndingTests {
 
   @Test("A start after the breaker has tripped is a new beginning")
   func startForgives() {
-    var rig = Rig { $0.breakerRestarts = 0 }
+    var rig = Rig {
+      $0.breakerRestarts = 1
+      $0.stableAfter = .milliseconds(1)
+    }
     rig.bringUp()
-    rig.die(.code(1))
+    for _ in 0..<2 {
+      rig.pass(.milliseconds(10))
+      rig.die(.code(1))
+      if rig.kind == .waiting { rig.becomeReady() }
+    }
     #expect(rig.kind == .failed)
-    #expect(rig.give(.startRequested).spawns == [2])
+    #expect(rig.give(.startRequested).spawns == [3])
     rig.becomeReady()
     #expect(rig.report.restarts.count == 0)
+    rig.pass(.milliseconds(10))
+    #expect(rig.die(.code(1)).spawns == [4], "the old restarts do not trip it at the first stumble")
   }
 
   @Test("In back-off the report says how many, and when next")
@@ -205,6 +214,16 @@ struct EndingTests {
     #expect(rig.kind == .failed)
     #expect(rig.machine.generation == 4)
     #expect(rig.why.contains { $0.contains("could not be run: ENOENT") && $0.contains("limit 3 in 60 s") })
+  }
+
+  @Test("A program that cannot be run counts even if a stop and a start came while it was tried")
+  func execFailureBesideTheOperator() {
+    var rig = Rig { $0.breakerRestarts = 0 }
+    rig.give(.startRequested)
+    rig.give(.stopRequested(drain: nil))
+    rig.give(.startRequested)
+    rig.give(.spawnFailed(generation: 1, text: "ENOENT"))
+    #expect(rig.kind == .failed)
   }
 
   @Test("A leader that leaves processes behind is still stopping until its group is empty")

@@ -78,6 +78,15 @@ struct StoppingTests {
     #expect(rig.give(.extendReceived(generation: 1, milliseconds: 60_000)).isEmpty)
   }
 
+  @Test("A stop without time to drain does not send the 0 that means no limit")
+  func stopWithoutDrain() {
+    var rig = Rig()
+    rig.bringUp()
+    #expect(rig.give(.stopRequested(drain: .zero)).contains(.sendDrain(generation: 1, milliseconds: 1)))
+    #expect(rig.report.timers[.drain] == rig.now)
+    #expect(rig.fire(.drain).signals == [.term])
+  }
+
   @Test("A stop with a nearer deadline shortens a drain that runs for a restart")
   func stopShortensRestart() {
     var rig = Rig()
