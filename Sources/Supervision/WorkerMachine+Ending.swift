@@ -81,12 +81,12 @@ extension WorkerMachine {
       restart(counts: !life.isChargedToPoison, because: sentence, &turn)
     case .unavailable, .tryLater:
       // It said itself that at once is too early, however long it had been well.
-      unstableLives = max(1, unstableLives)
+      unstableLives = max(2, unstableLives)
       restart(counts: verdict == .tryLater && !life.isChargedToPoison, because: sentence, &turn)
     }
   }
 
-  /// Starts it again, at once after a stable life, else after a wait.
+  /// Starts it again: at once after a stable life and after the first that was not, else after a wait.
   private mutating func restart(counts: Bool, because sentence: String, _ turn: inout Turn) {
     guard mayRestart(counts: counts, last: sentence, &turn) else { return }
     let wait = drawWait(turn)
@@ -105,7 +105,8 @@ extension WorkerMachine {
       fail(.notExecutable(text), &turn)
       return
     }
-    unstableLives += 1
+    // A wrong path is not mended by trying at once.
+    unstableLives = max(2, unstableLives + 1)
     guard mayRestart(counts: true, last: "could not be run: \(text)", &turn) else { return }
     let wait = drawWait(turn)
     let until = turn.now.advanced(milliseconds: wait)

@@ -32,7 +32,7 @@ public struct WorkerPolicy: Hashable, Sendable {
   /// 30 s.
   public var stuckAfter = Duration.seconds(30)
 
-  /// The longest wait before the first restart that waits at all; doubles with each. Default 0.5 s.
+  /// The longest wait before the second restart in a row, the first that waits at all; doubles with each. Default 0.5 s.
   public var backoffBase = Duration.milliseconds(500)
   /// No wait is longer. Default 60 s.
   public var backoffCeiling = Duration.seconds(60)
@@ -89,12 +89,13 @@ public struct WorkerPolicy: Hashable, Sendable {
     return (1...breakerRestarts).reduce(.zero) { $0 + .milliseconds(longestWaitMilliseconds(unstableLives: $1) / 2) }
   }
 
-  /// The longest wait after so many lives in a row that were not stable: base · 2^(lives − 1), capped. 0 for none.
+  /// The longest wait after so many lives in a row that were not stable: base · 2^(lives − 2), capped. 0 for none, and for
+  /// the first: most deaths are alone, and whoever waits for the worker should not wait longer than its start takes.
   func longestWaitMilliseconds(unstableLives: Int) -> UInt64 {
-    guard unstableLives > 0 else { return 0 }
+    guard unstableLives > 1 else { return 0 }
     let ceiling = backoffCeiling.wholeMilliseconds
     let (product, overflowed) = backoffBase.wholeMilliseconds
-      .multipliedReportingOverflow(by: 1 << UInt64(min(unstableLives - 1, 62)))
+      .multipliedReportingOverflow(by: 1 << UInt64(min(unstableLives - 2, 62)))
     return overflowed ? ceiling : min(product, ceiling)
   }
 }

@@ -48,8 +48,10 @@ final class Daemon {
   private let housekeepingTimer = LoopTimer()
   private var signals: [SignalWatcher] = []
   private var isRegistryDirty = false
+  private var lastRegistry: [UInt8] = []
   private(set) var stopping: StopReason?
   private let stopTimer = LoopTimer()
+  private var isFinished = false
   private let notifier: ServiceNotifier?
   private var refusalLog = RefusalLog()
 
@@ -251,6 +253,8 @@ final class Daemon {
     EventLoop.process.atTurnEnd { [unowned self] in
       isRegistryDirty = false
       let payload = JSONPayload.encode(shell.hub.registry())
+      guard payload != lastRegistry else { return }
+      lastRegistry = payload
       for connection in shell.allConnections {
         payload.withUnsafeBytes {
           connection.send(FrameHeader(type: .registry, payloadByteCount: payload.count), $0)
@@ -370,14 +374,20 @@ final class Daemon {
   }
 
   private func finish() {
+    guard !isFinished else { return }
+    isFinished = true
+    stopTimer.cancel()
+    housekeepingTimer.cancel()
     listener?.close()
     for connection in shell.allConnections {
       connection.send(FrameHeader(type: .goodbye), UnsafeRawBufferPointer(start: nil, count: 0))
       connection.close("the supervisor stops")
     }
-    guardian?.dismiss()
     log(.notice, "supervision", "stopped")
-    logs.flush(deadlineMilliseconds: 2_000) { EventLoop.process.stop() }
+    let leave: @EventLoopActor () -> Void = { [logs] in
+      logs.flush(deadlineMilliseconds: 2_000) { EventLoop.process.stop() }
+    }
+    if let guardian { guardian.dismiss(leave) } else { leave() }
   }
 
   /// 0 when asked to stop, 1 when a critical worker failed.

@@ -7,8 +7,9 @@ import LinuxSystem
 /// PDEATHSIG ends the workers; the guardian finds their descendants (`docs/decisions/0001-death-of-the-supervisor.md`).
 @EventLoopActor
 final class Guardian {
-  private let child: ChildProcess
+  private var child: ChildProcess?
   private var descriptor: Int32
+  private var onGone: (@EventLoopActor () -> Void)?
 
   /// From roostd's death to the first kill: the workers' time to finish a write.
   static let graceMilliseconds = 1_500
@@ -21,18 +22,25 @@ final class Guardian {
       child = try ChildProcess(
         path: shim, arguments: ["--guard", "--instance", instance, "--grace", "\(Self.graceMilliseconds)"],
         environment: [], descriptors: [nil, nil, 2, pipe.first]
-      ) { _ in }
+      ) { [weak self] _ in
+        self?.onGone?()
+        self?.onGone = nil
+      }
     } catch {
       Descriptors.close(pipe.second)
       throw error
     }
   }
 
-  var pid: Int32 { child.pid }
+  var pid: Int32 { child?.pid ?? 0 }
 
-  /// An orderly end: nothing is left to kill.
-  func dismiss() {
-    guard descriptor >= 0 else { return }
+  /// An orderly end: nothing is left to kill. `gone` is called when the guardian has been reaped.
+  func dismiss(_ gone: @escaping @EventLoopActor () -> Void) {
+    guard descriptor >= 0, child?.isRunning == true else {
+      gone()
+      return
+    }
+    onGone = gone
     // If it cannot be told, it finds nothing to kill and ends as well.
     _ = write(descriptor, "q", 1)
     Descriptors.close(descriptor)
