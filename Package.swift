@@ -118,5 +118,12 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],
       swiftSettings: strict),
+    .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "MessageHubTests",
+      dependencies: [
+        "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
   ]
 )

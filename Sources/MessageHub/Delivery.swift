@@ -6,7 +6,7 @@ struct Delivery {
   enum State {
     /// In a mailbox.
     case queued
-    /// With the worker; becomes `waiting` in the mailbox again if the worker dies.
+    /// With the worker; `queued` again if the worker dies.
     case delivered
     /// Cancelled or expired while with the worker: the caller has, or will get, its answer; the worker's is awaited.
     case abandoned
@@ -22,7 +22,11 @@ struct Delivery {
   var callerSeat: Int
   var receiverSeat: Int
   var attempt: UInt16 = 0
+  /// Deliveries that ended with the worker's death. Apart from `attempt`, because a NACK is no death.
+  var deaths: UInt16 = 0
   /// The end of its time to live; nil = none.
+  var expiresAt: Instant?
+  /// When it next wants attention: its end, the end of a cancel's grace, or of a NACK's delay.
   var deadline: Instant?
   var receivedAt: Instant
   /// Kept for redelivery; `.none` once it cannot be needed again.
@@ -49,6 +53,8 @@ struct Delivery {
   var serial: UInt64 = 0
 
   var isRequest: Bool { header.type == .request }
+  /// What can be said of the work when it is given up while it waits.
+  var outcomeInQueue: Outcome { attempt == 0 ? .notStarted : .unknown }
 }
 
 /// A slab of deliveries: stable indices, no allocation once warm.
@@ -87,6 +93,11 @@ struct DeliverySlab {
       precondition(slots[index].serial != 0, "no delivery in this slot")
       yield &slots[index]
     }
+  }
+
+  /// The deliveries that satisfy a condition, in no order that means anything. Reads every slot.
+  func indices(where condition: (Delivery) -> Bool) -> [Int] {
+    slots.indices.filter { slots[$0].serial != 0 && condition(slots[$0]) }
   }
 
   /// Whether the slot still holds the delivery with this serial number.

@@ -57,7 +57,7 @@ public struct DeadLetter: Sendable {
   public let payload: [UInt8]
   /// Who sent it.
   public let sender: String
-  /// How often it was delivered.
+  /// How often it was delivered and the worker died.
   public let deliveries: UInt16
 }
 

@@ -15,7 +15,8 @@ public struct HubLimits: Sendable, Equatable {
   public var clientMailboxBytes = 1 << 20
   /// Payload bytes that all mailboxes and all unanswered requests hold together; above it every mailbox counts as full.
   public var poolBytes = 16 << 20
-  /// Unanswered requests of one peer from which its credit comes back only with the answers.
+  /// Unanswered requests of one peer from which its credit comes back only with the answers. A worker that makes requests
+  /// while it serves one keeps a quarter of its window for them, or a circle of such workers could wait for each other.
   public var outstandingRequests = 1_024
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3

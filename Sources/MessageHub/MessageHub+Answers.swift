@@ -17,8 +17,15 @@ extension MessageHub {
     if deliveries[index].state == .abandoned {
       // The caller has its answer already. A terminal one ends what the worker had in hand.
       counters.stale += 1
-      if spends { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) } else { take(index, now) }
+      if spends {
+        returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+        accept(index, of: seat)
+      } else {
+        removeInHand(index, of: seat)
+        end(index)
+      }
       pump(seat, now: now, actions: &actions)
+      updateBusy(seat, now)
       return
     }
     var answer = header
@@ -34,7 +41,7 @@ extension MessageHub {
       accept(index, of: seat)
       deliveries[index].hasParts = true
       forgetPayload(of: index)
-      passPart(answer, payload, for: index, from: seat, actions: &actions)
+      passPart(answer, payload, for: index, from: seat, now: now, actions: &actions)
     } else {
       counters.answered += 1
       removeInHand(index, of: seat)
@@ -61,13 +68,6 @@ extension MessageHub {
     return index
   }
 
-  private mutating func take(_ index: Int, _ now: Instant) {
-    let seat = deliveries[index].receiverSeat
-    removeInHand(index, of: seat)
-    end(index)
-    updateBusy(seat, now)
-  }
-
   /// Progress is a courtesy: without room for it, it is left out.
   private mutating func passProgress(
     _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
@@ -85,7 +85,7 @@ extension MessageHub {
 
   /// A part of a streamed answer: sent at once, or kept on the worker's credit when the caller's mailbox is full.
   private mutating func passPart(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int, now: Instant,
     actions: inout [HubAction]
   ) {
     let caller = deliveries[index].callerSeat
@@ -101,11 +101,12 @@ extension MessageHub {
     }
     let holds = isFull(caller)
     if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
-    enqueue(
+    enqueueAnswer(
       MailboxEntry(
         header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
         answersSerial: deliveries[index].serial, creditHolder: holds ? seat : -1, creditTurn: turn),
       for: caller)
+    updateBusy(caller, now)
   }
 
   // MARK: The supervisor's own answers
@@ -135,12 +136,12 @@ extension MessageHub {
       actions.append(.send(seat: seat, header: header, payload: .stored(payload)))
       return true
     }
-    enqueue(
+    enqueueAnswer(
       MailboxEntry(
         header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
         answersSerial: deliveries[index].serial, creditHolder: -1),
       for: seat)
-    let hasRoom = seats[seat].mailbox.count * 2 < limits.clientMailboxFrames && !isFull(seat)
+    let hasRoom = seats[seat].waitingCount * 2 < limits.clientMailboxFrames && !isFull(seat)
     if !hasRoom { seats[seat].wantsRoomNotice = true }
     return hasRoom
   }

@@ -14,6 +14,7 @@ extension MessageHub {
     }
     seats[seat].received.frames = received.frames + 1
     seats[seat].received.bytes = received.bytes + UInt64(byteCount)
+    tellCreditIfDue(to: seat)
   }
 
   /// A frame of the peer has left the hub's care.
@@ -22,12 +23,22 @@ extension MessageHub {
     guard seats[seat].turn == turn else { return }
     seats[seat].allowed.frames += 1
     seats[seat].allowed.bytes += UInt64(byteCount)
+    tellCreditIfDue(to: seat)
+  }
+
+  /// A quarter of the window may lag behind, so that a single question does not cost a CREDIT of its own; who sends large
+  /// frames hears at once, and so does a peer that could otherwise send nothing at all.
+  @inline(__always)
+  private mutating func tellCreditIfDue(to seat: Int) {
     if seats[seat].isLagging { return }
-    // A quarter of the window may lag behind, so that a single question does not cost a CREDIT of its own; who sends large
-    // frames hears at once.
-    let lagFrames = seats[seat].allowed.frames - seats[seat].announced.frames
-    let lagBytes = seats[seat].allowed.bytes - seats[seat].announced.bytes
-    if lagFrames * 4 >= seats[seat].window.frames || lagBytes * 16 >= seats[seat].window.bytes {
+    let received = seats[seat].received
+    let announced = seats[seat].announced
+    let lagFrames = seats[seat].allowed.frames - announced.frames
+    if lagFrames == 0 { return }
+    let lagBytes = seats[seat].allowed.bytes - announced.bytes
+    if lagFrames * 4 >= seats[seat].window.frames || lagBytes * 16 >= seats[seat].window.bytes
+      || received.frames >= announced.frames || received.bytes >= announced.bytes
+    {
       seats[seat].isLagging = true
       laggingSeats.append(seat)
     }

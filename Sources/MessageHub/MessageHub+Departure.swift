@@ -33,8 +33,10 @@ extension MessageHub {
   @discardableResult
   public mutating func left(_ seat: Int, now: Instant, actions: inout [HubAction]) -> DepartureReport {
     guard seats[seat].isConnected else { return DepartureReport() }
-    giveUpRequests(of: seat, actions: &actions)
-    dropAnswers(to: seat)
+    seats[seat].state = .away
+    giveUpRequests(of: seat, now: now, actions: &actions)
+    // Answers to the connection that ended mean nothing to the next one.
+    while let entry = seats[seat].answers.popFirst() { settle(entry, of: seat) }
     seats[seat].busySince = nil
     seats[seat].wantsRoomNotice = false
     guard seats[seat].isWorker else {
@@ -42,46 +44,46 @@ extension MessageHub {
       vacate(seat)
       return DepartureReport()
     }
-    seats[seat].state = .away
     return dealWithHands(of: seat, actions: &actions)
   }
 
   /// What the peer had asked for: withdrawn from mailboxes, cancelled where it is being done.
-  private mutating func giveUpRequests(of seat: Int, actions: inout [HubAction]) {
+  private mutating func giveUpRequests(of seat: Int, now: Instant, actions: inout [HubAction]) {
+    var receivers: Set<Int> = []
     for index in seats[seat].outstanding.values.sorted() {
       switch deliveries[index].state {
-      case .queued:
-        removeFromMailbox(index)
-        end(index)
-      case .deferred: end(index)
+      case .queued: receivers.insert(deliveries[index].receiverSeat)
       case .delivered:
         sendCancel(index, actions: &actions)
         forget(index)
       case .inService:
         actions.append(.serviceCancelled(call(of: index)))
         end(index)
-      case .abandoned: break
+      case .deferred, .abandoned: break  // Only events are deferred, and only what is not abandoned is outstanding.
       }
+    }
+    for receiver in receivers.sorted() {
+      withdrawRequests(of: seat, from: receiver)
+      pump(receiver, now: now, actions: &actions)
+      updateBusy(receiver, now)
     }
     seats[seat].outstanding.removeAll()
   }
 
-  /// Answers to the connection that ended mean nothing to the next one.
-  private mutating func dropAnswers(to seat: Int) {
-    var kept: [MailboxEntry] = []
-    while let entry = seats[seat].mailbox.popFirst() {
-      settle(entry, of: seat)
-      let isAnswer = entry.answers >= 0 || entry.header.type.isTerminal(flags: entry.header.flags)
-      if !isAnswer { kept.append(entry) }
+  /// Takes all requests of a caller from a mailbox in one pass.
+  private mutating func withdrawRequests(of caller: Int, from receiver: Int) {
+    var waiting = Deque<MailboxEntry>()
+    swap(&waiting, &seats[receiver].mailbox)
+    while let entry = waiting.popFirst() {
+      guard entry.delivery >= 0, deliveries[entry.delivery].isRequest,
+        deliveries[entry.delivery].header.source == seats[caller].endpoint
+      else {
+        seats[receiver].mailbox.append(entry)
+        continue
+      }
+      settle(entry, of: receiver)
+      end(entry.delivery)
     }
-    for entry in kept { enqueue(withoutCredit(entry), for: seat) }
-  }
-
-  /// `settle` has given the credit back already.
-  private func withoutCredit(_ entry: MailboxEntry) -> MailboxEntry {
-    var entry = entry
-    entry.creditHolder = -1
-    return entry
   }
 
   private mutating func dealWithHands(of seat: Int, actions: inout [HubAction]) -> DepartureReport {
@@ -92,8 +94,9 @@ extension MessageHub {
       inHand.append(index)
       index = deliveries[index].next
     }
-    let doing = inHand.filter { deliveries[$0].state == .delivered }
-    report.isPoison = doing.count == 1 && doing.allSatisfy { deliveries[$0].attempt > 1 }
+    // What was accepted has shown that it does not kill; of the rest, one that was alone and killed before is to blame.
+    let doubtful = inHand.filter { !deliveries[$0].isAccepted }
+    report.isPoison = doubtful.count == 1 && deliveries[doubtful[0]].deaths > 0
     // Newest first, so that the front of the mailbox ends up in the order of delivery.
     for index in inHand.reversed() { dealWith(index, of: seat, report: &report, actions: &actions) }
     return report
@@ -104,6 +107,7 @@ extension MessageHub {
   ) {
     removeInHand(index, of: seat)
     clearSuspicion(of: index)
+    deliveries[index].deaths += 1
     let delivery = deliveries[index]
     let name = seats[seat].name
     if delivery.state == .abandoned {
@@ -116,7 +120,7 @@ extension MessageHub {
         delivery.hasParts ? "in the middle of the answer" : "with the request in hand, which may be done only once"
       refuse(index, Refusal(.workerDied, "\(name) died \(why)", outcome: .unknown), actions: &actions)
       report.answeredUnknown += 1
-    } else if delivery.attempt >= limits.deliveriesMaximum {
+    } else if delivery.deaths >= limits.deliveriesMaximum {
       quarantine(index, actions: &actions)
       report.quarantined += 1
     } else {
@@ -137,12 +141,12 @@ extension MessageHub {
     let letter = DeadLetter(
       worker: worker, header: delivery.header, payload: bytes,
       sender: sender.endpoint == delivery.header.source ? sender.name : "someone who has left",
-      deliveries: delivery.attempt)
+      deliveries: delivery.deaths)
     actions.append(.keepDeadLetter(letter))
     refuse(
       index,
       Refusal(
-        .quarantined, "\(worker) died \(delivery.attempt) times with this message in hand; it is kept as a dead letter",
+        .quarantined, "\(worker) died \(delivery.deaths) times with this message in hand; it is kept as a dead letter",
         outcome: .unknown),
       actions: &actions)
   }

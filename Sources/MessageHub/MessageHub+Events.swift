@@ -9,10 +9,7 @@ extension MessageHub {
   ) throws(FrameViolation) {
     let needsAck = header.flags.contains(.needsAck)
     if needsAck || header.id != 0 { try checkId(header.id, from: seat) }
-    var header = header
-    header.source = seats[seat].endpoint
-    if header.trace == 0 { header.trace = newTrace() }
-    header.payloadByteCount = payload.count
+    let header = stamped(header, payload, from: seat)
     do throws(Refusal) {
       if let entry = table[header.method], entry.kind == .topic, header.destination == .hub {
         guard entry.server.number == seats[seat].role else {
@@ -41,6 +38,7 @@ extension MessageHub {
   ) {
     if header.flags.contains(.needsAck) {
       let index = insertEvent(header, from: seat, to: receiver, now: now, byteCount: payload.count)
+      deliveries[index].holdsCredit = poolBytes >= limits.poolBytes
       offer(index, payload, to: receiver, now: now, actions: &actions)
       return
     }
@@ -52,12 +50,10 @@ extension MessageHub {
     }
     let holds = isFull(receiver)
     if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
-    var kept = header
-    kept.destination = seats[receiver].endpoint
     enqueue(
       MailboxEntry(
-        header: kept, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1,
-        creditHolder: holds ? seat : -1, creditTurn: turn),
+        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1,
+        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : -1, creditTurn: turn),
       for: receiver)
     updateBusy(receiver, now)
   }
@@ -69,10 +65,12 @@ extension MessageHub {
       Delivery(
         state: .queued, header: header, callerSeat: seat, receiverSeat: receiver, receivedAt: now, payload: .none,
         payloadByteCount: byteCount))
-    if header.ttlMilliseconds > 0 {
-      setDeadline(now.advanced(milliseconds: UInt64(header.ttlMilliseconds)), of: index)
-    }
+    setExpiry(afterMilliseconds: header.ttlMilliseconds, of: index)
     return index
+  }
+
+  private static func end(of header: FrameHeader, _ now: Instant) -> Instant? {
+    header.ttlMilliseconds > 0 ? now.advanced(milliseconds: UInt64(header.ttlMilliseconds)) : nil
   }
 
   @inline(__always)
@@ -111,7 +109,7 @@ extension MessageHub {
         sendNow(header, to: receiver, payload: payload.isEmpty ? .none : .input, actions: &actions)
         continue
       }
-      enqueueCopy(header, payload, for: receiver, from: seat, kept: &kept, creditHolder: &creditHolder)
+      enqueueCopy(header, payload, for: receiver, from: seat, kept: &kept, creditHolder: &creditHolder, now: now)
       updateBusy(receiver, now)
     }
     if creditHolder < 0 { returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count) }
@@ -123,7 +121,7 @@ extension MessageHub {
 
   private mutating func enqueueCopy(
     _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for receiver: Int, from seat: Int,
-    kept: inout HubPayload?, creditHolder: inout Int
+    kept: inout HubPayload?, creditHolder: inout Int, now: Instant
   ) {
     let full = isFull(receiver)
     if full && !seats[receiver].isWorker {
@@ -136,14 +134,12 @@ extension MessageHub {
     }
     let bytes = kept ?? Self.stored(payload)
     kept = bytes
-    var header = header
-    header.destination = seats[receiver].endpoint
     let holds = full && creditHolder < 0
     if holds { creditHolder = receiver }
     enqueue(
       MailboxEntry(
-        header: header, payload: bytes, payloadByteCount: payload.count, delivery: -1, creditHolder: holds ? seat : -1,
-        creditTurn: seats[seat].turn),
+        header: header, payload: bytes, payloadByteCount: payload.count, delivery: -1,
+        expiresAt: Self.end(of: header, now), creditHolder: holds ? seat : -1, creditTurn: seats[seat].turn),
       for: receiver)
   }
 
@@ -200,7 +196,7 @@ extension MessageHub {
         if isOpenHanded(receiver) {
           sendNow(header, to: receiver, payload: .stored(payload), actions: &actions)
         } else {
-          enqueueCopy(header, bytes, for: receiver, from: 0, kept: &kept, creditHolder: &holder)
+          enqueueCopy(header, bytes, for: receiver, from: 0, kept: &kept, creditHolder: &holder, now: now)
         }
       }
     }
@@ -254,16 +250,21 @@ extension MessageHub {
       accept(index, of: seat)
       if deliveries[index].state == .delivered { passAck(.ack, index, actions: &actions) }
     } else {
-      removeInHand(index, of: seat)
-      if deliveries[index].ackGroup >= 0 {
-        acknowledge(group: deliveries[index].ackGroup, actions: &actions)
-      } else {
-        passAck(.ack, index, actions: &actions)
-      }
-      end(index)
+      finishEvent(index, .ack, of: seat, actions: &actions)
     }
     pump(seat, now: now, actions: &actions)
     updateBusy(seat, now)
+  }
+
+  /// The receiver is done with an event; its sender is told, unless it was told before that the time had run out.
+  private mutating func finishEvent(_ index: Int, _ type: FrameType, of seat: Int, actions: inout [HubAction]) {
+    removeInHand(index, of: seat)
+    if deliveries[index].ackGroup >= 0 {
+      acknowledge(group: deliveries[index].ackGroup, actions: &actions)
+    } else if deliveries[index].state == .delivered {
+      passAck(type, index, actions: &actions)
+    }
+    end(index)
   }
 
   private mutating func passAck(_ type: FrameType, _ index: Int, actions: inout [HubAction]) {
@@ -285,28 +286,26 @@ extension MessageHub {
       counters.stale += 1
       return
     }
-    removeInHand(index, of: seat)
-    clearSuspicion(of: index)
-    if header.ttlMilliseconds > 0, case .stored = deliveries[index].payload {
+    let mayRepeat = deliveries[index].state == .delivered && !deliveries[index].header.flags.contains(.atMostOnce)
+    if header.ttlMilliseconds > 0 && mayRepeat {
+      removeInHand(index, of: seat)
+      clearSuspicion(of: index)
       deliveries[index].state = .deferred
-      let wait = min(UInt64(header.ttlMilliseconds), 3_600_000)
-      setDeadline(now.advanced(milliseconds: wait), of: index)
+      let again = now.advanced(milliseconds: min(UInt64(header.ttlMilliseconds), 3_600_000))
+      setDeadline(deliveries[index].expiresAt.map { min($0, again) } ?? again, of: index)
     } else {
-      if deliveries[index].ackGroup >= 0 {
-        acknowledge(group: deliveries[index].ackGroup, actions: &actions)
-      } else {
-        passAck(.nack, index, actions: &actions)
-      }
-      end(index)
+      finishEvent(index, .nack, of: seat, actions: &actions)
     }
     pump(seat, now: now, actions: &actions)
     updateBusy(seat, now)
   }
 
   mutating func requeueDeferred(_ index: Int, now: Instant, actions: inout [HubAction]) {
-    deliveries[index].deadline = nil
-    requeue(index, atFront: true)
     let seat = deliveries[index].receiverSeat
+    deliveries[index].deadline = nil
+    if let end = deliveries[index].expiresAt { setDeadline(end, of: index) }
+    // Suspects go first and alone: then it waits behind everything.
+    requeue(index, atFront: seats[seat].suspectCount == 0)
     pump(seat, now: now, actions: &actions)
     updateBusy(seat, now)
   }

@@ -7,7 +7,7 @@ extension MessageHub {
   func isFull(_ seat: Int) -> Bool {
     let frames = seats[seat].isWorker ? limits.mailboxFrames : limits.clientMailboxFrames
     let bytes = seats[seat].isWorker ? limits.mailboxBytes : limits.clientMailboxBytes
-    return seats[seat].mailbox.count >= frames || seats[seat].mailboxBytes >= bytes || poolBytes >= limits.poolBytes
+    return seats[seat].waitingCount >= frames || seats[seat].mailboxBytes >= bytes || poolBytes >= limits.poolBytes
   }
 
   /// Whether a frame that spends credit can go to the seat at once.
@@ -19,16 +19,21 @@ extension MessageHub {
   /// Whether a part of an answer can go to the seat at once.
   @inline(__always)
   func takesParts(_ seat: Int) -> Bool {
-    seats[seat].isConnected && seats[seat].mailbox.isEmpty && seats[seat].hasCredit
+    seats[seat].isConnected && seats[seat].answers.isEmpty && seats[seat].hasCredit
   }
 
   mutating func enqueue(_ entry: MailboxEntry, for seat: Int, atFront: Bool = false) {
     seats[seat].mailboxBytes += entry.payloadByteCount
     poolBytes += entry.payload.storedByteCount
-    if entry.answers >= 0, deliveries.holds(entry.answers, serial: entry.answersSerial) {
-      deliveries[entry.answers].queuedParts += 1
-    }
     if atFront { seats[seat].mailbox.prepend(entry) } else { seats[seat].mailbox.append(entry) }
+  }
+
+  /// Keeps a part of an answer, or a terminal answer that must stay behind parts, for the caller.
+  mutating func enqueueAnswer(_ entry: MailboxEntry, for seat: Int) {
+    seats[seat].mailboxBytes += entry.payloadByteCount
+    poolBytes += entry.payload.storedByteCount
+    if entry.answers >= 0 { deliveries[entry.answers].queuedParts += 1 }
+    seats[seat].answers.append(entry)
   }
 
   /// Forgets what an entry holds besides its delivery: bytes, and its sender's credit.
@@ -45,57 +50,59 @@ extension MessageHub {
 
   /// Sends what the seat may have now.
   mutating func pump(_ seat: Int, now: Instant, actions: inout [HubAction]) {
-    while seats[seat].isConnected, let head = seats[seat].mailbox.first {
-      let isAnswer = head.header.type.isTerminal(flags: head.header.flags) || head.answers >= 0
-      // A worker that is not READY yet, or draining, gets the answers it waits for, but no new work.
-      if seats[seat].state != .ready && !isAnswer { break }
-      if head.header.type.spendsCredit(flags: head.header.flags) && !seats[seat].hasCredit { break }
-      if !isAnswer && hasActiveSuspect(seat) { break }
-      seats[seat].mailbox.removeFirst()
-      settle(head, of: seat)
-      if head.delivery >= 0 {
-        deliver(head.delivery, payload: head.payload, now: now, actions: &actions)
-      } else {
-        if head.header.type.spendsCredit(flags: head.header.flags) {
-          useCredit(towards: seat, byteCount: head.payloadByteCount)
-        }
-        counters.framesOut &+= 1
-        actions.append(.send(seat: seat, header: head.header, payload: head.payload))
-      }
-    }
-    fillGaps(seat)
+    guard seats[seat].isConnected, seats[seat].waitingCount > 0 || !seats[seat].gaps.isEmpty else { return }
+    sendAnswers(to: seat, actions: &actions)
+    repeat { sendWork(to: seat, now: now, actions: &actions) } while fillGaps(seat)
     noticeRoom(seat, actions: &actions)
   }
 
-  /// A suspect is delivered alone: while one is with the worker, no other work goes to it.
-  private func hasActiveSuspect(_ seat: Int) -> Bool {
-    guard seats[seat].suspectCount > 0 else { return false }
-    var index = seats[seat].firstInHand
-    while index >= 0 {
-      if deliveries[index].isSuspect { return true }
-      index = deliveries[index].next
+  private mutating func sendAnswers(to seat: Int, actions: inout [HubAction]) {
+    while let head = seats[seat].answers.first {
+      let spends = head.header.type.spendsCredit(flags: head.header.flags)
+      if spends && !seats[seat].hasCredit { return }
+      seats[seat].answers.removeFirst()
+      settle(head, of: seat)
+      if spends { useCredit(towards: seat, byteCount: head.payloadByteCount) }
+      counters.framesOut &+= 1
+      actions.append(.send(seat: seat, header: head.header, payload: head.payload))
     }
-    return false
+  }
+
+  /// A suspect is delivered alone: while one is with the worker, nothing else goes to it.
+  private mutating func sendWork(to seat: Int, now: Instant, actions: inout [HubAction]) {
+    while seats[seat].state == .ready, seats[seat].hasCredit, seats[seat].suspectInHand < 0,
+      let head = seats[seat].mailbox.popFirst()
+    {
+      settle(head, of: seat)
+      if head.delivery >= 0 {
+        deliver(head.delivery, payload: head.payload, now: now, actions: &actions)
+        continue
+      }
+      var header = head.header
+      header.destination = seats[seat].endpoint
+      if let end = head.expiresAt { header.ttlMilliseconds = Self.millisecondsLeft(until: end, now) }
+      useCredit(towards: seat, byteCount: head.payloadByteCount)
+      counters.framesOut &+= 1
+      actions.append(.send(seat: seat, header: header, payload: head.payload))
+    }
+  }
+
+  /// What is left of a time to live, in the header's form: at least 1, since 0 means "no limit".
+  static func millisecondsLeft(until end: Instant, _ now: Instant) -> UInt32 {
+    UInt32(clamping: max(1, end.milliseconds(since: now)))
   }
 
   /// Hands a delivery to its receiver. Its bytes stay for as long as it may have to be delivered again.
   mutating func deliver(_ index: Int, payload: HubPayload, now: Instant, actions: inout [HubAction]) {
     let seat = deliveries[index].receiverSeat
-    if let deadline = deliveries[index].deadline {
-      guard deadline > now else {
-        deadlinePassed(index, now: now, actions: &actions)
+    if let end = deliveries[index].expiresAt {
+      guard end > now else {
+        refuse(index, expired(index, deliveries[index].outcomeInQueue), actions: &actions)
         return
       }
-      let left = (deadline.nanoseconds - now.nanoseconds) / 1_000_000
-      deliveries[index].header.ttlMilliseconds = UInt32(clamping: max(1, left))
+      deliveries[index].header.ttlMilliseconds = Self.millisecondsLeft(until: end, now)
     }
-    deliveries[index].state = .delivered
-    deliveries[index].attempt += 1
-    deliveries[index].header.attempt = deliveries[index].attempt
-    if deliveries[index].attempt > 1 {
-      deliveries[index].header.flags.insert(.redelivered)
-      counters.redelivered += 1
-    }
+    markDelivered(index)
     if deliveries[index].header.flags.contains(.atMostOnce) {
       forgetPayload(of: index)
     } else if case .none = deliveries[index].payload, case .stored(let bytes) = payload {
@@ -109,6 +116,17 @@ extension MessageHub {
     counters.framesOut &+= 1
     actions.append(.send(seat: seat, header: header, payload: payload))
     updateBusy(seat, now)
+  }
+
+  private mutating func markDelivered(_ index: Int) {
+    deliveries[index].state = .delivered
+    // A NACK can come any number of times: the number wraps past 0, and past 1, which means "for the first time".
+    let attempt = deliveries[index].attempt
+    deliveries[index].attempt = attempt == .max ? 2 : attempt + 1
+    deliveries[index].header.attempt = deliveries[index].attempt
+    guard deliveries[index].deaths > 0 else { return }
+    deliveries[index].header.flags.insert(.redelivered)
+    counters.redelivered += 1
   }
 
   /// Frees the bytes kept for a second delivery.
@@ -128,6 +146,7 @@ extension MessageHub {
     seats[seat].inHandCount += 1
     seats[seat].unacceptedCount += 1
     deliveries[index].isAccepted = false
+    if deliveries[index].isSuspect { seats[seat].suspectInHand = index }
   }
 
   mutating func removeInHand(_ index: Int, of seat: Int) {
@@ -139,6 +158,8 @@ extension MessageHub {
     deliveries[index].next = -1
     seats[seat].inHandCount -= 1
     if !deliveries[index].isAccepted { seats[seat].unacceptedCount -= 1 }
+    if deliveries[index].state == .abandoned { seats[seat].abandonedCount -= 1 }
+    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = -1 }
   }
 
   /// The worker has shown that this message does not kill it.
@@ -152,8 +173,10 @@ extension MessageHub {
 
   mutating func clearSuspicion(of index: Int) {
     guard deliveries[index].isSuspect else { return }
+    let seat = deliveries[index].receiverSeat
     deliveries[index].isSuspect = false
-    seats[deliveries[index].receiverSeat].suspectCount -= 1
+    seats[seat].suspectCount -= 1
+    if seats[seat].suspectInHand == index { seats[seat].suspectInHand = -1 }
   }
 
   /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements come
@@ -169,12 +192,13 @@ extension MessageHub {
 
   // MARK: Gaps and room
 
-  /// Tells a slow subscriber what it missed, once there is room to say so.
-  mutating func fillGaps(_ seat: Int) {
-    guard !seats[seat].gaps.isEmpty, seats[seat].mailbox.count * 2 < limits.clientMailboxFrames else { return }
-    let gaps = seats[seat].gaps
+  /// Tells a slow subscriber what it missed, once there is room to say so. Returns whether there was anything to say.
+  private mutating func fillGaps(_ seat: Int) -> Bool {
+    guard !seats[seat].gaps.isEmpty, seats[seat].waitingCount * 2 < limits.clientMailboxFrames else { return false }
+    let gaps = seats[seat].gaps.sorted { $0.key < $1.key }
     seats[seat].gaps = [:]
     for (topic, dropped) in gaps { enqueueGap(topic, dropped, for: seat) }
+    return true
   }
 
   mutating func enqueueGap(_ topic: UInt16, _ dropped: UInt64, for seat: Int) {
@@ -187,8 +211,8 @@ extension MessageHub {
       for: seat)
   }
 
-  mutating func noticeRoom(_ seat: Int, actions: inout [HubAction]) {
-    guard seats[seat].wantsRoomNotice, seats[seat].mailbox.count * 2 < limits.clientMailboxFrames else { return }
+  private mutating func noticeRoom(_ seat: Int, actions: inout [HubAction]) {
+    guard seats[seat].wantsRoomNotice, seats[seat].waitingCount * 2 < limits.clientMailboxFrames else { return }
     seats[seat].wantsRoomNotice = false
     actions.append(.serviceMayContinue(seat: seat))
   }

@@ -16,6 +16,8 @@ extension MessageHub {
     seats[seat].isWorker = true
     seats[seat].state = .closed
     seats[seat].closedReason = "not started yet"
+    seats[seat].turn += 1
+    seats[seat].firstTurn = seats[seat].turn
     membersByRole[role.number, default: []].append(seat)
     return seat
   }
@@ -120,15 +122,13 @@ extension MessageHub {
         continue
       }
       // Delivered before and requeued at a death: how far it was, nobody knows.
-      let outcome: Outcome = deliveries[entry.delivery].attempt == 0 ? .notStarted : .unknown
-      refuse(
-        entry.delivery,
-        Refusal(
-          .unavailable, "\(seats[seat].name) is not running: \(reason)", outcome: outcome,
-          retryAfterMilliseconds: retryAfterMilliseconds),
-        actions: &actions)
+      let outcome = deliveries[entry.delivery].outcomeInQueue
+      refuse(entry.delivery, refusalWhenClosed(seat, outcome: outcome), actions: &actions)
     }
-    seats[seat].suspectCount = 0
+    // What the worker had put off is nobody's either.
+    for index in deliveries.indices(where: { $0.state == .deferred && $0.receiverSeat == seat }) {
+      refuse(index, refusalWhenClosed(seat, outcome: .unknown), actions: &actions)
+    }
   }
 
   // MARK: Looking
@@ -156,15 +156,17 @@ extension MessageHub {
   /// Reports on a seat.
   public func report(_ seat: Int) -> SeatReport {
     var report = SeatReport()
-    report.mailboxFrames = seats[seat].mailbox.count
+    report.mailboxFrames = seats[seat].waitingCount
     report.mailboxBytes = seats[seat].mailboxBytes
     report.inHand = seats[seat].inHandCount
     report.suspects = seats[seat].suspectCount
     report.outstanding = seats[seat].outstanding.count
-    report.isOutOfCredit = seats[seat].isConnected && !seats[seat].mailbox.isEmpty && !seats[seat].hasCredit
+    report.isOutOfCredit = seats[seat].isConnected && seats[seat].waitingCount > 0 && !seats[seat].hasCredit
     report.busySince = seats[seat].busySince
-    for entry in seats[seat].mailbox where entry.creditHolder >= 0 {
-      report.holding[seats[entry.creditHolder].name, default: 0] += 1
+    for entries in [seats[seat].answers, seats[seat].mailbox] {
+      for entry in entries where entry.creditHolder >= 0 {
+        report.holding[seats[entry.creditHolder].name, default: 0] += 1
+      }
     }
     return report
   }

@@ -18,17 +18,16 @@ extension MessageHub {
       refuseAtDoor(error, header, seat, actions: &actions)
       return
     }
-    var header = header
-    header.source = seats[seat].endpoint
-    if header.trace == 0 { header.trace = newTrace() }
     let index = deliveries.insert(
       Delivery(
-        state: receiver == 0 ? .inService : .queued, header: header, callerSeat: seat, receiverSeat: receiver,
-        receivedAt: now, payload: .none, payloadByteCount: payload.count))
+        state: receiver == 0 ? .inService : .queued, header: stamped(header, payload, from: seat), callerSeat: seat,
+        receiverSeat: receiver, receivedAt: now, payload: .none, payloadByteCount: payload.count))
     seats[seat].outstanding[header.id] = index
-    let ttl = header.ttlMilliseconds > 0 ? header.ttlMilliseconds : limits.defaultTTLMilliseconds
-    if ttl > 0 { setDeadline(now.advanced(milliseconds: UInt64(ttl)), of: index) }
-    if seats[seat].outstanding.count > limits.outstandingRequests { deliveries[index].holdsCredit = true }
+    setExpiry(
+      afterMilliseconds: header.ttlMilliseconds > 0 ? header.ttlMilliseconds : limits.defaultTTLMilliseconds, of: index)
+    // The bytes of a request stay until it is answered: when that is too many, so does its credit.
+    deliveries[index].holdsCredit =
+      seats[seat].outstanding.count > limits.outstandingRequests || poolBytes >= limits.poolBytes
     if receiver == 0 {
       if !deliveries[index].holdsCredit {
         returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
@@ -93,9 +92,9 @@ extension MessageHub {
 
   private func checkMember(_ destination: Endpoint, for entry: AccessEntry) throws(Refusal) -> Int {
     let seat = destination.seat
-    guard seat > 0, seat < seats.count, seats[seat].state != .free,
-      seats[seat].isWorker || seats[seat].endpoint == destination
-    else { throw Refusal(.gone, "there is nobody at endpoint \(destination)", outcome: .notStarted) }
+    guard seat > 0, seat < seats.count, seats[seat].state != .free, seats[seat].isReached(by: destination) else { 
+      throw Refusal(.gone, "there is nobody at endpoint \(destination)", outcome: .notStarted)
+    }
     guard seats[seat].role == entry.server.number, !seats[seat].isConnected || seats[seat].serves.contains(entry.number)
     else {
       throw Refusal(.unknownMethod, "\(seats[seat].name) does not serve \(entry.name)", outcome: .notStarted)
@@ -136,9 +135,9 @@ extension MessageHub {
       outcome: .notStarted)
   }
 
-  private func refusalWhenClosed(_ seat: Int) -> Refusal {
+  func refusalWhenClosed(_ seat: Int, outcome: Outcome = .notStarted) -> Refusal {
     Refusal(
-      .unavailable, "\(seats[seat].name) is not running: \(seats[seat].closedReason)", outcome: .notStarted,
+      .unavailable, "\(seats[seat].name) is not running: \(seats[seat].closedReason)", outcome: outcome,
       retryAfterMilliseconds: seats[seat].retryAfterMilliseconds)
   }
 
@@ -182,7 +181,7 @@ extension MessageHub {
     var header = header
     header.destination = seats[seat].endpoint
     if deliveries[index].queuedParts > 0 {
-      enqueue(
+      enqueueAnswer(
         MailboxEntry(
           header: header, payload: payload, payloadByteCount: header.payloadByteCount, delivery: -1, creditHolder: -1),
         for: seat)
@@ -223,22 +222,27 @@ extension MessageHub {
     // An answer may have crossed the CANCEL: then there is nothing left to give up.
     guard let index = seats[seat].outstanding[header.re], !deliveries[index].isCancelled else { return }
     switch deliveries[index].state {
-    case .queued, .deferred:
+    case .queued:
+      let receiver = deliveries[index].receiverSeat
+      let refusal = Refusal(.cancelled, "cancelled by the caller", outcome: deliveries[index].outcomeInQueue)
       removeFromMailbox(index)
-      refuse(index, Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted), actions: &actions)
+      refuse(index, refusal, actions: &actions)
+      updateBusy(receiver, now)
     case .delivered:
       deliveries[index].isCancelled = true
       sendCancel(index, actions: &actions)
-      setDeadline(now.advanced(milliseconds: limits.cancelGraceMilliseconds), of: index)
+      let grace = now.advanced(milliseconds: limits.cancelGraceMilliseconds)
+      setDeadline(deliveries[index].expiresAt.map { min($0, grace) } ?? grace, of: index)
     case .inService:
       actions.append(.serviceCancelled(call(of: index)))
-      refuse(index, Refusal(.cancelled, "cancelled by the caller", outcome: .done), actions: &actions)
-    case .abandoned: break
+      refuse(index, Refusal(.cancelled, "cancelled by the caller", outcome: .unknown), actions: &actions)
+    case .deferred, .abandoned: break  // Only events are deferred, and only requests are outstanding.
     }
   }
 
   func sendCancel(_ index: Int, actions: inout [HubAction]) {
     let delivery = deliveries[index]
+    guard delivery.isRequest, seats[delivery.receiverSeat].isConnected else { return }
     let header = FrameHeader(
       type: .cancel, destination: seats[delivery.receiverSeat].endpoint, source: delivery.header.source,
       re: delivery.header.id, attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace)
@@ -256,11 +260,15 @@ extension MessageHub {
     switch deliveries[index].state {
     case .queued:
       removeFromMailbox(index)
-      refuse(index, expired(index, .notStarted), actions: &actions)
+      refuse(index, expired(index, deliveries[index].outcomeInQueue), actions: &actions)
       pump(receiver, now: now, actions: &actions)
       updateBusy(receiver, now)
     case .deferred:
-      requeueDeferred(index, now: now, actions: &actions)
+      if let end = deliveries[index].expiresAt, end <= now {
+        refuse(index, expired(index, .unknown), actions: &actions)
+      } else {
+        requeueDeferred(index, now: now, actions: &actions)
+      }
     case .delivered:
       let isCancelled = deliveries[index].isCancelled
       if !isCancelled { sendCancel(index, actions: &actions) }
@@ -269,6 +277,8 @@ extension MessageHub {
         ? Refusal(.cancelled, "cancelled; \(seats[receiver].name) did not say how far it was", outcome: .unknown)
         : expired(index, .unknown)
       abandon(index, refusal, actions: &actions)
+      pump(receiver, now: now, actions: &actions)
+      updateBusy(receiver, now)
     case .inService:
       actions.append(.serviceCancelled(call(of: index)))
       refuse(index, expired(index, .unknown), actions: &actions)
@@ -276,7 +286,7 @@ extension MessageHub {
     }
   }
 
-  private func expired(_ index: Int, _ outcome: Outcome) -> Refusal {
+  func expired(_ index: Int, _ outcome: Outcome) -> Refusal {
     let name = seats[deliveries[index].receiverSeat].name
     let method = table[deliveries[index].header.method]?.name ?? "the request"
     let state = outcome == .notStarted ? "it was still waiting for \(name)" : "\(name) has not answered"
@@ -293,7 +303,12 @@ extension MessageHub {
       type: delivery.isRequest ? .error : .nack, source: seats[delivery.receiverSeat].endpoint, re: delivery.header.id,
       attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace,
       payloadByteCount: bytes.count)
-    sendTerminal(answer, payload: .stored(bytes), for: index, actions: &actions)
+    if delivery.ackGroup >= 0 {
+      acknowledge(group: delivery.ackGroup, actions: &actions)
+      deliveries[index].ackGroup = -1
+    } else {
+      sendTerminal(answer, payload: .stored(bytes), for: index, actions: &actions)
+    }
     forget(index)
   }
 
@@ -309,6 +324,7 @@ extension MessageHub {
     }
     deliveries[index].holdsCredit = false
     deliveries[index].state = .abandoned
+    seats[delivery.receiverSeat].abandonedCount += 1
     deliveries[index].deadline = nil
     forgetPayload(of: index)
     dropOldAbandoned(of: delivery.receiverSeat)
@@ -316,13 +332,13 @@ extension MessageHub {
 
   /// A worker that takes and never answers must not make this list grow for ever.
   private mutating func dropOldAbandoned(of seat: Int) {
-    guard seats[seat].inHandCount > Self.inHandMaximum else { return }
-    let oldest = seats[seat].firstInHand
-    guard oldest >= 0, deliveries[oldest].state == .abandoned else { return }
+    guard seats[seat].abandonedCount > Self.abandonedMaximum else { return }
+    var oldest = seats[seat].firstInHand
+    while deliveries[oldest].state != .abandoned { oldest = deliveries[oldest].next }
     removeInHand(oldest, of: seat)
     end(oldest)
   }
 
-  /// Messages with one worker above which the oldest abandoned one is forgotten.
-  static let inHandMaximum = 4_096
+  /// Abandoned messages with one worker above which the oldest is forgotten.
+  static let abandonedMaximum = 4_096
 }

@@ -51,8 +51,10 @@ public struct MessageHub: ~Copyable {
     var instant: Instant
     var index: Int
     var serial: UInt64
-    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
-    static func == (left: Deadline, right: Deadline) -> Bool { left.instant == right.instant }
+    // The older delivery first, so that of many that expire together each stands at the front of its mailbox.
+    static func < (left: Deadline, right: Deadline) -> Bool {
+      left.instant == right.instant ? left.serial < right.serial : left.instant < right.instant
+    }
   }
 
   /// A hub without seats. `traceSeed` makes trace numbers differ from one start of the supervisor to the next.
@@ -137,6 +139,14 @@ public struct MessageHub: ~Copyable {
     }
   }
 
+  /// Gives a new delivery its time to live; 0 = none.
+  mutating func setExpiry(afterMilliseconds ttl: UInt32, of index: Int) {
+    guard ttl > 0 else { return }
+    let end = deliveries[index].receivedAt.advanced(milliseconds: UInt64(ttl))
+    deliveries[index].expiresAt = end
+    setDeadline(end, of: index)
+  }
+
   mutating func setDeadline(_ instant: Instant, of index: Int) {
     deliveries[index].deadline = instant
     deadlines.insert(Deadline(instant: instant, index: index, serial: deliveries[index].serial))
@@ -164,6 +174,17 @@ public struct MessageHub: ~Copyable {
     seats[seat].lastId = id
   }
 
+  /// The frame as it goes on: what only the hub may say is written by the hub.
+  mutating func stamped(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int) -> FrameHeader {
+    var header = header
+    header.source = seats[seat].endpoint
+    header.flags.remove(.redelivered)
+    header.attempt = 0
+    header.payloadByteCount = payload.count
+    if header.trace == 0 { header.trace = newTrace() }
+    return header
+  }
+
   static func stored(_ payload: UnsafeRawBufferPointer) -> HubPayload {
     payload.count == 0 ? .none : .stored([UInt8](payload))
   }
@@ -177,7 +198,7 @@ public struct MessageHub: ~Copyable {
   mutating func updateBusy(_ seat: Int, _ now: Instant) {
     let owes =
       seats[seat].state == .ready
-      && (seats[seat].unacceptedCount > 0 || (!seats[seat].mailbox.isEmpty && !seats[seat].hasCredit))
+      && (seats[seat].unacceptedCount > 0 || (seats[seat].waitingCount > 0 && !seats[seat].hasCredit))
     if !owes { seats[seat].busySince = nil } else if seats[seat].busySince == nil { seats[seat].busySince = now }
   }
 }

@@ -4,12 +4,14 @@ internal import Frames
 
 /// One frame that waits for its receiver.
 struct MailboxEntry {
-  /// The frame; `attempt` and `ttl` are written when it leaves.
+  /// The frame; `destination`, `attempt` and `ttl` are written when it leaves.
   var header: FrameHeader
   var payload: HubPayload
   var payloadByteCount: Int
   /// The delivery behind it, or -1 for frames nobody answers.
   var delivery: Int
+  /// For frames without a delivery: the end of their time to live. They are late rather than lost, with `ttl` at 1.
+  var expiresAt: Instant?
   /// For a part of an answer: the caller's delivery it belongs to (-1 otherwise), so that the terminal answer stays behind.
   var answers = -1
   var answersSerial: UInt64 = 0
@@ -40,6 +42,8 @@ struct Seat {
   var role: UInt16 = 0
   /// Which connection of this seat it is; part of the endpoint.
   var turn: UInt32 = 0
+  /// The first turn of the present tenant: endpoints of earlier ones are `gone`, also when the seat is a worker's.
+  var firstTurn: UInt32 = 0
   /// A worker of any kind: lossless topics, a mailbox that survives.
   var isWorker = false
   /// Why the seat is closed, and when asking again makes sense.
@@ -58,8 +62,11 @@ struct Seat {
   var sent = Credit(frames: 0, bytes: 0)
   var granted = Credit(frames: 0, bytes: 0)
 
-  // What waits for the peer.
+  // What waits for the peer: answers to its requests (parts, and terminal answers behind parts of their own) apart from
+  // work and events, because a worker that is not READY, is draining or has a suspect in hand still needs its answers.
+  var answers = Deque<MailboxEntry>()
   var mailbox = Deque<MailboxEntry>()
+  /// Payload bytes of both.
   var mailboxBytes = 0
   var gaps: [UInt16: UInt64] = [:]
   var wantsRoomNotice = false
@@ -69,7 +76,11 @@ struct Seat {
   var lastInHand = -1
   var inHandCount = 0
   var unacceptedCount = 0
+  var abandonedCount = 0
+  /// Suspects that wait and the one in hand.
   var suspectCount = 0
+  /// The suspect in hand, or -1: there is never more than one.
+  var suspectInHand = -1
 
   // What the peer has asked for and not been answered.
   var outstanding: [UInt64: Int] = [:]
@@ -88,6 +99,16 @@ struct Seat {
   /// Whether the peer lets us send one more frame that spends credit.
   @inline(__always)
   var hasCredit: Bool { sent.frames < granted.frames && sent.bytes < granted.bytes }
+  /// Frames that wait.
+  @inline(__always)
+  var waitingCount: Int { mailbox.count + answers.count }
+  /// Whether `endpoint` is this seat's under its present tenant.
+  @inline(__always)
+  func isReached(by endpoint: Endpoint) -> Bool {
+    if endpoint == self.endpoint { return true }
+    let turns = endpoint.rawValue >> 12
+    return isWorker && (turns &- firstTurn) & 0x7FFFF < (turn &- firstTurn) & 0x7FFFF
+  }
   /// Whether work for the seat may be accepted: now, or kept until the worker is back.
   var acceptsWork: Bool { state == .ready || state == .away || state == .greeted || state == .draining }
 }

@@ -1,0 +1,281 @@
+import Clocks
+import Contracts
+import Frames
+import Testing
+
+@testable import MessageHub
+
+// A hub on the bench: peers that are only bookkeeping, and time that moves when told.
+//
+// The bench performs the hub's actions as a shell would, and holds the hub to the rules while it does: no frame to an
+// empty seat, none beyond the receiver's credit, no answer to a request that was answered. A peer grants credit for what it
+// takes from its inbox, unless told to be late with it.
+
+/// A frame as a peer or a test sees it.
+struct Mail {
+  var header: FrameHeader
+  var payload: [UInt8] = []
+
+  var type: FrameType { header.type }
+  var text: String { String(decoding: payload, as: UTF8.self) }
+  /// The refusal in an ERROR or NACK.
+  var refusal: Refusal? { try? JSONPayload.decode(Refusal.self, from: payload) }
+  /// How many events a GAP says were dropped.
+  var dropped: UInt64? { try? JSONPayload.decode(Gap.self, from: payload).dropped }
+}
+
+/// What a peer knows of itself.
+struct BenchPeer {
+  var inbox: [Mail] = []
+  var lastId: UInt64 = 0
+  /// What the hub has let it send, and what it has sent.
+  var allowed: Credit
+  var sent = Credit(frames: 0, bytes: 0)
+  /// What it lets the hub send, what the hub has sent, and what it has taken from the inbox.
+  let window: Window
+  var granted: Credit
+  var received = Credit(frames: 0, bytes: 0)
+  var taken = Credit(frames: 0, bytes: 0)
+  var grantsCredit = true
+  /// Requests without a terminal answer.
+  var open: Set<UInt64> = []
+
+  var maySend: Bool { sent.frames < allowed.frames && sent.bytes < allowed.bytes }
+}
+
+final class HubBench {
+  var hub: MessageHub
+  var now = Instant(nanoseconds: 1_000_000_000)
+  var peers: [Int: BenchPeer] = [:]
+  var cuts: [Int: FrameViolation] = [:]
+  var calls: [HubCall] = []
+  var cancelledCalls: [HubCall] = []
+  var roomNotices: [Int] = []
+  var deadLetters: [DeadLetter] = []
+  var controls: [Mail] = []
+  let limits: HubLimits
+
+  init(limits: HubLimits = HubLimits(), table: AccessTable = AccessTable()) {
+    self.limits = limits
+    hub = MessageHub(limits: limits, table: table, traceSeed: 7)
+  }
+
+  // MARK: Coming and going
+
+  func client(_ name: String = "app", window: Window = .standard) -> Int {
+    let seat = hub.joinClient(name: name, role: .client, window: window)!
+    peers[seat] = newPeer(window)
+    return seat
+  }
+
+  /// A worker that is READY.
+  func worker(_ name: String = "relays", role: Role = .relayConnector, window: Window = .standard) -> Int {
+    let seat = hub.reserveSeat(name: name, role: role)!
+    hub.openMailbox(seat)
+    join(seat, window: window)
+    return seat
+  }
+
+  /// The next instance of a worker.
+  func join(_ seat: Int, window: Window = .standard, isReady: Bool = true) {
+    let serves = hub.table.all.filter { $0.kind == .method && $0.server.number == hub.seats[seat].role }
+    hub.joinWorker(seat, serves: serves.map(\.number), window: window)
+    peers[seat] = newPeer(window)
+    if isReady { send(FrameHeader(type: .ready), from: seat) }
+  }
+
+  private func newPeer(_ window: Window) -> BenchPeer {
+    BenchPeer(
+      allowed: Credit(frames: limits.window.frames, bytes: limits.window.bytes), window: window,
+      granted: Credit(frames: window.frames, bytes: window.bytes))
+  }
+
+  @discardableResult
+  func leave(_ seat: Int) -> MessageHub.DepartureReport {
+    peers[seat] = nil
+    var actions: [HubAction] = []
+    let report = hub.left(seat, now: now, actions: &actions)
+    perform(actions, input: [])
+    return report
+  }
+
+  func closeMailbox(_ seat: Int, reason: String = "stopped") {
+    input { $0.closeMailbox(seat, reason: reason, retryAfterMilliseconds: 900, now: $1, actions: &$2) }
+  }
+
+  func pass(milliseconds: UInt64) {
+    let end = now.advanced(milliseconds: milliseconds)
+    while let due = hub.nextDeadline, due <= end {
+      now = max(now, due)
+      input { $0.timerFired(now: $1, actions: &$2) }
+    }
+    now = end
+  }
+
+  // MARK: What peers send
+
+  /// Any frame, as it is.
+  func send(_ header: FrameHeader, _ payload: [UInt8] = [], from seat: Int) {
+    var header = header
+    header.payloadByteCount = payload.count
+    if header.type.spendsCredit(flags: header.flags) {
+      peers[seat]?.sent.frames += 1
+      peers[seat]?.sent.bytes += UInt64(payload.count)
+    }
+    if header.type == .request { peers[seat]?.open.insert(header.id) }
+    input(payload) { hub, now, actions in
+      payload.withUnsafeBytes { hub.received(header, payload: $0, from: seat, now: now, actions: &actions) }
+    }
+  }
+
+  func nextId(of seat: Int) -> UInt64 {
+    peers[seat]!.lastId += 1
+    return peers[seat]!.lastId
+  }
+
+  @discardableResult
+  func request(
+    _ text: String = "", from seat: Int, method: UInt16 = .publish, to destination: Endpoint = .hub, ttl: UInt32 = 0,
+    flags: FrameFlags = []
+  ) -> UInt64 {
+    let id = nextId(of: seat)
+    let header = FrameHeader(
+      type: .request, flags: flags, destination: destination, id: id, ttlMilliseconds: ttl, method: method)
+    send(header, Array(text.utf8), from: seat)
+    return id
+  }
+
+  @discardableResult
+  func event(
+    _ text: String = "", from seat: Int, method: UInt16 = .publish, to destination: Endpoint = .hub, ttl: UInt32 = 0,
+    flags: FrameFlags = []
+  ) -> UInt64 {
+    let id = nextId(of: seat)
+    let header = FrameHeader(
+      type: .event, flags: flags, destination: destination, id: id, ttlMilliseconds: ttl, method: method)
+    send(header, Array(text.utf8), from: seat)
+    return id
+  }
+
+  func subscribe(_ seat: Int, to topic: UInt16 = .states) {
+    send(FrameHeader(type: .subscribe, id: nextId(of: seat), method: topic), from: seat)
+    #expect(take(seat)?.type == .response)
+  }
+
+  /// An answer of any type to `mail`, from the peer that took it.
+  func answer(_ mail: Mail, _ type: FrameType = .response, _ text: String = "", flags: FrameFlags = [], from seat: Int) {
+    let header = FrameHeader(
+      type: type, flags: flags, destination: mail.header.source, re: mail.header.id, attempt: mail.header.attempt,
+      method: mail.header.method)
+    send(header, Array(text.utf8), from: seat)
+  }
+
+  func nack(_ mail: Mail, afterMilliseconds: UInt32, from seat: Int) {
+    let header = FrameHeader(
+      type: .nack, destination: mail.header.source, re: mail.header.id, ttlMilliseconds: afterMilliseconds,
+      attempt: mail.header.attempt)
+    send(header, from: seat)
+  }
+
+  func cancel(_ id: UInt64, from seat: Int) { send(FrameHeader(type: .cancel, re: id), from: seat) }
+
+  // MARK: What peers get
+
+  /// The oldest frame of the inbox, with credit for another one.
+  @discardableResult
+  func take(_ seat: Int) -> Mail? {
+    guard peers[seat]?.inbox.isEmpty == false, let mail = peers[seat]?.inbox.removeFirst() else { return nil }
+    if mail.type.spendsCredit(flags: mail.header.flags) {
+      peers[seat]!.taken.frames += 1
+      peers[seat]!.taken.bytes += UInt64(mail.payload.count)
+      if peers[seat]!.grantsCredit { grant(seat) }
+    }
+    return mail
+  }
+
+  /// All that waits in the inbox, and what comes while it is taken.
+  func takeAll(_ seat: Int) -> [Mail] {
+    var all: [Mail] = []
+    while let mail = take(seat) { all.append(mail) }
+    return all
+  }
+
+  /// Credit for what was taken so far.
+  func grant(_ seat: Int) {
+    guard var peer = peers[seat] else { return }
+    peer.granted = Credit(
+      frames: peer.window.frames + peer.taken.frames, bytes: peer.window.bytes + peer.taken.bytes)
+    peers[seat] = peer
+    send(FrameHeader(type: .credit), peer.granted.payload, from: seat)
+  }
+
+  // MARK: Looking (#expect cannot call a noncopyable value's methods)
+
+  func endpoint(of seat: Int) -> Endpoint { hub.endpoint(of: seat) }
+  func report(_ seat: Int) -> MessageHub.SeatReport { hub.report(seat) }
+  func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
+  func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
+  /// Answers to SUBSCRIBE are not counted among those to requests.
+  private func isTopic(_ method: UInt16) -> Bool { hub.table[method]?.kind == .topic }
+
+  // MARK: The shell
+
+  func input(_ payload: [UInt8] = [], _ body: (inout MessageHub, Instant, inout [HubAction]) -> Void) {
+    var actions: [HubAction] = []
+    body(&hub, now, &actions)
+    hub.turnEnded(actions: &actions)
+    perform(actions, input: payload)
+  }
+
+  private func perform(_ actions: [HubAction], input: [UInt8]) {
+    for action in actions {
+      switch action {
+      case .send(let seat, let header, let payload):
+        let bytes: [UInt8]
+        switch payload {
+        case .none: bytes = []
+        case .input: bytes = input
+        case .stored(let kept): bytes = kept
+        }
+        deliver(Mail(header: header, payload: bytes), to: seat)
+      case .cut(let seat, let violation): cuts[seat] = violation
+      case .serve(let call): calls.append(call)
+      case .serviceCancelled(let call): cancelledCalls.append(call)
+      case .serviceMayContinue(let seat): roomNotices.append(seat)
+      case .keepDeadLetter(let letter): deadLetters.append(letter)
+      case .control(_, let header): controls.append(Mail(header: header))
+      }
+    }
+  }
+
+  private func deliver(_ mail: Mail, to seat: Int) {
+    guard var peer = peers[seat] else {
+      Issue.record("\(mail.type) to seat \(seat), where nobody is")
+      return
+    }
+    #expect(mail.header.payloadByteCount == mail.payload.count, "\(mail.type) has the length its header says")
+    if mail.type.spendsCredit(flags: mail.header.flags) {
+      if peer.received.frames >= peer.granted.frames || peer.received.bytes >= peer.granted.bytes {
+        Issue.record("\(mail.type) to seat \(seat) beyond its credit")
+      }
+      peer.received.frames += 1
+      peer.received.bytes += UInt64(mail.payload.count)
+    }
+    if mail.type == .credit { peer.allowed = mail.payload.withUnsafeBytes { Credit($0)! } } else { peer.inbox.append(mail) }
+    if mail.type.isTerminal(flags: mail.header.flags), !isTopic(mail.header.method) {
+      if peer.open.remove(mail.header.re) == nil { Issue.record("request \(mail.header.re) is answered twice") }
+    }
+    peers[seat] = peer
+  }
+}
+
+extension UInt16 {
+  /// `relay.publish`
+  static let publish: UInt16 = 257
+  /// `relay.request`
+  static let query: UInt16 = 256
+  /// The topic `relay.states`
+  static let states: UInt16 = 288
+  /// `supervisor.status`
+  static let status: UInt16 = 1
+}

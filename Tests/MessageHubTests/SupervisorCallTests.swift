@@ -1,0 +1,116 @@
+import Contracts
+import Frames
+import Testing
+
+@testable import MessageHub
+
+@Suite struct SupervisorCallTests {
+  @Test("A call to the supervisor is served by the shell, answered or refused once")
+  func served() throws {
+    let bench = HubBench()
+    let app = bench.client()
+    bench.request("{}", from: app, method: .status)
+    bench.request("{}", from: app, method: .status)
+    try #require(bench.calls.count == 2)
+    #expect(bench.calls[0].caller == bench.endpoint(of: app) && bench.calls[0].trace != 0)
+    for _ in 0..<2 {
+      bench.input { [calls = bench.calls] hub, _, actions in
+        hub.answer(calls[0], payload: [1], actions: &actions)
+        hub.refuse(calls[1], Refusal(.failed, "no", outcome: .done), actions: &actions)
+      }
+    }
+    #expect(bench.takeAll(app).map(\.type) == [.response, .error])
+    bench.expectNothingLeft()
+  }
+
+  @Test("A streamed answer is told when its caller has no more room, and when it has again")
+  func room() throws {
+    var limits = HubLimits()
+    limits.clientMailboxFrames = 6
+    let bench = HubBench(limits: limits)
+    let app = bench.client("slow", window: Window(frames: 2, bytes: 100))
+    bench.peers[app]!.grantsCredit = false
+    bench.request(from: app, method: .status)
+    let call = try #require(bench.calls.first)
+    var mayContinue: [Bool] = []
+    for part in 0..<6 as Range<UInt8> {
+      bench.input { hub, _, actions in
+        mayContinue.append(hub.answer(call, payload: [part], more: true, actions: &actions))
+      }
+    }
+    #expect(mayContinue == [true, true, true, true, false, false])
+    #expect(bench.roomNotices.isEmpty)
+    bench.peers[app]!.grantsCredit = true
+    #expect(bench.takeAll(app).map(\.payload) == (0..<6).map { [$0] })
+    #expect(bench.roomNotices == [app])
+    bench.input { hub, _, actions in #expect(hub.answer(call, payload: [9], actions: &actions)) }
+    #expect(bench.take(app)?.payload == [9])
+    bench.expectNothingLeft()
+  }
+
+  @Test("The supervisor hears of a caller that cancels, leaves or whose time ran out, and can answer no more",
+    arguments: 0..<3)
+  func given(up way: Int) throws {
+    let bench = HubBench()
+    let app = bench.client()
+    let id = bench.request(from: app, method: .status, ttl: 100)
+    let call = try #require(bench.calls.first)
+    switch way {
+    case 0: bench.cancel(id, from: app)
+    case 1: bench.pass(milliseconds: 100)
+    default: bench.leave(app)
+    }
+    #expect(bench.cancelledCalls == [call])
+    var isThere = true
+    bench.input { isThere = $0.answer(call, payload: [], actions: &$2) }
+    #expect(!isThere)
+    if way < 2 { #expect(bench.takeAll(app).map(\.type) == [.error]) }
+    bench.expectNothingLeft()
+  }
+
+  @Test("The registry lists methods, topics, roles and the workers that have a mailbox")
+  func registry() throws {
+    let bench = HubBench()
+    _ = bench.client()
+    let ready = bench.worker("ready")
+    let away = bench.worker("away")
+    bench.leave(away)
+    _ = bench.hub.reserveSeat(name: "stopped", role: .signer)
+    let registry = bench.hub.registry()
+    #expect(registry.methods["relay.publish"] == Registry.Method(number: 257, role: "relay-connector"))
+    #expect(registry.topics["relay.states"] == 288 && registry.roles["signer"] == 8)
+    #expect(registry.members.map(\.name) == ["ready", "away"] && registry.members.map(\.isReady) == [true, false])
+    #expect(registry.members[0].endpoint == bench.endpoint(of: ready).rawValue)
+    #expect(bench.hub.connectedSeats == [1, ready])
+  }
+
+  @Test("A custom role's methods get numbers of their own and are called like any other")
+  func customRole() throws {
+    let table = AccessTable(customRoles: [
+      .init(name: "bot", serves: ["bot.*"], mayCall: [], callableBy: ["client"])
+    ])
+    let bench = HubBench(table: table)
+    let role = try #require(table.role(named: "bot"))
+    let first = try bench.hub.register(methods: ["bot.run", "bot.stop"], of: role)
+    let again = try bench.hub.register(methods: ["bot.run"], of: role)
+    #expect(first.grew && !again.grew && first.numbers.first == again.numbers.first)
+    let (app, bot) = (bench.client(), bench.worker("bot", role: role))
+    bench.request("go", from: app, method: first.numbers[0])
+    #expect(bench.take(bot)?.text == "go")
+    bench.request(from: bot, method: .publish)
+    #expect(bench.take(bot)?.refusal?.code == .denied)
+  }
+
+  @Test("All seats can be taken, and one given back can be taken again")
+  func seats() {
+    let bench = HubBench()
+    let seats = (0..<Endpoint.seatMaximum).compactMap { _ in
+      bench.hub.joinClient(name: "app", role: .client, window: .standard)
+    }
+    #expect(seats == Array(1...Endpoint.seatMaximum))
+    let beyond = bench.hub.joinClient(name: "app", role: .client, window: .standard)
+    #expect(beyond == nil)
+    bench.leave(17)
+    #expect(bench.client() == 17)
+  }
+}
