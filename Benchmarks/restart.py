@@ -47,7 +47,7 @@ def circus(check_delay):
         config = folder / "circus.ini"
         delay = f"check_delay = {check_delay}\n" if check_delay else ""
         config.write_text(
-            f"[circus]\n{delay}endpoint = ipc://{folder}/c\npubsub_endpoint = ipc://{folder}/p\nstats_endpoint = ipc://{folder}/s\n"
+            f"[circus]\n{delay}endpoint = ipc://{folder}/c\npubsub_endpoint = ipc://{folder}/p\n"
             f"[watcher:beacon]\ncmd = {child}\nnumprocesses = 1\nmax_retry = -1\n")
         return [BIN / "circusd", config]
     return prepare
@@ -82,7 +82,8 @@ def measure_restarts(prepare, rounds, generator):
         with beacon_socket(folder) as inbox:
             command = prepare(folder, f"{measure.YARDSTICKS / 'beacon'} {folder / 'b'}")
             manager = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder)
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
+                start_new_session=True)
             try:
                 pid, _ = receive(inbox)
                 times = []
@@ -94,12 +95,17 @@ def measure_restarts(prepare, rounds, generator):
                     times.append((started - killed) / 1e6)
                 return times, measure.resident_kilobytes(manager.pid)
             finally:
-                manager.terminate()
-                try:
-                    manager.wait(timeout=15)
-                except subprocess.TimeoutExpired:
-                    manager.kill()
-                    manager.wait()
+                stop(manager)
+
+
+def stop(manager):
+    """Ends a manager for certain, with whatever it started in its session; the child dies with its parent anyway."""
+    manager.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        manager.wait(timeout=5)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(manager.pid, signal.SIGKILL)
+    manager.wait()
 
 
 def run(rounds, only=None, seed=None):

@@ -14,7 +14,10 @@ out=.build-docs
 
 architecture=$(uname -m)
 maps=()
-for map in Sources/C*/module.modulemap; do maps+=(-Xcc "-fmodule-map-file=$PWD/$map"); done
+# C modules: our own, and those of packages, which SwiftPM writes beside their objects.
+for map in Sources/C*/module.modulemap "$build"/*.build/module.modulemap; do
+  if [[ -f $map ]]; then maps+=(-Xcc "-fmodule-map-file=$PWD/$map"); fi
+done
 # Libraries only: nobody imports a program, so a program has no public symbols.
 mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\.target\( *name: "[A-Za-z]+"' | cut -d'"' -f2 | grep -v '^TestSupport$')
 

@@ -23,7 +23,7 @@ while ((SECONDS < seconds)); do
   if ! swift test --skip-build >"$log" 2>&1 </dev/null; then
     kept=.build-soak/failed-round-$rounds.log
     mv "$log" "$kept"
-    grep -E '✘|error:' "$kept" | head -20
+    grep -E '^✘|: error:' "$kept" | head -20
     echo "soak: round $rounds failed after $SECONDS s; its output is in $kept"
     exit 1
   fi

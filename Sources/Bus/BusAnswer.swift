@@ -103,6 +103,7 @@ extension BusConnection {
   /// - Parameters:
   ///   - method: its name in the registry.
   ///   - worker: the worker to ask, by name; else the hub picks one that serves the method.
+  ///   - payload: the arguments, in the form the method demands.
   ///   - ttlMilliseconds: how long the answer is of use; 0 = the hub's default.
   ///   - atMostOnce: never run it a second time after a worker's death.
   public func ask(

@@ -44,7 +44,10 @@ public enum Configuration {
 
   /// Reads a configuration from text, as if it stood in `file`; no file is touched.
   ///
-  /// - Parameter file: the name for complaints; its directory is where relative paths are seen from.
+  /// - Parameters:
+  ///   - text: the TOML.
+  ///   - file: the name for complaints; its directory is where relative paths are seen from.
+  ///   - surroundings: what the configuration may ask of the machine.
   public static func parse(
     _ text: String, file: String, surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {

@@ -39,8 +39,10 @@ public final class FileLock: Sendable {
   /// Tries to take the lock without waiting, and writes one line about ourselves into the file.
   ///
   /// The file is created with mode 0600. A symbolic link in its place is refused.
-  /// - Parameter information: for people, as `roostd pid 4711 since 2026-07-01T08:00Z`. Line breaks become spaces; what
-  ///   exceeds 512 bytes is cut.
+  /// - Parameters:
+  ///   - path: the lock file; its folder must be there.
+  ///   - information: for people, as `roostd pid 4711 since 2026-07-01T08:00Z`. Line breaks become spaces; what exceeds
+  ///     512 bytes is cut.
   public static func attempt(path: String, information: String) throws(SystemFault) -> Attempt {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard descriptor >= 0 else {

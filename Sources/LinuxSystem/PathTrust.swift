@@ -29,6 +29,7 @@ public enum PathTrust {
   /// Checks a path from the root to its end.
   /// - Parameters:
   ///   - path: absolute, or relative to the working directory.
+  ///   - kind: what must stand at its end.
   ///   - owner: the user besides root whom we trust; nil for the effective user.
   /// - Throws: `EPERM` with a sentence that names the step and what to change; `ENOENT` and others as `lstat` gives them.
   public static func check(_ path: String, is kind: Kind, owner: UInt32? = nil) throws(SystemFault) {

@@ -11,7 +11,9 @@ extension ProcessTable {
   }
 
   /// The memory of a process; nil if it is gone.
-  /// - Parameter withProportional: whether to read the dearer figure too.
+  /// - Parameters:
+  ///   - process: its id.
+  ///   - withProportional: whether to read the dearer figure too.
   public static func memory(of process: Int32, withProportional: Bool = true) -> Memory? {
     // statm: total, resident, shared, …, in pages.
     guard let bytes = KernelFiles.read("/proc/\(process)/statm") else { return nil }

@@ -8,7 +8,7 @@ public import Clocks
 ///
 /// Three wishes and one fact decide everything. The wishes are `isWanted` (start and stop), `isHeld` (hold and release)
 /// and `visitor` (a hand-started instance); the fact is the `incarnation`, the one process that lives. While one lives,
-/// a wish only makes it leave; what comes next is decided when nothing of it is left (``WorkerMachine/settle(_:)``).
+/// a wish only makes it leave; what comes next is decided when nothing of it is left (`settle`).
 /// That is why there are never two instances, why no command can be lost by coming at the wrong moment, and why no
 /// state needs to remember what it was to become.
 ///

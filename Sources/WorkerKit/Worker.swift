@@ -51,7 +51,7 @@ public final class Worker {
     log = Logger(label: "worker")
   }
 
-  /// Serves a method of the HELLO. A handler that answers by itself (with ``BusRequest/respond(_:)``, later) returns nil.
+  /// Serves a method of the HELLO. A handler that answers by itself (with `BusRequest.respond(_:)`, later) returns nil.
   public func serve(_ method: String, _ handler: @escaping Handler) { handlers[method] = handler }
 
   /// Reads the settings into a type.

@@ -6,7 +6,9 @@ import Testing
 struct LayerTests {
   /// Modules that come with the toolchain and may be used anywhere. Foundation is not among them: it doubles the memory of a
   /// small process, and a worker is a small process.
-  static let toolchainModules: Set<String> = ["Glibc", "Synchronization", "Testing", "FoundationEssentials"]
+  static let toolchainModules: Set<String> = ["Glibc", "Synchronization", "FoundationEssentials"]
+  /// What tests may use besides. Dispatch would be a second event loop in a product; a test may want a thread.
+  static let testModules: Set<String> = ["Testing", "Dispatch"]
 
   static let manifest = PackageManifest.own
   static let compiled = manifest.targets.filter { $0.kind != .system }
@@ -30,7 +32,8 @@ struct LayerTests {
 
   @Test("let a file import what its target declares, and nothing else", arguments: compiled)
   func letFileImportWhatIsDeclared(target: PackageTarget) {
-    let allowed = Self.toolchainModules.union(target.dependencies.map(moduleName))
+    let own = target.path.hasPrefix("Tests/") ? Self.testModules : []
+    let allowed = Self.toolchainModules.union(own).union(target.dependencies.map(moduleName))
     for file in SourceTree.swiftFiles(below: target.path) {
       for module in importedModules(of: file.text) {
         #expect(allowed.contains(module), "\(file) imports \(module), which Package.swift does not declare for it")
