@@ -118,5 +118,6 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],
       swiftSettings: strict),
+    .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
   ]
 )
