@@ -14,7 +14,9 @@ public struct EventID: Hashable, Sendable, CustomStringConvertible {
       var word: UInt64 = 0
       for _ in 0..<16 {
         // Of the hexadecimal digits only A to F lie between these two.
-        guard let byte = digits.next(), byte < 0x3A || byte >= 0x61, let digit = hexadecimalValue(byte) else { return nil }
+        guard let byte = digits.next(), byte < 0x3A || byte >= 0x61, let digit = hexadecimalValue(byte) else {
+          return nil
+        }
         word = word << 4 | UInt64(digit)
       }
       return word

@@ -8,7 +8,8 @@ import Testing
   @Test(
     "Values are stepped over whole",
     arguments: [
-      "0", "-0.5e+3", "12E4", "true", "false", "null", "\"\"", "\"a\\\"b\\u00e9\\n\"", "[]", "{}", "[ 1 ,\t[2],\r\n{ } ]",
+      "0", "-0.5e+3", "12E4", "true", "false", "null", "\"\"", "\"a\\\"b\\u00e9\\n\"", "[]", "{}",
+      "[ 1 ,\t[2],\r\n{ } ]",
       "{\"a\":{\"b\":[1,\"]\",{}]} , \"c\" : null}",
     ])
   func values(text: String) throws {
@@ -45,7 +46,9 @@ import Testing
       String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
     }
     _ = try withScanner(nested(deepest)) { scanner in try scanner.skipValue() }
-    for text in [nested(deepest + 1), String(repeating: "[", count: 1_000_000), String(repeating: "{\"a\":", count: 9_999)] {
+    for text in [
+      nested(deepest + 1), String(repeating: "[", count: 1_000_000), String(repeating: "{\"a\":", count: 9_999),
+    ] {
       #expect(throws: JSONFault.self) { try withScanner(text) { scanner in try scanner.skipValue() } }
     }
   }
@@ -60,7 +63,9 @@ import Testing
     }
   }
 
-  @Test("Half a surrogate pair is replaced or refused, as asked", arguments: [#""\uD83Dx""#, #""\uDE00""#, #""\uD83D\u0041""#])
+  @Test(
+    "Half a surrogate pair is replaced or refused, as asked",
+    arguments: [#""\uD83Dx""#, #""\uDE00""#, #""\uD83D\u0041""#])
   func surrogates(text: String) throws {
     try withScanner(text) { scanner in
       let string = try scanner.scanString()
@@ -103,7 +108,8 @@ import Testing
   @Test("On mutilated events the scanner and JSONDecoder agree about what is JSON")
   func oracle() throws {
     // Without surrogates, which the decoder refuses and the scanner leaves to whoever unescapes.
-    let event = Array(#"{"id":"d1de9873","kind":-1.5e3,"tags":[["e",null],["t\u00e9",true]],"content":"\"]\\ \n","a":{}}"#.utf8)
+    let event = Array(
+      #"{"id":"d1de9873","kind":-1.5e3,"tags":[["e",null],["t\u00e9",true]],"content":"\"]\\ \n","a":{}}"#.utf8)
     var generator = SeededGenerator(seed: 7)
     var taken = 0
     for _ in 0..<4_000 {
@@ -157,7 +163,9 @@ private struct AnyJSON: Decodable {
       while !array.isAtEnd { _ = try array.decode(AnyJSON.self) }
     } else {
       let value = try decoder.singleValueContainer()
-      if value.decodeNil() || (try? value.decode(Bool.self)) != nil || (try? value.decode(Double.self)) != nil { return }
+      if value.decodeNil() || (try? value.decode(Bool.self)) != nil || (try? value.decode(Double.self)) != nil {
+        return
+      }
       _ = try value.decode(String.self)
     }
   }

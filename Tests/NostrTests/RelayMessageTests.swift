@@ -15,7 +15,9 @@ enum Samples {
 @Suite struct RelayMessageTests {
   @Test("An event message names its subscription and the event's place, whatever the white space")
   func event() throws {
-    for text in ["[\"EVENT\",\"sub\",\(Samples.event)]", " [ \"\\u0045VENT\" ,\n\"su\\u0062\"\t, \(Samples.event) , 5 ]\r\n"] {
+    for text in [
+      "[\"EVENT\",\"sub\",\(Samples.event)]", " [ \"\\u0045VENT\" ,\n\"su\\u0062\"\t, \(Samples.event) , 5 ]\r\n",
+    ] {
       guard case .event(let subscription, let range) = try read(text) else {
         Issue.record("not an event: \(text)")
         continue
@@ -29,14 +31,18 @@ enum Samples {
   func kinds() throws {
     let id = try #require(EventID(Samples.id))
     #expect(try read(#"["EOSE","s"]"#) == .endOfStoredEvents(subscription: "s", completeness: .unstated))
-    #expect(try read(#"["EOSE","s",["x","finish",3]]"#) == .endOfStoredEvents(subscription: "s", completeness: .finished))
+    #expect(
+      try read(#"["EOSE","s",["x","finish",3]]"#) == .endOfStoredEvents(subscription: "s", completeness: .finished))
     #expect(try read(#"["EOSE","s",["more"],{}]"#) == .endOfStoredEvents(subscription: "s", completeness: .partial))
     #expect(try read(#"["EOSE","s",[]]"#) == .endOfStoredEvents(subscription: "s", completeness: .unstated))
     #expect(try read("[\"OK\",\"\(id)\",true,\"\"]") == .ok(id: id, isAccepted: true, reason: RelayReason("")))
     #expect(try read("[\"OK\",\"\(id)\",true]") == .ok(id: id, isAccepted: true, reason: RelayReason("")))
-    #expect(try read(#"["OK","",false,"invalid: x"]"#) == .ok(id: nil, isAccepted: false, reason: RelayReason("invalid: x")))
+    #expect(
+      try read(#"["OK","",false,"invalid: x"]"#) == .ok(id: nil, isAccepted: false, reason: RelayReason("invalid: x")))
     #expect(try read(#"["CLOSED","s"]"#) == .closed(subscription: "s", reason: RelayReason("")))
-    #expect(try read(#"["CLOSED","s","auth-required: no"]"#) == .closed(subscription: "s", reason: RelayReason("auth-required: no")))
+    #expect(
+      try read(#"["CLOSED","s","auth-required: no"]"#)
+        == .closed(subscription: "s", reason: RelayReason("auth-required: no")))
     #expect(try read(#"["NOTICE","a\nb"]"#) == .notice(RelayReason("a\nb")))
     #expect(try read(#"["NOTICE",{"a":1}]"#) == .notice(RelayReason("")))
     #expect(try read(#"["AUTH","c"]"#) == .authentication(challenge: "c"))
@@ -53,7 +59,9 @@ enum Samples {
   func reasons() {
     #expect(RelayReason("rate-limited: slow down").word == "rate-limited")
     #expect(RelayReason("blocked:").word == "blocked")
-    for text in ["", "no colon", ": x", "Two words: x", "http://x: y".uppercased()] { #expect(RelayReason(text).word == nil) }
+    for text in ["", "no colon", ": x", "Two words: x", "http://x: y".uppercased()] {
+      #expect(RelayReason(text).word == nil)
+    }
     let long = RelayReason(String(repeating: "é", count: 9_999))
     #expect(long.text.utf8.count <= RelayReason.byteCountMaximum && long.text.hasSuffix("…"))
   }
@@ -62,7 +70,8 @@ enum Samples {
     "Garbage is refused with what and where",
     arguments: [
       "", "[]", "{}", "[1]", "null", "\"EVENT\"", "[\"EVENT\"]", "[\"EVENT\",\"s\"]", "[\"EVENT\",5,{}]",
-      "[\"EVENT\",\"s\",[]]", "[\"EVENT\",\"s\",{]", "[\"EOSE\"]", "[\"EOSE\",null]", "[\"OK\",\"x\"]", "[\"OK\",\"x\",\"true\"]",
+      "[\"EVENT\",\"s\",[]]", "[\"EVENT\",\"s\",{]", "[\"EOSE\"]", "[\"EOSE\",null]", "[\"OK\",\"x\"]",
+      "[\"OK\",\"x\",\"true\"]",
       "[\"COUNT\",\"s\",{}]", "[\"COUNT\",\"s\",{\"count\":-1}]", "[\"AUTH\"]", "[\"EOSE\",\"s\"]x", "[\"EOSE\",\"s\"",
       "[\"X\",]", "[\"EOSE\" \"s\"]",
     ])
@@ -89,10 +98,13 @@ enum Samples {
     for round in 0..<20_000 {
       var bytes = text
       if round.isMultiple(of: 4) {
-        bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        bytes = (0..<Int.random(in: 0...40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)
+        }
       } else {
         bytes.removeLast(Int.random(in: 0..<bytes.count, using: &generator))
-        if !bytes.isEmpty { bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator) }
+        if !bytes.isEmpty {
+          bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+        }
       }
       bytes.withUnsafeBytes { buffer in
         if case .event(_, let range)? = try? RelayMessage(buffer) {

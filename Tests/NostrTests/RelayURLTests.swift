@@ -37,7 +37,8 @@ import Testing
       ("wss://relay.example.com//x", "empty part"), ("wss://relay.example.com/wss://other.org", "pasted"),
       ("wss://relay.example.com/relay.example.com", "pasted"), ("wss://relay.example.com/a/../b", ".."),
       ("wss://relay.example.com/%2", "hexadecimal"), ("wss://relay.example.com/a%20b", "space"),
-      ("wss://relay.example.com/a\u{7}b", "control"), ("wss://relay.example.com/" + String(repeating: "a", count: 200), "224"),
+      ("wss://relay.example.com/a\u{7}b", "control"),
+      ("wss://relay.example.com/" + String(repeating: "a", count: 200), "224"),
     ])
   func refused(given: String, word: String) {
     do {

@@ -20,6 +20,9 @@ public enum SharedFolder {
     return bytes.split(separator: UInt8(ascii: "\n")).map(Array.init)
   }
 
+  /// Whether `shared/<path>` is there.
+  public static func has(_ path: String) -> Bool { access(repository + "/../shared/" + path, R_OK) == 0 }
+
   /// The whole file at `path`, or nil when it cannot be opened.
   public static func bytes(ofFile path: String) -> [UInt8]? {
     guard let file = fopen(path, "r") else { return nil }
