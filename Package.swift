@@ -119,5 +119,14 @@ let package = Package(
       name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],
       swiftSettings: strict),
     .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "RelaySessionTests", dependencies: ["RelaySession", "Nostr", "Clocks", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RelayPeerTests",
+      dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],
+      swiftSettings: strict),
   ]
 )

@@ -24,6 +24,6 @@ struct SubscriptionNames {
   /// Whether an id was given out on this connection.
   func isOwn(_ name: String) -> Bool {
     guard name.hasPrefix(prefix), let number = UInt64(name.dropFirst(prefix.count), radix: 36) else { return false }
-    return (1...max(count, 1)).contains(number)
+    return number >= 1 && number <= count
   }
 }

@@ -51,6 +51,13 @@ final class Bench {
     now = end
   }
 
+  /// Jumps from timer to timer until an attempt is under way; returns the milliseconds that took.
+  func untilAttempt() -> UInt64 {
+    let start = now
+    while session.phase != .connecting, let timer { advance(milliseconds: timer.milliseconds(since: now) + 1) }
+    return attempts.last.map { $0.at.milliseconds(since: start) } ?? 0
+  }
+
   func taken() -> [SessionAction] {
     defer { actions = [] }
     return actions
@@ -60,7 +67,7 @@ final class Bench {
 
   func connect() {
     apply { $0.openRequested(at: $1) }
-    for _ in 0..<1_000 where session.phase != .connecting { advance(milliseconds: 1_000) }
+    _ = untilAttempt()
     apply { [attempts] in $0.connected(attempt: attempts.last!.number, at: $1) }
     #expect(session.phase == .open)
   }
