@@ -125,5 +125,15 @@ let package = Package(
       dependencies: [
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
+    .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "RelaySessionTests", dependencies: ["RelaySession", "Nostr", "Clocks", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "RelayPeerTests",
+      dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],
+      swiftSettings: strict),
   ]
 )

@@ -1,0 +1,86 @@
+/// The filters of one REQ, as raw JSON that is known to be well-formed: `{…}` or `{…},{…}`.
+public struct RawFilters: Hashable, Sendable {
+  /// The filter objects with commas between them, without the brackets around; white space as it came.
+  public let bytes: [UInt8]
+  /// How many filters there are; at least 1.
+  public let count: Int
+
+  /// Most filters of one REQ.
+  public static let countMaximum = 100
+
+  /// Takes a JSON array of filter objects, or one filter object. What stands inside an object is the relay's business.
+  public init(json: [UInt8]) throws(JSONFault) {
+    let result = json.withUnsafeBytes { bytes -> Result<(Range<Int>, Int), JSONFault> in
+      do throws(JSONFault) {
+        return .success(try Self.scan(bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let (range, count) = try result.get()
+    bytes = Array(json[range])
+    self.count = count
+  }
+
+  private static func scan(_ bytes: UnsafeRawBufferPointer) throws(JSONFault) -> (Range<Int>, Int) {
+    var scanner = JSONScanner(bytes)
+    if try scanner.peek() == UInt8(ascii: "{") {
+      let range = try scanner.skipValue()
+      try scanner.expectEnd()
+      return (range, 1)
+    }
+    try scanner.expect(UInt8(ascii: "["))
+    let start = scanner.position
+    var end = start
+    var count = 0
+    repeat {
+      guard try scanner.peek() == UInt8(ascii: "{"), count < countMaximum else {
+        throw JSONFault(.expected("at least 1 and at most \(countMaximum) filter objects"), at: scanner.position)
+      }
+      end = try scanner.skipValue().upperBound
+      count += 1
+    } while try scanner.take(UInt8(ascii: ","))
+    try scanner.expect(UInt8(ascii: "]"))
+    try scanner.expectEnd()
+    return (start..<end, count)
+  }
+}
+
+/// What a client says to a relay, written as bytes ready for a text frame (NIP-01, NIP-42, NIP-45).
+public enum ClientMessage {
+  /// `["REQ","sub",{…},{…}]`
+  public static func request(subscription: String, _ filters: RawFilters) -> [UInt8] {
+    message("REQ", subscription, filters.bytes)
+  }
+
+  /// `["COUNT","sub",{…}]`
+  public static func count(subscription: String, _ filters: RawFilters) -> [UInt8] {
+    message("COUNT", subscription, filters.bytes)
+  }
+
+  /// `["CLOSE","sub"]`
+  public static func close(subscription: String) -> [UInt8] { message("CLOSE", subscription, []) }
+
+  /// `["EVENT",{…}]`, the event's bytes as they are; the caller knows them to be one JSON object.
+  public static func publish(_ event: some Collection<UInt8>) -> [UInt8] { message("EVENT", nil, event) }
+
+  /// `["AUTH",{…}]`, the signed event's bytes as they are.
+  public static func authenticate(_ event: some Collection<UInt8>) -> [UInt8] { message("AUTH", nil, event) }
+
+  private static func message(_ label: String, _ subscription: String?, _ rest: some Collection<UInt8>) -> [UInt8] {
+    var json: [UInt8] = []
+    json.reserveCapacity(label.utf8.count + (subscription?.utf8.count ?? 0) + rest.count + 8)
+    json.append(UInt8(ascii: "["))
+    JSONString.append(label, to: &json)
+    if let subscription {
+      json.append(UInt8(ascii: ","))
+      JSONString.append(subscription, to: &json)
+    }
+    if !rest.isEmpty {
+      json.append(UInt8(ascii: ","))
+      json.append(contentsOf: rest)
+    }
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+}

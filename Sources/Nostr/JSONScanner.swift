@@ -1,0 +1,290 @@
+// JSON without a tree.
+//
+// A relay's message is read once, from left to right, over the bytes as they came: what is wanted (a label, an id) is taken
+// out, what is not (the event itself) is stepped over and named by its range. Nothing is copied, nothing is allocated, and
+// the original bytes stay what they are, which matters here because the bytes of an event are what gets hashed.
+//
+// The grammar is RFC 8259, strictly: a lenient reader in front of a strict one is how two programs come to see two events in
+// one text. Bounds: depth, because the scanner calls itself for each level, and the caller's buffer, beyond which no byte is
+// looked at. UTF-8 is not checked here: a WebSocket text message has been checked already, a file has not.
+//
+// Rejected: FoundationEssentials' JSONDecoder (40 times slower, and it forgets the bytes), simdjson (as fast as this needs to
+// be, but a C++ library with its own padding rules for a grammar of a page).
+
+/// Why a text is not the JSON that was expected, and where.
+public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of disappointment.
+  public enum Problem: Hashable, Sendable {
+    /// The text stops too early.
+    case endOfText
+    /// Another byte stands where this was needed: `':'`, `a value`, `the end`.
+    case expected(String)
+    /// A byte below 0x20 inside a string.
+    case controlCharacter
+    /// A backslash followed by something that is not an escape.
+    case badEscape
+    /// A `\uD800`…`\uDFFF` that is not half of a pair.
+    case loneSurrogate
+    /// Arrays and objects inside each other beyond ``JSONScanner/depthMaximum``.
+    case tooDeep
+    /// A number that is not one, or not in the range asked for.
+    case badNumber
+  }
+
+  /// What is wrong.
+  public let problem: Problem
+  /// The offset of the offending byte from the start of the caller's buffer.
+  public let byteOffset: Int
+
+  /// A fault at a byte.
+  public init(_ problem: Problem, at byteOffset: Int) {
+    self.problem = problem
+    self.byteOffset = byteOffset
+  }
+
+  /// `expected ':' at byte 17`.
+  public var description: String {
+    let what =
+      switch problem {
+      case .endOfText: "the text ends too early"
+      case .expected(let thing): "expected \(thing)"
+      case .controlCharacter: "a control character inside a string"
+      case .badEscape: "an unknown escape"
+      case .loneSurrogate: "half of a surrogate pair"
+      case .tooDeep: "more than \(JSONScanner.depthMaximum) levels of nesting"
+      case .badNumber: "not a number that can stand here"
+      }
+    return "\(what) at byte \(byteOffset)"
+  }
+}
+
+/// Reads JSON from left to right over bytes it does not own.
+///
+/// The buffer must stay valid while the scanner is used; every range it returns is in offsets from the buffer's start. After
+/// a fault the position is unspecified: give the text up.
+public struct JSONScanner {
+  /// The text.
+  public let bytes: UnsafeRawBufferPointer
+  /// The offset of the next byte to be read.
+  public private(set) var position: Int
+
+  /// Deepest nesting of arrays and objects that is followed. An event inside a relay message needs four.
+  public static let depthMaximum = 64
+
+  /// A scanner at `position` of `bytes`.
+  public init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+    precondition(position >= 0 && position <= bytes.count, "a scanner starts inside its text")
+    self.bytes = bytes
+    self.position = position
+  }
+
+  // MARK: Structure
+
+  /// The next byte that is not white space, without passing it.
+  @inline(__always)
+  public mutating func peek() throws(JSONFault) -> UInt8 {
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte > 0x20 { return byte }
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { break }
+      position += 1
+    }
+    if position < bytes.count { throw JSONFault(.expected("a value"), at: position) }
+    throw JSONFault(.endOfText, at: position)
+  }
+
+  /// Passes `byte` if it comes next, after white space; says whether it did.
+  @inline(__always)
+  public mutating func take(_ byte: UInt8) throws(JSONFault) -> Bool {
+    guard try peek() == byte else { return false }
+    position += 1
+    return true
+  }
+
+  /// Passes `byte`, which must come next after white space.
+  @inline(__always)
+  public mutating func expect(_ byte: UInt8) throws(JSONFault) {
+    guard try take(byte) else {
+      throw JSONFault(.expected("'\(Character(UnicodeScalar(byte)))'"), at: position)
+    }
+  }
+
+  /// Makes sure that nothing but white space follows.
+  public mutating func expectEnd() throws(JSONFault) {
+    while position < bytes.count {
+      let byte = bytes[position]
+      guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else {
+        throw JSONFault(.expected("the end"), at: position)
+      }
+      position += 1
+    }
+  }
+
+  // MARK: Scalars
+
+  /// Reads a string; its contents are not copied and not unescaped.
+  public mutating func scanString() throws(JSONFault) -> JSONString {
+    guard try take(UInt8(ascii: "\"")) else { throw JSONFault(.expected("a string"), at: position) }
+    let start = position
+    var hasEscapes = false
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte == UInt8(ascii: "\"") {
+        position += 1
+        return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes)
+      }
+      if byte == UInt8(ascii: "\\") {
+        hasEscapes = true
+        try skipEscape()
+        continue
+      }
+      if byte < 0x20 { throw JSONFault(.controlCharacter, at: position) }
+      position += 1
+    }
+    throw JSONFault(.endOfText, at: position)
+  }
+
+  /// Reads `true` or `false`.
+  public mutating func scanBoolean() throws(JSONFault) -> Bool {
+    switch try peek() {
+    case UInt8(ascii: "t"):
+      try skipWord("true")
+      return true
+    case UInt8(ascii: "f"):
+      try skipWord("false")
+      return false
+    default: throw JSONFault(.expected("true or false"), at: position)
+    }
+  }
+
+  /// Reads an integer of 0 to 2^63-1 written in digits only, as NIP-01 writes kinds and times.
+  public mutating func scanUnsignedInteger() throws(JSONFault) -> Int {
+    guard isDigit(try peek()) else { throw JSONFault(.expected("a whole number"), at: position) }
+    let start = position
+    var value = 0
+    while position < bytes.count, isDigit(bytes[position]) {
+      let (product, overflowed) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carried) = product.addingReportingOverflow(Int(bytes[position] - 0x30))
+      if overflowed || carried { throw JSONFault(.badNumber, at: start) }
+      value = sum
+      position += 1
+    }
+    if bytes[start] == 0x30, position - start > 1 { throw JSONFault(.badNumber, at: start) }
+    if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.badNumber, at: start) }
+    return value
+  }
+
+  // MARK: Stepping over
+
+  /// Passes one value of any kind and returns where it stands, without the white space before it.
+  @discardableResult
+  public mutating func skipValue() throws(JSONFault) -> Range<Int> {
+    _ = try peek()
+    let start = position
+    try skipValue(depth: 0)
+    return start..<position
+  }
+
+  private mutating func skipValue(depth: Int) throws(JSONFault) {
+    switch try peek() {
+    case UInt8(ascii: "\""): _ = try scanString()
+    case UInt8(ascii: "{"): try skipObject(depth: depth + 1)
+    case UInt8(ascii: "["): try skipArray(depth: depth + 1)
+    case UInt8(ascii: "t"): try skipWord("true")
+    case UInt8(ascii: "f"): try skipWord("false")
+    case UInt8(ascii: "n"): try skipWord("null")
+    default: try skipNumber()
+    }
+  }
+
+  private mutating func skipObject(depth: Int) throws(JSONFault) {
+    if depth > Self.depthMaximum { throw JSONFault(.tooDeep, at: position) }
+    position += 1
+    if try take(UInt8(ascii: "}")) { return }
+    repeat {
+      _ = try scanString()
+      try expect(UInt8(ascii: ":"))
+      try skipValue(depth: depth)
+    } while try take(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "}"))
+  }
+
+  private mutating func skipArray(depth: Int) throws(JSONFault) {
+    if depth > Self.depthMaximum { throw JSONFault(.tooDeep, at: position) }
+    position += 1
+    if try take(UInt8(ascii: "]")) { return }
+    repeat { try skipValue(depth: depth) } while try take(UInt8(ascii: ","))
+    try expect(UInt8(ascii: "]"))
+  }
+
+  private mutating func skipWord(_ word: StaticString) throws(JSONFault) {
+    let start = position
+    for index in 0..<word.utf8CodeUnitCount {
+      guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+      guard bytes[position] == word.utf8Start[index] else { throw JSONFault(.expected("a value"), at: start) }
+      position += 1
+    }
+    if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.expected("a value"), at: start) }
+  }
+
+  private mutating func skipNumber() throws(JSONFault) {
+    let start = position
+    if bytes[position] == UInt8(ascii: "-") { position += 1 }
+    let whole = skipDigits()
+    if whole == 0 { throw JSONFault(.expected("a value"), at: start) }
+    if whole > 1, bytes[position - whole] == 0x30 { throw JSONFault(.badNumber, at: start) }
+    if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+      position += 1
+      if skipDigits() == 0 { throw JSONFault(.badNumber, at: start) }
+    }
+    if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+      position += 1
+      if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
+        position += 1
+      }
+      if skipDigits() == 0 { throw JSONFault(.badNumber, at: start) }
+    }
+    if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.badNumber, at: start) }
+  }
+
+  private mutating func skipDigits() -> Int {
+    let start = position
+    while position < bytes.count, isDigit(bytes[position]) { position += 1 }
+    return position - start
+  }
+
+  /// At a backslash: passes the escape, having looked that it is one. Whether surrogates pair up is asked when the string
+  /// is unescaped.
+  private mutating func skipEscape() throws(JSONFault) {
+    let start = position
+    guard position + 1 < bytes.count else { throw JSONFault(.endOfText, at: bytes.count) }
+    switch bytes[position + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      position += 2
+    case UInt8(ascii: "u"):
+      position += 2
+      for _ in 0..<4 {
+        guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+        guard hexadecimalValue(bytes[position]) != nil else { throw JSONFault(.badEscape, at: start) }
+        position += 1
+      }
+    default: throw JSONFault(.badEscape, at: start)
+    }
+  }
+
+  @inline(__always) private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
+  /// Bytes that would make one token of what must be two: `12x`, `truefalse`, `1.2.3`.
+  private func isNumberTail(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (byte | 0x20) &- 0x61 < 26 || byte == 0x2E || byte == 0x2B || byte == 0x2D
+  }
+}
+
+/// The value of a hexadecimal digit of either case; nil for any other byte.
+@inline(__always)
+func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+  if byte &- 0x30 < 10 { return byte &- 0x30 }
+  let letter = (byte | 0x20) &- 0x61
+  return letter < 6 ? letter + 10 : nil
+}

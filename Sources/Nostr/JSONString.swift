@@ -1,0 +1,131 @@
+/// A JSON string where it stands in its text: between the quotes, escapes untouched.
+public struct JSONString: Hashable, Sendable {
+  /// The bytes between the quotes, in offsets of the scanner's buffer.
+  public let content: Range<Int>
+  /// Whether there is a backslash among them. Without one, the bytes are the value.
+  public let hasEscapes: Bool
+
+  /// A string at this place.
+  public init(content: Range<Int>, hasEscapes: Bool) {
+    self.content = content
+    self.hasEscapes = hasEscapes
+  }
+
+  /// What becomes of `\uD800`, which is JSON but no Unicode.
+  public enum LoneSurrogates: Sendable {
+    /// U+FFFD stands for it: for texts a person reads.
+    case replaced
+    /// A fault: where a hash or a key depends on the value.
+    case refused
+  }
+
+  /// Whether the value is exactly this ASCII text, escapes considered: `"\u0045OSE"` is `EOSE`.
+  public func equals(_ text: StaticString, in bytes: UnsafeRawBufferPointer) -> Bool {
+    if hasEscapes { return string(in: bytes) == "\(text)" }
+    guard content.count == text.utf8CodeUnitCount else { return false }
+    for index in 0..<content.count where bytes[content.lowerBound + index] != text.utf8Start[index] { return false }
+    return true
+  }
+
+  /// The value as text. Broken UTF-8 and lone surrogates become U+FFFD.
+  public func string(in bytes: UnsafeRawBufferPointer) -> String {
+    guard hasEscapes else { return String(decoding: bytes[content], as: UTF8.self) }
+    var value: [UInt8] = []
+    value.reserveCapacity(content.count)
+    do {
+      try unescape(in: bytes, into: &value, loneSurrogates: .replaced)
+    } catch {
+      preconditionFailure("the scanner lets no other escape through: \(error)")
+    }
+    return String(decoding: value, as: UTF8.self)
+  }
+
+  /// Appends the value's UTF-8 bytes.
+  ///
+  /// - Throws: `loneSurrogate` if those are refused; `badEscape` for a range that no scanner has passed.
+  public func unescape(
+    in bytes: UnsafeRawBufferPointer, into value: inout [UInt8], loneSurrogates: LoneSurrogates
+  ) throws(JSONFault) {
+    var position = content.lowerBound
+    while position < content.upperBound {
+      let byte = bytes[position]
+      guard byte == UInt8(ascii: "\\") else {
+        value.append(byte)
+        position += 1
+        continue
+      }
+      guard position + 1 < content.upperBound else { throw JSONFault(.badEscape, at: position) }
+      if bytes[position + 1] != UInt8(ascii: "u") {
+        guard let meant = Self.shortEscape(bytes[position + 1]) else { throw JSONFault(.badEscape, at: position) }
+        value.append(meant)
+        position += 2
+        continue
+      }
+      let (scalar, next) = try unicodeEscape(in: bytes, at: position, loneSurrogates)
+      value.append(contentsOf: Array(String(scalar).utf8))
+      position = next
+    }
+  }
+
+  private static func shortEscape(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: nil
+    }
+  }
+
+  private func unicodeEscape(
+    in bytes: UnsafeRawBufferPointer, at position: Int, _ loneSurrogates: LoneSurrogates
+  ) throws(JSONFault) -> (scalar: Unicode.Scalar, next: Int) {
+    guard let unit = codeUnit(in: bytes, at: position) else { throw JSONFault(.badEscape, at: position) }
+    if let scalar = Unicode.Scalar(UInt32(unit)) { return (scalar, position + 6) }
+    if unit < 0xDC00, let low = codeUnit(in: bytes, at: position + 6), low & 0xFC00 == 0xDC00,
+      let scalar = Unicode.Scalar(0x10000 + (UInt32(unit) & 0x3FF) << 10 + UInt32(low) & 0x3FF)
+    {
+      return (scalar, position + 12)
+    }
+    if loneSurrogates == .refused { throw JSONFault(.loneSurrogate, at: position) }
+    return ("\u{FFFD}", position + 6)
+  }
+
+  /// The UTF-16 unit of a `\uXXXX` at `position`; nil when none stands there.
+  private func codeUnit(in bytes: UnsafeRawBufferPointer, at position: Int) -> UInt16? {
+    guard position + 6 <= content.upperBound, bytes[position] == UInt8(ascii: "\\"),
+      bytes[position + 1] == UInt8(ascii: "u")
+    else { return nil }
+    var unit: UInt16 = 0
+    for index in 2..<6 {
+      guard let digit = hexadecimalValue(bytes[position + index]) else { return nil }
+      unit = unit << 4 | UInt16(digit)
+    }
+    return unit
+  }
+}
+
+extension JSONString {
+  /// Appends `text` to `json` as a JSON string with its quotes, escaped as NIP-01 does: the seven short escapes, other control
+  /// characters as `\u00XX`, everything else verbatim.
+  public static func append(_ text: String, to json: inout [UInt8]) {
+    json.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): json.append(contentsOf: [UInt8(ascii: "\\"), byte])
+      case 0x08: json.append(contentsOf: Array("\\b".utf8))
+      case 0x09: json.append(contentsOf: Array("\\t".utf8))
+      case 0x0A: json.append(contentsOf: Array("\\n".utf8))
+      case 0x0C: json.append(contentsOf: Array("\\f".utf8))
+      case 0x0D: json.append(contentsOf: Array("\\r".utf8))
+      case 0..<0x20:
+        let digits = Array("0123456789abcdef".utf8)
+        json.append(contentsOf: Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+      default: json.append(byte)
+      }
+    }
+    json.append(UInt8(ascii: "\""))
+  }
+}

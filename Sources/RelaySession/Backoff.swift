@@ -1,0 +1,33 @@
+internal import Clocks
+
+/// When to try again: full jitter in a window that doubles with each failure.
+///
+/// Full jitter, because a relay that comes back meets all its clients at once. Forgotten only after a connection has stood for
+/// a while: a relay that accepts and hangs up must not be dialled in a tight loop. Never "for ever": every relay is tried again
+/// at the ceiling's pace.
+struct Backoff {
+  private let limits: SessionLimits
+  private var failures = 0
+
+  init(_ limits: SessionLimits) { self.limits = limits }
+
+  /// Counts a failure; returns the milliseconds to wait.
+  mutating func failed(isNameFailure: Bool, using generator: inout SeededGenerator) -> UInt64 {
+    let window =
+      isNameFailure
+      ? limits.retryCeilingMilliseconds : grown(limits.retryBaseMilliseconds, limits.retryCeilingMilliseconds)
+    failures += 1
+    return max(UInt64.random(in: 0...window, using: &generator), limits.attemptSpacingMilliseconds)
+  }
+
+  /// Least milliseconds between the last attempt and one made because work is waiting.
+  var demandDelay: UInt64 { grown(limits.attemptSpacingMilliseconds, limits.demandCeilingMilliseconds) }
+
+  /// Forgets the failures.
+  mutating func reset() { failures = 0 }
+
+  private func grown(_ base: UInt64, _ ceiling: UInt64) -> UInt64 {
+    // 2^20 times any base is beyond any ceiling, and far from overflow.
+    min(ceiling, base << UInt64(min(failures, 20)))
+  }
+}

@@ -1,0 +1,84 @@
+public import Clocks
+public import Nostr
+
+extension RelaySession {
+  /// Which work is meant when all of it fails.
+  enum Extent { case all, sent }
+
+  /// The relay said something of `byteCount` bytes. Ranges in the actions are those of the message.
+  public mutating func received(_ message: RelayMessage, byteCount: Int, at now: Instant) -> [SessionAction] {
+    // What was on its way when we closed is of no use to anybody.
+    guard case .open = state else { return [] }
+    counters.messages += 1
+    counters.messageBytes += UInt64(byteCount)
+    switch message {
+    case .event(let subscription, let range):
+      guard let key = requests.keys[subscription] else {
+        countUnclaimed(subscription)
+        return []
+      }
+      counters.events += 1
+      counters.eventBytes += UInt64(range.count)
+      return [.deliver(key, event: range)]
+    case .endOfStoredEvents(let subscription, let completeness):
+      return receivedEndOfStored(subscription, completeness, at: now)
+    case .closed(let subscription, let reason): return receivedClosed(subscription, reason, at: now)
+    case .ok(let id, let isAccepted, let reason): return receivedOK(id, isAccepted: isAccepted, reason, at: now)
+    case .notice(let text):
+      counters.notices += 1
+      return [.reportNotice(text)]
+    case .authentication(let challenge):
+      self.challenge = challenge
+      return [.reportChallenge(challenge)]
+    case .count(let subscription, _, _, _):
+      countUnclaimed(subscription)
+      return []
+    case .unknown: return countGarbage(at: now)
+    }
+  }
+
+  /// The relay sent a message that cannot be read. Too many of those on one connection end it.
+  public mutating func receivedGarbage(byteCount: Int, at now: Instant) -> [SessionAction] {
+    guard case .open = state else { return [] }
+    counters.messages += 1
+    counters.messageBytes += UInt64(byteCount)
+    return countGarbage(at: now)
+  }
+
+  private mutating func countGarbage(at now: Instant) -> [SessionAction] {
+    guard case .open(var connection) = state else { return [] }
+    counters.garbage += 1
+    connection.garbage += 1
+    state = .open(connection)
+    if connection.garbage < limits.garbageMaximum { return [] }
+    lastFailure = "it sent \(connection.garbage) messages that are not Nostr's"
+    counters.disconnections += 1
+    state = .closing(hasPenalty: true)
+    var actions: [SessionAction] = [.close(code: 1008, reason: "too many messages that are not Nostr's")]
+    let failure = WorkFailure(.disconnected, "the connection to \(url) was closed: \(lastFailure)")
+    failAll(requests: .sent, publishes: .sent, failure, &actions)
+    return settled(actions, at: now)
+  }
+
+  /// Ends work of that extent: requests are safe to ask again, an event that was sent is `unknown`.
+  mutating func failAll(
+    requests requestExtent: Extent, publishes publishExtent: Extent, _ failure: WorkFailure,
+    _ actions: inout [SessionAction]
+  ) {
+    for (key, request) in requests.all.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+    where requestExtent == .all || request.subscription != nil {
+      _ = requests.remove(key)
+      actions.append(.failRequest(key, failure))
+    }
+    let events = publishes.all.filter { publishExtent == .all || $0.value.sentAt != nil }
+    var claims: [(key: PublishKey, wasSent: Bool)] = []
+    for id in events.keys {
+      guard let publication = publishes.remove(id) else { continue }
+      claims += publication.claims.map { ($0.key, publication.sentAt != nil) }
+    }
+    for claim in claims.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let outcome: WorkOutcome = claim.wasSent ? .unknown : .notStarted
+      actions.append(.failPublish(claim.key, WorkFailure(failure.code, failure.message, outcome)))
+    }
+  }
+}

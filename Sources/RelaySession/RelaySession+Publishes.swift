@@ -1,0 +1,137 @@
+public import Clocks
+public import Nostr
+
+/// The publishes of a session, by event: several for one event share its message and its answer.
+struct Publishes {
+  struct Publication {
+    /// The event's bytes until it was sent, then none.
+    var event: [UInt8]
+    let byteCount: Int
+    var sentAt: Instant?
+    /// Who waits for the OK, and until when.
+    var claims: [(key: PublishKey, deadline: Instant)]
+  }
+
+  var all: [EventID: Publication] = [:]
+  /// Which event each key stands for.
+  var ids: [PublishKey: EventID] = [:]
+  var waiting: [EventID] = []
+  var waitingByteCount = 0
+  var sentByteCount = 0
+
+  var hasWaiting: Bool { !waiting.isEmpty }
+  var sentCount: Int { all.count - waiting.count }
+  var nextDeadline: Instant? { all.values.lazy.flatMap(\.claims).map(\.deadline).min() }
+
+  /// Forgets an event and all its claims.
+  mutating func remove(_ id: EventID) -> Publication? {
+    guard let publication = all.removeValue(forKey: id) else { return nil }
+    for claim in publication.claims { ids[claim.key] = nil }
+    if publication.sentAt == nil {
+      waiting.removeAll { $0 == id }
+      waitingByteCount -= publication.byteCount
+    } else {
+      sentByteCount -= publication.byteCount
+    }
+    return publication
+  }
+}
+
+extension RelaySession {
+  /// Publishes that have no answer yet.
+  public var publishCount: Int { publishes.ids.count }
+
+  /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
+  ///
+  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`.
+  public mutating func publishStarted(
+    _ key: PublishKey, event: [UInt8], id: EventID, deadline: Instant, at now: Instant
+  ) -> [SessionAction] {
+    precondition(publishes.ids[key] == nil, "publish \(key.rawValue) is under way already")
+    let isKnown = publishes.all[id] != nil
+    if publishes.ids.count >= limits.publishMaximum
+      || (!isKnown && publishes.waitingByteCount + event.count > limits.waitingEventByteCountMaximum)
+    {
+      return [.failPublish(key, WorkFailure(.full, "too many events wait for \(url) already"))]
+    }
+    publishes.ids[key] = id
+    if isKnown {
+      publishes.all[id]?.claims.append((key, deadline))
+    } else {
+      publishes.all[id] = Publishes.Publication(event: event, byteCount: event.count, claims: [(key, deadline)])
+      publishes.waiting.append(id)
+      publishes.waitingByteCount += event.count
+    }
+    return settled([], at: now)
+  }
+
+  /// Nobody waits for the answer any more; an event that was not sent yet is not sent. No further action names the key.
+  public mutating func publishCancelled(_ key: PublishKey, at now: Instant) -> [SessionAction] {
+    guard let id = publishes.ids[key] else { return [] }
+    withdraw(key, from: id)
+    return settled([], at: now)
+  }
+
+  mutating func launchPublishes(at now: Instant, _ actions: inout [SessionAction]) {
+    while let id = publishes.waiting.first, let publication = publishes.all[id], maySend(publication) {
+      publishes.waiting.removeFirst()
+      publishes.waitingByteCount -= publication.byteCount
+      publishes.sentByteCount += publication.byteCount
+      publishes.all[id]?.event = []
+      publishes.all[id]?.sentAt = now
+      actions.append(.send(ClientMessage.publish(publication.event)))
+    }
+  }
+
+  private func maySend(_ publication: Publishes.Publication) -> Bool {
+    if publishes.sentCount == 0 { return true }
+    return publishes.sentCount < limits.sentEventMaximum
+      && publishes.sentByteCount + publication.byteCount <= limits.sentEventByteCountMaximum
+  }
+
+  /// Takes one claim away; the last one takes the event with it.
+  private mutating func withdraw(_ key: PublishKey, from id: EventID) {
+    publishes.ids[key] = nil
+    publishes.all[id]?.claims.removeAll { $0.key == key }
+    guard let publication = publishes.all[id], publication.claims.isEmpty else { return }
+    _ = publishes.remove(id)
+    if publication.sentAt != nil, case .open(var connection) = state {
+      connection.abandonedEvents += 1
+      state = .open(connection)
+    }
+  }
+
+  mutating func expirePublishes(at now: Instant, _ actions: inout [SessionAction]) {
+    let due = publishes.all.flatMap { id, publication in
+      publication.claims.filter { $0.deadline <= now }.map { (key: $0.key, id: id, wasSent: publication.sentAt != nil) }
+    }
+    for claim in due.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      withdraw(claim.key, from: claim.id)
+      let outcome: WorkOutcome = claim.wasSent ? .unknown : .notStarted
+      actions.append(.failPublish(claim.key, expiry(wasSent: claim.wasSent, outcome)))
+    }
+  }
+
+  mutating func receivedOK(
+    _ id: EventID?, isAccepted: Bool, _ reason: RelayReason, at now: Instant
+  ) -> [SessionAction] {
+    guard let id = id ?? (isAccepted ? nil : onlySentEvent), publishes.all[id]?.sentAt != nil,
+      let publication = publishes.remove(id)
+    else {
+      counters.strayMessages += 1
+      return []
+    }
+    noteLatency(since: publication.sentAt, at: now)
+    if !isAccepted { counters.refusals += 1 }
+    let answers = publication.claims.map { SessionAction.answer($0.key, isAccepted: isAccepted, reason: reason) }
+    return settled(answers, at: now)
+  }
+
+  /// The one event a nameless refusal can mean; nil when there is none, or several, or one that was given up.
+  private var onlySentEvent: EventID? {
+    guard case .open(let connection) = state, connection.abandonedEvents == 0, publishes.sentCount == 1 else {
+      return nil
+    }
+    return publishes.all.first { $0.value.sentAt != nil }?.key
+  }
+}

@@ -1,0 +1,148 @@
+public import Clocks
+public import Nostr
+
+/// The requests of a session: waiting in order, or sent under a subscription id.
+struct Requests {
+  struct Request {
+    let filters: RawFilters
+    let mode: RequestMode
+    let deadline: Instant
+    /// The id it was sent under; nil while it waits.
+    var subscription: String?
+    var sentAt: Instant?
+    var hasEndedStored = false
+
+    /// A live request that was sent has no deadline any more.
+    var activeDeadline: Instant? { subscription != nil && mode == .live ? nil : deadline }
+  }
+
+  var all: [RequestKey: Request] = [:]
+  var waiting: [RequestKey] = []
+  var keys: [String: RequestKey] = [:]
+
+  var hasWaiting: Bool { !waiting.isEmpty }
+  var nextDeadline: Instant? { all.values.lazy.compactMap(\.activeDeadline).min() }
+
+  /// Forgets a request, wherever it is.
+  mutating func remove(_ key: RequestKey) -> Request? {
+    guard let request = all.removeValue(forKey: key) else { return nil }
+    if let subscription = request.subscription {
+      keys[subscription] = nil
+    } else {
+      waiting.removeAll { $0 == key }
+    }
+    return request
+  }
+}
+
+extension RelaySession {
+  /// Requests that are waiting or sent.
+  public var requestCount: Int { requests.all.count }
+
+  /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
+  ///
+  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE.
+  public mutating func requestStarted(
+    _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, deadline: Instant, at now: Instant
+  ) -> [SessionAction] {
+    precondition(requests.all[key] == nil, "request \(key.rawValue) is under way already")
+    guard requests.waiting.count < limits.waitingRequestMaximum else {
+      let message = "\(limits.waitingRequestMaximum) requests wait for \(url) already"
+      return [.failRequest(key, WorkFailure(.full, message))]
+    }
+    requests.all[key] = Requests.Request(filters: filters, mode: mode, deadline: deadline)
+    requests.waiting.append(key)
+    return settled([], at: now)
+  }
+
+  /// Nobody wants the answer any more. No further action names the key. A key that is not under way is passed over: its end
+  /// and this may have crossed.
+  public mutating func requestCancelled(_ key: RequestKey, at now: Instant) -> [SessionAction] {
+    guard let request = requests.remove(key) else { return [] }
+    return settled(closeMessage(request), at: now)
+  }
+
+  mutating func launchRequests(at now: Instant, _ actions: inout [SessionAction]) {
+    guard case .open(var connection) = state else { return }
+    while requests.keys.count < limits.openSubscriptionMaximum, !requests.waiting.isEmpty {
+      let key = requests.waiting.removeFirst()
+      guard var request = requests.all[key] else { continue }
+      let subscription = connection.names.next()
+      request.subscription = subscription
+      request.sentAt = now
+      requests.all[key] = request
+      requests.keys[subscription] = key
+      actions.append(.send(ClientMessage.request(subscription: subscription, request.filters)))
+    }
+    state = .open(connection)
+  }
+
+  mutating func expireRequests(at now: Instant, _ actions: inout [SessionAction]) {
+    let due = requests.all.filter { $0.value.activeDeadline.map { $0 <= now } ?? false }.keys
+    for key in due.sorted(by: { $0.rawValue < $1.rawValue }) {
+      guard let request = requests.remove(key) else { continue }
+      actions += closeMessage(request)
+      actions.append(.failRequest(key, expiry(wasSent: request.subscription != nil, .notStarted)))
+    }
+  }
+
+  /// Why work ran out of time, in the state of now.
+  func expiry(wasSent: Bool, _ outcome: WorkOutcome) -> WorkFailure {
+    if wasSent { return WorkFailure(.timedOut, "\(url) did not answer in time", outcome) }
+    if case .open = state {
+      return WorkFailure(.timedOut, "\(url) was busy with earlier work until the deadline", outcome)
+    }
+    let why = lastFailure.isEmpty ? "the connection was not made in time" : lastFailure
+    return WorkFailure(.relayUnreachable, "\(url) could not be reached: \(why)", outcome)
+  }
+
+  /// CLOSE for a request that was sent, if there is a connection to send it on.
+  func closeMessage(_ request: Requests.Request) -> [SessionAction] {
+    guard case .open = state, let subscription = request.subscription else { return [] }
+    return [.send(ClientMessage.close(subscription: subscription))]
+  }
+
+  // MARK: Messages
+
+  mutating func receivedEndOfStored(
+    _ subscription: String, _ completeness: RelayMessage.Completeness, at now: Instant
+  ) -> [SessionAction] {
+    guard let key = requests.keys[subscription], var request = requests.all[key], !request.hasEndedStored else {
+      countUnclaimed(subscription)
+      return []
+    }
+    noteLatency(since: request.sentAt, at: now)
+    if request.mode == .live {
+      request.hasEndedStored = true
+      requests.all[key] = request
+      return [.endStoredEvents(key, completeness: completeness, isOver: false)]
+    }
+    _ = requests.remove(key)
+    let actions: [SessionAction] = [.endStoredEvents(key, completeness: completeness, isOver: true)]
+    return settled(actions + closeMessage(request), at: now)
+  }
+
+  mutating func receivedClosed(_ subscription: String, _ reason: RelayReason, at now: Instant) -> [SessionAction] {
+    guard let key = requests.keys[subscription] else {
+      countUnclaimed(subscription)
+      return []
+    }
+    _ = requests.remove(key)
+    counters.refusals += 1
+    let message = "\(url) closed the subscription\(reason.text.isEmpty ? "" : ": \(reason.text)")"
+    return settled([.failRequest(key, WorkFailure(.closedByRelay, message, reason: reason))], at: now)
+  }
+
+  /// A subscription id without a request: one that has ended, or one that never was.
+  mutating func countUnclaimed(_ subscription: String) {
+    if case .open(let connection) = state, connection.names.isOwn(subscription) {
+      counters.lateMessages += 1
+    } else {
+      counters.strayMessages += 1
+    }
+  }
+
+  mutating func noteLatency(since sent: Instant?, at now: Instant) {
+    if let sent { counters.lastLatencyMilliseconds = now.milliseconds(since: sent) }
+  }
+}

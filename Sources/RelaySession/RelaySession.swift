@@ -1,0 +1,261 @@
+public import Clocks
+public import Nostr
+
+// One outbound relay's life, as a value: what happened goes in, what is to be done comes out. No socket, no clock, no
+// randomness of its own (a seed is given), so a year of bad weather is a test of a second.
+//
+//     idle ──────► connecting ──────► open ──────► closing
+//       ▲  ▲          │    ▲            │             │
+//       │  └──────────┤    │            │             │
+//       │          waiting ◄────────────┘             │
+//       └──────────────┴──────────────────────────────┘
+//
+//     idle        nobody wants it            → connecting
+//     waiting     until the back-off is over → connecting, idle
+//     connecting  the shell is dialling      → open, waiting, idle
+//     open        messages flow              → closing, waiting, connecting
+//     closing     our close is under way     → idle, waiting, connecting
+//
+// Who wants it: a standing wish (`openRequested`), or work that waits. Work that arrives in the middle of a back-off is a
+// reason to try at once, but not in a loop: its own, much shorter spacing grows with the failures as well.
+//
+// What is promised. Each request and each publish ends exactly once: finished, failed or answered. Requests that were sent fail when
+// the connection ends; nothing is repeated behind the caller's back, since only the caller knows what it already has. Those not
+// sent stay and go out on the next connection, until their own deadline. An event without an OK is `unknown`.
+//
+// Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay does
+// for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
+// without a name is believed by nobody.
+
+/// The session with one relay: connection, requests, publishes. A pure machine.
+public struct RelaySession: Sendable {
+  /// What state the connection is in, for people.
+  public enum Phase: String, Sendable {
+    /// Not connected, and nobody wants it.
+    case idle
+    /// Not connected; will be tried again.
+    case waiting
+    /// An attempt is under way.
+    case connecting
+    /// Connected.
+    case open
+    /// Being closed.
+    case closing
+  }
+
+  enum State {
+    case idle
+    case waiting(until: Instant)
+    case connecting(attempt: UInt64)
+    case open(Connection)
+    /// With a penalty when it was the relay's fault: then the back-off grows.
+    case closing(hasPenalty: Bool)
+  }
+
+  /// What belongs to one connection and goes with it.
+  struct Connection {
+    let since: Instant
+    var names: SubscriptionNames
+    var garbage = 0
+    /// Events sent on it whose publishes all gave up: a nameless OK could be theirs.
+    var abandonedEvents = 0
+  }
+
+  /// The relay.
+  public let url: RelayURL
+  /// What it may hold.
+  public let limits: SessionLimits
+  /// What it has seen.
+  public internal(set) var counters = SessionCounters()
+  /// Why the last attempt failed or the last connection ended; empty before the first time.
+  public internal(set) var lastFailure = ""
+  /// The challenge of this connection, if the relay has sent one (NIP-42).
+  public internal(set) var challenge: String?
+
+  var state = State.idle
+  var requests = Requests()
+  var publishes = Publishes()
+  private var generator: SeededGenerator
+  private var backoff: Backoff
+  private var wantsOpen = false
+  private var isStalled = false
+  private var lastAttempt: Instant?
+  private var notBefore: Instant?
+  private var timer: Instant?
+
+  /// A session that is idle. `seed` should differ between relays and starts: the jitter comes from it.
+  public init(url: RelayURL, limits: SessionLimits = SessionLimits(), seed: UInt64) {
+    self.url = url
+    self.limits = limits
+    generator = SeededGenerator(seed: seed)
+    backoff = Backoff(limits)
+  }
+
+  /// The connection's state.
+  public var phase: Phase {
+    switch state {
+    case .idle: .idle
+    case .waiting: .waiting
+    case .connecting: .connecting
+    case .open: .open
+    case .closing: .closing
+    }
+  }
+
+  // MARK: Wishes
+
+  /// The connection is wanted from now on, work or no work.
+  public mutating func openRequested(at now: Instant) -> [SessionAction] {
+    wantsOpen = true
+    return settled([], at: now)
+  }
+
+  /// The session is to end: all work fails now, and nothing is dialled until something new is asked.
+  public mutating func closeRequested(at now: Instant) -> [SessionAction] {
+    wantsOpen = false
+    var actions: [SessionAction] = []
+    let failure = WorkFailure(.closing, "the session with \(url) is being closed")
+    failAll(requests: .all, publishes: .all, failure, &actions)
+    switch state {
+    case .idle, .closing: break
+    case .waiting: state = .idle
+    case .connecting(let attempt):
+      state = .idle
+      actions.append(.abandonConnect(attempt: attempt))
+    case .open:
+      state = .closing(hasPenalty: false)
+      actions.append(.close(code: 1000, reason: ""))
+    }
+    return settled(actions, at: now)
+  }
+
+  /// Someone, or a network that came back, asks to try now: the back-off is forgotten.
+  public mutating func retryRequested(at now: Instant) -> [SessionAction] {
+    backoff.reset()
+    notBefore = nil
+    if case .waiting = state { state = .waiting(until: now) }
+    return settled([], at: now)
+  }
+
+  /// Nobody takes what is delivered any more: the relay must wait.
+  public mutating func deliveryStalled() -> [SessionAction] {
+    if isStalled { return [] }
+    isStalled = true
+    if case .open = state { return [.pauseReading] }
+    return []
+  }
+
+  /// Deliveries are taken again.
+  public mutating func deliveryResumed() -> [SessionAction] {
+    if !isStalled { return [] }
+    isStalled = false
+    if case .open = state { return [.resumeReading] }
+    return []
+  }
+
+  // MARK: The connection
+
+  /// An attempt has succeeded.
+  public mutating func connected(attempt: UInt64, at now: Instant) -> [SessionAction] {
+    guard case .connecting(attempt) = state else { return [.abandonConnect(attempt: attempt)] }
+    state = .open(Connection(since: now, names: SubscriptionNames(using: &generator)))
+    challenge = nil
+    counters.connections += 1
+    return settled(isStalled ? [.pauseReading] : [], at: now)
+  }
+
+  /// An attempt has failed.
+  public mutating func connectFailed(attempt: UInt64, _ failure: ConnectFailure, at now: Instant) -> [SessionAction] {
+    guard case .connecting(attempt) = state else { return [] }
+    counters.connectFailures += 1
+    lastFailure = failure.message
+    if let milliseconds = failure.retryAfterMilliseconds {
+      notBefore = now.advanced(milliseconds: min(milliseconds, limits.retryAfterMaximumMilliseconds))
+    }
+    backOff(isNameFailure: failure.isNameFailure, at: now)
+    return settled([], at: now)
+  }
+
+  /// The connection has ended, asked for or not.
+  public mutating func disconnected(reason: String, at now: Instant) -> [SessionAction] {
+    var actions: [SessionAction] = []
+    switch state {
+    case .idle, .waiting, .connecting: preconditionFailure("a connection ended that this session did not have")
+    case .closing(hasPenalty: false): state = .idle
+    case .closing(hasPenalty: true): backOff(isNameFailure: false, at: now)
+    case .open(let connection):
+      counters.disconnections += 1
+      lastFailure = reason
+      if now.milliseconds(since: connection.since) >= limits.stableMilliseconds { backoff.reset() }
+      backOff(isNameFailure: false, at: now)
+    }
+    challenge = nil
+    let failure = WorkFailure(.disconnected, "the connection to \(url) ended: \(reason)")
+    failAll(requests: .sent, publishes: .sent, failure, &actions)
+    return settled(actions, at: now)
+  }
+
+  /// The instant of the last `setTimer` has come.
+  public mutating func timerFired(at now: Instant) -> [SessionAction] {
+    timer = nil
+    var actions: [SessionAction] = []
+    expireRequests(at: now, &actions)
+    expirePublishes(at: now, &actions)
+    return settled(actions, at: now)
+  }
+
+  private mutating func backOff(isNameFailure: Bool, at now: Instant) {
+    let delay = backoff.failed(isNameFailure: isNameFailure, using: &generator)
+    let next = now.advanced(milliseconds: delay)
+    state = .waiting(until: max(next, notBefore ?? next))
+  }
+
+  // MARK: What follows from the state
+
+  /// Ends every input that may have changed something: dials if there is reason to, sends what may be sent, sets the timer.
+  mutating func settled(_ actions: [SessionAction], at now: Instant) -> [SessionAction] {
+    var actions = actions
+    let hasWork = requests.hasWaiting || publishes.hasWaiting
+    switch state {
+    case .idle where wantsOpen || hasWork: dial(notBefore: attemptAllowed, at: now, &actions)
+    case .waiting(let until):
+      if !wantsOpen && !hasWork {
+        state = .idle
+      } else {
+        dial(notBefore: hasWork ? min(until, attemptAllowed) : until, at: now, &actions)
+      }
+    case .open:
+      launchRequests(at: now, &actions)
+      launchPublishes(at: now, &actions)
+    case .idle, .connecting, .closing: break
+    }
+    setTimer(&actions)
+    return actions
+  }
+
+  /// The earliest instant at which waiting work may cause an attempt.
+  private var attemptAllowed: Instant {
+    let spaced = lastAttempt?.advanced(milliseconds: backoff.demandDelay) ?? Instant(nanoseconds: 0)
+    return max(spaced, notBefore ?? spaced)
+  }
+
+  private mutating func dial(notBefore allowed: Instant, at now: Instant, _ actions: inout [SessionAction]) {
+    guard now >= allowed else {
+      state = .waiting(until: allowed)
+      return
+    }
+    notBefore = nil
+    lastAttempt = now
+    counters.attempts += 1
+    state = .connecting(attempt: counters.attempts)
+    actions.append(.connect(attempt: counters.attempts))
+  }
+
+  private mutating func setTimer(_ actions: inout [SessionAction]) {
+    var due = [requests.nextDeadline, publishes.nextDeadline].compactMap { $0 }.min()
+    if case .waiting(let until) = state { due = min(until, due ?? until) }
+    if due == timer { return }
+    timer = due
+    actions.append(due.map { .setTimer($0) } ?? .cancelTimer)
+  }
+}

@@ -1,0 +1,39 @@
+public import Clocks
+public import EventLoop
+
+/// The stream a WebSocket stands on: bare TCP, or what encrypts it. The contract is ``ByteStream``'s, word for word.
+@EventLoopActor
+public protocol ByteTransport: AnyObject {
+  /// Called with what has arrived and was not used yet; returns how many bytes it used.
+  var onInput: (@EventLoopActor (UnsafeMutableRawBufferPointer) -> Int)? { get set }
+  /// Called once when the stream is over, unless it was closed from here.
+  var onEnd: (@EventLoopActor (LoopFault?) -> Void)? { get set }
+  /// Called when output that had been waiting has all gone.
+  var onDrained: (@EventLoopActor () -> Void)? { get set }
+  /// Whether it was closed or is over.
+  var isClosed: Bool { get }
+  /// Bytes that wait to be taken by the kernel.
+  var pendingByteCount: Int { get }
+  /// Starts, or goes on, reading.
+  func startReading()
+  /// Stops reading, down to the socket: the other side's window closes.
+  func stopReading()
+  /// Offers unused input to `onInput` again.
+  func offerRest()
+  /// Appends bytes to the output; they are copied.
+  func write(_ bytes: UnsafeRawBufferPointer)
+  /// Writes what the kernel takes at once, then closes.
+  func flushAndClose()
+  /// Closes without calling back.
+  func close()
+}
+
+extension ByteStream: ByteTransport {}
+
+/// Puts encryption between a TCP connection and a WebSocket. TLS by OpenSSL will be one; the WebSocket need not know it.
+@EventLoopActor
+public protocol TransportSecurity: Sendable {
+  /// Makes an encrypted stream of a fresh connection, having checked that the other side is `host`. Owns `stream` from here
+  /// on, also when it throws.
+  func secure(_ stream: ByteStream, host: String, deadline: Instant) async throws(WebSocketFault) -> any ByteTransport
+}

@@ -1,0 +1,249 @@
+internal import CWslay
+
+// wslay, fed from memory.
+//
+// wslay pulls: `wslay_event_recv` asks a callback for bytes until there are none, and calls others with what it found. Here
+// the bytes are the caller's buffer, so one call to `receive` works off one read. wslay's own buffering of messages is off:
+// it allocates what a frame's header announces, and an announcement is not worth a megabyte. Chunks are collected here instead,
+// and memory grows with received bytes only.
+//
+// wslay reads ahead up to 4 KB. When the consumer says `hold`, messages that were in those bytes already are kept in `held`
+// (at most 4 KB of payload by construction); no byte beyond them is taken until `release`.
+//
+// The class knows no socket and no loop. wslay holds its address, unretained, for as long as it lives.
+
+/// RFC 6455 framing in memory: bytes to messages, messages to bytes.
+final class FrameCodec {
+  /// How the framing ended. None of these can be left again.
+  enum Ending: Equatable {
+    /// A close frame came; the answer to it is in the output.
+    case closedByPeer(code: UInt16, reason: String)
+    /// The peer broke the protocol or the limit; our close frame is in the output.
+    case violation(code: UInt16)
+  }
+
+  /// Called with each message; its bytes are valid during the call.
+  var onMessage: ((WebSocketMessageKind, UnsafeRawBufferPointer) -> Void)?
+  /// Bytes to be sent; whoever sends them takes them out with ``takeOutput()``.
+  fileprivate(set) var output: [UInt8] = []
+  /// Set once the framing has ended.
+  private(set) var ending: Ending?
+  /// Whether no more input is taken for now.
+  private(set) var isHolding = false
+
+  private var context: wslay_event_context_ptr?
+  private let messageByteCountMaximum: Int
+  private var generator = SystemRandomNumberGenerator()
+  private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var message: [UInt8] = []
+  private var isOverLimit = false
+  private var isDataFrame = false
+  private var isStopped = false
+  private var closeReason = ""
+  private var isCloseMalformed = false
+  private var held: [(kind: WebSocketMessageKind, bytes: [UInt8])] = []
+
+  /// Message memory that is kept for the next one.
+  private static let keptByteCount = 64 << 10
+
+  /// A client's codec: it masks what it sends, and takes unmasked frames only.
+  init(messageByteCountMaximum: Int) {
+    self.messageByteCountMaximum = messageByteCountMaximum
+    var callbacks = Self.callbacks
+    let status = wslay_event_context_client_init(&context, &callbacks, Unmanaged.passUnretained(self).toOpaque())
+    precondition(status == 0, "wslay could not allocate its context")
+    wslay_event_config_set_no_buffering(context, 1)
+    wslay_event_config_set_max_recv_msg_length(context, UInt64(messageByteCountMaximum))
+  }
+
+  deinit { wslay_event_context_free(context) }
+
+  // MARK: Receiving
+
+  /// Takes bytes from the peer, and calls ``onMessage`` for what they complete.
+  ///
+  /// - Returns: how many were used: all of them, unless a hold began or the framing ended.
+  func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+    if isStopped || ending != nil { return bytes.count }
+    if isHolding { return 0 }
+    input = bytes
+    let status = wslay_event_recv(context)
+    let unused = input.count
+    input = UnsafeRawBufferPointer(start: nil, count: 0)
+    wslay_event_send(context)
+    noticeEnding(hasFailed: status != 0)
+    return bytes.count - unused
+  }
+
+  /// Takes no more input and delivers nothing until ``release()``.
+  func hold() { isHolding = true }
+
+  /// Ends a hold, and delivers what wslay had read ahead. A new hold may begin meanwhile.
+  func release() {
+    isHolding = false
+    while !held.isEmpty, !isHolding, !isStopped {
+      let next = held.removeFirst()
+      next.bytes.withUnsafeBytes { onMessage?(next.kind, $0) }
+    }
+  }
+
+  /// Whether messages wait for the end of a hold.
+  var hasHeldMessages: Bool { !held.isEmpty }
+
+  /// Delivers no further message, whatever still comes; close frames are still read.
+  func discardMessages() {
+    onMessage = nil
+    held = []
+    isHolding = false
+  }
+
+  /// Looks at nothing any more.
+  func stop() {
+    isStopped = true
+    onMessage = nil
+    held = []
+  }
+
+  private func noticeEnding(hasFailed: Bool) {
+    guard ending == nil else { return }
+    if isCloseMalformed {
+      ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
+    } else if wslay_event_get_close_received(context) != 0 {
+      ending = .closedByPeer(code: wslay_event_get_status_code_received(context), reason: closeReason)
+    } else if isOverLimit {
+      ending = .violation(code: UInt16(WSLAY_CODE_MESSAGE_TOO_BIG.rawValue))
+    } else if hasFailed {
+      // A broken frame header: wslay has queued a close without a code.
+      ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
+    } else if wslay_event_get_read_enabled(context) == 0 {
+      ending = .violation(code: wslay_event_get_status_code_sent(context))
+    }
+  }
+
+  // MARK: Sending
+
+  /// Frames a message; false once a close frame was sent.
+  func send(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    queue(kind == .text ? WSLAY_TEXT_FRAME : WSLAY_BINARY_FRAME, bytes)
+  }
+
+  /// Frames a ping without a payload.
+  func ping() { _ = queue(WSLAY_PING, UnsafeRawBufferPointer(start: nil, count: 0)) }
+
+  /// Frames a close; nothing can be sent after it. The reason is cut to 123 bytes.
+  func close(code: UInt16, reason: String) {
+    var text = reason
+    while text.utf8.count > 123 { text.removeLast() }
+    let bytes = Array(text.utf8)
+    wslay_event_queue_close(context, code, bytes, bytes.count)
+    wslay_event_send(context)
+  }
+
+  /// Takes what is to be sent.
+  func takeOutput() -> [UInt8] {
+    defer { output = [] }
+    return output
+  }
+
+  private func queue(_ opcode: wslay_opcode, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    var message = wslay_event_msg(
+      opcode: UInt8(opcode.rawValue), msg: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+      msg_length: bytes.count)
+    let status = wslay_event_queue_msg(context, &message)
+    precondition(status != WSLAY_ERR_NOMEM.rawValue, "out of memory")
+    wslay_event_send(context)
+    return status == 0
+  }
+
+  // MARK: wslay's callbacks
+
+  private static var callbacks: wslay_event_callbacks {
+    var callbacks = wslay_event_callbacks()
+    callbacks.recv_callback = { context, buffer, capacity, _, pointer in
+      codec(pointer).giveInput(to: buffer, capacity, context)
+    }
+    callbacks.send_callback = { _, bytes, count, _, pointer in
+      codec(pointer).output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+      return count
+    }
+    callbacks.genmask_callback = { _, buffer, count, pointer in
+      codec(pointer).fillMask(UnsafeMutableBufferPointer(start: buffer, count: count))
+      return 0
+    }
+    callbacks.on_frame_recv_start_callback = { _, argument, pointer in
+      if let argument { codec(pointer).frameBegan(argument.pointee) }
+    }
+    callbacks.on_frame_recv_chunk_callback = { _, argument, pointer in
+      if let argument { codec(pointer).append(argument.pointee) }
+    }
+    callbacks.on_msg_recv_callback = { _, argument, pointer in
+      if let argument { codec(pointer).messageEnded(argument.pointee) }
+    }
+    return callbacks
+  }
+
+  /// A mask is 4 bytes, unpredictable to whoever chose the payload (RFC 6455, 10.3).
+  fileprivate func fillMask(_ mask: UnsafeMutableBufferPointer<UInt8>) {
+    var random: UInt64 = generator.next()
+    for index in mask.indices {
+      mask[index] = UInt8(truncatingIfNeeded: random)
+      random >>= 8
+    }
+  }
+
+  fileprivate func giveInput(to buffer: UnsafeMutablePointer<UInt8>?, _ capacity: Int, _ context: OpaquePointer?) -> Int
+  {
+    let count = isHolding || isStopped ? 0 : min(capacity, input.count)
+    guard count > 0, let buffer, let start = input.baseAddress else {
+      wslay_event_set_error(context, WSLAY_ERR_WOULDBLOCK.rawValue)
+      return -1
+    }
+    UnsafeMutableRawPointer(buffer).copyMemory(from: start, byteCount: count)
+    input = UnsafeRawBufferPointer(rebasing: input[count...])
+    return count
+  }
+
+  fileprivate func frameBegan(_ frame: wslay_event_on_frame_recv_start_arg) {
+    // Opcodes from 8 on are control frames, which may stand between the fragments of a message.
+    isDataFrame = frame.opcode < 8
+    guard isDataFrame, frame.payload_length > UInt64(messageByteCountMaximum - message.count) else { return }
+    isOverLimit = true
+    message = []
+    wslay_event_shutdown_read(context)
+    wslay_event_queue_close(context, UInt16(WSLAY_CODE_MESSAGE_TOO_BIG.rawValue), nil, 0)
+  }
+
+  fileprivate func append(_ chunk: wslay_event_on_frame_recv_chunk_arg) {
+    guard isDataFrame, !isOverLimit else { return }
+    message.append(contentsOf: UnsafeBufferPointer(start: chunk.data, count: chunk.data_length))
+  }
+
+  fileprivate func messageEnded(_ argument: wslay_event_on_msg_recv_arg) {
+    switch UInt32(argument.opcode) {
+    case WSLAY_TEXT_FRAME.rawValue: deliver(.text)
+    case WSLAY_BINARY_FRAME.rawValue: deliver(.binary)
+    case WSLAY_CONNECTION_CLOSE.rawValue:
+      // The payload is the code, two bytes, and the reason; or nothing. wslay takes a single byte for nothing.
+      let payload = UnsafeBufferPointer(start: argument.msg, count: argument.msg_length)
+      isCloseMalformed = payload.count == 1
+      closeReason = printable(String(decoding: payload.dropFirst(2), as: UTF8.self))
+    default: break
+    }
+  }
+
+  private func deliver(_ kind: WebSocketMessageKind) {
+    defer { message.removeAll(keepingCapacity: message.capacity <= Self.keptByteCount) }
+    if isOverLimit || isStopped || onMessage == nil { return }
+    if isHolding {
+      held.append((kind, message))
+    } else {
+      message.withUnsafeBytes { onMessage?(kind, $0) }
+    }
+  }
+}
+
+/// What wslay was given to pass on. A C function cannot capture, so this is no method.
+private func codec(_ pointer: UnsafeMutableRawPointer?) -> FrameCodec {
+  guard let pointer else { preconditionFailure("wslay passes on what it was given") }
+  return Unmanaged<FrameCodec>.fromOpaque(pointer).takeUnretainedValue()
+}

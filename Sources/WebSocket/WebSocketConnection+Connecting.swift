@@ -1,0 +1,188 @@
+internal import Clocks
+internal import EventLoop
+
+extension WebSocketConnection {
+  /// Connects: name, address, encryption if asked for, upgrade; each step within its own deadline.
+  ///
+  /// All addresses of the host are tried in the resolver's order; each gets an equal share of what is left of the connect
+  /// deadline, so that one that swallows packets does not cost the others their turn. The connection does not read until
+  /// ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps.
+  ///
+  /// - Throws: a fault that says which step failed, with whom, and what was seen.
+  public static func connect(
+    to endpoint: WebSocketEndpoint, fields: [HTTPField] = [], limits: WebSocketLimits = WebSocketLimits(),
+    deadlines: WebSocketDeadlines = WebSocketDeadlines(), security: (any TransportSecurity)? = nil
+  ) async throws(WebSocketFault) -> WebSocketConnection {
+    var generator = SystemRandomNumberGenerator()
+    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    let handshake = try UpgradeHandshake(endpoint, fields: fields, nonce: nonce)
+    if endpoint.isSecure, security == nil {
+      throw WebSocketFault(.noEncryption, endpoint: "\(endpoint)", detail: "no encryption is available for wss")
+    }
+    let addresses = try await resolve(endpoint, deadlines)
+    let stream = try await reach(addresses, endpoint, deadlines)
+    stream.outputLimit = limits.pendingByteCountMaximum + WebSocketLimits.controlAllowance
+    var transport: any ByteTransport = stream
+    if endpoint.isSecure, let security {
+      let deadline = EventLoop.process.now.advanced(milliseconds: deadlines.handshakeMilliseconds)
+      transport = try await security.secure(stream, host: endpoint.host, deadline: deadline)
+    }
+    let exchange = UpgradeExchange(transport, handshake, endpoint)
+    try await exchange.run(withinMilliseconds: deadlines.handshakeMilliseconds)
+    if Task.isCancelled {
+      transport.close()
+      throw cancelled(endpoint)
+    }
+    return WebSocketConnection(transport, endpoint: endpoint, limits: limits, deadlines: deadlines)
+  }
+
+  private static func cancelled(_ endpoint: WebSocketEndpoint) -> WebSocketFault {
+    WebSocketFault(.cancelled, endpoint: "\(endpoint)", detail: "given up while connecting")
+  }
+
+  private static func resolve(
+    _ endpoint: WebSocketEndpoint, _ deadlines: WebSocketDeadlines
+  ) async throws(WebSocketFault) -> [SocketAddress] {
+    let result = await firstValue(withinMilliseconds: deadlines.nameLookupMilliseconds) {
+      do throws(LoopFault) {
+        return Result<[SocketAddress], LoopFault>.success(
+          try await SocketAddress.resolve(host: endpoint.host, port: endpoint.port))
+      } catch {
+        return .failure(error)
+      }
+    }
+    if Task.isCancelled { throw cancelled(endpoint) }
+    switch result {
+    case .success(let addresses) where !addresses.isEmpty: return addresses
+    case .success:
+      throw WebSocketFault(.nameLookup, endpoint: "\(endpoint)", detail: "\(endpoint.host) has no address")
+    case .failure(let fault):
+      throw WebSocketFault(.nameLookup, endpoint: "\(endpoint)", detail: fault.description, cause: fault)
+    case nil:
+      let milliseconds = deadlines.nameLookupMilliseconds
+      throw WebSocketFault(
+        .nameLookup, endpoint: "\(endpoint)", detail: "\(endpoint.host) was not found within \(milliseconds) ms")
+    }
+  }
+
+  /// Least time an address gets, in milliseconds, however many there are.
+  private static let addressShareMinimumMilliseconds: UInt64 = 250
+
+  private static func reach(
+    _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint, _ deadlines: WebSocketDeadlines
+  ) async throws(WebSocketFault) -> ByteStream {
+    let end = EventLoop.process.now.advanced(milliseconds: deadlines.connectMilliseconds)
+    var failures: [String] = []
+    var lastFault: LoopFault?
+    for (index, address) in addresses.enumerated() {
+      if Task.isCancelled { throw cancelled(endpoint) }
+      let now = EventLoop.process.now
+      if now >= end { break }
+      let share = end.milliseconds(since: now) / UInt64(addresses.count - index)
+      let deadline = min(end, now.advanced(milliseconds: max(share, addressShareMinimumMilliseconds)))
+      do throws(LoopFault) {
+        return try await ByteStream.connect(to: address, deadline: deadline)
+      } catch {
+        lastFault = error
+        failures.append(error.description)
+      }
+    }
+    throw WebSocketFault(
+      .unreachable, endpoint: "\(endpoint)", detail: failures.joined(separator: "; "), cause: lastFault)
+  }
+
+  /// The value of `work`, or nil when it takes longer; the work itself is not interrupted, its value is then dropped.
+  private static func firstValue<Value: Sendable>(
+    withinMilliseconds milliseconds: UInt64, _ work: @escaping @Sendable @EventLoopActor () async -> Value
+  ) async -> Value? {
+    let timer = LoopTimer()
+    defer { timer.cancel() }
+    return await withCheckedContinuation { continuation in
+      let once = Once<Value>(continuation)
+      timer.set(afterMilliseconds: milliseconds) { once.resume(nil) }
+      EventLoopActor.task { once.resume(await work()) }
+    }
+  }
+}
+
+/// A continuation that several may resume: the first wins.
+@EventLoopActor
+private final class Once<Value: Sendable> {
+  private var continuation: CheckedContinuation<Value?, Never>?
+
+  init(_ continuation: CheckedContinuation<Value?, Never>) { self.continuation = continuation }
+
+  func resume(_ value: Value?) {
+    continuation?.resume(returning: value)
+    continuation = nil
+  }
+}
+
+/// The upgrade over a transport: sends the request, feeds the response to the machine, and leaves behind it, unread in the
+/// transport, what came after the head.
+@EventLoopActor
+private final class UpgradeExchange {
+  private let transport: any ByteTransport
+  private var handshake: UpgradeHandshake
+  private let endpoint: WebSocketEndpoint
+  private var outcome: Once<WebSocketFault>?
+  private let timer = LoopTimer()
+
+  init(_ transport: any ByteTransport, _ handshake: UpgradeHandshake, _ endpoint: WebSocketEndpoint) {
+    self.transport = transport
+    self.handshake = handshake
+    self.endpoint = endpoint
+  }
+
+  /// Returns when the connection is a WebSocket; otherwise closes the transport and throws.
+  func run(withinMilliseconds milliseconds: UInt64) async throws(WebSocketFault) {
+    let fault: WebSocketFault? = await withCheckedContinuation { continuation in
+      outcome = Once(continuation)
+      transport.onInput = { [unowned self] bytes in receive(UnsafeRawBufferPointer(bytes)) }
+      transport.onEnd = { [unowned self] fault in
+        let detail = fault.map { "\($0)" } ?? "the other side closed the connection without answering the upgrade"
+        end(.cut, detail, cause: fault)
+      }
+      timer.set(afterMilliseconds: milliseconds) { [unowned self] in
+        end(.timedOut, "no answer to the upgrade within \(milliseconds) ms")
+      }
+      handshake.request.withUnsafeBytes { transport.write($0) }
+      transport.startReading()
+    }
+    timer.cancel()
+    transport.onInput = nil
+    transport.onEnd = nil
+    if let fault {
+      transport.close()
+      throw fault
+    }
+    if transport.isClosed {
+      throw WebSocketFault(.cut, endpoint: "\(endpoint)", detail: "the connection ended right after the upgrade")
+    }
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+    // Bytes that come after the outcome, in the same turn, stay where they are.
+    guard outcome != nil else { return 0 }
+    do throws(UpgradeRefusal) {
+      let (used, isUpgraded) = try handshake.receive(bytes)
+      if isUpgraded {
+        transport.stopReading()
+        outcome?.resume(nil)
+        outcome = nil
+      }
+      return used
+    } catch {
+      end(.upgradeRefused, error.description, refusal: error)
+      return bytes.count
+    }
+  }
+
+  private func end(
+    _ code: WebSocketFault.Code, _ detail: String, cause: LoopFault? = nil, refusal: UpgradeRefusal? = nil
+  ) {
+    outcome?.resume(
+      WebSocketFault(code, endpoint: "\(endpoint)", detail: detail, cause: cause, refusal: refusal))
+    outcome = nil
+  }
+}

@@ -1,0 +1,271 @@
+public import EventLoop
+
+// A client's WebSocket: a transport, the framing, and three clocks (ping, pong, close).
+//
+// Life: connected, not reading → `start` → open ⇄ paused → closing (our close frame is out) → over. `onEnd` comes exactly once,
+// unless `abort` was called. Whoever made the connection holds it; letting go of it is `abort`, at the end of the present
+// read when that happens inside `onMessage`.
+//
+// Back-pressure. `pauseReading` stops the socket itself: the kernel's buffer fills, the relay's TCP window closes, and the
+// relay, not we, holds what it wants to send. Nothing is delivered while paused; what had been read already (one read of
+// the transport, and 4 KB inside wslay) waits unparsed. While paused nobody looks for pongs, since nobody reads them.
+//
+// A close by the peer, or a violation, in bytes that were read before a pause is handled after it, behind the messages that
+// came before it.
+
+/// What a message is.
+public enum WebSocketMessageKind: Sendable {
+  /// UTF-8, checked.
+  case text
+  /// Anything.
+  case binary
+}
+
+/// One open WebSocket connection of a client (RFC 6455), without extensions.
+@EventLoopActor
+public final class WebSocketConnection {
+  /// With whom.
+  public let endpoint: WebSocketEndpoint
+  /// Called when everything that had to wait has gone to the kernel.
+  public var onDrained: (@EventLoopActor () -> Void)?
+
+  private enum State { case idle, open, closing(code: UInt16), over }
+  private var state = State.idle
+  private let transport: any ByteTransport
+  private let codec: FrameCodec
+  private let limits: WebSocketLimits
+  private let deadlines: WebSocketDeadlines
+  private let timer = LoopTimer()
+  private var onMessage: (@EventLoopActor (WebSocketMessageKind, UnsafeRawBufferPointer) -> Void)?
+  private var onEnd: (@EventLoopActor (WebSocketEnd) -> Void)?
+  private var isPaused = false
+  private var isReceiving = false
+  private var hasHeardSomething = false
+  /// An end that came before anyone could be told.
+  private var earlyEnd: WebSocketEnd?
+
+  init(
+    _ transport: any ByteTransport, endpoint: WebSocketEndpoint, limits: WebSocketLimits, deadlines: WebSocketDeadlines
+  ) {
+    self.transport = transport
+    self.endpoint = endpoint
+    self.limits = limits
+    self.deadlines = deadlines
+    codec = FrameCodec(messageByteCountMaximum: limits.messageByteCountMaximum)
+    transport.onInput = { [weak self] bytes in self?.receive(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
+    transport.onEnd = { [weak self] fault in self?.transportEnded(fault) }
+    transport.onDrained = { [weak self] in self?.onDrained?() }
+  }
+
+  isolated deinit { abort() }
+
+  // MARK: Receiving
+
+  /// Begins to deliver messages, those that came with the server's 101 first. Call it once.
+  ///
+  /// A message's bytes are valid during the call only. `onEnd` is called once, last; it and `onMessage` may be called before
+  /// this returns.
+  public func start(
+    onMessage: @escaping @EventLoopActor (WebSocketMessageKind, UnsafeRawBufferPointer) -> Void,
+    onEnd: @escaping @EventLoopActor (WebSocketEnd) -> Void
+  ) {
+    if let earlyEnd {
+      self.earlyEnd = nil
+      onEnd(earlyEnd)
+    }
+    guard case .idle = state else { return }
+    state = .open
+    self.onMessage = onMessage
+    self.onEnd = onEnd
+    codec.onMessage = { [unowned self] kind, bytes in self.onMessage?(kind, bytes) }
+    watchLiveness()
+    if !isPaused {
+      transport.startReading()
+      transport.offerRest()
+    }
+  }
+
+  /// Delivers nothing and reads nothing until ``resumeReading()``: the other side is held back by TCP. May be called before
+  /// ``start(onMessage:onEnd:)`` and inside `onMessage`.
+  public func pauseReading() {
+    if case .closing = state { return }
+    isPaused = true
+    hasHeardSomething = true
+    codec.hold()
+    transport.stopReading()
+  }
+
+  /// Goes on: first with what had been read before the pause. Messages may be delivered before this returns.
+  public func resumeReading() {
+    guard isPaused else { return }
+    isPaused = false
+    hasHeardSomething = true
+    // Inside `onMessage` the loop that called it goes on by itself.
+    if isReceiving {
+      codec.release()
+      if isOpen { transport.startReading() }
+      return
+    }
+    goOn()
+  }
+
+  private var isOpen: Bool {
+    if case .open = state { true } else { false }
+  }
+
+  private func goOn() {
+    guard isOpen else { return }
+    isReceiving = true
+    codec.release()
+    isReceiving = false
+    settle()
+    if isOpen, !isPaused {
+      transport.startReading()
+      transport.offerRest()
+    }
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
+    hasHeardSomething = true
+    isReceiving = true
+    let used = codec.receive(bytes)
+    isReceiving = false
+    settle()
+    if case .over = state { return bytes.count }
+    return used
+  }
+
+  /// Sends what the framing wants sent, and notices its end, unless messages before that end still wait.
+  private func settle() {
+    sendOutput()
+    guard let ending = codec.ending, !isPaused else { return }
+    switch (ending, state) {
+    case (_, .over), (_, .idle): return
+    case (_, .closing(let code)): finish(.closed(code: code))
+    case (.closedByPeer(let code, let reason), .open): finish(.closedByPeer(code: code, reason: reason))
+    case (.violation(let code), .open): finish(.violation(code: code))
+    }
+  }
+
+  // MARK: Sending
+
+  /// Bytes that wait for the other side to read.
+  public var pendingByteCount: Int { transport.pendingByteCount }
+
+  /// Sends a text message; `bytes` are UTF-8 and are copied.
+  ///
+  /// - Throws: `output-full` beyond the limit, `closed` when it is too late.
+  public func send(text bytes: UnsafeRawBufferPointer) throws(WebSocketFault) {
+    switch state {
+    case .idle, .open: break
+    case .closing, .over: throw WebSocketFault(.closed, endpoint: "\(endpoint)", detail: "the connection is closed")
+    }
+    let pending = transport.pendingByteCount
+    guard pending + bytes.count <= limits.pendingByteCountMaximum else {
+      throw WebSocketFault(
+        .outputFull, endpoint: "\(endpoint)",
+        detail: "\(pending) bytes wait to be sent; at most \(limits.pendingByteCountMaximum) may")
+    }
+    guard codec.send(.text, bytes) else {
+      throw WebSocketFault(.closed, endpoint: "\(endpoint)", detail: "the connection is closing")
+    }
+    sendOutput()
+  }
+
+  /// Sends a text message of UTF-8 bytes.
+  public func send(text: [UInt8]) throws(WebSocketFault) {
+    let result = text.withUnsafeBytes { bytes -> Result<Void, WebSocketFault> in
+      do throws(WebSocketFault) {
+        return .success(try send(text: bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  private func sendOutput() {
+    if codec.output.isEmpty { return }
+    codec.takeOutput().withUnsafeBytes { transport.write($0) }
+  }
+
+  // MARK: Liveness
+
+  /// An idle connection is pinged; one that stays idle after that has no other side any more.
+  private func watchLiveness() {
+    hasHeardSomething = false
+    timer.set(afterMilliseconds: deadlines.pingIntervalMilliseconds) { [weak self] in
+      guard let self, isOpen else { return }
+      if hasHeardSomething || isPaused {
+        watchLiveness()
+        return
+      }
+      codec.ping()
+      sendOutput()
+      awaitPong()
+    }
+  }
+
+  private func awaitPong() {
+    timer.set(afterMilliseconds: deadlines.pongMilliseconds) { [weak self] in
+      guard let self, isOpen else { return }
+      if hasHeardSomething || isPaused {
+        watchLiveness()
+      } else {
+        finish(.unresponsive(milliseconds: deadlines.pongMilliseconds))
+      }
+    }
+  }
+
+  // MARK: Ending
+
+  /// Begins to close: no message is delivered or sent any more, and `onEnd` comes when the other side has answered, or when
+  /// ``WebSocketDeadlines/closeMilliseconds`` have passed. `reason` is cut to 123 bytes.
+  public func close(code: UInt16 = 1000, reason: String = "") {
+    switch state {
+    case .closing, .over: return
+    case .idle:
+      abort()
+      return
+    case .open: break
+    }
+    state = .closing(code: code)
+    codec.discardMessages()
+    codec.close(code: code, reason: reason)
+    sendOutput()
+    timer.set(afterMilliseconds: deadlines.closeMilliseconds) { [weak self] in self?.finish(.closed(code: code)) }
+    // The answer is read even where reading was paused; messages in front of it are dropped.
+    isPaused = false
+    transport.startReading()
+    if !isReceiving { transport.offerRest() }
+  }
+
+  /// Cuts the connection at once, without a close frame and without `onEnd`.
+  public func abort() {
+    onEnd = nil
+    finish(.closed(code: 1006))
+    earlyEnd = nil
+  }
+
+  private func transportEnded(_ fault: LoopFault?) {
+    if case .closing(let code) = state {
+      finish(.closed(code: code))
+      return
+    }
+    finish(fault.map { .failed($0) } ?? .endOfStream)
+  }
+
+  private func finish(_ end: WebSocketEnd) {
+    if case .over = state { return }
+    if case .idle = state { earlyEnd = end }
+    state = .over
+    let callback = onEnd
+    onEnd = nil
+    onMessage = nil
+    onDrained = nil
+    codec.stop()
+    timer.cancel()
+    transport.flushAndClose()
+    callback?(end)
+  }
+}

@@ -1,0 +1,222 @@
+import Clocks
+import Nostr
+import RelaySession
+import Testing
+
+@Suite struct ReconnectTests {
+  @Test("Waits are jittered in a window that doubles from one second to five minutes")
+  func windows() {
+    var waits: [[UInt64]] = Array(repeating: [], count: 14)
+    for seed in 1...300 {
+      let bench = Bench(seed: UInt64(seed))
+      bench.apply { $0.openRequested(at: $1) }
+      for failure in 0..<14 {
+        bench.fail()
+        waits[failure].append(bench.untilAttempt())
+      }
+    }
+    for (failure, waits) in waits.enumerated() {
+      let window = min(300_000, 1_000 << UInt64(failure))
+      let mean = waits.reduce(0, +) / UInt64(waits.count)
+      #expect(waits.allSatisfy { $0 >= 250 && $0 <= window }, "window \(window)")
+      #expect(mean > window * 4 / 10 && mean < window * 65 / 100, "mean \(mean) of window \(window)")
+    }
+  }
+
+  @Test("Failures are forgotten after a minute of standing, and not before")
+  func stable() {
+    func meanWait(afterStanding milliseconds: UInt64) -> UInt64 {
+      var sum: UInt64 = 0
+      for seed in 1...60 {
+        let bench = Bench(seed: UInt64(seed))
+        for _ in 0..<10 {
+          bench.connect()
+          bench.advance(milliseconds: milliseconds)
+          bench.apply { $0.disconnected(reason: "gone", at: $1) }
+        }
+        sum += bench.untilAttempt()
+      }
+      return sum / 60
+    }
+    #expect(meanWait(afterStanding: 60_000) < 1_100)
+    #expect(meanWait(afterStanding: 59_000) > 60_000)
+  }
+
+  @Test("A name that is not found waits in the ceiling's window at once")
+  func names() {
+    var sum: UInt64 = 0
+    for seed in 1...100 {
+      let bench = Bench(seed: UInt64(seed))
+      bench.apply { $0.openRequested(at: $1) }
+      bench.fail("no such name", isNameFailure: true)
+      sum += bench.untilAttempt()
+    }
+    #expect(sum / 100 > 100_000 && sum / 100 < 200_000)
+  }
+
+  @Test("Work in the middle of a back-off dials at once, unless an attempt was just made")
+  func demand() {
+    let bench = Bench()
+    bench.apply { $0.openRequested(at: $1) }
+    bench.fail(isNameFailure: true)
+    bench.advance(milliseconds: 200)
+    bench.request(1, milliseconds: 60_000)
+    #expect(bench.session.phase == .waiting && bench.attempts.count == 1)
+    bench.advance(milliseconds: 300)
+    #expect(bench.session.phase == .connecting && bench.attempts.count == 2)
+    bench.fail()
+    bench.advance(milliseconds: 5_000)
+    #expect(bench.session.phase == .connecting, "waiting work is tried again soon")
+  }
+
+  @Test("Requests without end to a dead relay dial ever more rarely, never in a loop")
+  func storm() {
+    let bench = Bench()
+    for round in 0..<6_000 {
+      bench.request(UInt64(round), milliseconds: 90)
+      bench.advance(milliseconds: 100)
+      if bench.session.phase == .connecting { bench.fail() }
+    }
+    #expect(bench.attempts.count > 40 && bench.attempts.count < 80, "\(bench.attempts.count) attempts in ten minutes")
+    let failures = bench.taken().filter { if case .failRequest = $0 { true } else { false } }
+    #expect(failures.count >= 5_999)
+  }
+
+  @Test("Retry-After is kept even by waiting work, up to an hour; a person may override it")
+  func retryAfter() {
+    let bench = Bench()
+    bench.request(1, milliseconds: 10_000_000)
+    let failure = ConnectFailure(message: "503", retryAfterMilliseconds: 999_999_999)
+    bench.apply { $0.connectFailed(attempt: 1, failure, at: $1) }
+    bench.advance(milliseconds: 3_590_000)
+    #expect(bench.attempts.count == 1)
+    bench.apply { $0.retryRequested(at: $1) }
+    #expect(bench.attempts.count == 2)
+    bench.apply { $0.connectFailed(attempt: 2, failure, at: $1) }
+    bench.advance(milliseconds: 3_600_000)
+    #expect(bench.attempts.count == 3)
+  }
+
+  @Test("Closing fails all work, and a connection that arrives too late is dropped")
+  func closing() {
+    let bench = Bench()
+    bench.request(1)
+    bench.publish(1)
+    _ = bench.taken()
+    bench.apply { $0.closeRequested(at: $1) }
+    let actions = bench.taken()
+    #expect(actions.count == 3 && actions.last == .abandonConnect(attempt: 1))
+    bench.apply { $0.connected(attempt: 1, at: $1) }
+    #expect(bench.taken() == [.abandonConnect(attempt: 1)] && bench.session.phase == .idle)
+    bench.connect()
+    bench.request(2)
+    bench.publish(2)
+    _ = bench.taken()
+    bench.apply { $0.closeRequested(at: $1) }
+    guard bench.actions.count == 3, case .failPublish(_, let failure) = bench.actions[1] else {
+      Issue.record("\(bench.actions)")
+      return
+    }
+    #expect(failure.outcome == .unknown && bench.actions[2] == .close(code: 1000, reason: ""))
+    bench.request(3)
+    bench.receive(.event(subscription: bench.subscriptions[0], event: 0..<2))
+    bench.apply { $0.disconnected(reason: "closed", at: $1) }
+    bench.advance(milliseconds: 1_000)
+    #expect(bench.session.phase == .connecting, "what was asked meanwhile is still wanted")
+  }
+
+  @Test("A relay that does not speak Nostr is closed, and dialled again with a penalty")
+  func garbage() {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1)
+    _ = bench.taken()
+    for _ in 0..<99 { bench.apply { $0.receivedGarbage(byteCount: 9, at: $1) } }
+    #expect(bench.taken().isEmpty)
+    bench.receive(.unknown(label: "HELLO"))
+    let actions = bench.taken()
+    #expect(actions.contains { if case .close(1008, _) = $0 { true } else { false } })
+    #expect(actions.contains { if case .failRequest = $0 { true } else { false } })
+    bench.apply { $0.disconnected(reason: "closed", at: $1) }
+    #expect(bench.session.phase == .waiting && bench.session.counters.garbage == 100)
+  }
+
+  @Test("Notices and challenges are reported; the challenge goes with its connection")
+  func reports() {
+    let bench = Bench()
+    bench.connect()
+    _ = bench.taken()
+    bench.receive(.notice(RelayReason("hello")))
+    bench.receive(.authentication(challenge: "c"))
+    #expect(bench.taken() == [.reportNotice(RelayReason("hello")), .reportChallenge("c")])
+    #expect(bench.session.challenge == "c")
+    bench.apply { $0.disconnected(reason: "gone", at: $1) }
+    #expect(bench.session.challenge == nil)
+  }
+
+  @Test(
+    "In any weather each request and publish ends exactly once, and by its deadline",
+    arguments: 1...40 as ClosedRange<UInt64>)
+  func weather(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var limits = SessionLimits()
+    limits.openSubscriptionMaximum = 3
+    limits.sentEventMaximum = 3
+    let bench = Bench(limits: limits, seed: seed)
+    var due: [SessionAction.Work: Instant] = [:]
+    var nextKey: UInt64 = 0
+    for _ in 0..<3_000 {
+      nextKey += 1
+      let milliseconds = UInt64.random(in: 1...4_000, using: &generator)
+      let deadline = bench.now.advanced(milliseconds: milliseconds)
+      switch Int.random(in: 0..<12, using: &generator) {
+      case 0, 1:
+        due[.request(RequestKey(nextKey))] = deadline
+        bench.request(nextKey, milliseconds: milliseconds)
+      case 2, 3:
+        due[.publish(PublishKey(nextKey))] = deadline
+        bench.publish(nextKey, event: Int.random(in: 0..<40, using: &generator), milliseconds: milliseconds)
+      case 4:
+        if case .request(let key)? = due.keys.randomElement(using: &generator) {
+          due[.request(key)] = nil
+          bench.apply { $0.requestCancelled(key, at: $1) }
+        }
+      case 5: if bench.session.phase == .open { bench.apply { $0.disconnected(reason: "storm", at: $1) } }
+      case 6, 7:
+        if bench.session.phase == .connecting {
+          if Bool.random(using: &generator) { bench.connect() } else { bench.fail() }
+        }
+      case 8:
+        let id = Bool.random(using: &generator) ? nil : Bench.id(Int.random(in: 0..<40, using: &generator))
+        bench.receive(.ok(id: id, isAccepted: Bool.random(using: &generator), reason: RelayReason("")))
+      case 9:
+        let name = bench.subscriptions.suffix(5).randomElement(using: &generator) ?? ""
+        bench.receive(.endOfStoredEvents(subscription: name, completeness: .unstated))
+      case 10: if Int.random(in: 0..<60, using: &generator) == 0 { bench.apply { $0.closeRequested(at: $1) } }
+      default: bench.advance(milliseconds: UInt64.random(in: 0...900, using: &generator))
+      }
+      if bench.session.phase == .closing { bench.apply { $0.disconnected(reason: "closed", at: $1) } }
+      for work in bench.taken().compactMap(\.endedWork) {
+        #expect(due.removeValue(forKey: work) != nil, "seed \(seed): \(work) ended twice, or was never asked")
+      }
+      #expect(due.values.allSatisfy { $0 > bench.now || bench.timer.map { $0 <= bench.now } ?? false }, "seed \(seed)")
+      #expect(due.count == bench.session.requestCount + bench.session.publishCount, "seed \(seed)")
+    }
+  }
+}
+
+extension SessionAction {
+  enum Work: Hashable {
+    case request(RequestKey)
+    case publish(PublishKey)
+  }
+
+  /// Whose end this action is.
+  var endedWork: Work? {
+    switch self {
+    case .endStoredEvents(let key, _, isOver: true), .failRequest(let key, _): .request(key)
+    case .answer(let key, _, _), .failPublish(let key, _): .publish(key)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import Clocks
+import Nostr
+import RelaySession
+import Testing
+
+@Suite struct RequestTests {
+  @Test("A request dials, goes out when connected, delivers, and closes after EOSE")
+  func stored() throws {
+    let bench = Bench()
+    bench.request(1)
+    #expect(bench.taken() == [.connect(attempt: 1)])
+    bench.apply { $0.connected(attempt: 1, at: $1) }
+    let subscription = try #require(bench.subscriptions.first)
+    #expect(subscription.utf8.count <= 15)
+    #expect(text(bench.taken().first) == #"["REQ","\#(subscription)",{"kinds":[1]}]"#)
+    bench.receive(.event(subscription: subscription, event: 5..<20))
+    bench.advance(milliseconds: 43)
+    bench.receive(.endOfStoredEvents(subscription: subscription, completeness: .finished))
+    let actions = bench.taken()
+    #expect(actions.count == 3)
+    #expect(actions[0] == .deliver(RequestKey(1), event: 5..<20))
+    #expect(actions[1] == .endStoredEvents(RequestKey(1), completeness: .finished, isOver: true))
+    #expect(text(actions[2]) == #"["CLOSE","\#(subscription)"]"#)
+    #expect(bench.session.counters.events == 1 && bench.session.counters.eventBytes == 15)
+    #expect(bench.session.counters.lastLatencyMilliseconds == 43)
+    #expect(bench.session.requestCount == 0 && bench.timer == nil)
+    // LocalRelay answers a CLOSE with an empty CLOSED.
+    bench.receive(.closed(subscription: subscription, reason: RelayReason("")))
+    #expect(bench.taken().isEmpty && bench.session.counters.lateMessages == 1)
+  }
+
+  @Test("A live request goes on after EOSE and past its deadline, until it is cancelled")
+  func live() throws {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1, .live, milliseconds: 1_000)
+    let subscription = try #require(bench.subscriptions.first)
+    bench.receive(.endOfStoredEvents(subscription: subscription, completeness: .unstated))
+    bench.advance(milliseconds: 5_000)
+    bench.receive(.event(subscription: subscription, event: 0..<2))
+    bench.receive(.endOfStoredEvents(subscription: subscription, completeness: .unstated))
+    #expect(
+      bench.taken().suffix(2) == [
+        .endStoredEvents(RequestKey(1), completeness: .unstated, isOver: false), .deliver(RequestKey(1), event: 0..<2),
+      ])
+    bench.apply { $0.requestCancelled(RequestKey(1), at: $1) }
+    #expect(text(bench.taken().first) == #"["CLOSE","\#(subscription)"]"#)
+    bench.receive(.event(subscription: subscription, event: 0..<2))
+    bench.receive(.event(subscription: "never-asked", event: 0..<2))
+    #expect(bench.taken().isEmpty)
+    #expect(bench.session.counters.lateMessages == 2 && bench.session.counters.strayMessages == 1)
+    bench.apply { $0.requestCancelled(RequestKey(1), at: $1) }
+    #expect(bench.taken().isEmpty, "a cancel that crossed the end is passed over")
+  }
+
+  @Test("Subscription ids are never used twice, on one connection or on two")
+  func names() {
+    let bench = Bench()
+    for round in 0..<4 {
+      bench.connect()
+      for index in 0..<500 {
+        bench.request(UInt64(round * 1_000 + index))
+        bench.receive(.endOfStoredEvents(subscription: bench.subscriptions.last ?? "", completeness: .unstated))
+      }
+      bench.apply { $0.disconnected(reason: "gone", at: $1) }
+    }
+    #expect(bench.subscriptions.count == 2_000 && Set(bench.subscriptions).count == 2_000)
+    #expect(Set(bench.subscriptions.map { $0.prefix(5) }).count == 4)
+  }
+
+  @Test("CLOSED ends a request with the relay's words")
+  func closed() {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1)
+    _ = bench.taken()
+    bench.receive(.closed(subscription: bench.subscriptions[0], reason: RelayReason("auth-required: who are you?")))
+    guard case .failRequest(RequestKey(1), let failure)? = bench.taken().first else {
+      Issue.record("not failed")
+      return
+    }
+    #expect(failure.code == .closedByRelay && failure.reason?.word == "auth-required")
+    #expect(failure.message.contains("who are you?"))
+    #expect(bench.session.counters.refusals == 1)
+  }
+
+  @Test("A request that finds no connection before its deadline fails with the last reason")
+  func unreachable() {
+    let bench = Bench()
+    bench.request(1, milliseconds: 3_000)
+    bench.fail("connect to 127.0.0.1:1: connection refused")
+    _ = bench.taken()
+    for _ in 0..<30 {
+      bench.advance(milliseconds: 100)
+      if bench.session.phase == .connecting { bench.fail("connect to 127.0.0.1:1: connection refused") }
+    }
+    let failures = bench.taken().compactMap { if case .failRequest(_, let failure) = $0 { failure } else { nil } }
+    #expect(failures.count == 1)
+    #expect(failures.first?.code == .relayUnreachable && failures.first?.outcome == .notStarted)
+    #expect(failures.first?.message.contains("connection refused") == true)
+    #expect(bench.session.phase == .idle, "without work and without a wish nothing is dialled")
+    #expect(bench.timer == nil)
+  }
+
+  @Test("A stored request without EOSE fails at its deadline and is closed")
+  func silent() {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1, milliseconds: 700)
+    _ = bench.taken()
+    bench.advance(milliseconds: 699)
+    #expect(bench.taken().isEmpty)
+    bench.advance(milliseconds: 1)
+    let actions = bench.taken()
+    #expect(text(actions.first).hasPrefix(#"["CLOSE""#))
+    guard case .failRequest(RequestKey(1), let failure)? = actions.last else {
+      Issue.record("not failed")
+      return
+    }
+    #expect(failure.code == .timedOut)
+  }
+
+  @Test("More requests than subscriptions wait their turn; more than may wait are refused")
+  func bounds() {
+    var limits = SessionLimits()
+    limits.openSubscriptionMaximum = 2
+    limits.waitingRequestMaximum = 3
+    let bench = Bench(limits: limits)
+    bench.connect()
+    for key in 1...6 { bench.request(UInt64(key)) }
+    #expect(bench.subscriptions.count == 2)
+    guard case .failRequest(RequestKey(6), let failure)? = bench.taken().last else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(failure.code == .full && failure.outcome == .notStarted)
+    bench.receive(.endOfStoredEvents(subscription: bench.subscriptions[0], completeness: .unstated))
+    #expect(bench.subscriptions.count == 3)
+    #expect(bench.session.requestCount == 4)
+  }
+
+  @Test("While deliveries are stalled reading is paused, also on the next connection")
+  func stalled() {
+    let bench = Bench()
+    bench.apply { session, _ in session.deliveryStalled() }
+    #expect(bench.taken().isEmpty)
+    bench.connect()
+    #expect(bench.taken().last == .pauseReading)
+    bench.apply { session, _ in session.deliveryResumed() + session.deliveryResumed() }
+    bench.apply { session, _ in session.deliveryStalled() + session.deliveryStalled() }
+    #expect(bench.taken() == [.resumeReading, .pauseReading])
+    bench.apply { $0.disconnected(reason: "gone", at: $1) }
+    bench.connect()
+    #expect(bench.taken().last == .pauseReading)
+  }
+}

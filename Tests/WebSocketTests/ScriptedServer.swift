@@ -1,0 +1,168 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@testable import WebSocket
+
+/// A server that does what a test tells it, byte by byte: it answers the upgrade as told, and sends frames that may be wrong.
+@EventLoopActor
+final class ScriptedServer {
+  /// One connection, as the server sees it.
+  @EventLoopActor
+  final class Peer {
+    let stream: ByteStream
+    /// The request's head once it is whole.
+    private(set) var request = ""
+    /// Frames that came, unmasked.
+    private(set) var frames: [Frame] = []
+    private(set) var hasEnded = false
+    private var input: [UInt8] = []
+
+    init(_ stream: ByteStream, onRequest: @escaping @EventLoopActor (Peer) -> Void) {
+      self.stream = stream
+      stream.outputLimit = 512 << 20
+      stream.onEnd = { [weak self] _ in self?.hasEnded = true }
+      stream.onInput = { [weak self] bytes in
+        guard let self else { return bytes.count }
+        input += bytes
+        if request.isEmpty, input.suffix(4) == [13, 10, 13, 10] {
+          request = String(decoding: input, as: UTF8.self)
+          input = []
+          onRequest(self)
+        }
+        if !request.isEmpty { while let frame = Frame(taking: &input) { frames.append(frame) } }
+        return bytes.count
+      }
+      stream.startReading()
+    }
+
+    /// The accept key that answers the request.
+    var accept: String {
+      let line = request.split(separator: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Key: ") } ?? ""
+      return AcceptKey.answer(to: String(line.dropFirst("Sec-WebSocket-Key: ".count)))
+    }
+
+    func send(_ bytes: [UInt8]) { bytes.withUnsafeBytes { stream.write($0) } }
+    func send(_ text: String) { send(Array(text.utf8)) }
+
+    func upgrade(accept: String? = nil, fields: String = "") {
+      send(response(accept: accept, fields: fields))
+    }
+
+    func response(accept: String? = nil, fields: String = "") -> String {
+      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nconnection: keep-alive, Upgrade\r\n"
+        + "Sec-WebSocket-Accept: \(accept ?? self.accept)\r\n\(fields)\r\n"
+    }
+  }
+
+  private(set) var peers: [Peer] = []
+  private var listener: StreamListener?
+
+  init(onRequest: @escaping @EventLoopActor (Peer) -> Void) throws {
+    let address = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
+    listener = try StreamListener(address: address) { [weak self] stream in
+      self?.peers.append(Peer(stream, onRequest: onRequest))
+    }
+  }
+
+  func close() {
+    listener?.close()
+    for peer in peers { peer.stream.close() }
+  }
+
+  var endpoint: WebSocketEndpoint {
+    WebSocketEndpoint(host: "127.0.0.1", port: listener?.port ?? 0, isSecure: false, requestTarget: "/inbox?a=b")
+  }
+
+  func connect(
+    limits: WebSocketLimits = WebSocketLimits(), deadlines: WebSocketDeadlines = WebSocketDeadlines()
+  ) async throws -> Client {
+    Client(try await WebSocketConnection.connect(to: endpoint, limits: limits, deadlines: deadlines))
+  }
+}
+
+/// The client's side, with what it has been told.
+@EventLoopActor
+final class Client {
+  let connection: WebSocketConnection
+  var messages: [[UInt8]] = []
+  var kinds: [WebSocketMessageKind] = []
+  var ends: [WebSocketEnd] = []
+  /// Called after a message was noted.
+  var onMessage: (@EventLoopActor () -> Void)?
+
+  init(_ connection: WebSocketConnection) { self.connection = connection }
+
+  func start() {
+    connection.start { [unowned self] kind, bytes in
+      kinds.append(kind)
+      messages.append(Array(bytes))
+      onMessage?()
+    } onEnd: { [unowned self] end in
+      ends.append(end)
+    }
+  }
+
+  var texts: [String] { messages.map { String(decoding: $0, as: UTF8.self) } }
+}
+
+/// A frame, right or wrong.
+struct Frame: Equatable {
+  var opcode: UInt8
+  var payload: [UInt8]
+  var isFinal = true
+  var reserved: UInt8 = 0
+  var mask: [UInt8]?
+
+  static func text(_ text: String, isFinal: Bool = true) -> Frame {
+    Frame(opcode: 1, payload: Array(text.utf8), isFinal: isFinal)
+  }
+
+  static func close(_ code: UInt16, _ reason: String = "") -> Frame {
+    Frame(opcode: 8, payload: [UInt8(code >> 8), UInt8(code & 255)] + reason.utf8)
+  }
+
+  init(opcode: UInt8, payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil) {
+    self.opcode = opcode
+    self.payload = payload
+    self.isFinal = isFinal
+    self.reserved = reserved
+    self.mask = mask
+  }
+
+  var bytes: [UInt8] {
+    var bytes = [UInt8(isFinal ? 0x80 : 0) | reserved << 4 | opcode]
+    let maskBit: UInt8 = mask == nil ? 0 : 0x80
+    switch payload.count {
+    case ..<126: bytes.append(maskBit | UInt8(payload.count))
+    case ..<65_536: bytes += [maskBit | 126, UInt8(payload.count >> 8), UInt8(payload.count & 255)]
+    default: bytes += [maskBit | 127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
+    }
+    guard let mask else { return bytes + payload }
+    return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
+  }
+
+  /// Takes the first frame off `input`, unmasked; nil when it is not whole.
+  init?(taking input: inout [UInt8]) {
+    guard input.count >= 2 else { return nil }
+    var position = 2
+    var count = Int(input[1] & 127)
+    if count >= 126 {
+      let width = count == 126 ? 2 : 8
+      guard input.count >= 2 + width else { return nil }
+      count = input[2..<(2 + width)].reduce(0) { $0 << 8 | Int($1) }
+      position += width
+    }
+    let isMasked = input[1] & 128 != 0
+    guard input.count >= position + (isMasked ? 4 : 0) + count else { return nil }
+    mask = isMasked ? Array(input[position..<(position + 4)]) : nil
+    if isMasked { position += 4 }
+    let key = mask ?? [0, 0, 0, 0]
+    payload = input[position..<(position + count)].enumerated().map { $1 ^ key[$0 % 4] }
+    opcode = input[0] & 15
+    reserved = input[0] >> 4 & 7
+    isFinal = input[0] & 128 != 0
+    input.removeFirst(position + count)
+  }
+}
