@@ -97,7 +97,8 @@ let package = Package(
     .executableTarget(
       name: "relay-connector",
       dependencies: [
-        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket", "WorkerKit",
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket",
+        "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
 
@@ -118,8 +119,6 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],
       swiftSettings: strict),
-    .testTarget(name: "FramesTests", dependencies: ["Frames", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "MessageHubTests",
       dependencies: [

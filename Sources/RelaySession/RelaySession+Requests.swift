@@ -6,7 +6,7 @@ struct Requests {
   struct Request {
     let filters: RawFilters
     let mode: RequestMode
-    let deadline: Instant
+    var deadline: Instant
     /// The id it was sent under; nil while it waits.
     var subscription: String?
     var sentAt: Instant?
@@ -52,6 +52,14 @@ extension RelaySession {
     }
     requests.all[key] = Requests.Request(filters: filters, mode: mode, deadline: deadline)
     requests.waiting.append(key)
+    return settled([], at: now)
+  }
+
+  /// The request has until `deadline` from now on: it moves, or it is the caller who takes its time. A key that is not under
+  /// way is passed over.
+  public mutating func deadlineMoved(_ key: RequestKey, to deadline: Instant, at now: Instant) -> [SessionAction] {
+    guard requests.all[key] != nil else { return [] }
+    requests.all[key]?.deadline = deadline
     return settled([], at: now)
   }
 

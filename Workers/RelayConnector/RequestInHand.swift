@@ -1,0 +1,80 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import RelaySession
+
+/// One `relay.request` under way: events go to the caller as they come, and wait here, with the relay held back, when the
+/// caller has no room. The end waits behind them.
+@EventLoopActor
+final class RequestInHand {
+  let link: RelayLink
+  /// Events passed on, or waiting to be.
+  private(set) var count = 0
+
+  private let request: BusRequest
+  private let key: RequestKey
+  private let limit: Int?
+  private let onTurn: @EventLoopActor (Bool) -> Void
+  private var waiting: [[UInt8]] = []
+  private var isSending = false
+  private var ending: Result<RelayRequestResult, Refusal>?
+
+  /// `onTurn(true)` says that it is the relay's turn again, `onTurn(false)` that the caller holds things up.
+  init(
+    _ request: BusRequest, link: RelayLink, key: RequestKey, limit: Int?, onTurn: @escaping @EventLoopActor (Bool) -> Void
+  ) {
+    self.request = request
+    self.link = link
+    self.key = key
+    self.limit = limit
+    self.onTurn = onTurn
+  }
+
+  /// Whether the caller's limit is reached.
+  var hasEnough: Bool { limit.map { count >= $0 } ?? false }
+
+  /// Passes an event on.
+  func deliver(_ event: [UInt8]) {
+    count += 1
+    if waiting.isEmpty, !isSending, request.sendNow(part: BusPayload(event)) { return }
+    waiting.append(event)
+    guard !isSending else { return }
+    isSending = true
+    // From here the relay waits, so no more than what one read had brought can gather.
+    link.tell { session, _ in session.deliveryStalled() }
+    onTurn(false)
+    EventLoopActor.task { [self] in await sendWaiting() }
+  }
+
+  /// Ends the answer, behind what still waits.
+  func end(_ result: Result<RelayRequestResult, Refusal>) {
+    guard ending == nil else { return }
+    ending = result
+    request.onCancel = nil
+    if case .failure = result { waiting = [] }
+    if !isSending { finish() }
+  }
+
+  private func sendWaiting() async {
+    while !waiting.isEmpty {
+      let event = waiting.removeFirst()
+      do throws(Refusal) { try await request.send(part: BusPayload(event)) } catch {
+        // Nobody waits for it any more; the request's own cancellation says the rest.
+        waiting = []
+      }
+    }
+    isSending = false
+    onTurn(true)
+    link.tell { session, _ in session.deliveryResumed() }
+    if ending != nil { finish() }
+  }
+
+  private func finish() {
+    switch ending {
+    case .success(let result): request.respond(BusPayload(json: result))
+    case .failure(let refusal): request.refuse(refusal)
+    case nil: break
+    }
+  }
+}

@@ -1,1 +1,0 @@
-print("relay-connector: not built yet")
