@@ -9,8 +9,9 @@ import Testing
     var random = SeededGenerator(seed: seed)
     for _ in 0..<400 {
       let limit = Int.random(in: 1...20, using: &random)
+      let alphabet: [UInt8] = [UInt8(ascii: "\n"), 0, 0x1B, 0xC3, 0xA4, 0xFF, UInt8(ascii: "a")]
       let bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in
-        [UInt8(ascii: "\n"), 0, 0x1B, 0xC3, 0xA4, 0xFF, UInt8(ascii: "a")].randomElement(using: &random) ?? 0
+        alphabet[Int.random(in: alphabet.indices, using: &random)]
       }
       var whole = LineSplitter(lineByteCountMaximum: limit)
       let expected = lines(&whole, [bytes[...]])
