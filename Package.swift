@@ -64,6 +64,12 @@ let package = Package(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: strict),
+    .target(
+      name: "LogKeeping",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts",
+        .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(name: "RoostClient", dependencies: ["Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
     .target(
       name: "WorkerKit",
@@ -115,6 +121,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LogKeepingTests",
+      dependencies: ["LogKeeping", "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "SupervisionTests", dependencies: ["Supervision", "Clocks"], swiftSettings: strict),
     .testTarget(
       name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],

@@ -1,0 +1,125 @@
+public import Clocks
+public import Contracts
+public import EventLoop
+internal import LinuxSystem
+
+/// One worker's log on disk: JSON lines in NAME.log, rotated into NAME.log.1 … .N.
+///
+/// `append` returns at once and cannot fail: the caller is the supervisor, whose life must not hang on a disk. Writing
+/// happens on the thread pool, one write at a time. What the file cannot take is counted, told in the file where it is
+/// missing, and told once by `onNote`.
+@EventLoopActor
+public final class LogFile {
+  /// Called when writing begins to fail and when it succeeds again. What it says is for memory, not for this file.
+  public var onNote: (@EventLoopActor (LogMessage) -> Void)?
+  /// The bounds of the files; in force from the next write on.
+  public var limits: RotationLimits
+  /// Records that are in no file; only grows.
+  public var lostRecordCount: UInt64 { queue.lostCount }
+  /// Whether the last write failed, and later ones wait for a retry.
+  public var isFailing: Bool { queue.isFailing }
+
+  private let path: String
+  private let makeRecord: @EventLoopActor (LogMessage) -> LogRecord
+  private let writer: PoolOwned<LogFileWriter>
+  private var queue = LogFileQueue()
+  private var isRunning = false
+  private let retryTimer = LoopTimer()
+  private var flushing: [CheckedContinuation<Void, Never>] = []
+
+  /// A log file `name` in `directory`; both are made when the first record comes. `makeRecord` puts time and worker
+  /// to what the file has to say about itself.
+  public init(
+    directory: String, name: String, limits: RotationLimits, files: any FileOperations = SystemFiles(),
+    makeRecord: @escaping @EventLoopActor (LogMessage) -> LogRecord
+  ) {
+    path = "\(directory)/\(name)"
+    self.limits = limits
+    self.makeRecord = makeRecord
+    writer = PoolOwned(LogFileWriter(directory: directory, name: name, files: files))
+  }
+
+  isolated deinit {
+    let writer = writer
+    EventLoopActor.task { await writer.use { $0.close() } }
+  }
+
+  /// Takes a record for the file.
+  public func append(_ record: LogRecord) {
+    queue.appended(record)
+    writeSoon()
+  }
+
+  /// Opens the file anew by its name, for a program that has moved it away (SIGUSR1). A file that fails is tried at once.
+  public func reopen() {
+    queue.reopenAsked()
+    writeSoon()
+  }
+
+  /// Waits until all records are written, at the longest until `deadline`; a pool thread that hangs in the disk keeps
+  /// nobody. Returns whether nothing waits any more and the file does not fail.
+  public func flush(until deadline: Instant) async -> Bool {
+    writeSoon()
+    let timer = LoopTimer()
+    while isRunning, EventLoop.process.now < deadline {
+      await withCheckedContinuation { continuation in
+        flushing.append(continuation)
+        timer.set(at: deadline) { [weak self] in self?.wakeFlushing() }
+      }
+    }
+    timer.cancel()
+    return queue.isIdle && !queue.isFailing
+  }
+
+  private func wakeFlushing() {
+    let woken = flushing
+    flushing.removeAll()
+    for continuation in woken { continuation.resume() }
+  }
+
+  /// Writes in the next round of jobs: what a turn appends goes in one write.
+  private func writeSoon() {
+    guard !isRunning, queue.hasWork(now: EventLoop.process.now) else { return }
+    isRunning = true
+    EventLoopActor.task { [self] in await writeAll() }
+  }
+
+  private func writeAll() async {
+    while let write = queue.nextWrite(now: EventLoop.process.now) {
+      var records = write.records
+      if write.missingCount > 0 { records.append(makeRecord(Self.gap(write))) }
+      let batch = records
+      let limits = limits
+      let outcome = await writer.use { $0.write(batch, limits: limits, reopens: write.reopens) }
+      let change = queue.finished(
+        handledCount: outcome.handledCount, oversizeCount: outcome.oversizeCount, isFault: outcome.fault != nil,
+        now: EventLoop.process.now)
+      tell(change, outcome.fault)
+    }
+    isRunning = false
+    if let retry = queue.retryInstant { retryTimer.set(at: retry) { [weak self] in self?.writeSoon() } }
+    wakeFlushing()
+  }
+
+  private func tell(_ change: LogFileQueue.Change, _ fault: SystemFault?) {
+    switch change {
+    case .none: return
+    case .failed:
+      let reason = fault.map { "\($0)" } ?? "unknown"
+      let seconds = LogFileQueue.firstRetryMilliseconds / 1_000
+      onNote?(
+        LogMessage(
+          .error, LogMessage.aboutLog,
+          "the log file cannot be written and lines are kept in memory only; next attempt in \(seconds) s. \(reason)",
+          fields: ["path": path]))
+    case .recovered:
+      onNote?(LogMessage(.notice, LogMessage.aboutLog, "the log file is written again", fields: ["path": path]))
+    }
+  }
+
+  private static func gap(_ write: LogFileQueue.Write) -> LogMessage {
+    let reason = write.followsFailure ? "this file could not be written" : "they came faster than the disk took them"
+    return LogMessage(
+      .warning, LogMessage.aboutLog, "\(Wording.lines(write.missingCount)) missing here: \(reason)")
+  }
+}

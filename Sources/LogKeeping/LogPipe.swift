@@ -1,0 +1,109 @@
+public import EventLoop
+internal import Glibc
+
+// The supervisor's end of a worker's standard output or error.
+//
+// It is always read, whatever becomes of the lines: a worker that writes must never wait for us. And it is read by small
+// portions: at most `readByteCountMaximum` a turn, so that a worker that writes without end cannot keep the loop from the others.
+//
+// When the worker has ended, its last words may still be in the pipe, and a child it has left behind may hold the other end
+// open for ever. So the pipe is read to its end, but for no longer than `drainMilliseconds`.
+
+/// Reads one pipe of a worker into the log book.
+@EventLoopActor
+public final class LogPipe {
+  /// Most bytes read in one turn of the loop.
+  public static let readByteCountMaximum = 64 << 10
+  /// How long a pipe is read on after its worker has ended, in milliseconds.
+  public static let drainMilliseconds: UInt64 = 1_000
+
+  /// Called once when nothing more comes, unless ``close()`` was called.
+  public var onEnd: (@EventLoopActor () -> Void)?
+  /// Lines that were longer than the limit.
+  public var cutLineCount: UInt64 { splitter.cutLineCount }
+  /// Whether the pipe is at its end and its descriptor closed.
+  public var isClosed: Bool { descriptor < 0 }
+
+  private var descriptor: Int32
+  private let worker: String
+  private let source: LogSource
+  private let book: LogBook
+  private let journal: Journal
+  private var splitter: LineSplitter
+  private var watcher: DescriptorWatcher?
+  private let drainTimer = LoopTimer()
+
+  /// What all pipes read into; it is empty between two reads.
+  private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readByteCountMaximum, alignment: 64)
+
+  /// Reads `descriptor` from now on, and owns and closes it in any case, also when this throws. It is set not to block;
+  /// for a pipe that concerns our end only.
+  ///
+  /// - Throws: what the loop said when it cannot watch the descriptor.
+  public init(descriptor: Int32, worker: String, source: LogSource, book: LogBook) throws(LoopFault) {
+    self.descriptor = descriptor
+    self.worker = worker
+    self.source = source
+    self.book = book
+    journal = book.journal(of: worker)
+    splitter = LineSplitter(lineByteCountMaximum: book.lineByteCountMaximum)
+    do throws(LoopFault) {
+      watcher = try DescriptorWatcher(descriptor: descriptor) { [unowned self] in readSome() }
+    } catch {
+      close()
+      throw error
+    }
+    // Not by libuv alone, which promises it for sockets only.
+    let flags = fcntl(descriptor, F_GETFL)
+    _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+  }
+
+  isolated deinit { close() }
+
+  /// The worker has ended: its last words are taken, then the pipe is closed.
+  public func workerEnded() {
+    guard !isClosed else { return }
+    drainTimer.set(afterMilliseconds: Self.drainMilliseconds) { [weak self] in self?.finish() }
+  }
+
+  /// Stops reading and closes the descriptor; what is still in the pipe is lost.
+  public func close() {
+    watcher?.close()
+    watcher = nil
+    drainTimer.cancel()
+    if descriptor >= 0 { _ = Glibc.close(descriptor) }
+    descriptor = -1
+  }
+
+  private func readSome() {
+    var total = 0
+    while total < Self.readByteCountMaximum, !isClosed {
+      let count = read(descriptor, Self.buffer.baseAddress, Self.readByteCountMaximum - total)
+      if count > 0 {
+        total += count
+        take(UnsafeRawBufferPointer(rebasing: Self.buffer[..<count]))
+        continue
+      }
+      let code = errno
+      if count < 0 && code == EINTR { continue }
+      if count < 0 && code == EAGAIN { break }
+      // The end; or a fault, after which nothing can come either.
+      finish()
+      return
+    }
+    if total > 0 { book.settle(journal, worker: worker) }
+  }
+
+  private func take(_ bytes: UnsafeRawBufferPointer) {
+    splitter.received(bytes) { book.received($0, from: source, in: journal) }
+  }
+
+  private func finish() {
+    guard !isClosed else { return }
+    splitter.ended { book.received($0, from: source, in: journal) }
+    book.settle(journal, worker: worker)
+    let callback = onEnd
+    close()
+    callback?()
+  }
+}
