@@ -64,7 +64,8 @@ let package = Package(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: strict),
-    .target(name: "RoostClient", dependencies: ["Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
+    .target(
+      name: "RoostClient", dependencies: ["Clocks", "Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
     .target(
       name: "WorkerKit",
       dependencies: [
