@@ -44,6 +44,9 @@ let package = Package(
     // The words workers use with each other
     .target(name: "Contracts", dependencies: ["Frames"], swiftSettings: strict),
 
+    // What the command line prints: values in, text out
+    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
+
     // Machines without I/O
     .target(
       name: "MessageHub",
@@ -88,7 +91,7 @@ let package = Package(
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostClient",
+        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostOutput", "RoostClient",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(

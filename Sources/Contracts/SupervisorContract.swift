@@ -1,6 +1,14 @@
 // The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the others send and get. All JSON.
 
-/// `supervisor.status` → the whole picture.
+/// `supervisor.status`: what to tell beside the ordinary.
+public struct StatusRequest: Codable, Sendable {
+  /// Also each worker's proportional memory, which costs the kernel a walk over its pages.
+  public var memory: Bool?
+  /// A question about the state of everything.
+  public init(memory: Bool? = nil) { self.memory = memory }
+}
+
+/// The answer to ``StatusRequest``: the whole picture.
 public struct SupervisorStatus: Codable, Sendable {
   /// Version of roostd.
   public var version: String
@@ -309,6 +317,20 @@ public struct DeadLettersRequest: Codable, Sendable {
   public init(action: String, id: String? = nil) {
     self.action = action
     self.id = id
+  }
+}
+
+/// The answer to ``DeadLettersRequest``.
+public struct DeadLettersResult: Codable, Sendable {
+  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`; those acted on for the others.
+  public var letters: [DeadLetterRecord]
+  /// What was done, for `retry` and `drop`.
+  public var sentence: String?
+
+  /// A result.
+  public init(letters: [DeadLetterRecord], sentence: String? = nil) {
+    self.letters = letters
+    self.sentence = sentence
   }
 }
 
