@@ -22,6 +22,11 @@ public enum PayloadText {
     return JSONLine.string(String(decoding: bytes, as: UTF8.self))
   }
 
+  /// A payload of raw bytes where JSON is expected: `{"base64":"…"}`.
+  public static func base64Line(_ bytes: [UInt8]) -> [UInt8] {
+    JSONLine.object([("base64", JSONLine.string(Base64.encode(bytes)))])
+  }
+
   private struct Printer {
     let json: JSONText
     let style: Style
