@@ -44,6 +44,9 @@ let package = Package(
     // The words workers use with each other
     .target(name: "Contracts", dependencies: ["Frames"], swiftSettings: strict),
 
+    // What the command line prints: values in, text out
+    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
+
     // Machines without I/O
     .target(
       name: "MessageHub",
@@ -70,7 +73,8 @@ let package = Package(
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts",
         .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
-    .target(name: "RoostClient", dependencies: ["Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
+    .target(
+      name: "RoostClient", dependencies: ["Clocks", "Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
     .target(
       name: "WorkerKit",
       dependencies: [
@@ -78,10 +82,6 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
-
-    .target(
-      name: "LogKeeping", dependencies: ["Clocks", "Frames", "EventLoop", "Contracts", "MessageHub", "Configuration"],
-      swiftSettings: strict),
 
     // Programs
     .executableTarget(
@@ -97,7 +97,7 @@ let package = Package(
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostClient",
+        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostOutput", "RoostClient",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(

@@ -50,14 +50,25 @@ public final class BusAnswer {
     self.connection = connection
   }
 
+  /// A part of an answer, and whether it is the last.
+  public struct Part: Sendable, Hashable {
+    /// The contents.
+    public let payload: BusPayload
+    /// Whether it came with the terminal answer.
+    public let isLast: Bool
+  }
+
   /// The next part; nil after the last. The terminal answer's own payload counts as a part unless it is empty.
   ///
   /// - Throws: the refusal that ended the request.
-  public func next() async throws(Refusal) -> BusPayload? {
+  public func next() async throws(Refusal) -> BusPayload? { try await nextPart()?.payload }
+
+  /// The same as ``next()``, for whoever must tell the terminal answer's payload from the parts before it.
+  public func nextPart() async throws(Refusal) -> Part? {
     while true {
       if let part = parts.popFirst() {
         if let credit = part.credit { connection.didConsume(byteCount: credit) }
-        return part.payload
+        return Part(payload: part.payload, isLast: part.credit == nil)
       }
       switch ending {
       case .success: return nil
@@ -71,6 +82,20 @@ public final class BusAnswer {
   public func cancel() {
     guard ending == nil else { return }
     connection.sendFree(FrameHeader(type: .cancel, re: id))
+  }
+
+  /// Gives the request up and takes nothing of it any more: what has arrived is dropped and its credit given back,
+  /// ``next()`` throws `refusal` from now on. For an answer that nobody will read to its end.
+  public func abandon(_ refusal: Refusal) {
+    if ending == nil {
+      connection.sendFree(FrameHeader(type: .cancel, re: id))
+      connection.forget(self)
+    }
+    ending = .failure(refusal)
+    while let part = parts.popFirst() {
+      if let credit = part.credit { connection.didConsume(byteCount: credit) }
+    }
+    wake()
   }
 
   func receivedPart(_ header: FrameHeader, _ bytes: [UInt8]) {

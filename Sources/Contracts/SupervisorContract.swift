@@ -320,6 +320,20 @@ public struct DeadLettersRequest: Codable, Sendable {
   }
 }
 
+/// The answer to ``DeadLettersRequest``.
+public struct DeadLettersResult: Codable, Sendable {
+  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`; those acted on for the others.
+  public var letters: [DeadLetterRecord]
+  /// What was done, for `retry` and `drop`.
+  public var sentence: String?
+
+  /// A result.
+  public init(letters: [DeadLetterRecord], sentence: String? = nil) {
+    self.letters = letters
+    self.sentence = sentence
+  }
+}
+
 /// A quarantined message as kept in its file and told to people.
 public struct DeadLetterRecord: Codable, Sendable {
   /// Its name among the dead letters.

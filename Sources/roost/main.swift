@@ -1,1 +1,54 @@
-print("roost: not built yet")
+internal import ArgumentParser
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import RoostOutput
+
+// The command line.
+//
+// What: each command is a small type that says its words (swift-argument-parser) and, in `run(in:)`, asks the supervisor and
+// hands the answer to a formatter of `RoostOutput`. What is printed is decided there, by pure functions; here is only who is
+// asked, and where the text goes.
+//
+// One connection, one command, one exit code (`ExitStatus`). Nothing is kept between runs.
+
+/// A command that talks to the supervisor.
+protocol LoopCommand: ParsableCommand, Sendable {
+  var general: GeneralOptions { get }
+  /// Does it, on the loop.
+  @EventLoopActor func run(in session: CommandSession) async throws(Refusal) -> ExitStatus
+}
+
+enum Program {
+  static func main() -> Never {
+    do {
+      var command = try Roost.parseAsRoot()
+      guard let loopCommand = command as? any LoopCommand else {
+        try command.run()
+        exit(ExitStatus.done.rawValue)
+      }
+      run(loopCommand)
+    } catch {
+      leave(error)
+    }
+  }
+
+  private static func run(_ command: any LoopCommand) -> Never {
+    EventLoopActor.task {
+      let session = CommandSession(command.general)
+      do throws(Refusal) { session.leave(try await command.run(in: session)) } catch { session.leave(error) }
+    }
+    EventLoop.process.run()
+    exit(ExitStatus.failed.rawValue)
+  }
+
+  /// Help goes to standard output and is a success; what was typed wrongly exits with 2.
+  private static func leave(_ error: any Error) -> Never {
+    let message = Roost.fullMessage(for: error) + "\n"
+    let isHelp = Roost.exitCode(for: error).isSuccess
+    _ = message.withCString { write(isHelp ? STDOUT_FILENO : STDERR_FILENO, $0, strlen($0)) }
+    exit(isHelp ? ExitStatus.done.rawValue : ExitStatus.usage.rawValue)
+  }
+}
+
+Program.main()

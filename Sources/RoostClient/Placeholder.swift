@@ -1,1 +1,0 @@
-// RoostClient: see DESIGN in docs/architecture.md. (This line goes when the first file comes.)

@@ -1,0 +1,126 @@
+public import Bus
+public import EventLoop
+public import Frames
+
+/// Why events of a topic may be missing at this point.
+public enum TopicGap: Sendable, Equatable {
+  /// The hub dropped so many because this client did not keep up.
+  case dropped(UInt64)
+  /// The connection was lost and is there again; nobody knows how many came meanwhile.
+  case reconnected
+}
+
+/// A subscription to a topic, made again after every lost connection. Ends with ``cancel()``, not by being released.
+@EventLoopActor
+public final class TopicSubscription {
+  /// The topic's name.
+  public let topic: String
+  /// Called when the supervisor does not allow the subscription any more, or the client is closed.
+  public var onEnd: (@EventLoopActor (Refusal) -> Void)?
+
+  fileprivate let onEvent: @EventLoopActor (BusPayload) -> Void
+  fileprivate let onGap: @EventLoopActor (TopicGap) -> Void
+  fileprivate var isActive = false
+  private weak var client: RoostClient?
+
+  fileprivate init(
+    topic: String, client: RoostClient, onEvent: @escaping @EventLoopActor (BusPayload) -> Void,
+    onGap: @escaping @EventLoopActor (TopicGap) -> Void
+  ) {
+    self.topic = topic
+    self.client = client
+    self.onEvent = onEvent
+    self.onGap = onGap
+  }
+
+  /// Ends it. No handler is called any more.
+  public func cancel() {
+    isActive = false
+    onEnd = nil
+    client?.remove(self)
+  }
+
+  func ended(_ refusal: Refusal) {
+    isActive = false
+    let callback = onEnd
+    onEnd = nil
+    callback?(refusal)
+  }
+}
+
+extension RoostClient {
+  /// Asks for a topic's events. Handlers run on the loop, in the order of the events, and should return soon: until they do,
+  /// the next event is not read.
+  ///
+  /// - Parameters:
+  ///   - onGap: events are missing here; where it matters, ask for the present state.
+  ///   - onEvent: one event's payload.
+  /// - Throws: `unknown-method`, `denied`, `full`; `no-supervisor` when none comes in time.
+  @discardableResult
+  public func subscribe(
+    _ topic: String, onGap: @escaping @EventLoopActor (TopicGap) -> Void = { _ in },
+    onEvent: @escaping @EventLoopActor (BusPayload) -> Void
+  ) async throws(Refusal) -> TopicSubscription {
+    guard subscriptions.values.reduce(0, { $0 + $1.count }) < settings.subscriptionMaximum else {
+      throw Refusal(
+        .full, "this client has \(settings.subscriptionMaximum) subscriptions already", outcome: .notStarted)
+    }
+    let subscription = TopicSubscription(topic: topic, client: self, onEvent: onEvent, onGap: onGap)
+    let patience = patienceEnd()
+    while true {
+      let session = try await liveSession(until: patience)
+      do throws(Refusal) {
+        // In place before the request: the first event may be right behind the answer.
+        subscriptions[topic, default: []].append(subscription)
+        subscription.isActive = true
+        try await session.bus.subscribe(topic)
+        return subscription
+      } catch {
+        subscription.isActive = false
+        remove(subscription)
+        guard session.isLoss(error) else { throw error }
+      }
+    }
+  }
+
+  func remove(_ subscription: TopicSubscription) {
+    let topic = subscription.topic
+    guard subscriptions[topic]?.contains(where: { $0 === subscription }) ?? false else { return }
+    subscriptions[topic]?.removeAll { $0 === subscription }
+    guard subscriptions[topic]?.isEmpty ?? false else { return }
+    subscriptions[topic] = nil
+    guard let session else { return }
+    EventLoopActor.task {
+      // A refusal says that it was not subscribed, which is what is wanted.
+      do throws(Refusal) { try await session.bus.unsubscribe(topic) } catch {}
+    }
+  }
+
+  func resumeSubscriptions(on session: ClientSession) {
+    for topic in subscriptions.keys.sorted() {
+      EventLoopActor.task { [weak self] in await self?.resume(topic, on: session) }
+    }
+  }
+
+  private func resume(_ topic: String, on session: ClientSession) async {
+    do throws(Refusal) {
+      try await session.bus.subscribe(topic)
+      for subscription in subscriptions[topic] ?? [] where subscription.isActive { subscription.onGap(.reconnected) }
+    } catch {
+      guard !session.isLoss(error) else { return }
+      let ended = subscriptions.removeValue(forKey: topic) ?? []
+      for subscription in ended { subscription.ended(error) }
+    }
+  }
+
+  func received(_ event: BusEvent) {
+    for subscription in subscriptions[event.name] ?? [] where subscription.isActive {
+      subscription.onEvent(event.payload)
+    }
+    event.acknowledge()
+  }
+
+  func receivedGap(_ topic: String, _ dropped: UInt64) {
+    for subscription in subscriptions[topic] ?? [] where subscription.isActive { subscription.onGap(.dropped(dropped)) }
+  }
+}

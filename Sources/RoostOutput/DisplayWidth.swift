@@ -1,0 +1,34 @@
+/// How many columns text takes on a terminal: what tables align by.
+enum DisplayWidth {
+  /// Columns of `text`, which has no control characters any more.
+  static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + width($1) } }
+
+  /// `text` cut to `columns`, with `…` at the end when something was cut.
+  static func cut(_ text: String, to columns: Int) -> String {
+    guard of(text) > columns else { return text }
+    var result = ""
+    var used = 0
+    for character in text {
+      let width = of(String(character))
+      if used + width > columns - 1 { break }
+      result.append(character)
+      used += width
+    }
+    return result + "…"
+  }
+
+  private static func width(_ scalar: Unicode.Scalar) -> Int {
+    if scalar.isASCII { return 1 }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    switch scalar.value {
+    // East Asian wide and full-width forms, and emoji.
+    case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+      0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF, 0x20000...0x3FFFD:
+      return 2
+    default: return 1
+    }
+  }
+}

@@ -1,0 +1,62 @@
+public import Contracts
+
+/// What `roost why` prints: sentences, then the worker's last log lines.
+public enum WhyText {
+  /// The lines.
+  public static func lines(_ result: WhyResult, _ style: Style) -> [String] {
+    let state = style.paint(VisibleText.make(result.state), StateTone.of(result.state))
+    var lines = ["\(style.paint(VisibleText.make(result.worker), .strong)) is \(state)."]
+    lines += result.sentences.map { VisibleText.make($0) }
+    guard !result.lastLines.isEmpty else { return lines }
+    lines += ["", style.paint("Its last log lines:", .strong)]
+    var formatter = LogLines(style)
+    for record in result.lastLines { lines.append("  " + formatter.line(record)) }
+    return lines
+  }
+}
+
+/// What `roost doctor` prints: a line a check.
+public enum DoctorText {
+  /// The lines.
+  public static func lines(_ result: DoctorResult, _ style: Style) -> [String] {
+    let width = min(result.checks.map { DisplayWidth.of(VisibleText.make($0.name)) }.max() ?? 0, 24)
+    var lines = result.checks.map { check in
+      let name = DisplayWidth.cut(VisibleText.make(check.name), to: width)
+      let blanks = String(repeating: " ", count: max(0, width - DisplayWidth.of(name)))
+      let mark = check.isGood ? style.paint("✓", .good) : style.paint("✗", .bad)
+      return "\(mark) \(name)\(blanks)  \(VisibleText.make(check.text))"
+    }
+    let bad = result.checks.count { !$0.isGood }
+    lines += ["", bad == 0 ? "All is well." : style.paint("\(Amount.count(bad, "check")) need attention.", .bad)]
+    if bad == 1 { lines[lines.count - 1] = style.paint("1 check needs attention.", .bad) }
+    return lines
+  }
+}
+
+/// What `roost attach` prints: a command line to copy, and what it does.
+public enum AttachText {
+  /// The lines; the command stands alone on the first, so that it can be cut out.
+  public static func lines(_ grant: AttachGrant, _ style: Style) -> [String] {
+    let name = VisibleText.make(grant.name)
+    let time = Amount.duration(milliseconds: grant.expiresMilliseconds)
+    return [
+      style.paint(VisibleText.make(grant.command), .strong), "",
+      "Run this in a shell of yours within \(time); its token is good for one joining.",
+      "The program joins as '\(name)' (\(VisibleText.make(grant.role))). If roostd runs a worker of that name,",
+      "it is stopped first and its mail goes to yours; when yours leaves, the place is given back.",
+    ]
+  }
+}
+
+/// What `roost reload` prints.
+public enum ReloadText {
+  /// The lines.
+  public static func lines(_ result: ReloadResult, _ style: Style) -> [String] {
+    guard !result.changes.isEmpty else { return ["The configuration is unchanged."] }
+    let changes = result.changes.flatMap { paragraph in
+      paragraph.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + VisibleText.make($0) }
+    }
+    let heading = result.isApplied ? "In force now:" : "This would change:"
+    return [style.paint(heading, .strong)] + changes
+  }
+}

@@ -1,0 +1,50 @@
+public import Frames
+
+/// A refusal as a person reads it, and as an exit code.
+public enum RefusalText {
+  /// `roost: no worker 'x' …` and, in brackets, the code, the outcome and when to ask again.
+  public static func lines(_ refusal: Refusal, _ style: Style) -> [String] {
+    var facts = [VisibleText.make(refusal.code.rawValue)]
+    switch refusal.outcome {
+    case .notStarted: facts.append("nothing was done")
+    case .unknown: facts.append("whether it was done is not known")
+    case .done: facts.append("it was done")
+    case nil: break
+    }
+    if let wait = refusal.retryAfterMilliseconds {
+      facts.append("try again in \(Amount.duration(milliseconds: UInt64(wait)))")
+    }
+    return [
+      style.paint("roost: ", .bad) + VisibleText.make(refusal.message),
+      style.paint("       (\(facts.joined(separator: "; ")))", .dim),
+    ]
+  }
+}
+
+/// The exit codes of `roost`. Scripts rely on them; they never change.
+public enum ExitStatus: Int32, Sendable {
+  /// It was done.
+  case done = 0
+  /// It was refused, or it failed.
+  case failed = 1
+  /// The command line makes no sense.
+  case usage = 2
+  /// No supervisor answers.
+  case noSupervisor = 3
+  /// It is not allowed.
+  case notPermitted = 4
+  /// It was not done in time.
+  case timedOut = 5
+  /// Ctrl-C, as shells count it.
+  case interrupted = 130
+
+  /// What a refusal ends the program with.
+  public init(_ refusal: Refusal) {
+    switch refusal.code {
+    case "no-supervisor", "disconnected": self = .noSupervisor
+    case .denied, .notPermitted, .badToken: self = .notPermitted
+    case .expired, .tooSlow: self = .timedOut
+    default: self = .failed
+    }
+  }
+}

@@ -1,0 +1,99 @@
+public import Contracts
+
+/// What `roost status` prints: a line a worker, and a line of totals.
+public enum StatusTable {
+  /// The lines.
+  public static func lines(_ status: SupervisorStatus, _ style: Style) -> [String] {
+    let showsProportional = status.workers.contains { $0.proportionalBytes != nil }
+    var columns: [TextTable.Column] = [
+      .init(title: "WORKER"), .init(title: "STATE"), .init(title: "SINCE", alignment: .right),
+      .init(title: "PID", alignment: .right), .init(title: "RESTARTS", alignment: .right),
+      .init(title: "MAIL", alignment: .right), .init(title: "HAND", alignment: .right),
+      .init(title: "MEMORY", alignment: .right),
+    ]
+    if showsProportional { columns.append(.init(title: "OWN", alignment: .right)) }
+    columns.append(.init(title: "NOTE"))
+    var table = TextTable(columns)
+    for worker in status.workers { table.append(row(worker, showsProportional)) }
+    let lines = status.workers.isEmpty ? ["No workers are configured."] : table.lines(style)
+    return lines + ["", totals(status, style)]
+  }
+
+  private static func row(_ worker: WorkerStatus, _ showsProportional: Bool) -> [TextTable.Cell] {
+    let isNearLimit = worker.restarts > 0 && worker.restarts + 1 >= worker.restartLimit
+    let restarts: Tone = worker.restarts == 0 ? .dim : isNearLimit ? .bad : .warning
+    var cells: [TextTable.Cell] = [
+      .init(worker.name), .init(worker.state, StateTone.of(worker.state)),
+      .init(Amount.duration(milliseconds: worker.sinceMilliseconds)), optional(worker.pid.map { "\($0)" }),
+      .init("\(worker.restarts)/\(worker.restartLimit)", restarts),
+      .init("\(worker.mailboxFrames)", worker.mailboxFrames == 0 ? .dim : .plain),
+      .init("\(worker.inHand)", worker.inHand == 0 ? .dim : .plain), optional(worker.residentBytes.map(Amount.bytes)),
+    ]
+    if showsProportional { cells.append(optional(worker.proportionalBytes.map(Amount.bytes))) }
+    cells.append(note(worker))
+    return cells
+  }
+
+  private static func optional(_ text: String?) -> TextTable.Cell { text.map { .init($0) } ?? .init("-", .dim) }
+
+  /// How long a worker may owe progress before the table says so, in milliseconds.
+  private static let quietMilliseconds: UInt64 = 5_000
+
+  /// The most pressing thing there is to say.
+  private static func note(_ worker: WorkerStatus) -> TextTable.Cell {
+    if let busy = worker.busyMilliseconds, busy >= quietMilliseconds {
+      return .init("has work, no progress for \(Amount.duration(milliseconds: busy))", .warning)
+    }
+    var parts: [String] = []
+    if let next = worker.nextAttemptMilliseconds {
+      parts.append("next try in \(Amount.duration(milliseconds: next))")
+    }
+    if StateTone.of(worker.state) != .good, let exit = worker.lastExit { parts.append(exit) }
+    if let text = worker.text, StateTone.of(worker.state) == .good { parts.append(text) }
+    if worker.droppedLogLines > 0 { parts.append("\(Amount.count(worker.droppedLogLines, "log line")) dropped") }
+    return .init(parts.joined(separator: "; "))
+  }
+
+  private static func totals(_ status: SupervisorStatus, _ style: Style) -> String {
+    let ready = status.workers.count { StateTone.of($0.state) == .good }
+    let letters = Amount.count(status.deadLetters, "dead letter")
+    var parts = [
+      "\(Amount.count(status.workers.count, "worker")), \(ready) ready", Amount.count(status.clients.count, "client"),
+      status.deadLetters == 0 ? letters : style.paint(letters, .bad),
+      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) in the hub",
+      "roostd \(VisibleText.make(status.version)) pid \(status.pid)",
+      "up \(Amount.duration(milliseconds: status.uptimeMilliseconds))",
+    ]
+    if let resident = status.residentBytes { parts.append(Amount.bytes(resident)) }
+    return parts.joined(separator: " · ")
+  }
+}
+
+/// What a worker's state word means to whoever looks: as wanted, on its way, or in need of somebody.
+enum StateTone {
+  static func of(_ state: String) -> Tone {
+    switch state {
+    case "ready", "attached": .good
+    case "waiting", "starting", "draining", "stopping", "held": .warning
+    case "stopped", "exited": .dim
+    default: .bad  // backoff, exec-failed, failed, and any word to come.
+    }
+  }
+}
+
+/// What `roost status --sandbox` prints.
+public enum SandboxTable {
+  /// The lines.
+  public static func lines(_ status: SupervisorStatus, _ style: Style) -> [String] {
+    guard !status.workers.isEmpty else { return ["No workers are configured."] }
+    var table = TextTable([
+      .init(title: "WORKER"), .init(title: "ROLE"), .init(title: "STATE"), .init(title: "SANDBOX"),
+    ])
+    for worker in status.workers {
+      let runs = worker.pid != nil
+      let sandbox = worker.sandbox.map { TextTable.Cell($0) } ?? .init(runs ? "none told" : "-", runs ? .warning : .dim)
+      table.append([.init(worker.name), .init(worker.role), .init(worker.state, StateTone.of(worker.state)), sandbox])
+    }
+    return table.lines(style)
+  }
+}

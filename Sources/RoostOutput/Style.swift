@@ -1,0 +1,53 @@
+/// How text is to look: the one thing formatting knows about where it goes.
+public struct Style: Sendable, Equatable {
+  /// Whether colours and weights are written as terminal escapes.
+  public var isColoured: Bool
+  /// The width that tables keep to, in columns.
+  public var columns: Int
+
+  /// A style.
+  public init(isColoured: Bool, columns: Int = Style.columnMaximum) {
+    self.isColoured = isColoured
+    self.columns = min(max(columns, Style.columnMinimum), Style.columnMaximum)
+  }
+
+  /// For files and pipes: no colours, 100 columns.
+  public static let plain = Style(isColoured: false)
+  /// Tables are never wider, however wide the terminal is: a line is to be taken in at a glance.
+  public static let columnMaximum = 100
+  /// Tables are never made narrower; a narrower terminal wraps them.
+  public static let columnMinimum = 60
+
+  /// `text` in a tone.
+  public func paint(_ text: String, _ tone: Tone) -> String {
+    guard isColoured, let code = tone.code, !text.isEmpty else { return text }
+    return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+}
+
+/// What a piece of text is, as far as its look goes.
+public enum Tone: Sendable {
+  /// Nothing special.
+  case plain
+  /// As it should be.
+  case good
+  /// On its way, or wanting attention.
+  case warning
+  /// Not as it should be.
+  case bad
+  /// Of less interest.
+  case dim
+  /// A heading or a key.
+  case strong
+
+  var code: String? {
+    switch self {
+    case .plain: nil
+    case .good: "32"
+    case .warning: "33"
+    case .bad: "31"
+    case .dim: "2"
+    case .strong: "1"
+    }
+  }
+}

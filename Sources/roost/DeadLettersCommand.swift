@@ -1,0 +1,72 @@
+internal import ArgumentParser
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import RoostOutput
+
+/// `roost dead-letters`
+struct DeadLetters: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dead-letters",
+    abstract: "Looks after messages that killed their worker too often and were set aside.",
+    subcommands: [List.self, Show.self, Retry.self, Drop.self], defaultSubcommand: List.self)
+
+  /// `roost dead-letters list`
+  struct List: LoopCommand {
+    static let configuration = CommandConfiguration(abstract: "Lists them.")
+    @OptionGroup var general: GeneralOptions
+
+    func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+      try await session.show(
+        SupervisorMethod.deadLetters, DeadLettersRequest(action: "list"), isIdempotent: true
+      ) { (result: DeadLettersResult, style) in DeadLetterText.table(result.letters, style) }
+      return .done
+    }
+  }
+
+  /// `roost dead-letters show`
+  struct Show: LoopCommand {
+    static let configuration = CommandConfiguration(abstract: "Shows one with its payload.")
+    @Argument(help: "Its id, from the list.") var id: String
+    @OptionGroup var general: GeneralOptions
+
+    func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+      try await session.show(
+        SupervisorMethod.deadLetters, DeadLettersRequest(action: "show", id: id), isIdempotent: true
+      ) { (result: DeadLettersResult, style) in
+        Array(result.letters.map { DeadLetterText.details($0, style) }.joined(separator: [""]))
+      }
+      return .done
+    }
+  }
+
+  /// `roost dead-letters retry`
+  struct Retry: LoopCommand {
+    static let configuration = CommandConfiguration(abstract: "Delivers one once more.")
+    @Argument(help: "Its id, from the list.") var id: String
+    @OptionGroup var general: GeneralOptions
+
+    func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+      try await session.act(on: id, "retry")
+    }
+  }
+
+  /// `roost dead-letters drop`
+  struct Drop: LoopCommand {
+    static let configuration = CommandConfiguration(abstract: "Throws one away for good, or all of them.")
+    @Argument(help: "Its id, from the list, or 'all'.") var id: String
+    @OptionGroup var general: GeneralOptions
+
+    func run(in session: CommandSession) async throws(Refusal) -> ExitStatus { try await session.act(on: id, "drop") }
+  }
+}
+
+extension CommandSession {
+  fileprivate func act(on id: String, _ action: String) async throws(Refusal) -> ExitStatus {
+    try await show(SupervisorMethod.deadLetters, DeadLettersRequest(action: action, id: id), timeout: .moving) {
+      (result: DeadLettersResult, _) in
+      [result.sentence.map { VisibleText.make($0) } ?? Amount.count(result.letters.count, "letter") + " affected."]
+    }
+    return .done
+  }
+}

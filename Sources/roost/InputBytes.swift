@@ -1,0 +1,53 @@
+internal import Frames
+internal import Glibc
+internal import RoostOutput
+
+/// The arguments of a call: as typed, from a file, or from standard input.
+enum InputBytes {
+  /// More cannot be sent over any connection.
+  static let byteCountMaximum = FrameReader.lengthCeiling
+
+  /// Reads `argument`; nil is an empty JSON object, or no bytes for a raw call.
+  static func read(_ argument: String?, isRaw: Bool) throws(Refusal) -> [UInt8] {
+    guard let argument else { return isRaw ? [] : Array("{}".utf8) }
+    let isStandardInput = argument == "-"
+    guard isStandardInput || argument.hasPrefix("@") else { return Array(argument.utf8) }
+    let path = isStandardInput ? "standard input" : String(argument.dropFirst())
+    let bytes = try isStandardInput ? readAll(STDIN_FILENO, path) : readFile(path)
+    guard !isRaw else { return bytes }
+    do throws(JSONText.Problem) { _ = try JSONText(bytes) } catch {
+      throw Refusal(.badRequest, "\(path) is not JSON: \(error)", outcome: .notStarted)
+    }
+    return bytes
+  }
+
+  private static func readFile(_ path: String) throws(Refusal) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    return try readAll(descriptor, path)
+  }
+
+  private static func readAll(_ descriptor: Int32, _ path: String) throws(Refusal) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw failure(path)
+      }
+      if count == 0 { return bytes }
+      bytes += chunk[..<count]
+      guard bytes.count <= byteCountMaximum else {
+        throw Refusal(
+          .badRequest, "\(path) has more than \(byteCountMaximum >> 20) MiB, the most a message holds",
+          outcome: .notStarted)
+      }
+    }
+  }
+
+  private static func failure(_ path: String) -> Refusal {
+    Refusal(.badRequest, "cannot read \(path): \(String(cString: strerror(errno)))", outcome: .notStarted)
+  }
+}

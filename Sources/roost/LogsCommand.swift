@@ -1,0 +1,125 @@
+internal import ArgumentParser
+internal import Bus
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost logs`
+struct Logs: LoopCommand {
+  static let configuration = CommandConfiguration(abstract: "Shows what the workers logged.")
+  @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until Ctrl-C.")
+  var follow = false
+  @Option(name: [.customShort("n"), .long], help: "How many past lines.")
+  var lines = 50
+  @Argument(help: "Only this worker's lines; 'roostd' for the supervisor's own.")
+  var worker: String?
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    guard lines >= 0 else { throw ValidationError("The number of lines cannot be negative.") }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let request = LogsRequest(worker: worker, lines: lines, follow: follow ? true : nil)
+    let ttl = follow ? 0 : Timeout.reading.milliseconds
+    let answer = try await session.client.stream(
+      SupervisorMethod.logs, json: request, options: RequestOptions(ttlMilliseconds: ttl))
+    try session.onInterrupt(.done) { answer.cancel() }
+    var formatter = LogLines(session.style)
+    while let part = try await answer.next() {
+      for record in try part.decoded(as: [LogRecord].self) {
+        if session.isJSON {
+          await session.output.writeLine(JSONPayload.encode(record))
+        } else {
+          await session.output.writeLines([formatter.line(record)])
+        }
+      }
+    }
+    return .done
+  }
+}
+
+/// `roost events`
+struct Events: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows every change of a worker's state as it happens, until Ctrl-C.",
+    discussion: "Waits for the supervisor when it goes away, and says where events are missing.")
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let queue = LineQueue()
+    try await session.client.connect()
+    let subscription = try await session.client.subscribe(
+      SupervisorMethod.events,
+      onGap: { gap in queue.append(Self.gapLine(gap, session)) },
+      onEvent: { payload in queue.append(Self.line(payload, session)) })
+    subscription.onEnd = { queue.end($0) }
+    try session.onInterrupt(.done) { subscription.cancel() }
+    while true {
+      let line = try await queue.next()
+      await session.output.writeLine(line)
+    }
+  }
+
+  @EventLoopActor
+  private static func line(_ payload: BusPayload, _ session: CommandSession) -> [UInt8] {
+    guard !session.isJSON, let event = try? payload.decoded(as: SupervisorEvent.self) else {
+      return PayloadText.line(payload.bytes)  // An event of a later version is shown as it came.
+    }
+    return Array(EventLine.line(event, session.style).utf8)
+  }
+
+  private struct GapObject: Encodable {
+    var gap = true
+    var dropped: UInt64?
+  }
+
+  @EventLoopActor
+  private static func gapLine(_ gap: TopicGap, _ session: CommandSession) -> [UInt8] {
+    var dropped: UInt64?
+    if case .dropped(let count) = gap { dropped = count }
+    if session.isJSON { return JSONPayload.encode(GapObject(dropped: dropped)) }
+    return Array(EventLine.gap(dropped: dropped, session.style).utf8)
+  }
+}
+
+/// Lines between the subscription, which does not wait, and the output, which does.
+@EventLoopActor
+private final class LineQueue {
+  private var lines: [[UInt8]] = []
+  private var waiter: CheckedContinuation<Void, Never>?
+  private var ending: Refusal?
+
+  /// Lines that wait for a slow reader; from then on the program ends instead of growing.
+  private static let lineMaximum = 10_000
+
+  func append(_ line: [UInt8]) {
+    guard lines.count < Self.lineMaximum else {
+      end(Refusal(.notReading, "\(lines.count) events wait because nobody reads the output"))
+      return
+    }
+    lines.append(line)
+    wake()
+  }
+
+  func end(_ refusal: Refusal) {
+    ending = refusal
+    wake()
+  }
+
+  func next() async throws(Refusal) -> [UInt8] {
+    while lines.isEmpty {
+      if let ending { throw ending }
+      await withCheckedContinuation { waiter = $0 }
+    }
+    return lines.removeFirst()
+  }
+
+  private func wake() {
+    waiter?.resume()
+    waiter = nil
+  }
+}

@@ -1,0 +1,78 @@
+internal import ArgumentParser
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost status`
+struct Status: LoopCommand {
+  static let configuration = CommandConfiguration(abstract: "Shows the workers at a glance.")
+  @Flag(help: "Show the sandbox each worker achieved.")
+  var sandbox = false
+  @Flag(help: "Also show each worker's own share of memory (slower).")
+  var memory = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let request = StatusRequest(memory: memory ? true : nil)
+    try await session.show(SupervisorMethod.status, request, isIdempotent: true) { (status: SupervisorStatus, style) in
+      sandbox ? SandboxTable.lines(status, style) : StatusTable.lines(status, style)
+    }
+    return .done
+  }
+}
+
+/// `roost why`
+struct Why: LoopCommand {
+  static let configuration = CommandConfiguration(abstract: "Explains the state of a worker.")
+  @OptionGroup var name: WorkerName
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let request = WhyRequest(worker: name.worker)
+    try await session.show(SupervisorMethod.why, request, isIdempotent: true) { (result: WhyResult, style) in
+      WhyText.lines(result, style)
+    }
+    return .done
+  }
+}
+
+/// `roost doctor`
+struct Doctor: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Checks that all is as it should be, and says what to do where it is not.",
+    discussion: "Exit code 1 when a check fails, 3 when no supervisor answers.")
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    do throws(Refusal) { try await session.client.connect() } catch {
+      let check = DoctorResult.Check(name: "supervisor", isGood: false, text: error.message)
+      let result = DoctorResult(checks: [check])
+      await session.print(result, DoctorText.lines(result, session.style))
+      return ExitStatus(error)
+    }
+    let request = [String: String]()
+    let result = try await session.show(SupervisorMethod.doctor, request, isIdempotent: true) {
+      (result: DoctorResult, style) in DoctorText.lines(result, style)
+    }
+    return result.checks.allSatisfy(\.isGood) ? .done : .failed
+  }
+}
+
+/// `roost version`
+struct Version: LoopCommand {
+  static let configuration = CommandConfiguration(abstract: "Prints the version of this program.")
+  @OptionGroup var general: GeneralOptions
+
+  private struct Answer: Encodable {
+    var version = RoostVersion.text
+    var `protocol` = FrameHeader.version
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let answer = Answer()
+    await session.print(answer, ["roost \(answer.version), speaks RBP/\(answer.protocol)"])
+    return .done
+  }
+}

@@ -1,0 +1,98 @@
+internal import ArgumentParser
+internal import Bus
+internal import EventLoop
+internal import Frames
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost pipe`
+struct Pipe: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Answers requests line by line: JSON in, JSON out, many at once.",
+    discussion: """
+      In:   {"id":1,"method":"relay.list","params":{},"to":"worker","ttlMilliseconds":5000,"atMostOnce":true}
+      Out:  {"id":1,"part":…} as parts come, then {"id":1,"result":…} or {"id":1,"error":{"code":…,"message":…}}
+
+      'id' is any JSON and comes back unchanged; answers come in the order in which they are ready. Ends when the input ends \
+      and everything is answered.
+      """)
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    try session.onInterrupt(.interrupted) {}
+    try await PipeRunner(session).run()
+    return .done
+  }
+}
+
+/// Runs the requests of one input. At `requestMaximum` under way it reads no further until one is answered.
+@EventLoopActor
+private final class PipeRunner {
+  private let session: CommandSession
+  private let input = StandardInput()
+  private var splitter = LineSplitter(byteCountMaximum: FrameReader.lengthCeiling)
+  private var runningCount = 0
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  /// Requests under way at once.
+  private static let requestMaximum = 256
+
+  init(_ session: CommandSession) { self.session = session }
+
+  func run() async throws(Refusal) {
+    while true {
+      let bytes = try await input.next()
+      let isEnd = bytes.isEmpty
+      for line in isEnd ? splitter.ended() : splitter.received(bytes) {
+        await wait(untilAtMost: Self.requestMaximum - 1)
+        await start(line)
+      }
+      if isEnd { break }
+    }
+    await wait(untilAtMost: 0)
+  }
+
+  private func wait(untilAtMost count: Int) async {
+    while runningCount > count { await withCheckedContinuation { waiter = $0 } }
+  }
+
+  private func start(_ line: LineSplitter.Line) async {
+    switch line {
+    case .tooLong(let number):
+      let text = "line \(number) is longer than \(FrameReader.lengthCeiling >> 20) MiB"
+      await session.output.writeLine(PipeAnswer.error(PipeRequest.Problem(message: text)))
+    case .text(let bytes, let number):
+      do throws(PipeRequest.Problem) {
+        let request = try PipeRequest(line: bytes, number: number)
+        runningCount += 1
+        EventLoopActor.task { await self.answer(request) }
+      } catch {
+        await session.output.writeLine(PipeAnswer.error(error))
+      }
+    }
+  }
+
+  private func answer(_ request: PipeRequest) async {
+    do throws(Refusal) { try await pass(request) } catch {
+      await session.output.writeLine(PipeAnswer.error(id: request.id, error))
+    }
+    runningCount -= 1
+    waiter?.resume()
+    waiter = nil
+  }
+
+  private func pass(_ request: PipeRequest) async throws(Refusal) {
+    let options = RequestOptions(
+      worker: request.worker, ttlMilliseconds: request.ttlMilliseconds, atMostOnce: request.atMostOnce)
+    let arguments = request.parameters.isEmpty ? Array("{}".utf8) : request.parameters
+    let answer = try await session.client.stream(request.method, BusPayload(arguments), options: options)
+    while let part = try await answer.nextPart() {
+      await session.output.writeLine(
+        PipeAnswer.part(
+          id: request.id, payload: part.payload.bytes, isRaw: part.payload.isRaw, isLast: part.isLast))
+      if part.isLast { return }
+    }
+    await session.output.writeLine(PipeAnswer.end(id: request.id))
+  }
+}

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+internal import Contracts
+
+/// `roost`
+struct Roost: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "roost",
+    abstract: "Looks after a running Roost: its workers, their logs, and any method of theirs.",
+    discussion: """
+      The supervisor is found at --socket, $ROOST_SOCKET, $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
+
+      Exit codes: 0 done, 1 failed, 2 usage, 3 no supervisor, 4 not permitted, 5 timed out.
+      """,
+    version: RoostVersion.text,
+    subcommands: [],
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
+      CommandGroup(
+        name: "Workers",
+        subcommands: [Start.self, Stop.self, Restart.self, Hold.self, Attach.self, Reload.self, Log.self]),
+      CommandGroup(name: "Messages", subcommands: [Call.self, Pipe.self]),
+      CommandGroup(name: "Other", subcommands: [Version.self]),
+    ])
+}
+
+/// What every command takes.
+struct GeneralOptions: ParsableArguments, Sendable {
+  @Flag(name: .customLong("json"), help: "Print JSON: one object, or one a line for streams.")
+  var isJSON = false
+
+  @Option(help: ArgumentHelp("The supervisor's socket, instead of the usual places.", valueName: "path"))
+  var socket: String?
+}
+
+/// A worker's name.
+struct WorkerName: ParsableArguments, Sendable {
+  @Argument(help: "The worker's name, as in 'roost status'.")
+  var worker: String
+}

@@ -1,0 +1,64 @@
+internal import EventLoop
+internal import Frames
+internal import Glibc
+
+/// Standard input in pieces, as they come, without stopping the loop.
+///
+/// A pipe or a terminal is watched; a regular file, which is always ready and cannot be watched, is read when asked. To watch
+/// a descriptor libuv makes it non-blocking, and that would hold for the shell that shares it, too: so the same file is
+/// opened a second time for us. Where that is not possible (a socket), the shared one is used.
+@EventLoopActor
+final class StandardInput {
+  private let descriptor: Int32
+  private var watcher: DescriptorWatcher?
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  private static let pieceByteCount = 64 << 10
+
+  init() {
+    let reopened = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC | O_NOCTTY)
+    var status = stat()
+    let isFile = fstat(STDIN_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    if isFile, reopened >= 0 {
+      // Opened anew it would start at its beginning, wherever the one before us left it.
+      close(reopened)
+      descriptor = STDIN_FILENO
+    } else {
+      descriptor = reopened >= 0 ? reopened : STDIN_FILENO
+    }
+    guard !isFile else { return }
+    do throws(LoopFault) {
+      let watcher = try DescriptorWatcher(descriptor: descriptor) { [unowned self] in becameReadable() }
+      watcher.pause()
+      self.watcher = watcher
+    } catch {
+      // Not watchable (such as /dev/null): then it never blocks either.
+      watcher = nil
+    }
+  }
+
+  /// The next bytes; empty at the end.
+  func next() async throws(Refusal) -> [UInt8] {
+    while true {
+      var bytes = [UInt8](repeating: 0, count: Self.pieceByteCount)
+      let count = read(descriptor, &bytes, bytes.count)
+      if count >= 0 { return Array(bytes[..<count]) }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: await readable()
+      default: throw Refusal(.failed, "cannot read standard input: \(String(cString: strerror(errno)))")
+      }
+    }
+  }
+
+  private func readable() async {
+    watcher?.resume()
+    await withCheckedContinuation { waiter = $0 }
+  }
+
+  private func becameReadable() {
+    watcher?.pause()
+    waiter?.resume()
+    waiter = nil
+  }
+}

@@ -1,0 +1,60 @@
+internal import EventLoop
+internal import Glibc
+
+/// Standard output, written in whole pieces in the order asked for.
+///
+/// A slow reader holds the writer back without stopping the loop: signals are still heard. The descriptor is shared with the
+/// shell and others, so it is not made non-blocking; poll(2) tells when a pipe takes the next `pieceByteCount` bytes at
+/// once. A reader that has gone ends the program quietly.
+@EventLoopActor
+final class StandardOutput {
+  private var isWriting = false
+  private var line: [CheckedContinuation<Void, Never>] = []
+
+  /// A pipe that poll(2) calls writable takes this much without blocking: PIPE_BUF.
+  private static let pieceByteCount = 4_096
+  /// How long one look at a full pipe may take before the loop gets its turn, in milliseconds.
+  private static let lookMilliseconds: Int32 = 20
+
+  /// Writes all of `bytes`; waits for those who came before, and for the reader.
+  func write(_ bytes: [UInt8]) async {
+    while isWriting { await withCheckedContinuation { line.append($0) } }
+    isWriting = true
+    var written = 0
+    while written < bytes.count {
+      if isWritable() {
+        written += writePiece(bytes[written...])
+      } else {
+        await EventLoopActor.sleep(milliseconds: 1)
+      }
+    }
+    isWriting = false
+    if !line.isEmpty { line.removeFirst().resume() }
+  }
+
+  /// Writes a line.
+  func writeLine(_ bytes: [UInt8]) async { await write(bytes + [0x0A]) }
+
+  /// Writes lines of text.
+  func writeLines(_ lines: [String]) async {
+    if !lines.isEmpty { await write(Array((lines.joined(separator: "\n") + "\n").utf8)) }
+  }
+
+  private func isWritable() -> Bool {
+    var entry = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&entry, 1, Self.lookMilliseconds) > 0
+  }
+
+  private func writePiece(_ bytes: ArraySlice<UInt8>) -> Int {
+    let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, min($0.count, Self.pieceByteCount)) }
+    if count >= 0 { return count }
+    switch errno {
+    case EINTR, EAGAIN: return 0
+    case EPIPE: exit(0)
+    default:
+      let text = "roost: cannot write the output: \(String(cString: strerror(errno)))\n"
+      _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+      exit(1)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+internal import ArgumentParser
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import RoostOutput
+
+/// `roost start`
+struct Start: LoopCommand {
+  static let configuration = CommandConfiguration(abstract: "Starts a worker and waits until it is ready.")
+  @OptionGroup var name: WorkerName
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.move(SupervisorMethod.start, WorkerCommand(worker: name.worker))
+  }
+}
+
+/// `roost stop`
+struct Stop: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stops a worker: it finishes what it has in hand, then nothing of it runs.")
+  @OptionGroup var name: WorkerName
+  @Option(help: ArgumentHelp("How long it may finish; as configured if not given.", valueName: "time"))
+  var deadline: Timeout?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let drain = deadline.map { UInt64($0.milliseconds) }
+    let whole = Timeout.moving.milliseconds.addingReportingOverflow(deadline?.milliseconds ?? 0)
+    return try await session.move(
+      SupervisorMethod.stop, WorkerCommand(worker: name.worker, drainMilliseconds: drain),
+      timeout: Timeout(milliseconds: whole.overflow ? .max : whole.partialValue))
+  }
+}
+
+/// `roost restart`
+struct Restart: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stops a worker and starts it again; its mail is kept meanwhile.")
+  @OptionGroup var name: WorkerName
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.move(SupervisorMethod.restart, WorkerCommand(worker: name.worker))
+  }
+}
+
+/// `roost hold`
+struct Hold: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Parks a worker: nothing of it runs, and its mail is kept until it is released.")
+  @OptionGroup var name: WorkerName
+  @Flag(help: "Let it run again.")
+  var release = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.move(SupervisorMethod.hold, WorkerCommand(worker: name.worker, hold: !release))
+  }
+}
+
+/// `roost attach`
+struct Attach: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints a command line that joins a worker of your own to the bus.")
+  @Argument(help: "The role to join as, such as relay-connector.")
+  var role: String
+  @Option(help: "The worker whose place to take, or a new name.")
+  var name: String?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.show(SupervisorMethod.attach, AttachRequest(role: role, name: name)) {
+      (grant: AttachGrant, style) in AttachText.lines(grant, style)
+    }
+    return .done
+  }
+}
+
+/// `roost reload`
+struct Reload: LoopCommand {
+  static let configuration = CommandConfiguration(abstract: "Reads supervisor.conf again and puts it in force.")
+  @Flag(help: "Only tell what would change.")
+  var dryRun = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let request = ReloadRequest(dryRun: dryRun ? true : nil)
+    try await session.show(SupervisorMethod.reload, request, timeout: .moving) { (result: ReloadResult, style) in
+      ReloadText.lines(result, style)
+    }
+    return .done
+  }
+}
+
+/// `roost log`
+struct Log: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Changes what is logged.", subcommands: [Level.self])
+
+  /// `roost log level`
+  struct Level: LoopCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Sets the level of a category, in all workers, until the next restart of roostd.")
+    @Argument(help: "CATEGORY=LEVEL, or LEVEL for all categories without one of their own.")
+    var setting: String
+    @OptionGroup var general: GeneralOptions
+
+    static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+
+    func validate() throws {
+      guard Self.levels.contains(request.level) else {
+        let hint = NearestName.hint(request.level, among: Self.levels)
+        throw ValidationError("'\(request.level)' is no level\(hint). Levels: \(Self.levels.joined(separator: ", ")).")
+      }
+    }
+
+    private var request: LogLevelRequest {
+      let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { return LogLevelRequest(category: "*", level: setting) }
+      return LogLevelRequest(category: parts[0].isEmpty ? "*" : String(parts[0]), level: String(parts[1]))
+    }
+
+    func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+      let request = request
+      try await session.show(SupervisorMethod.logLevel, request) { (_: JSONValue, _) in
+        let category = request.category == "*" ? "All other categories" : "Category '\(request.category)'"
+        return [VisibleText.make("\(category) now \(request.category == "*" ? "log" : "logs") at level \(request.level).")]
+      }
+      return .done
+    }
+  }
+}
+
+extension CommandSession {
+  /// Sends a worker somewhere and prints where it has arrived.
+  func move(
+    _ method: String, _ command: WorkerCommand, timeout: Timeout = .moving
+  ) async throws(Refusal) -> ExitStatus {
+    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, style) in
+      let worker = style.paint(VisibleText.make(result.worker), .strong)
+      return ["\(worker) is \(VisibleText.make(result.state)): \(VisibleText.make(result.sentence))"]
+    }
+    return .done
+  }
+}
