@@ -1,4 +1,5 @@
-internal import Clocks
+public import Clocks
+internal import Contracts
 public import Frames
 
 extension MessageHub {
@@ -58,7 +59,7 @@ extension MessageHub {
   /// The delivery an answer belongs to: same caller, same id, this worker, this attempt.
   private func findAnswered(_ header: FrameHeader, by seat: Int) -> Int? {
     let caller = header.destination
-    guard caller.role == nil, caller.seat > 0, caller.seat < seats.count else { return nil }
+    guard caller.role == nil, caller.seat < seats.count else { return nil }
     var found: Int?
     if seats[caller.seat].endpoint == caller { found = seats[caller.seat].outstanding[header.re] }
     guard let index = found ?? findInHand(seat, source: caller, id: header.re), deliveries[index].isRequest,
@@ -90,6 +91,11 @@ extension MessageHub {
   ) {
     let caller = deliveries[index].callerSeat
     let turn = seats[seat].turn
+    if caller == 0 {
+      // The supervisor asked, and only wants to know how it ends.
+      returnCredit(to: seat, turn: turn, byteCount: payload.count)
+      return
+    }
     var header = header
     header.destination = seats[caller].endpoint
     if takesParts(caller) {
@@ -107,6 +113,41 @@ extension MessageHub {
         answersSerial: deliveries[index].serial, creditHolder: holds ? seat : -1, creditTurn: turn),
       for: caller)
     updateBusy(caller, now)
+  }
+
+  // MARK: The supervisor's own requests
+
+  /// Asks a worker in the supervisor's own name, as for a dead letter that is tried again. The end of it comes as
+  /// ``HubAction/injectedAnswer(id:header:payload:)``.
+  ///
+  /// - Returns: the number in that action.
+  /// - Throws: why nobody can be asked.
+  public mutating func inject(
+    method: UInt16, payload: [UInt8], isRaw: Bool, now: Instant, actions: inout [HubAction]
+  ) throws(Refusal) -> UInt64 {
+    guard let entry = table[method], entry.kind == .method, entry.server != .supervisor else {
+      throw Refusal(.unknownMethod, "method \(method) is not in the registry", outcome: .notStarted)
+    }
+    let receiver = try pickMember(of: entry)
+    seats[0].lastId += 1
+    let header = FrameHeader(
+      type: .request, flags: isRaw ? .raw : [], id: seats[0].lastId, method: method, trace: newTrace(),
+      payloadByteCount: payload.count)
+    let index = deliveries.insert(
+      Delivery(
+        state: .queued, header: header, callerSeat: 0, receiverSeat: receiver, receivedAt: now, payload: .none,
+        payloadByteCount: payload.count))
+    seats[0].outstanding[header.id] = index
+    payload.withUnsafeBytes { bytes in
+      // `.input` would refer to these bytes after they are gone: what is sent at once is sent from the kept copy.
+      let first = actions.count
+      offer(index, bytes, to: receiver, now: now, actions: &actions)
+      for position in first..<actions.count {
+        guard case .send(let seat, let header, .input) = actions[position] else { continue }
+        actions[position] = .send(seat: seat, header: header, payload: .stored(payload))
+      }
+    }
+    return header.id
   }
 
   // MARK: The supervisor's own answers

@@ -104,7 +104,7 @@ extension MessageHub {
   }
 
   /// The member of the role with the least to do; one that is away is better than none.
-  private func pickMember(of entry: AccessEntry) throws(Refusal) -> Int {
+  func pickMember(of entry: AccessEntry) throws(Refusal) -> Int {
     var best = -1
     var bestLoad = Int.max
     var closed = -1
@@ -177,6 +177,10 @@ extension MessageHub {
   /// Sends the terminal answer of a delivery to its sender, behind parts of the same answer that still wait.
   mutating func sendTerminal(_ header: FrameHeader, payload: HubPayload, for index: Int, actions: inout [HubAction]) {
     let seat = deliveries[index].callerSeat
+    if seat == 0 {
+      actions.append(.injectedAnswer(id: deliveries[index].header.id, header: header, payload: payload))
+      return
+    }
     guard seats[seat].isConnected, seats[seat].endpoint == deliveries[index].header.source else { return }
     var header = header
     header.destination = seats[seat].endpoint

@@ -4,9 +4,7 @@ import Glibc
 import LinuxSystem
 
 /// What roostd shows where it was started: what is starting, what to type next, then the notable lines of the log.
-struct Console {
-  let isTerminal: Bool
-
+enum Console {
   /// The first lines on the terminal.
   static func greet(_ configuration: SupervisorConfiguration) {
     let enabled = configuration.workers.filter(\.enabled)
@@ -27,12 +25,12 @@ struct Console {
       """)
   }
 
-  /// One line of the log, for people: notable ones only, unless this is no terminal and somebody collects them.
-  func write(_ record: LogRecord) {
+  /// One line of the log, for people.
+  static func write(_ record: LogRecord) {
     let clock = record.time.dropFirst(11).prefix(8)
     let fields = (record.fields ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
     let line = "\(clock) \(record.worker) \(record.level) \(record.category): \(record.message)\(fields)"
-    RoostdCommand.say(Self.withoutControls(line))
+    RoostdCommand.say(withoutControls(line))
   }
 
   /// A worker's line must not steer the terminal.

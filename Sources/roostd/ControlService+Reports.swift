@@ -33,7 +33,7 @@ extension ControlService {
         "refused": hub.refused, "redelivered": hub.redelivered, "quarantined": hub.quarantined, "stale": hub.stale,
         "denied": hub.denied, "dropped": hub.dropped, "violations": hub.violations,
       ],
-      deadLetters: daemon.deadLetters.count,
+      deadLetters: daemon.deadLetterCount,
       workers: daemon.workers.map { status(of: $0, request, now) }, clients: clients)
   }
 
@@ -58,7 +58,7 @@ extension ControlService {
     }
     status.sandbox = worker.sandbox
     status.text = worker.status?.text
-    status.droppedLogLines = daemon.logs.droppedLines(of: worker.name)
+    status.droppedLogLines = daemon.logs.droppedLineCount(of: worker.name)
     return status
   }
 
@@ -68,7 +68,7 @@ extension ControlService {
     let worker = try worker(request.worker)
     return WhyResult(
       worker: worker.name, state: worker.machine.state.kind.rawValue, sentences: explain(worker),
-      lastLines: daemon.logs.tail(worker: worker.name, lines: 8))
+      lastLines: daemon.logs.tail(worker: worker.name, lines: 8).map(\.record))
   }
 
   /// What there is to say about a worker's state: its life, its mail, its dependencies.
@@ -100,32 +100,6 @@ extension ControlService {
     daemon.worker(named: name)?.machine.state.kind.rawValue ?? "not configured"
   }
 
-  // MARK: Dead letters
-
-  func deadLetters(_ call: HubCall, _ request: DeadLettersRequest) throws(Refusal) {
-    switch request.action {
-    case "list": reply(call, daemon.deadLetters.records)
-    case "show": reply(call, try letter(request))
-    case "drop":
-      if request.id == "all" {
-        for record in daemon.deadLetters.records { daemon.deadLetters.drop(record.id) }
-      } else {
-        daemon.deadLetters.drop(try letter(request).id)
-      }
-      reply(call, daemon.deadLetters.records)
-    case "retry": throw Refusal(.badRequest, "ask again with the letter's own payload: 'roost call'", outcome: .notStarted)
-    default:
-      throw Refusal(.badRequest, "'action' is list, show or drop, not '\(request.action)'", outcome: .notStarted)
-    }
-  }
-
-  private func letter(_ request: DeadLettersRequest) throws(Refusal) -> DeadLetterRecord {
-    guard let id = request.id, let record = daemon.deadLetters.records.first(where: { $0.id == id }) else {
-      throw Refusal(.badRequest, "there is no dead letter '\(request.id ?? "")'", outcome: .notStarted)
-    }
-    return record
-  }
-
   // MARK: Doctor
 
   func doctor() -> DoctorResult {
@@ -145,7 +119,7 @@ extension ControlService {
     ] {
       checks.append(directoryCheck(name, path))
     }
-    let letters = daemon.deadLetters.count
+    let letters = daemon.deadLetterCount
     checks.append(
       .init(
         name: "dead letters", isGood: letters == 0,

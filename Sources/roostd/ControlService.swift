@@ -16,7 +16,8 @@ import Supervision
 @EventLoopActor
 final class ControlService {
   unowned let daemon: Daemon
-  private var followers: [HubCall: LogFollower] = [:]
+  private var followers: [HubCall: LogStream] = [:]
+  var retries: [UInt64: Retry] = [:]
 
   init(daemon: Daemon) { self.daemon = daemon }
 
@@ -35,7 +36,7 @@ final class ControlService {
       case "supervisor.logs": try logs(call, try arguments(LogsRequest.self, payload))
       case "supervisor.log-level": try setLevel(call, try arguments(LogLevelRequest.self, payload))
       case "supervisor.why": reply(call, try why(try arguments(WhyRequest.self, payload)))
-      case "supervisor.dead-letters": try deadLetters(call, try arguments(DeadLettersRequest.self, payload))
+      case "supervisor.dead-letters": deadLetters(call, try arguments(DeadLettersRequest.self, payload))
       case "supervisor.doctor": reply(call, doctor())
       case "supervisor.shutdown":
         reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
@@ -217,84 +218,28 @@ final class ControlService {
 
   private func logs(_ call: HubCall, _ request: LogsRequest) throws(Refusal) {
     if let name = request.worker, name != "roostd" { _ = try worker(name) }
-    let records = daemon.logs.tail(worker: request.worker, lines: min(max(request.lines ?? 50, 0), 10_000))
+    let lines = min(max(request.lines ?? 50, 0), 10_000)
+    let records = daemon.logs.tail(worker: request.worker, lines: lines).map(\.record)
     guard request.follow == true else {
       reply(call, records)
       return
     }
-    let follower = LogFollower(worker: request.worker) { [unowned self] records in part(call, records) }
+    let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in part(call, records) }
     followers[call] = follower
-    follower.begin(with: records, book: daemon.logs)
+    follower.begin(with: records)
   }
 
   private func setLevel(_ call: HubCall, _ request: LogLevelRequest) throws(Refusal) {
-    guard let level = LogLevel(rawValue: request.level) else {
-      let hint = NearestName.hint(request.level, among: LogLevel.allCases.map(\.rawValue))
+    guard let level = LogSeverity(rawValue: request.level) else {
+      let hint = NearestName.hint(request.level, among: LogSeverity.allCases.map(\.rawValue))
       throw Refusal(.badRequest, "'\(request.level)' is no log level\(hint)", outcome: .notStarted)
     }
-    daemon.logs.setLevel(category: request.category, level)
+    guard daemon.logs.setLevel(request.category, level) else {
+      throw Refusal(
+        .full, "'\(request.category)' cannot have a level: \(LogLevels.categoryCountMaximum) categories at most",
+        outcome: .notStarted)
+    }
     daemon.broadcastSettings()
     reply(call, request)
-  }
-}
-
-/// Passes new log lines to one caller: gathered once a turn, and kept back, with a gap told, while the caller has no room.
-@EventLoopActor
-final class LogFollower {
-  private let worker: String?
-  private let send: @EventLoopActor ([LogRecord]) -> Bool
-  private var waiting: [LogRecord] = []
-  private var missed = 0
-  private var hasRoom = true
-  private var isScheduled = false
-  private var subscription: LogBook.Subscription?
-
-  /// Lines kept for a caller without room; further ones are counted.
-  static let waitingMaximum = 500
-
-  init(worker: String?, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
-    self.worker = worker
-    self.send = send
-  }
-
-  func begin(with records: [LogRecord], book: LogBook) {
-    if !records.isEmpty { hasRoom = send(records) }
-    subscription = book.follow { [weak self] record in self?.arrived(record) }
-  }
-
-  func end() { subscription = nil }
-
-  func mayContinue() {
-    hasRoom = true
-    flush()
-  }
-
-  private func arrived(_ record: LogRecord) {
-    guard worker == nil || record.worker == worker else { return }
-    guard waiting.count < Self.waitingMaximum else {
-      missed += 1
-      return
-    }
-    waiting.append(record)
-    guard hasRoom, !isScheduled else { return }
-    isScheduled = true
-    EventLoop.process.atTurnEnd { [weak self] in
-      self?.isScheduled = false
-      self?.flush()
-    }
-  }
-
-  private func flush() {
-    guard hasRoom, !waiting.isEmpty else { return }
-    var records = waiting
-    waiting = []
-    if missed > 0, let last = records.last {
-      records.append(
-        LogRecord(
-          time: last.time, worker: "roostd", level: "warning", category: "log",
-          message: "\(missed) lines are missing here: this reader did not keep up"))
-      missed = 0
-    }
-    hasRoom = send(records)
   }
 }

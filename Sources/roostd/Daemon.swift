@@ -73,7 +73,9 @@ final class Daemon {
     shell = HubShell(
       limits: limits, table: AccessTable(customRoles: configuration.roles.map(AccessTable.CustomRole.init)),
       traceSeed: random.next())
-    logs = LogBook(configuration.log, directory: configuration.supervisor.logDirectory)
+    logs = LogBook(
+      settings: LogKeeping.LogSettings(configuration.log, directory: configuration.supervisor.logDirectory),
+      levels: LogKeeping.LogLevels(configuration.log))
     deadLetters = DeadLetterStore(
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
       countMaximum: configuration.bus.deadLettersMaximum)
@@ -95,6 +97,7 @@ final class Daemon {
     try listen()
     try watchSignals()
     housekeep()
+    EventLoopActor.task { [self] in await countDeadLetters() }
     for worker in workers where worker.configuration.enabled { worker.receive(.startRequested) }
     tellDependents()
     notify("READY=1\nSTATUS=\(workers.count) workers configured")
@@ -108,6 +111,7 @@ final class Daemon {
       workers.first { $0.seat == seat }?.control(header, payload)
       if header.type == .ready { registryChanged() }
     }
+    shell.onInjectedAnswer = { [unowned self] id, header, payload in control.injectedAnswer(id, header, payload) }
     shell.onDeadLetter = { [unowned self] letter in keep(letter) }
     shell.onCut = { [unowned self] connection, violation in
       log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
@@ -218,7 +222,7 @@ final class Daemon {
       }
     log(isGrave ? .error : .info, "supervision", "\(change.name) \(change.sentence)")
     let event = SupervisorEvent(
-      time: logs.timeNow(), worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
+      time: WallTime.now.text, worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
       sentence: change.sentence)
     if let topic = shell.hub.table["supervisor.events"] {
       shell.change { hub, actions in
@@ -265,10 +269,24 @@ final class Daemon {
 
   private func keep(_ letter: DeadLetter) {
     let method = shell.hub.table[letter.header.method]?.name ?? "\(letter.header.method)"
-    let id = deadLetters.keep(letter, method: method, time: logs.timeNow())
-    log(
-      .error, "hub",
-      "\(letter.worker) died \(letter.deliveries) times with \(method) from \(letter.sender) in hand; kept as dead letter \(id)")
+    let text = "\(letter.worker) died \(letter.deliveries) times with \(method) from \(letter.sender) in hand"
+    let record = DeadLetterRecord(letter, method: method)
+    EventLoopActor.task { [deadLetters, self] in
+      do throws(DeadLetterFault) {
+        log(.error, "hub", "\(text); kept as dead letter \(try await deadLetters.keep(record).id)")
+      } catch {
+        log(.error, "hub", "\(text); \(error)")
+      }
+      await countDeadLetters()
+    }
+  }
+
+  /// Dead letters on disk and in memory, as last counted.
+  private(set) var deadLetterCount = 0
+
+  func countDeadLetters() async {
+    // A directory that cannot be read is told by the doctor; the last count stands.
+    do throws(SystemFault) { deadLetterCount = try await deadLetters.list().letters.count } catch {}
   }
 
   // MARK: Housekeeping
@@ -329,11 +347,11 @@ final class Daemon {
     for worker in workers { log(.notice, "state", control.explain(worker).joined(separator: " ")) }
   }
 
-  func log(_ level: LogLevel, _ category: String, _ message: String) {
-    logs.append(worker: "roostd", level: level.rawValue, category: category, message: message)
+  func log(_ level: LogSeverity, _ category: String, _ message: String) {
+    logs.append(worker: "roostd", LogMessage(level, category, message))
   }
 
-  var logLevels: [String: String] { logs.levelWords }
+  var logLevels: [String: String] { logs.levels.words }
 
   func notify(_ lines: String) {
     do throws(SystemFault) { try notifier?.send(lines) } catch { log(.warning, "systemd", "\(error)") }
@@ -385,10 +403,15 @@ final class Daemon {
     }
     log(.notice, "supervision", "stopped")
     let leave: @EventLoopActor () -> Void = { [logs] in
-      logs.flush(deadlineMilliseconds: 2_000) { EventLoop.process.stop() }
+      EventLoopActor.task {
+        _ = await logs.flush(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
+        EventLoop.process.stop()
+      }
     }
     if let guardian { guardian.dismiss(leave) } else { leave() }
   }
+
+  private static let flushMilliseconds: UInt64 = 2_000
 
   /// 0 when asked to stop, 1 when a critical worker failed.
   var exitCode: Int32 {
@@ -401,7 +424,8 @@ final class Daemon {
   /// Takes over a new configuration; the caller has looked at the changes.
   func adopt(_ new: SupervisorConfiguration, _ changes: [ConfigurationChange]) throws {
     configuration = new
-    logs.adopt(new.log)
+    logs.apply(
+      LogKeeping.LogSettings(new.log, directory: new.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
     for change in changes {
       guard case .worker(let name) = change.subject else { continue }
       switch change.kind {

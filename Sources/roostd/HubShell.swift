@@ -22,6 +22,7 @@ final class HubShell {
   var onServiceCancelled: (@EventLoopActor (HubCall) -> Void)?
   var onServiceMayContinue: (@EventLoopActor (Int) -> Void)?
   var onControl: (@EventLoopActor (Int, FrameHeader, [UInt8]) -> Void)?
+  var onInjectedAnswer: (@EventLoopActor (UInt64, FrameHeader, [UInt8]) -> Void)?
   var onDeadLetter: (@EventLoopActor (DeadLetter) -> Void)?
   var onCut: (@EventLoopActor (PeerConnection, FrameViolation) -> Void)?
 
@@ -98,6 +99,12 @@ final class HubShell {
       case .serve(let call): onServe?(call, Array(input))
       case .serviceCancelled(let call): onServiceCancelled?(call)
       case .serviceMayContinue(let seat): onServiceMayContinue?(seat)
+      case .injectedAnswer(let id, let header, let payload):
+        switch payload {
+        case .none: onInjectedAnswer?(id, header, [])
+        case .input: onInjectedAnswer?(id, header, Array(input))
+        case .stored(let bytes): onInjectedAnswer?(id, header, bytes)
+        }
       case .keepDeadLetter(let letter): onDeadLetter?(letter)
       case .control(let seat, let header): onControl?(seat, header, Array(input))
       }

@@ -112,7 +112,6 @@ struct RoostdCommand: ParsableCommand {
   private static func supervise(
     _ configuration: SupervisorConfiguration, _ surroundings: ConfigurationSurroundings, _ path: String?
   ) -> Int32 {
-    let isTerminal = isatty(STDERR_FILENO) == 1
     let box = DaemonBox()
     EventLoopActor.task {
       do {
@@ -121,8 +120,8 @@ struct RoostdCommand: ParsableCommand {
           () throws(ConfigurationError) in try load(path, surroundings)
         }
         box.daemon = daemon
-        daemon.logs.echo = Console(isTerminal: isTerminal).write
         Console.greet(configuration)
+        box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }
         try daemon.start()
       } catch {
         say("\(error)")
@@ -148,5 +147,6 @@ struct RoostdCommand: ParsableCommand {
 private final class DaemonBox {
   var daemon: Daemon?
   var startFailed = false
+  var console: LogFollower?
   nonisolated init() {}
 }

@@ -50,8 +50,8 @@ final class WorkerProcess {
     defer { for descriptor in [bus.second, output.second, errors.second, status.second, lock] { Descriptors.close(descriptor) } }
     let process = WorkerProcess(plan.generation, status: status.first, onExec: onExec, onExit: onExit)
     process.logPipes = [
-      try LogPipe(descriptor: output.first, worker: plan.worker.name, stream: .standardOutput, book: logs),
-      try LogPipe(descriptor: errors.first, worker: plan.worker.name, stream: .standardError, book: logs),
+      try LogPipe(descriptor: output.first, worker: plan.worker.name, source: .standardOutput, book: logs),
+      try LogPipe(descriptor: errors.first, worker: plan.worker.name, source: .standardError, book: logs),
     ]
     let stream = try ByteStream(descriptor: bus.first)
     process.child = try ChildProcess(
@@ -88,7 +88,7 @@ final class WorkerProcess {
   var isGroupEmpty: Bool { pid <= 1 || (kill(-pid, 0) != 0 && errno == ESRCH) }
 
   /// The process is gone: what it wrote last is still read, for a moment.
-  func drainLogs() { for pipe in logPipes { pipe.processEnded() } }
+  func drainLogs() { for pipe in logPipes { pipe.workerEnded() } }
 
   // MARK: Exec
 

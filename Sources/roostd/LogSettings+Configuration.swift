@@ -1,0 +1,26 @@
+import Configuration
+import LogKeeping
+
+extension LogKeeping.LogSettings {
+  /// The bounds in `[log]` of `supervisor.conf`.
+  init(_ settings: Configuration.LogSettings, directory: String) {
+    self.init(directory: directory)
+    rotation = RotationLimits(rotateByteCount: settings.rotateBytes, keptFileCount: settings.keepFiles)
+    linesPerSecond = settings.linesPerSecond
+    burstLines = settings.burstLines
+    lineByteCountMaximum = settings.lineBytesMaximum
+  }
+}
+
+extension LogKeeping.LogLevels {
+  /// The levels in `[log]` of `supervisor.conf`; further categories than the table holds keep the general level.
+  init(_ settings: Configuration.LogSettings) {
+    self.init(general: LogSeverity(settings.level))
+    for (category, level) in settings.levels { _ = set(category, LogSeverity(level)) }
+  }
+}
+
+extension LogSeverity {
+  /// The same word.
+  init(_ level: LogLevel) { self = LogSeverity(rawValue: level.rawValue) ?? .info }
+}

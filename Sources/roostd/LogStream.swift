@@ -1,0 +1,56 @@
+import Contracts
+import EventLoop
+import LogKeeping
+
+/// Passes new log lines to one caller of `supervisor.logs`. While the caller has no room nothing is kept for it here: it
+/// goes on from its last number in the book, and is told how many have gone meanwhile.
+@EventLoopActor
+final class LogStream {
+  private let worker: String?
+  private let book: LogBook
+  private let send: @EventLoopActor ([LogRecord]) -> Bool
+  private var last: UInt64
+  private var hasRoom = true
+  private var follower: LogFollower?
+
+  /// Lines in one part.
+  static let partMaximum = 200
+
+  init(worker: String?, book: LogBook, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
+    self.worker = worker
+    self.book = book
+    self.send = send
+    last = book.lastArrival
+  }
+
+  func begin(with records: [LogRecord]) {
+    if !records.isEmpty { hasRoom = send(records) }
+    follower = book.follow(worker: worker) { [weak self] _ in self?.advance() }
+  }
+
+  func end() {
+    if let follower { book.unfollow(follower) }
+    follower = nil
+  }
+
+  func mayContinue() {
+    hasRoom = true
+    advance()
+  }
+
+  private func advance() {
+    while hasRoom {
+      let page = book.entries(afterArrival: last, limit: Self.partMaximum)
+      guard let newest = page.entries.last else { return }
+      last = newest.arrival
+      var records = page.entries.map(\.record).filter { worker == nil || $0.worker == worker }
+      if page.missedCount > 0 {
+        records.insert(
+          LogRecord(
+            time: newest.record.time, worker: "roostd", level: "warning", category: "log",
+            message: "\(page.missedCount) lines are missing here: this reader did not keep up"), at: 0)
+      }
+      if !records.isEmpty { hasRoom = send(records) }
+    }
+  }
+}
