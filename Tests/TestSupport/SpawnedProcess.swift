@@ -3,8 +3,8 @@ import LinuxSystem
 
 /// A real process started by a test, with chosen descriptors; killed and reaped when the object goes.
 ///
-/// Everything here blocks the calling thread, on purpose: the death signal of a child is tied to the *thread* that spawned it, and a
-/// synchronous test stays on one thread from beginning to end.
+/// Everything here blocks the calling thread, on purpose: the death signal of a child is tied to the *thread* that
+/// spawned it, and a synchronous test stays on one thread from beginning to end.
 public final class SpawnedProcess {
   /// Process id.
   public let pid: pid_t
