@@ -40,13 +40,17 @@ public enum ProcessTable {
     return true
   }
 
-  /// Whether the environment a process was started with holds exactly this entry, as `ROOST_INSTANCE=0123abcd`; nil if
-  /// it is gone, or not ours to inspect (another user's, or not dumpable).
+  /// Whether the environment a process was started with holds exactly this entry, as `ROOST_INSTANCE=0123abcd`.
+  ///
+  /// Nil if nothing can be told: it is gone, is in the middle of an exec, has no environment at all, or is not ours to
+  /// inspect (another user's, or not dumpable). Where a "no" lets somebody in, nil is no "no".
   ///
   /// All descendants inherit an environment, through any number of forks and sessions, unless they empty it on purpose.
   public static func environment(of process: Int32, holds entry: String) -> Bool? {
     // The kernel passes at most 6 MiB of arguments and environment to a program.
-    guard let bytes = KernelFiles.read("/proc/\(process)/environ", byteCountMaximum: 8 << 20) else { return nil }
+    guard let bytes = KernelFiles.read("/proc/\(process)/environ", byteCountMaximum: 8 << 20), !bytes.isEmpty else {
+      return nil
+    }
     return bytes.split(separator: 0).contains { $0.elementsEqual(entry.utf8) }
   }
 
