@@ -143,8 +143,8 @@ static inline int roost_send_datagram(const char *address, const void *bytes, si
   return -error;
 }
 
-/* Landlock. The header of Debian 12 knows interface version 2, so the later parts are written out here; the kernel takes
-   the size of the structure and refuses what it does not know. */
+/* Landlock. The header of Debian 12 knows interface version 2, so the later parts are written out here; the kernel
+   takes the size of the structure and refuses what it does not know. */
 
 struct roost_landlock_ruleset {
   uint64_t handled_files;

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Two connected descriptors, of which one usually goes to a child. Both are plain numbers: whoever holds the pair owns both
-/// and closes each once, by ``Descriptors/close(_:)`` or by giving it to something that closes.
+/// Two connected descriptors, of which one usually goes to a child. Both are plain numbers: whoever holds the pair owns
+/// both and closes each once, by ``Descriptors/close(_:)`` or by giving it to something that closes.
 public struct DescriptorPair: Sendable {
   /// A pipe's reading end; of a socket pair, one of two equal ends.
   public let first: Int32
@@ -26,8 +26,8 @@ public enum Descriptors {
     return DescriptorPair(first: numbers[0], second: numbers[1])
   }
 
-  /// Closes a descriptor. It is gone afterwards, whatever the kernel answers: a second attempt could close another file that
-  /// got the same number meanwhile.
+  /// Closes a descriptor. It is gone afterwards, whatever the kernel answers: a second attempt could close another file
+  /// that got the same number meanwhile.
   public static func close(_ descriptor: Int32) {
     _ = Glibc.close(descriptor)
   }

@@ -3,13 +3,14 @@ internal import CLinux
 
 /// A lock on a path (`flock`), held as long as any copy of its descriptor is open anywhere.
 ///
-/// That "anywhere" is what it is for. The lock of a run directory says that a supervisor lives, and needs no clean-up after
-/// `kill -9`: the kernel opens it. The lock of a worker's name is given to the worker's process on descriptor 4; if the
-/// supervisor dies and its successor starts while the old worker still runs, the successor finds the lock taken and does not
-/// start a second one. A pid file can do neither: it outlives its process, and its number may belong to a stranger.
+/// That "anywhere" is what it is for. The lock of a run directory says that a supervisor lives, and needs no clean-up
+/// after `kill -9`: the kernel opens it. The lock of a worker's name is given to the worker's process on descriptor 4;
+/// if the supervisor dies and its successor starts while the old worker still runs, the successor finds the lock taken
+/// and does not start a second one. A pid file can do neither: it outlives its process, and its number may belong to a
+/// stranger.
 ///
-/// The file's single line tells people who holds it; no decision rests on it. The file is never removed: a lock on a removed
-/// file and a lock on its successor would both be "the" lock.
+/// The file's single line tells people who holds it; no decision rests on it. The file is never removed: a lock on a
+/// removed file and a lock on its successor would both be "the" lock.
 ///
 /// There is no call to unlock. `flock(LOCK_UN)` on one copy would open the lock for all; closing the copies cannot.
 public final class FileLock: Sendable {
@@ -60,8 +61,8 @@ public final class FileLock: Sendable {
     return .acquired(lock)
   }
 
-  /// Another descriptor of the same lock, to be handed to a child. The caller owns it and closes it after the spawn; the lock stays
-  /// held while the child, this object or any other copy lives.
+  /// Another descriptor of the same lock, to be handed to a child. The caller owns it and closes it after the spawn;
+  /// the lock stays held while the child, this object or any other copy lives.
   public func duplicate() throws(SystemFault) -> Int32 { try Descriptors.duplicate(descriptor) }
 
   /// Somebody may have removed or replaced the file between our opening and locking it; then our lock guards nothing.

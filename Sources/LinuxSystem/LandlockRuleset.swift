@@ -30,6 +30,7 @@ final class LandlockRuleset {
     let size = MemoryLayout<roost_landlock_ruleset>.size
     descriptor = try checked(roost_landlock_create(&ruleset, size), "landlock_create_ruleset", "version \(version)")
     gaps = Self.gaps(profile, version)
+    try allowThreadStates()
     for path in profile.readablePaths { try allow(.reading, at: path) }
     for path in profile.writablePaths { try allow(.writing, at: path) }
     for path in profile.executablePaths { try allow(.executing, at: path) }
@@ -43,6 +44,18 @@ final class LandlockRuleset {
   /// Restricts the calling thread, and whatever it starts from now on, for good.
   func restrict() throws(SystemFault) {
     try checked(roost_landlock_restrict(descriptor), "landlock_restrict_self", "version \(version)")
+  }
+
+  /// Lets files below `/proc` be read by name, without the right to list it, for Dispatch needs them: while all its
+  /// threads are busy it looks at `/proc/THREAD/stat` once a second to see whether they run or wait, and takes a file
+  /// it cannot open for a fatal error. A process without this rule works well until the day it is under load.
+  ///
+  /// A rule for our own folder would not do, because the threads are named at the top of `/proc` and come later than
+  /// the rule. What is private in other processes' folders (environment, memory, descriptors) stays closed: reading
+  /// that needs the right to trace, which Landlock gives inside one sandbox only. (Newer kernels let root read
+  /// environments all the same.)
+  private func allowThreadStates() throws(SystemFault) {
+    try allow(.readFile, at: "/proc")
   }
 
   private func allow(_ rights: FileRights, at path: String) throws(SystemFault) {

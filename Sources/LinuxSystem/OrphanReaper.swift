@@ -23,13 +23,13 @@ public struct ReapedOrphan: Hashable, Sendable {
 
 /// Reaps what a subreaper adopts, and nothing else.
 ///
-/// The event loop waits for the children it spawned, each by its number, and never sees a child that came by adoption: without
-/// this, every orphan of a worker would stay in the process table until the supervisor ends. Waiting for "any child" would do the opposite
-/// harm and take the loop's own children from it, whose exit it would then never report. So this looks first (`WNOWAIT`) and reaps by
-/// number.
+/// The event loop waits for the children it spawned, each by its number, and never sees a child that came by adoption:
+/// without this, every orphan of a worker would stay in the process table until the supervisor ends. Waiting for "any
+/// child" would do the opposite harm and take the loop's own children from it, whose exit it would then never report.
+/// So this looks first (`WNOWAIT`) and reaps by number.
 ///
-/// Call it on the loop's thread after each SIGCHLD. There, every child that the loop spawned is in the caller's set, because
-/// spawning and noting are one step.
+/// Call it on the loop's thread after each SIGCHLD. There, every child that the loop spawned is in the caller's set,
+/// because spawning and noting are one step.
 public enum OrphanReaper {
   /// Most orphans reaped in one call; the rest waits for the next. A fork bomb must not hold the loop.
   public static let reapedCountMaximum = 1_024

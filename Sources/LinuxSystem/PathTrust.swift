@@ -3,13 +3,13 @@ internal import Glibc
 
 /// Whether a file can have been written only by us or by root.
 ///
-/// The configuration names programs to run, so whoever can write it can run anything as us. It does not help that the file's own
-/// mode is right if somebody can rename the directory it is in. So every step from the root is checked, as OpenSSH does in its
-/// strict modes, and, beyond that, every directory that a symbolic link on the way stands in.
+/// The configuration names programs to run, so whoever can write it can run anything as us. It does not help that the
+/// file's own mode is right if somebody can rename the directory it is in. So every step from the root is checked, as
+/// OpenSSH does in its strict modes, and, beyond that, every directory that a symbolic link on the way stands in.
 ///
-/// A step that others may write to is accepted only if it is sticky, as `/tmp` is: there others can add names but not replace ours.
-/// The last step, the file itself, has no such exception. Access control lists are not looked at: where they give others the right to
-/// write, the mode's group bits show it.
+/// A step that others may write to is accepted only if it is sticky, as `/tmp` is: there others can add names but not
+/// replace ours. The last step, the file itself, has no such exception. Access control lists are not looked at: where
+/// they give others the right to write, the mode's group bits show it.
 public enum PathTrust {
   /// Longest chain of symbolic links followed; the kernel's own limit.
   public static let linkCountMaximum = 40
@@ -31,7 +31,8 @@ public enum PathTrust {
   ///   - path: absolute, or relative to the working directory.
   ///   - kind: what must stand at its end.
   ///   - owner: the user besides root whom we trust; nil for the effective user.
-  /// - Throws: `EPERM` with a sentence that names the step and what to change; `ENOENT` and others as `lstat` gives them.
+  /// - Throws: `EPERM` with a sentence that names the step and what to change; `ENOENT` and others as `lstat` gives
+  ///   them.
   public static func check(_ path: String, is kind: Kind, owner: UInt32? = nil) throws(SystemFault) {
     var walk = Walk(path: try absolute(path), owner: owner ?? geteuid())
     try walk.toTheEnd(kind)

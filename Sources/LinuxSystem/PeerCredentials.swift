@@ -2,8 +2,8 @@ internal import CLinux
 
 /// Who is at the other end of a unix socket, as the kernel noted it when the connection was made (`SO_PEERCRED`).
 ///
-/// The user id is a fact to decide by. The process id is a hint: the process may have ended, and its number may be someone
-/// else's by now. To act on the peer's process, take ``ProcessDescriptor/peer(ofSocket:)``.
+/// The user id is a fact to decide by. The process id is a hint: the process may have ended, and its number may be
+/// someone else's by now. To act on the peer's process, take ``ProcessDescriptor/peer(ofSocket:)``.
 public struct PeerCredentials: Hashable, Sendable {
   /// Process id at the time of connecting; 0 if it lives in a process namespace that we cannot see.
   public let process: Int32

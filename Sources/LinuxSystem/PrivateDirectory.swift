@@ -5,8 +5,8 @@ internal import Glibc
 public enum PrivateDirectory {
   /// Makes sure that `path` is a directory that belongs to us and that nobody else can enter.
   ///
-  /// Missing parents are made too, with the same mode. One that is there already and ours is tightened to 0700; one of another
-  /// user, or a symbolic link in its place, is refused.
+  /// Missing parents are made too, with the same mode. One that is there already and ours is tightened to 0700; one of
+  /// another user, or a symbolic link in its place, is refused.
   /// - Parameter path: absolute.
   public static func ensure(_ path: String) throws(SystemFault) {
     try make(path)

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A process held by a descriptor (`pidfd`), which stays with the process however often its number is given away.
 ///
-/// It is readable (`poll`) as soon as the process has ended, also for one that is not our child, and a signal sent through it
-/// can hit nobody else. The descriptor is close-on-exec and closed when this object goes.
+/// It is readable (`poll`) as soon as the process has ended, also for one that is not our child, and a signal sent
+/// through it can hit nobody else. The descriptor is close-on-exec and closed when this object goes.
 public final class ProcessDescriptor: Sendable {
   /// The process id.
   public let process: Int32
@@ -18,7 +18,8 @@ public final class ProcessDescriptor: Sendable {
 
   deinit { Descriptors.close(descriptor) }
 
-  /// Takes hold of the process that has this number now. For a child that has not been waited for, that is surely the child.
+  /// Takes hold of the process that has this number now. For a child that has not been waited for, that is surely the
+  /// child.
   /// - Throws: `ESRCH` if there is none.
   public convenience init(process: Int32) throws(SystemFault) {
     guard process > 0 else { throw SystemFault(call: "pidfd_open", subject: "process \(process)", code: EINVAL) }
@@ -28,8 +29,8 @@ public final class ProcessDescriptor: Sendable {
 
   /// Takes hold of the process at the other end of a unix socket.
   ///
-  /// Kernels from 6.5 give the very process that connected. Older ones know its number only; then a number that was given
-  /// away since is taken for the peer, so decide nothing by it that the user id does not allow anyway.
+  /// Kernels from 6.5 give the very process that connected. Older ones know its number only; then a number that was
+  /// given away since is taken for the peer, so decide nothing by it that the user id does not allow anyway.
   public static func peer(ofSocket descriptor: Int32) throws(SystemFault) -> ProcessDescriptor {
     let credentials = try PeerCredentials(ofSocket: descriptor)
     let process = roost_peer_process(descriptor)

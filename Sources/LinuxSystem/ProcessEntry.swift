@@ -27,7 +27,8 @@ public struct ProcessEntry: Hashable, Sendable {
 
   /// Reads the line of `/proc/PID/stat`; nil if it is not one.
   ///
-  /// The name stands in parentheses and may itself hold parentheses and blanks, so the fields are counted from the last `)`.
+  /// The name stands in parentheses and may itself hold parentheses and blanks, so the fields are counted from the last
+  /// `)`.
   init?(statLine line: [UInt8]) {
     guard let open = line.firstIndex(of: UInt8(ascii: "(")), let close = line.lastIndex(of: UInt8(ascii: ")")),
       open < close, let process = KernelFiles.number(in: line[..<open])

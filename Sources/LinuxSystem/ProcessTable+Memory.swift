@@ -5,8 +5,9 @@ extension ProcessTable {
   public struct Memory: Hashable, Sendable {
     /// What is in memory, shared pages counted whole in each process (RSS): the right figure for a limit.
     public let residentByteCount: UInt64
-    /// What is in memory, shared pages divided among those that share them (PSS): the right figure for a sum over workers. Nil if the
-    /// process may not be inspected. Reading it walks all pages and costs up to milliseconds; RSS costs microseconds.
+    /// What is in memory, shared pages divided among those that share them (PSS): the right figure for a sum over
+    /// workers. Nil if the process may not be inspected. Reading it walks all pages and costs up to milliseconds; RSS
+    /// costs microseconds.
     public let proportionalByteCount: UInt64?
   }
 

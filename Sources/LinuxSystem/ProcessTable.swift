@@ -2,9 +2,9 @@ internal import Glibc
 
 /// What `/proc` tells of other processes.
 ///
-/// Everything here is true at the moment of reading and may be false at the next. A process id names a process for certain only
-/// while it is our child and not waited for; for any other, hold a ``ProcessDescriptor`` first and ask then. A process that is gone is
-/// nil, never an error.
+/// Everything here is true at the moment of reading and may be false at the next. A process id names a process for
+/// certain only while it is our child and not waited for; for any other, hold a ``ProcessDescriptor`` first and ask
+/// then. A process that is gone is nil, never an error.
 public enum ProcessTable {
   /// How far a line of ancestors is followed. A longer one counts as descending, which is the safe answer.
   public static let ancestorCountMaximum = 256
@@ -26,9 +26,9 @@ public enum ProcessTable {
 
   /// Whether a process is `ancestor` or comes from it, by parents, by session, or both on the way.
   ///
-  /// A child whose parent ended belongs to the subreaper, and its line of parents no longer leads to the worker it came from. Its session
-  /// still does, because every worker leads one. One that made a session of its own *and* lost its parent is found by
-  /// ``environment(of:holds:)`` only; ask both.
+  /// A child whose parent ended belongs to the subreaper, and its line of parents no longer leads to the worker it came
+  /// from. Its session still does, because every worker leads one. One that made a session of its own *and* lost its
+  /// parent is found by ``environment(of:holds:)`` only; ask both.
   public static func descends(_ process: Int32, from ancestor: Int32) -> Bool {
     var current = process
     for _ in 0..<ancestorCountMaximum {
@@ -40,13 +40,17 @@ public enum ProcessTable {
     return true
   }
 
-  /// Whether the environment a process was started with holds exactly this entry, as `ROOST_INSTANCE=0123abcd`; nil if it is gone, or
-  /// not ours to inspect (another user's, or not dumpable).
+  /// Whether the environment a process was started with holds exactly this entry, as `ROOST_INSTANCE=0123abcd`.
+  ///
+  /// Nil if nothing can be told: it is gone, is in the middle of an exec, has no environment at all, or is not ours to
+  /// inspect (another user's, or not dumpable). Where a "no" lets somebody in, nil is no "no".
   ///
   /// All descendants inherit an environment, through any number of forks and sessions, unless they empty it on purpose.
   public static func environment(of process: Int32, holds entry: String) -> Bool? {
     // The kernel passes at most 6 MiB of arguments and environment to a program.
-    guard let bytes = KernelFiles.read("/proc/\(process)/environ", byteCountMaximum: 8 << 20) else { return nil }
+    guard let bytes = KernelFiles.read("/proc/\(process)/environ", byteCountMaximum: 8 << 20), !bytes.isEmpty else {
+      return nil
+    }
     return bytes.split(separator: 0).contains { $0.elementsEqual(entry.utf8) }
   }
 

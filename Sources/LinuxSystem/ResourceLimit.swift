@@ -54,8 +54,8 @@ public struct ResourceLimit: Hashable, Sendable {
     return ResourceLimit(soft: soft, hard: hard)
   }
 
-  /// Lowers soft and hard limit of this process to `value`, for good. A hard limit that is lower already stays: a limit never
-  /// rises here, for root neither.
+  /// Lowers soft and hard limit of this process to `value`, for good. A hard limit that is lower already stays: a limit
+  /// never rises here, for root neither.
   /// - Returns: the limit that holds now.
   @discardableResult
   public static func lower(_ resource: Resource, to value: UInt64) throws(SystemFault) -> ResourceLimit {
@@ -65,8 +65,8 @@ public struct ResourceLimit: Hashable, Sendable {
     return ResourceLimit(soft: bound, hard: bound)
   }
 
-  /// Raises the soft limit of this process to its hard limit: the supervisor holds several descriptors for each worker, and the usual
-  /// soft limit of 1,024 is there only for programs that use `select`.
+  /// Raises the soft limit of this process to its hard limit: the supervisor holds several descriptors for each worker,
+  /// and the usual soft limit of 1,024 is there only for programs that use `select`.
   /// - Returns: the limit that holds now.
   @discardableResult
   public static func raiseToHard(_ resource: Resource) throws(SystemFault) -> ResourceLimit {

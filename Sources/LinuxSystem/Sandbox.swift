@@ -2,23 +2,26 @@ internal import Glibc
 
 /// Puts this process, for good and with all it will start, under a ``SandboxProfile``.
 ///
-/// Two layers, because each can do what the other cannot. *Landlock* knows files and ports but not system calls: it decides
-/// which paths are opened and which ports are dialled. *seccomp* knows system calls and numbers but not paths: it takes
-/// away tracing, mounting, loading code into the kernel, starting programs, and whole families of sockets. Neither needs root; both need
-/// `no_new_privs`. What is open already stays open, so a worker opens first and closes the door behind it.
+/// Two layers, because each can do what the other cannot. *Landlock* knows files and ports but not system calls: it
+/// decides which paths are opened and which ports are dialled. *seccomp* knows system calls and numbers but not paths:
+/// it takes away tracing, mounting, loading code into the kernel, starting programs, and whole families of sockets.
+/// Neither needs root; both need `no_new_privs`. What is open already stays open, so a worker opens first and closes
+/// the door behind it.
 ///
-/// **Before the first thread.** Landlock holds for the calling thread and those it starts later. A thread of the runtime's
-/// pool that is there already would stay free, and a task may run on it. So ``apply(_:requirement:)`` is called at the top of
-/// `main`, before the first `await`, `Task`, Dispatch queue or loop; it counts the threads and says so if it comes too late.
+/// **Before the first thread.** Landlock holds for the calling thread and those it starts later. A thread of the
+/// runtime's pool that is there already would stay free, and a task may run on it. So ``apply(_:requirement:)`` is
+/// called at the top of `main`, before the first `await`, `Task`, Dispatch queue or loop; it counts the threads and
+/// says so if it comes too late.
 ///
-/// Rejected: a list of allowed calls for all roles. It breaks with each new C library (a thread is created by another call since
-/// 2.34), and what it would add for a worker that may open sockets and files anyway is small. Rejected as well: namespaces, which
-/// containers and some distributions forbid to ordinary users.
+/// Rejected: a list of allowed calls for all roles. It breaks with each new C library (a thread is created by another
+/// call since 2.34), and what it would add for a worker that may open sockets and files anyway is small. Rejected as
+/// well: namespaces, which containers and some distributions forbid to ordinary users.
 public enum Sandbox {
   /// What to do where the kernel cannot do it.
   public enum Requirement: String, Hashable, Sendable, Codable {
-    /// Fail unless no_new_privs, Landlock of any version, and seccomp are in force, for all threads. Older versions of Landlock
-    /// leave gaps, which the level lists; they are no failure, or nothing would start on Debian 12's own kernel.
+    /// Fail unless no_new_privs, Landlock of any version, and seccomp are in force, for all threads. Older versions of
+    /// Landlock leave gaps, which the level lists; they are no failure, or nothing would start on Debian 12's own
+    /// kernel.
     case required
     /// Go as far as possible and tell how far that was.
     case `try`

@@ -29,8 +29,8 @@ public struct SandboxLevel: Hashable, Sendable, Codable, CustomStringConvertible
     self.notes = notes
   }
 
-  /// In a few words: `landlock-7 seccomp no-new-privs`, then `no-dump` where that is so, and `partial` if there are gaps; `none`
-  /// for no sandbox at all.
+  /// In a few words: `landlock-7 seccomp no-new-privs`, then `no-dump` where that is so, and `partial` if there are
+  /// gaps; `none` for no sandbox at all.
   public var description: String {
     var words: [String] = []
     if let landlockABI { words.append("landlock-\(landlockABI)") }

@@ -13,7 +13,8 @@ public struct ServiceNotifier: Sendable {
   public let address: String
 
   /// Takes the value of `NOTIFY_SOCKET`; nil if there is none, which means that nobody wants to know.
-  /// - Throws: `EAFNOSUPPORT` for an address that is neither an absolute path nor abstract, `ENAMETOOLONG` beyond 107 bytes.
+  /// - Throws: `EAFNOSUPPORT` for an address that is neither an absolute path nor abstract, `ENAMETOOLONG` beyond 107
+  ///   bytes.
   public init?(address: String?) throws(SystemFault) {
     guard let address, !address.isEmpty else { return nil }
     guard address.hasPrefix("/") || address.hasPrefix("@") else {
@@ -29,7 +30,8 @@ public struct ServiceNotifier: Sendable {
     self.address = address
   }
 
-  /// Sends lines, separated by line feeds, in one datagram. Never waits: a service manager that does not read gets nothing.
+  /// Sends lines, separated by line feeds, in one datagram. Never waits: a service manager that does not read gets
+  /// nothing.
   public func send(_ lines: String) throws(SystemFault) {
     let bytes = Array(lines.utf8)
     try checked(

@@ -3,12 +3,12 @@ internal import Glibc
 
 /// A profile's system calls as a seccomp filter: what is not denied is allowed, in every thread.
 ///
-/// A denied call fails with an error that programs expect. `ENOSYS`, "this kernel has no such call", where they have another way
-/// to go; the C library then makes a thread by `clone` instead of `clone3`, whose flags a filter cannot read because
-/// they stand in memory. `EPERM` for what nothing here needs.
+/// A denied call fails with an error that programs expect. `ENOSYS`, "this kernel has no such call", where they have
+/// another way to go; the C library then makes a thread by `clone` instead of `clone3`, whose flags a filter cannot
+/// read because they stand in memory. `EPERM` for what nothing here needs.
 ///
-/// The kernel looks at the lower half of an integer argument only, so a comparison of the whole would be evaded by bits in the
-/// upper half: every comparison for equality is masked.
+/// The kernel looks at the lower half of an integer argument only, so a comparison of the whole would be evaded by bits
+/// in the upper half: every comparison for equality is masked.
 final class SystemCallFilter {
   private let filter: UnsafeMutableRawPointer
 
@@ -46,7 +46,8 @@ final class SystemCallFilter {
       roost_seccomp_deny_masked(filter, name, UInt16(error), argument, mask, value), "seccomp_rule_add", name)
   }
 
-  /// A new user namespace makes an ordinary user root of a small world, with all of the kernel's rarely used code in reach.
+  /// A new user namespace makes an ordinary user root of a small world, with all of the kernel's rarely used code in
+  /// reach.
   private func denyNamespaces() throws(SystemFault) {
     for flag in Self.namespaceFlags { try deny("clone", EPERM, argument: 0, mask: flag, equals: flag) }
   }
@@ -77,8 +78,8 @@ final class SystemCallFilter {
     }
   }
 
-  /// Leaves unix, internet, and the kernel's own messages about interfaces, which resolving names asks for. The others are
-  /// old or special, seldom tested, and a steady source of ways into the kernel.
+  /// Leaves unix, internet, and the kernel's own messages about interfaces, which resolving names asks for. The others
+  /// are old or special, seldom tested, and a steady source of ways into the kernel.
   private func denyRareFamilies() throws(SystemFault) {
     let allowed = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]
     for family in 0...AF_NETLINK where !allowed.contains(family) {

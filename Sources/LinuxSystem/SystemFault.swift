@@ -2,8 +2,9 @@ internal import CLinux
 
 /// The one error of this module: the system refused something.
 ///
-/// It says which call failed, on what, with which error number, and gives a sentence for the person who reads it. Some checks of our
-/// own are told in the same form, with the number that fits best, so that a caller has one kind of failure to show.
+/// It says which call failed, on what, with which error number, and gives a sentence for the person who reads it. Some
+/// checks of our own are told in the same form, with the number that fits best, so that a caller has one kind of
+/// failure to show.
 public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The system call or check, as `open` or `flock`.
   public var call: String

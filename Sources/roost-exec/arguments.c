@@ -145,8 +145,8 @@ static void take_option(struct arguments *arguments, const char *option, char *v
   else fail_usage("%s: no such option", option);
 }
 
-/* Finds the status pipe before anything else is read: an empty status pipe means success, so a wrong option must be told
- * there as well. */
+/* Finds the status pipe before anything else is read: an empty status pipe means success, so a wrong option must be
+ * told there as well. */
 static void find_status_descriptor(int count, char **values) {
   for (int index = 1; index + 1 < count && strcmp(values[index], "--") != 0; index++) {
     if (strcmp(values[index], "--status-fd") == 0 && strcmp(values[index + 1], "5") == 0) {
@@ -193,7 +193,9 @@ void arguments_parse(struct arguments *arguments, int count, char **values) {
       continue;
     }
     if (strncmp(option, "--", 2) != 0) fail_usage("%s: options come first, the program after --", option);
-    if (index == count || strcmp(values[index], "--") == 0) fail_usage("%s: no such option, or no value for it", option);
+    if (index == count || strcmp(values[index], "--") == 0) {
+      fail_usage("%s: no such option, or no value for it", option);
+    }
     take_option(arguments, option, values[index++]);
   }
   check_together(arguments);

@@ -1,15 +1,16 @@
-/* A killed supervisor takes its workers along: PR_SET_PDEATHSIG sees to that. But the kernel clears that setting in every
- * child of a worker, so a program started by a worker would live on, hold its ports and databases, and go on working for a
- * supervisor that is not there. The guardian is there for those.
+/* A killed supervisor takes its workers along: PR_SET_PDEATHSIG sees to that. But the kernel clears that setting in
+ * every child of a worker, so a program started by a worker would live on, hold its ports and databases, and go on
+ * working for a supervisor that is not there. The guardian is there for those.
  *
- * It holds the reading end of a pipe whose writing end only the supervisor has. However the supervisor ends, the kernel closes
- * that end. If a byte `q` came before, the supervisor has stopped its workers itself and the guardian leaves. If not, it
- * waits for the grace, in which workers that saw their bus end may finish in order, and then kills, by the mark that all
- * descendants inherit: the variable ROOST_INSTANCE in their environment. Process groups, sessions and parents can be left by
- * a fork or two; the environment one was started with cannot be forgotten by accident.
+ * It holds the reading end of a pipe whose writing end only the supervisor has. However the supervisor ends, the kernel
+ * closes that end. If a byte `q` came before, the supervisor has stopped its workers itself and the guardian leaves. If
+ * not, it waits for the grace, in which programs that notice the death of their worker may finish in order, and then
+ * kills, by the mark that all descendants inherit: the variable ROOST_INSTANCE in their environment. Process groups,
+ * sessions and parents can be left by a fork or two; the environment one was started with cannot be forgotten by
+ * accident.
  *
- * Known limits: a program that was started with an emptied environment is not found, nor is one that may not be inspected
- * (not dumpable), which for our own workers means the one that may not spawn and dies by the death signal. */
+ * Known limits: a program that was started with an emptied environment is not found, nor is one that may not be
+ * inspected (not dumpable), which for our own workers means the one that may not spawn and dies by the death signal. */
 
 #include "guard.h"
 
@@ -54,13 +55,13 @@ static void say(const char *text, long number) {
   dprintf(STDERR_FILENO, "roost-exec: guardian: %s (%ld)\n", text, number);
 }
 
-/* Signals that end a supervisor are often sent to all that looks like it: a terminal's, a service manager's, killall's. */
+/* Signals that end a supervisor are often sent to all that looks like it: by a terminal, a service manager, killall. */
 static void ignore_common_signals(void) {
   static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2};
   for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) signal(numbers[index], SIG_IGN);
 }
 
-/* Gives up everything but descriptor 3 and stderr, and the working directory, whose file system could not be unmounted. */
+/* Gives up all but descriptor 3 and stderr, and the working directory, whose file system could not be unmounted. */
 static int keep_only_the_pipe(void) {
   int error = session_fill_standard_descriptors();
   if (error != 0) return error;
@@ -103,8 +104,15 @@ static long clean_up(const char *instance) {
   }
 }
 
+/* A writing end would never show the end, and a closed one shows it at once. */
+static void check_pipe(void) {
+  int flags = fcntl(BUS_DESCRIPTOR, F_GETFL);
+  if (flags < 0) fail("guard", errno, "descriptor 3", EXIT_SYSTEM);
+  if ((flags & O_ACCMODE) == O_WRONLY) fail("guard", EBADF, "descriptor 3 is not for reading", EXIT_SYSTEM);
+}
+
 int guard_run(const struct arguments *arguments) {
-  if (fcntl(BUS_DESCRIPTOR, F_GETFD) < 0) fail("guard", errno, "descriptor 3", EXIT_SYSTEM);
+  check_pipe();
   int error = session_lead();
   if (error == 0) error = session_reset_signals();
   if (error == 0) error = keep_only_the_pipe();

@@ -1,6 +1,6 @@
 /* A process id may be given to a stranger between reading and killing. So the process is held first by a descriptor
- * (pidfd), which stays with the process and not with the number, and its environment is read afterwards: if the number had
- * a new owner by then, the signal goes to the dead one and fails. */
+ * (pidfd), which stays with the process and not with the number, and its environment is read afterwards: if the number
+ * had a new owner by then, the signal goes to the dead one and fails. */
 
 #include "processes.h"
 
@@ -79,10 +79,13 @@ static bool kill_if_marked(pid_t process, const char *mark) {
   if (!is_ours(process)) return false;
   int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
   if (descriptor < 0) return false;
-  bool is_marked = environment_holds(process, mark);
-  if (is_marked && syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0) != 0 && errno == ESRCH) is_marked = false;
+  bool is_found = environment_holds(process, mark);
+  if (is_found) {
+    bool is_gone = syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0) != 0 && errno == ESRCH;
+    is_found = !is_gone;
+  }
   close(descriptor);
-  return is_marked;
+  return is_found;
 }
 
 long processes_kill_instance(const char *instance) {

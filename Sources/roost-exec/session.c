@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int session_lead(void) {
@@ -11,11 +12,16 @@ int session_lead(void) {
   return getsid(0) == getpid() ? 0 : errno;
 }
 
+/* The kernel's own form of a default action is all zeros; it takes at most this much on any machine. */
+enum { KERNEL_ACTION_BYTE_COUNT = 64, KERNEL_MASK_BYTE_COUNT = _NSIG / 8 };
+
+/* The C library keeps 32 and 33 to itself and lets nobody change them, but they may be ignored like all others, and
+ * threads in the worker would rely on them. So the kernel is asked directly. */
 int session_reset_signals(void) {
-  struct sigaction action = {.sa_handler = SIG_DFL};
-  for (int number = 1; number < NSIG; number++) {
-    /* EINVAL: KILL and STOP, which have no other action, and the two that the C library keeps to itself. */
-    if (sigaction(number, &action, NULL) != 0 && errno != EINVAL) return errno;
+  static const _Alignas(8) char action[KERNEL_ACTION_BYTE_COUNT];
+  for (int number = 1; number < _NSIG; number++) {
+    if (number == SIGKILL || number == SIGSTOP) continue;
+    if (syscall(SYS_rt_sigaction, number, action, NULL, KERNEL_MASK_BYTE_COUNT) != 0) return errno;
   }
   sigset_t none;
   sigemptyset(&none);

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct GuardTests {
-  /// A shell that plays the supervisor: it holds the writing end of the guardian's pipe on descriptor 9, starts the guardian and one
-  /// worker, and waits.
+  /// A shell that plays the supervisor: it holds the writing end of the guardian's pipe on descriptor 9, starts the
+  /// guardian and one worker, and waits.
   private func startSupervisor(
     _ instance: String, graceMilliseconds: Int = 50, worker: String, pipe: Pipe
   ) throws -> SpawnedProcess {

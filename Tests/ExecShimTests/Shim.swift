@@ -77,7 +77,7 @@ final class Pipe {
     var chunk = [UInt8](repeating: 0, count: 4096)
     while true {
       var entry = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-      guard poll(&entry, 1, Int32(seconds * 1000)) > 0 else { throw DeadlinePassed("the pipe to end") }
+      guard poll(&entry, 1, Int32(seconds * 1000)) > 0 else { throw DeadlinePassed(description: "the pipe to end") }
       let count = read(reader, &chunk, chunk.count)
       if count <= 0 { return String(decoding: collected, as: UTF8.self) }
       collected += chunk[..<count]

@@ -1,3 +1,5 @@
+// swift-format-ignore-file: NeverForceUnwrap
+// (A probe that was asked wrongly should trap: the test sees it.)
 import Glibc
 import LinuxSystem
 

@@ -37,7 +37,7 @@ public struct DeadlinePassed: Error, CustomStringConvertible {
   public let description: String
 
   /// Says what was awaited.
-  public init(_ description: String) { self.description = description }
+  public init(description: String) { self.description = description }
 }
 
 /// Waits until `condition` holds, looking every 5 ms, at most `seconds`.
@@ -47,7 +47,7 @@ public func eventually(
 ) async throws {
   let end = EventLoop.process.now.advanced(milliseconds: UInt64(seconds * 1_000))
   while !(try await condition()) {
-    if EventLoop.process.now > end { throw DeadlinePassed("not within \(seconds) s: \(what)") }
+    if EventLoop.process.now > end { throw DeadlinePassed(description: "not within \(seconds) s: \(what)") }
     await EventLoopActor.sleep(milliseconds: 5)
   }
 }

@@ -3,8 +3,8 @@ import LinuxSystem
 
 /// A real process started by a test, with chosen descriptors; killed and reaped when the object goes.
 ///
-/// Everything here blocks the calling thread, on purpose: the death signal of a child is tied to the *thread* that spawned it, and a
-/// synchronous test stays on one thread from beginning to end.
+/// Everything here blocks the calling thread, on purpose: the death signal of a child is tied to the *thread* that
+/// spawned it, and a synchronous test stays on one thread from beginning to end.
 public final class SpawnedProcess {
   /// Process id.
   public let pid: pid_t
@@ -113,7 +113,7 @@ public final class SpawnedProcess {
       text.hasSuffix("\n") && text.split(separator: "\n").contains(where: condition)
     }
     guard let line = text.split(separator: "\n").first(where: condition) else {
-      throw DeadlinePassed("the process ended without the line; it wrote: \(text)")
+      throw DeadlinePassed(description: "the process ended without the line; it wrote: \(text)")
     }
     return String(line)
   }
@@ -125,7 +125,7 @@ public final class SpawnedProcess {
       let text = String(decoding: collected, as: UTF8.self)
       if isEnough(text) { return text }
       let left = end - monotonicSeconds()
-      guard left > 0 else { throw DeadlinePassed("not within \(seconds) s: \(what); so far: \(text)") }
+      guard left > 0 else { throw DeadlinePassed(description: "not within \(seconds) s: \(what); so far: \(text)") }
       var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
       guard poll(&entry, 1, Int32(left * 1000) + 1) > 0 else { continue }
       let count = read(output, &chunk, chunk.count)
@@ -153,7 +153,7 @@ private func monotonicSeconds() -> Double {
 public func awaitSoon(_ what: String, within seconds: Double = 30, _ condition: () throws -> Bool) throws {
   let end = monotonicSeconds() + seconds
   while !(try condition()) {
-    if monotonicSeconds() > end { throw DeadlinePassed("not within \(seconds) s: \(what)") }
+    if monotonicSeconds() > end { throw DeadlinePassed(description: "not within \(seconds) s: \(what)") }
     usleep(2_000)
   }
 }
