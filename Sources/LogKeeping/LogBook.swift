@@ -12,7 +12,7 @@ public import EventLoop
 // worker wait, and nothing here waits for a disk or for a reader.
 
 /// What is kept of logs, and where.
-public struct LogSettings: Sendable, Hashable {
+public struct LogBookSettings: Sendable, Hashable {
   /// The directory of the files, absolute; nil keeps records in memory only.
   public var directory: String?
   /// The bounds of each worker's files.
@@ -57,7 +57,7 @@ public final class LogBook {
   /// Number of the newest record of all; 0 before the first.
   public private(set) var lastArrival: UInt64 = 0
 
-  private var settings: LogSettings
+  private var settings: LogBookSettings
   private let files: any FileOperations
   private let wallClock: @EventLoopActor () -> WallTime
   private var journals: [String: Journal] = [:]
@@ -74,7 +74,7 @@ public final class LogBook {
 
   /// A book without records.
   public init(
-    settings: LogSettings, levels: LogLevels = LogLevels(), files: any FileOperations = SystemFiles(),
+    settings: LogBookSettings, levels: LogLevels = LogLevels(), files: any FileOperations = SystemFiles(),
     wallClock: @escaping @EventLoopActor () -> WallTime = { WallTime.now }
   ) {
     self.settings = settings
@@ -230,7 +230,7 @@ public final class LogBook {
   public func setLevel(_ category: String, _ level: LogSeverity) -> Bool { levels.set(category, level) }
 
   /// Takes over a changed configuration. All budgets begin anew; the directory stays as it was.
-  public func apply(_ changed: LogSettings, levels: LogLevels) {
+  public func apply(_ changed: LogBookSettings, levels: LogLevels) {
     let directory = settings.directory
     settings = changed
     settings.directory = directory

@@ -74,7 +74,7 @@ final class Daemon {
       limits: limits, table: AccessTable(customRoles: configuration.roles.map(AccessTable.CustomRole.init)),
       traceSeed: random.next())
     logs = LogBook(
-      settings: LogKeeping.LogSettings(configuration.log, directory: configuration.supervisor.logDirectory),
+      settings: LogBookSettings(configuration.log, directory: configuration.supervisor.logDirectory),
       levels: LogKeeping.LogLevels(configuration.log))
     deadLetters = DeadLetterStore(
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
@@ -425,7 +425,7 @@ final class Daemon {
   func adopt(_ new: SupervisorConfiguration, _ changes: [ConfigurationChange]) throws {
     configuration = new
     logs.apply(
-      LogKeeping.LogSettings(new.log, directory: new.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
+      LogBookSettings(new.log, directory: new.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
     for change in changes {
       guard case .worker(let name) = change.subject else { continue }
       switch change.kind {

@@ -1,9 +1,9 @@
 import Configuration
 import LogKeeping
 
-extension LogKeeping.LogSettings {
+extension LogBookSettings {
   /// The bounds in `[log]` of `supervisor.conf`.
-  init(_ settings: Configuration.LogSettings, directory: String) {
+  init(_ settings: LogSettings, directory: String) {
     self.init(directory: directory)
     rotation = RotationLimits(rotateByteCount: settings.rotateBytes, keptFileCount: settings.keepFiles)
     linesPerSecond = settings.linesPerSecond
@@ -14,7 +14,7 @@ extension LogKeeping.LogSettings {
 
 extension LogKeeping.LogLevels {
   /// The levels in `[log]` of `supervisor.conf`; further categories than the table holds keep the general level.
-  init(_ settings: Configuration.LogSettings) {
+  init(_ settings: LogSettings) {
     self.init(general: LogSeverity(settings.level))
     for (category, level) in settings.levels { _ = set(category, LogSeverity(level)) }
   }

@@ -62,7 +62,7 @@ import Testing
   func filesAndLevels() async throws {
     let directory = try TemporaryDirectory()
     try await LoopThread.run { [path = directory.path] () async throws in
-      let book = LogBook(settings: LogSettings(directory: path + "/logs"))
+      let book = LogBook(settings: LogBookSettings(directory: path + "/logs"))
       book.append(worker: "w", LogMessage(.debug, "relay", "unseen"))
       #expect(book.setLevel("relay", .debug))
       book.append(worker: "w", LogMessage(.debug, "relay", "seen", fields: ["k": "v"]))
@@ -82,7 +82,7 @@ import Testing
     try await LoopThread.run { [path = directory.path] () async throws in
       let files = FaultyFiles()
       files.failFromNowOn()
-      let book = LogBook(settings: LogSettings(directory: path), files: files)
+      let book = LogBook(settings: LogBookSettings(directory: path), files: files)
       for index in 0..<3 { book.append(worker: "w", LogMessage(.info, "c", "\(index)")) }
       #expect(await book.flush(until: deadline(20)) == false)
       let messages = book.tail(worker: "w", lines: 9).map(\.record.message)
@@ -173,5 +173,5 @@ import Testing
 
 @EventLoopActor
 private func memoryBook() -> LogBook {
-  LogBook(settings: LogSettings(directory: nil)) { WallTime(milliseconds: 1_772_366_400_000) }
+  LogBook(settings: LogBookSettings(directory: nil)) { WallTime(milliseconds: 1_772_366_400_000) }
 }
