@@ -161,7 +161,7 @@ final class ControlService {
     let name = try attachName(request, role)
     let token = daemon.door.issueToken(role: role.name, name: name)
     let socket = daemon.configuration.supervisor.socket
-    let program = daemon.worker(named: name)?.configuration.program ?? "\(daemon.programPath)/\(role.name)"
+    let program = daemon.path(ofProgram: daemon.worker(named: name)?.configuration.program ?? role.name)
     let isOurs = Role.builtIn.contains(role)
     return AttachGrant(
       token: token.text, name: name, role: role.name, socket: socket,

@@ -198,6 +198,15 @@ final class Daemon {
 
   func worker(named name: String) -> ManagedWorker? { workers.first { $0.name == name } }
 
+  /// Where a program is: a name without a slash is looked up in the program directories, and stands for the first of them
+  /// when it is in none, so that the complaint says where it was looked for.
+  func path(ofProgram program: String) -> String {
+    if program.contains("/") { return program }
+    let directories = configuration.supervisor.programDirectories
+    let candidates = directories.map { "\($0)/\(program)" }
+    return candidates.first { access($0, X_OK) == 0 } ?? candidates.first ?? "./\(program)"
+  }
+
   func takeSpawn() -> SpawnBudget.Answer { spawnBudget.take(now: EventLoop.process.now) }
 
   /// Processes that descend from a worker and left its group: adopted by us, and marked by what they inherited.

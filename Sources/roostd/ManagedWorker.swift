@@ -161,7 +161,7 @@ final class ManagedWorker {
 
   private func start(_ generation: UInt32, _ lock: FileLock) throws {
     let plan = WorkerProcess.Plan(
-      worker: configuration, generation: generation, lock: lock, shim: daemon.shimPath, instance: daemon.instance,
+      worker: configuration, program: daemon.path(ofProgram: configuration.program), generation: generation, lock: lock, shim: daemon.shimPath, instance: daemon.instance,
       stateDirectory: daemon.configuration.supervisor.stateDirectory)
     status = nil
     let (process, stream) = try WorkerProcess.start(

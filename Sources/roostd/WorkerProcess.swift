@@ -31,6 +31,8 @@ final class WorkerProcess {
   /// What a start needs.
   struct Plan {
     var worker: WorkerConfiguration
+    /// The program as a path with a slash.
+    var program: String
     var generation: UInt32
     var lock: FileLock
     var shim: String
@@ -143,7 +145,7 @@ final class WorkerProcess {
       "ROOST_SANDBOX": worker.sandbox.rawValue, "ROOST_STATE": plan.stateDirectory,
     ]
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
-    return list + ["--", worker.program] + worker.arguments
+    return list + ["--", plan.program] + worker.arguments
   }
 
   private static func environment() -> [String] {
