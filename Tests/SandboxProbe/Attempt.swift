@@ -1,6 +1,3 @@
-// swift-format-ignore-file: NeverForceUnwrap
-// The arguments come from the tests beside; a wrong one is to crash the probe, which its test reports.
-
 import Dispatch
 import EventLoop
 import Glibc

@@ -1,6 +1,3 @@
-// swift-format-ignore-file: NeverForceUnwrap
-// The arguments come from the tests beside; a wrong one is to crash the probe, which its test reports.
-
 // Puts itself under a sandbox as a worker would, tries things, and prints what became of each as one JSON object. What a process
 // may do after `Sandbox.apply` can only be seen from a process that did it: a test cannot leave a sandbox again.
 //
