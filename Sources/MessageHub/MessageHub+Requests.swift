@@ -92,7 +92,7 @@ extension MessageHub {
 
   private func checkMember(_ destination: Endpoint, for entry: AccessEntry) throws(Refusal) -> Int {
     let seat = destination.seat
-    guard seat > 0, seat < seats.count, seats[seat].state != .free, seats[seat].isReached(by: destination) else { 
+    guard seat > 0, seat < seats.count, seats[seat].state != .free, seats[seat].isReached(by: destination) else {
       throw Refusal(.gone, "there is nobody at endpoint \(destination)", outcome: .notStarted)
     }
     guard seats[seat].role == entry.server.number, !seats[seat].isConnected || seats[seat].serves.contains(entry.number)

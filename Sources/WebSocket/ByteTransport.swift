@@ -1,7 +1,7 @@
 public import Clocks
 public import EventLoop
 
-/// The stream a WebSocket stands on: bare TCP, or what encrypts it. The contract is ``ByteStream``'s, word for word.
+/// The stream a WebSocket stands on: bare TCP, or what encrypts it. The contract is `ByteStream`'s, word for word.
 @EventLoopActor
 public protocol ByteTransport: AnyObject {
   /// Called with what has arrived and was not used yet; returns how many bytes it used.
