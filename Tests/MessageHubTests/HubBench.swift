@@ -242,6 +242,7 @@ final class HubBench {
       case .cut(let seat, let violation): cuts[seat] = violation
       case .serve(let call): calls.append(call)
       case .serviceCancelled(let call): cancelledCalls.append(call)
+      case .injectedAnswer: break
       case .serviceMayContinue(let seat): roomNotices.append(seat)
       case .keepDeadLetter(let letter): deadLetters.append(letter)
       case .control(_, let header): controls.append(Mail(header: header))

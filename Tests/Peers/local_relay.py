@@ -38,7 +38,7 @@ async def main():
     nostr_sdk.uniffi_set_event_loop(asyncio.get_running_loop())
     # By default it takes 60 events a minute.
     limit = RateLimit(max_reqs=500, notes_per_minute=1_000_000)
-    builder = LocalRelayBuilder().addr("127.0.0.1").rate_limit(limit)
+    builder = LocalRelayBuilder().addr("127.0.0.1").rate_limit(limit).max_filter_limit(100_000).default_filter_limit(100_000)
     if arguments.port:
         builder = builder.port(arguments.port)
     relay = builder.build()

@@ -43,7 +43,7 @@ public final class PythonPeer {
     }
     stream.startReading()
     try await eventually(within: 60, "\(script) says where it is") { !greeting.isEmpty || exit != nil }
-    if let exit { throw DeadlinePassed("\(script) ended at once: \(exit)") }
+    if let exit { throw DeadlinePassed(description: "\(script) ended at once: \(exit)") }
   }
 
   /// Ends it at once, as if its machine had failed.
