@@ -160,7 +160,8 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("Parts for a caller that does not read hold the worker's credit, and return it when it reads or leaves",
+  @Test(
+    "Parts for a caller that does not read hold the worker's credit, and return it when it reads or leaves",
     arguments: [true, false])
   func partsHoldCredit(reads: Bool) throws {
     var limits = HubLimits()
@@ -202,7 +203,9 @@ import Testing
 
   @Test("A worker that is not READY, is draining, or has a suspect in hand still gets the parts it waits for")
   func partsPassWork() throws {
-    let table = AccessTable(customRoles: [.init(name: "bot", serves: ["bot.*"], mayCall: ["relay.*"], callableBy: ["client"])])
+    let table = AccessTable(customRoles: [
+      .init(name: "bot", serves: ["bot.*"], mayCall: ["relay.*"], callableBy: ["client"])
+    ])
     let bench = HubBench(table: table)
     _ = try bench.hub.register(methods: ["bot.run"], of: table.role(named: "bot")!)
     let app = bench.client()

@@ -46,7 +46,8 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("The same when every answer needs one more request in the circle, and a quarter of the window is kept for those")
+  @Test(
+    "The same when every answer needs one more request in the circle, and a quarter of the window is kept for those")
   func nested() throws {
     let (bench, workers, methods) = try makeBench()
     var unsent = [1_500, 1_500, 1_500]
@@ -65,7 +66,9 @@ import Testing
           } else if unsent[position] > 0 && mayBegin {
             bench.request("work", from: worker, method: methods[(position + 1) % 3 * 2])
             unsent[position] -= 1
-          } else { break }
+          } else {
+            break
+          }
           moved = true
         }
       }

@@ -107,7 +107,8 @@ import Testing
     bench.checkAccounts()
   }
 
-  @Test("A suspect is cleared by ACK, progress and a part of its answer", arguments: [FrameType.ack, .progress, .response])
+  @Test(
+    "A suspect is cleared by ACK, progress and a part of its answer", arguments: [FrameType.ack, .progress, .response])
   func cleared(by type: FrameType) throws {
     bench.request("one", from: app)
     bench.request("two", from: app)
@@ -158,7 +159,8 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("A poison among forty is found in three deaths, and the other thirty-nine are answered", arguments: [0, 17, 39])
+  @Test(
+    "A poison among forty is found in three deaths, and the other thirty-nine are answered", arguments: [0, 17, 39])
   func poison(position: Int) throws {
     let ids = (0..<40).map { bench.request($0 == position ? "poison" : "good", from: app) }
     var deaths = 0

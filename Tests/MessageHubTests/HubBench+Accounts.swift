@@ -46,13 +46,16 @@ extension HubBench {
       let held = heldCredit(of: seat)
       #expect(books.allowed.frames - books.received.frames == books.window.frames - held.frames, comment)
       #expect(
-        Int64(books.allowed.bytes) - Int64(books.received.bytes) == Int64(books.window.bytes) - Int64(held.bytes), comment)
+        Int64(books.allowed.bytes) - Int64(books.received.bytes) == Int64(books.window.bytes) - Int64(held.bytes),
+        comment)
     }
   }
 
   private func checkSeat(_ seat: Seat, _ comment: Comment?) {
     let index = seat.index
-    let inHand = hub.deliveries.indices { $0.receiverSeat == index && ($0.state == .delivered || $0.state == .abandoned) }
+    let inHand = hub.deliveries.indices {
+      $0.receiverSeat == index && ($0.state == .delivered || $0.state == .abandoned)
+    }
     let deliveries = inHand.map { hub.deliveries[$0] }
     #expect(seat.inHandCount == inHand.count, comment)
     #expect(seat.unacceptedCount == deliveries.count { !$0.isAccepted }, comment)

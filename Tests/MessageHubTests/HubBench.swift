@@ -163,7 +163,8 @@ final class HubBench {
   }
 
   /// An answer of any type to `mail`, from the peer that took it.
-  func answer(_ mail: Mail, _ type: FrameType = .response, _ text: String = "", flags: FrameFlags = [], from seat: Int) {
+  func answer(_ mail: Mail, _ type: FrameType = .response, _ text: String = "", flags: FrameFlags = [], from seat: Int)
+  {
     let header = FrameHeader(
       type: type, flags: flags, destination: mail.header.source, re: mail.header.id, attempt: mail.header.attempt,
       method: mail.header.method)
@@ -261,7 +262,11 @@ final class HubBench {
       peer.received.frames += 1
       peer.received.bytes += UInt64(mail.payload.count)
     }
-    if mail.type == .credit { peer.allowed = mail.payload.withUnsafeBytes { Credit($0)! } } else { peer.inbox.append(mail) }
+    if mail.type == .credit {
+      peer.allowed = mail.payload.withUnsafeBytes { Credit($0)! }
+    } else {
+      peer.inbox.append(mail)
+    }
     if mail.type.isTerminal(flags: mail.header.flags), !isTopic(mail.header.method) {
       if peer.open.remove(mail.header.re) == nil { Issue.record("request \(mail.header.re) is answered twice") }
     }

@@ -113,7 +113,9 @@ struct Chaos {
     switch Int.random(in: 0..<5, using: &random) {
     case 0: .hub
     case 1: Endpoint(role: Role.relayConnector.number)
-    case 2: Endpoint(seat: actors[Int.random(in: actors.indices, using: &random)].seat, turn: .random(in: 0...3, using: &random))
+    case 2:
+      Endpoint(
+        seat: actors[Int.random(in: actors.indices, using: &random)].seat, turn: .random(in: 0...3, using: &random))
     default: bench.endpoint(of: actors[Int.random(in: 0..<3, using: &random)].seat)
     }
   }
@@ -217,7 +219,8 @@ struct Chaos {
     let isKnown = actors[actor].hand.contains { $0.header == mail.header }
     if isKnown { return }
     let type: FrameType = [.response, .error, .ack, .nack].randomElement(using: &random)!
-    bench.answer(mail, type, "{}", flags: type == .response && isFree && Bool.random(using: &random) ? .more : [], from: seat)
+    bench.answer(
+      mail, type, "{}", flags: type == .response && isFree && Bool.random(using: &random) ? .more : [], from: seat)
   }
 
   private mutating func cancel(_ actor: Int) {

@@ -167,17 +167,19 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("What may not be called, does not exist or is not there is refused with its own word", arguments: [
-    (UInt16.publish, Endpoint(role: 3), RefusalCode.unknownMethod),
-    (999, .hub, .unknownMethod),
-    (.states, .hub, .unknownMethod),
-    (.status, Endpoint(role: 0), .unknownMethod),
-    (.publish, Endpoint(seat: 1, turn: 99), .gone),
-    (.publish, Endpoint(seat: 2, turn: 99), .gone),
-    (.publish, Endpoint(seat: 4_000, turn: 1), .gone),
-    (.publish, Endpoint(rawValue: 1 << 12), .gone),
-    (.publish, Endpoint(seat: 1, turn: 1), .unknownMethod),
-  ])
+  @Test(
+    "What may not be called, does not exist or is not there is refused with its own word",
+    arguments: [
+      (UInt16.publish, Endpoint(role: 3), RefusalCode.unknownMethod),
+      (999, .hub, .unknownMethod),
+      (.states, .hub, .unknownMethod),
+      (.status, Endpoint(role: 0), .unknownMethod),
+      (.publish, Endpoint(seat: 1, turn: 99), .gone),
+      (.publish, Endpoint(seat: 2, turn: 99), .gone),
+      (.publish, Endpoint(seat: 4_000, turn: 1), .gone),
+      (.publish, Endpoint(rawValue: 1 << 12), .gone),
+      (.publish, Endpoint(seat: 1, turn: 1), .unknownMethod),
+    ])
   func refused(method: UInt16, destination: Endpoint, code: RefusalCode) {
     bench.request(from: app, method: method, to: destination)
     let answer = bench.take(app)
@@ -281,13 +283,17 @@ import Testing
     #expect(bench.cuts[app]?.code == .outOfTurn)
   }
 
-  @Test("Frames only the hub may write, and those out of turn, are violations", arguments: [
-    (FrameHeader(type: .request, source: Endpoint(rawValue: 4097), id: 1, method: .publish), RefusalCode.forgedSource),
-    (FrameHeader(type: .hello), .outOfTurn), (FrameHeader(type: .welcome), .unknownType),
-    (FrameHeader(type: .gap), .unknownType), (FrameHeader(type: .credit), .badPayload),
-    (FrameHeader(type: .request, id: 0, method: .publish), .idNotIncreasing),
-    (FrameHeader(type: .event, flags: .needsAck, method: .publish), .idNotIncreasing),
-  ])
+  @Test(
+    "Frames only the hub may write, and those out of turn, are violations",
+    arguments: [
+      (
+        FrameHeader(type: .request, source: Endpoint(rawValue: 4097), id: 1, method: .publish), RefusalCode.forgedSource
+      ),
+      (FrameHeader(type: .hello), .outOfTurn), (FrameHeader(type: .welcome), .unknownType),
+      (FrameHeader(type: .gap), .unknownType), (FrameHeader(type: .credit), .badPayload),
+      (FrameHeader(type: .request, id: 0, method: .publish), .idNotIncreasing),
+      (FrameHeader(type: .event, flags: .needsAck, method: .publish), .idNotIncreasing),
+    ])
   func violations(header: FrameHeader, code: RefusalCode) {
     bench.send(header, from: app)
     #expect(bench.cuts[app]?.code == code)

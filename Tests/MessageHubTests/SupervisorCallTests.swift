@@ -48,7 +48,8 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("The supervisor hears of a caller that cancels, leaves or whose time ran out, and can answer no more",
+  @Test(
+    "The supervisor hears of a caller that cancels, leaves or whose time ran out, and can answer no more",
     arguments: 0..<3)
   func given(up way: Int) throws {
     let bench = HubBench()

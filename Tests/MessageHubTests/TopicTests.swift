@@ -55,8 +55,9 @@ import Testing
     let first = (0..<8).compactMap { _ in bench.take(app) }
     bench.event("17", from: worker, method: .states)
     let rest = bench.takeAll(app)
-    #expect((first + rest).map { $0.type == .gap ? "gap of \($0.dropped!)" : $0.text }
-      == (0..<10).map(String.init) + ["gap of 7", "17"])
+    #expect(
+      (first + rest).map { $0.type == .gap ? "gap of \($0.dropped!)" : $0.text }
+        == (0..<10).map(String.init) + ["gap of 7", "17"])
     bench.expectNothingLeft()
   }
 
@@ -91,7 +92,9 @@ import Testing
       }
       for _ in 0..<round % 5 {
         guard let mail = bench.take(app) else { break }
-        if mail.type == .gap { expected += Int(mail.dropped!) } else {
+        if mail.type == .gap {
+          expected += Int(mail.dropped!)
+        } else {
           #expect(mail.text == "\(expected)")
           expected += 1
         }
@@ -100,7 +103,9 @@ import Testing
     }
     bench.peers[app]!.grantsCredit = true
     for mail in bench.takeAll(app) {
-      if mail.type == .gap { expected += Int(mail.dropped!) } else {
+      if mail.type == .gap {
+        expected += Int(mail.dropped!)
+      } else {
         #expect(mail.text == "\(expected)")
         expected += 1
       }
@@ -197,7 +202,8 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("NACK with a delay brings the event again after it, as often as asked, and that is no death", arguments: ["", "x"])
+  @Test(
+    "NACK with a delay brings the event again after it, as often as asked, and that is no death", arguments: ["", "x"])
   func nackWithDelay(payload: String) throws {
     let bench = HubBench()
     let (app, worker) = (bench.client(), bench.worker())
@@ -265,7 +271,9 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  @Test("An event whose time ran out in the worker's hand is refused once; a late ACK adds nothing", arguments: [true, false])
+  @Test(
+    "An event whose time ran out in the worker's hand is refused once; a late ACK adds nothing",
+    arguments: [true, false])
   func lateAck(acks: Bool) throws {
     let bench = HubBench()
     let (app, worker) = (bench.client(), bench.worker())
@@ -291,7 +299,10 @@ import Testing
       bench.input { $0.publish(topic: 32, payload: Array("\(number)".utf8), now: $1, actions: &$2) }
     }
     #expect(bench.takeAll(quick).map(\.text) == (0..<20).map(String.init))
-    #expect(bench.takeAll(slow).map { $0.dropped.map { "gap of \($0)" } ?? $0.text } == (0..<9).map(String.init) + ["gap of 11"])
+    #expect(
+      bench.takeAll(slow).map { $0.dropped.map { "gap of \($0)" } ?? $0.text } == (0..<9).map(String.init) + [
+        "gap of 11"
+      ])
     bench.expectNothingLeft()
   }
 }
