@@ -29,7 +29,8 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   public init(role: UInt16) { rawValue = 0x8000_0000 | UInt32(role) }
 
   /// The hub itself; in a header from a peer, also "not said".
-  public static let hub = Endpoint(rawValue: 0)
+  @inlinable
+  public static var hub: Endpoint { Endpoint(rawValue: 0) }
   /// The highest seat number.
   public static let seatMaximum = 4_095
 

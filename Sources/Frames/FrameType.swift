@@ -70,6 +70,8 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
 }
 
 /// The flag bits of a frame header. Bits without a name must be zero.
+///
+/// The names are computed, so that other modules see the numbers instead of calling for them with every frame.
 public struct FrameFlags: OptionSet, Sendable, Hashable {
   /// The 16 bits as they stand in the header.
   public let rawValue: UInt16
@@ -79,16 +81,22 @@ public struct FrameFlags: OptionSet, Sendable, Hashable {
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
   /// Not the last part of this answer.
-  public static let more = FrameFlags(rawValue: 1 << 0)
+  @inlinable
+  public static var more: FrameFlags { FrameFlags(rawValue: 1 << 0) }
   /// Delivered before, to an instance of the worker that died.
-  public static let redelivered = FrameFlags(rawValue: 1 << 1)
+  @inlinable
+  public static var redelivered: FrameFlags { FrameFlags(rawValue: 1 << 1) }
   /// Never deliver twice: after a death the sender learns `outcome: unknown`.
-  public static let atMostOnce = FrameFlags(rawValue: 1 << 2)
+  @inlinable
+  public static var atMostOnce: FrameFlags { FrameFlags(rawValue: 1 << 2) }
   /// An EVENT that its receiver acknowledges.
-  public static let needsAck = FrameFlags(rawValue: 1 << 3)
+  @inlinable
+  public static var needsAck: FrameFlags { FrameFlags(rawValue: 1 << 3) }
   /// The payload's layout is the method's own; without it the payload is JSON.
-  public static let raw = FrameFlags(rawValue: 1 << 8)
+  @inlinable
+  public static var raw: FrameFlags { FrameFlags(rawValue: 1 << 8) }
 
   /// All bits that have a meaning.
-  public static let known: FrameFlags = [.more, .redelivered, .atMostOnce, .needsAck, .raw]
+  @inlinable
+  public static var known: FrameFlags { [.more, .redelivered, .atMostOnce, .needsAck, .raw] }
 }

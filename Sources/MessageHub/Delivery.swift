@@ -46,9 +46,10 @@ struct Delivery {
   var holdsCredit = false
   /// The topic event this is a copy of, if its publisher waits for all of them.
   var ackGroup = -1
-  /// Neighbours in the receiver's list of what it has in hand, in the order of delivery.
+  /// Neighbours in one of the receiver's two lists of what it has in hand.
   var previous = -1
   var next = -1
+  var isSetAside = false
   /// Guards against stale references to a reused slot; 0 = the slot is free.
   var serial: UInt64 = 0
 
@@ -65,16 +66,15 @@ struct DeliverySlab {
 
   var count: Int { slots.count - free.count }
 
-  mutating func insert(_ delivery: Delivery) -> Int {
-    var delivery = delivery
+  mutating func insert(_ delivery: consuming Delivery) -> Int {
     delivery.serial = nextSerial
     nextSerial += 1
-    if let index = free.popLast() {
-      slots[index] = delivery
-      return index
+    guard let index = free.popLast() else {
+      slots.append(delivery)
+      return slots.count - 1
     }
-    slots.append(delivery)
-    return slots.count - 1
+    slots[index] = delivery
+    return index
   }
 
   mutating func remove(_ index: Int) {
@@ -85,9 +85,10 @@ struct DeliverySlab {
   }
 
   subscript(index: Int) -> Delivery {
-    @inline(__always) get {
+    // Lent, not copied: most readers want one field of many.
+    @inline(__always) _read {
       precondition(slots[index].serial != 0, "no delivery in this slot")
-      return slots[index]
+      yield slots[index]
     }
     @inline(__always) _modify {
       precondition(slots[index].serial != 0, "no delivery in this slot")
@@ -102,6 +103,22 @@ struct DeliverySlab {
 
   /// Whether the slot still holds the delivery with this serial number.
   func holds(_ index: Int, serial: UInt64) -> Bool { slots[index].serial == serial }
+}
+
+/// A list of deliveries, linked through themselves.
+struct DeliveryList {
+  var first = -1
+  var last = -1
+
+  mutating func append(_ index: Int) {
+    if first < 0 { first = index }
+    last = index
+  }
+
+  mutating func remove(between previous: Int, and next: Int) {
+    if previous < 0 { first = next }
+    if next < 0 { last = previous }
+  }
 }
 
 /// A publisher that waits until every worker subscribed to a topic has acknowledged.

@@ -63,10 +63,10 @@ extension MessageHub {
     var found: Int?
     if seats[caller.seat].endpoint == caller { found = seats[caller.seat].outstanding[header.re] }
     guard let index = found ?? findInHand(seat, source: caller, id: header.re), deliveries[index].isRequest,
-      deliveries[index].receiverSeat == seat, deliveries[index].attempt == header.attempt,
-      deliveries[index].state == .delivered || deliveries[index].state == .abandoned
+      deliveries[index].receiverSeat == seat, deliveries[index].attempt == header.attempt
     else { return nil }
-    return index
+    let state = deliveries[index].state
+    return state == .delivered || state == .abandoned ? index : nil
   }
 
   /// Progress is a courtesy: without room for it, it is left out.

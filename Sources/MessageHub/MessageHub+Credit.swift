@@ -3,45 +3,24 @@ internal import Frames
 
 extension MessageHub {
   /// The peer uses credit for one frame.
+  @inline(__always)
   mutating func spendCredit(of seat: Int, byteCount: Int) throws(FrameViolation) {
-    let received = seats[seat].received
-    let announced = seats[seat].announced
-    guard received.frames < announced.frames, received.bytes < announced.bytes else {
+    switch seats[seat].spend(byteCount: byteCount) {
+    case .goesOn: break
+    case .isDue: laggingSeats.append(seat)
+    case .hasNone:
+      let (received, announced) = (seats[seat].received, seats[seat].announced)
       throw .rule(
         .noCredit,
         "sent \(received.frames) frames and \(received.bytes) bytes, allowed \(announced.frames) and \(announced.bytes)"
       )
     }
-    seats[seat].received.frames = received.frames + 1
-    seats[seat].received.bytes = received.bytes + UInt64(byteCount)
-    tellCreditIfDue(to: seat)
   }
 
   /// A frame of the peer has left the hub's care.
   @inline(__always)
   mutating func returnCredit(to seat: Int, turn: UInt32, byteCount: Int) {
-    guard seats[seat].turn == turn else { return }
-    seats[seat].allowed.frames += 1
-    seats[seat].allowed.bytes += UInt64(byteCount)
-    tellCreditIfDue(to: seat)
-  }
-
-  /// A quarter of the window may lag behind, so that a single question does not cost a CREDIT of its own; who sends large
-  /// frames hears at once, and so does a peer that could otherwise send nothing at all.
-  @inline(__always)
-  private mutating func tellCreditIfDue(to seat: Int) {
-    if seats[seat].isLagging { return }
-    let received = seats[seat].received
-    let announced = seats[seat].announced
-    let lagFrames = seats[seat].allowed.frames - announced.frames
-    if lagFrames == 0 { return }
-    let lagBytes = seats[seat].allowed.bytes - announced.bytes
-    if lagFrames * 4 >= seats[seat].window.frames || lagBytes * 16 >= seats[seat].window.bytes
-      || received.frames >= announced.frames || received.bytes >= announced.bytes
-    {
-      seats[seat].isLagging = true
-      laggingSeats.append(seat)
-    }
+    if seats[seat].giveBack(byteCount: byteCount, turn: turn) == .isDue { laggingSeats.append(seat) }
   }
 
   /// The peer says how much it takes in all.
@@ -59,8 +38,56 @@ extension MessageHub {
     updateBusy(seat, now)
   }
 
-  mutating func useCredit(towards seat: Int, byteCount: Int) {
-    seats[seat].sent.frames += 1
-    seats[seat].sent.bytes += UInt64(byteCount)
+  @inline(__always)
+  mutating func useCredit(towards seat: Int, byteCount: Int) { seats[seat].use(byteCount: byteCount) }
+}
+
+extension Seat {
+  /// What follows from a change of the peer's credit.
+  enum CreditStep {
+    /// Nothing.
+    case goesOn
+    /// The peer is to be told its total at the end of the turn.
+    case isDue
+    /// It has sent what it may not.
+    case hasNone
+  }
+
+  @inline(__always)
+  mutating func spend(byteCount: Int) -> CreditStep {
+    guard received.frames < announced.frames, received.bytes < announced.bytes else { return .hasNone }
+    received.frames += 1
+    received.bytes += UInt64(byteCount)
+    return step()
+  }
+
+  /// Credit of an earlier connection is gone with it.
+  @inline(__always)
+  mutating func giveBack(byteCount: Int, turn: UInt32) -> CreditStep {
+    guard self.turn == turn else { return .goesOn }
+    allowed.frames += 1
+    allowed.bytes += UInt64(byteCount)
+    return step()
+  }
+
+  /// A quarter of the window may lag behind, so that a single question does not cost a CREDIT of its own; who sends large
+  /// frames hears at once, and so does a peer that could otherwise send nothing at all.
+  @inline(__always)
+  private mutating func step() -> CreditStep {
+    let lagFrames = allowed.frames - announced.frames
+    if isLagging || lagFrames == 0 { return .goesOn }
+    let lagBytes = allowed.bytes - announced.bytes
+    guard
+      lagFrames * 4 >= window.frames || lagBytes * 16 >= window.bytes || received.frames >= announced.frames
+        || received.bytes >= announced.bytes
+    else { return .goesOn }
+    isLagging = true
+    return .isDue
+  }
+
+  @inline(__always)
+  mutating func use(byteCount: Int) {
+    sent.frames += 1
+    sent.bytes += UInt64(byteCount)
   }
 }

@@ -54,6 +54,7 @@ extension MessageHub {
       switch deliveries[index].state {
       case .queued: receivers.insert(deliveries[index].receiverSeat)
       case .delivered:
+        receivers.insert(deliveries[index].receiverSeat)
         sendCancel(index, actions: &actions)
         forget(index)
       case .inService:
@@ -89,15 +90,18 @@ extension MessageHub {
   private mutating func dealWithHands(of seat: Int, actions: inout [HubAction]) -> DepartureReport {
     var report = DepartureReport()
     var inHand: [Int] = []
-    var index = seats[seat].firstInHand
-    while index >= 0 {
-      inHand.append(index)
-      index = deliveries[index].next
+    for list in [seats[seat].setAside, seats[seat].hand] {
+      var index = list.first
+      while index >= 0 {
+        inHand.append(index)
+        index = deliveries[index].next
+      }
     }
+    inHand.sort { deliveries[$0].serial < deliveries[$1].serial }
     // What was accepted has shown that it does not kill; of the rest, one that was alone and killed before is to blame.
     let doubtful = inHand.filter { !deliveries[$0].isAccepted }
     report.isPoison = doubtful.count == 1 && deliveries[doubtful[0]].deaths > 0
-    // Newest first, so that the front of the mailbox ends up in the order of delivery.
+    // Newest first, so that the front of the mailbox ends up in the order in which they came to the hub.
     for index in inHand.reversed() { dealWith(index, of: seat, report: &report, actions: &actions) }
     return report
   }

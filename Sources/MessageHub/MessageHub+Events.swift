@@ -11,10 +11,11 @@ extension MessageHub {
     if needsAck || header.id != 0 { try checkId(header.id, from: seat) }
     let header = stamped(header, payload, from: seat)
     do throws(Refusal) {
-      if let entry = table[header.method], entry.kind == .topic, header.destination == .hub {
-        guard entry.server.number == seats[seat].role else {
+      if let route = routes[header.method], route.isTopic, header.destination.rawValue == 0 {
+        guard route.server == seats[seat].role else {
           throw Refusal(
-            .denied, "role '\(roleName(seats[seat].role))' may not publish \(entry.name)", outcome: .notStarted)
+            .denied, "role '\(roleName(seats[seat].role))' may not publish \(methodName(header.method))",
+            outcome: .notStarted)
         }
         publish(header, payload, from: seat, now: now, actions: &actions)
       } else {

@@ -138,11 +138,7 @@ extension MessageHub {
   // MARK: What a worker has in hand
 
   mutating func appendInHand(_ index: Int, of seat: Int) {
-    let last = seats[seat].lastInHand
-    deliveries[index].previous = last
-    deliveries[index].next = -1
-    if last >= 0 { deliveries[last].next = index } else { seats[seat].firstInHand = index }
-    seats[seat].lastInHand = index
+    link(index, of: seat, aside: false)
     seats[seat].inHandCount += 1
     seats[seat].unacceptedCount += 1
     deliveries[index].isAccepted = false
@@ -150,16 +146,38 @@ extension MessageHub {
   }
 
   mutating func removeInHand(_ index: Int, of seat: Int) {
-    let previous = deliveries[index].previous
-    let next = deliveries[index].next
-    if previous >= 0 { deliveries[previous].next = next } else { seats[seat].firstInHand = next }
-    if next >= 0 { deliveries[next].previous = previous } else { seats[seat].lastInHand = previous }
-    deliveries[index].previous = -1
-    deliveries[index].next = -1
+    unlink(index, of: seat)
     seats[seat].inHandCount -= 1
     if !deliveries[index].isAccepted { seats[seat].unacceptedCount -= 1 }
     if deliveries[index].state == .abandoned { seats[seat].abandonedCount -= 1 }
     if seats[seat].suspectInHand == index { seats[seat].suspectInHand = -1 }
+  }
+
+  mutating func setAside(_ index: Int, of seat: Int) {
+    if deliveries[index].isSetAside { return }
+    unlink(index, of: seat)
+    link(index, of: seat, aside: true)
+  }
+
+  private mutating func link(_ index: Int, of seat: Int, aside: Bool) {
+    let last = aside ? seats[seat].setAside.last : seats[seat].hand.last
+    deliveries[index].isSetAside = aside
+    deliveries[index].previous = last
+    deliveries[index].next = -1
+    if last >= 0 { deliveries[last].next = index }
+    if aside { seats[seat].setAside.append(index) } else { seats[seat].hand.append(index) }
+  }
+
+  private mutating func unlink(_ index: Int, of seat: Int) {
+    let previous = deliveries[index].previous
+    let next = deliveries[index].next
+    if previous >= 0 { deliveries[previous].next = next }
+    if next >= 0 { deliveries[next].previous = previous }
+    if deliveries[index].isSetAside {
+      seats[seat].setAside.remove(between: previous, and: next)
+    } else {
+      seats[seat].hand.remove(between: previous, and: next)
+    }
   }
 
   /// The worker has shown that this message does not kill it.
@@ -167,6 +185,7 @@ extension MessageHub {
     if !deliveries[index].isAccepted {
       deliveries[index].isAccepted = true
       seats[seat].unacceptedCount -= 1
+      setAside(index, of: seat)
     }
     clearSuspicion(of: index)
   }
@@ -182,10 +201,12 @@ extension MessageHub {
   /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements come
   /// mostly in order.
   func findInHand(_ seat: Int, source: Endpoint, id: UInt64) -> Int? {
-    var index = seats[seat].firstInHand
-    while index >= 0 {
-      if deliveries[index].header.id == id && deliveries[index].header.source == source { return index }
-      index = deliveries[index].next
+    for list in [seats[seat].hand, seats[seat].setAside] {
+      var index = list.first
+      while index >= 0 {
+        if deliveries[index].header.id == id && deliveries[index].header.source == source { return index }
+        index = deliveries[index].next
+      }
     }
     return nil
   }

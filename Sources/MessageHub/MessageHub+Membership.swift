@@ -62,7 +62,7 @@ extension MessageHub {
   public mutating func joinWorker(_ seat: Int, serves: [UInt16], window: Window) {
     precondition(!seats[seat].isConnected, "one connection a seat")
     begin(seat, grantedByPeer: window)
-    seats[seat].serves = Set(serves)
+    seats[seat].serves = serves
     seats[seat].state = .greeted
   }
 
@@ -210,7 +210,8 @@ extension MessageHub {
   public mutating func register(
     methods: [String], of role: Role
   ) throws(AccessTable.ServeProblem) -> (numbers: [UInt16], grew: Bool) {
-    try table.register(methods: methods, of: role)
+    defer { routes = RouteTable(table) }  // Also when it throws: what came before the method at fault is in the table.
+    return try table.register(methods: methods, of: role)
   }
 
   /// Seats with a connection, to be told of a changed registry.

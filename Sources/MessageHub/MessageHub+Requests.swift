@@ -65,56 +65,63 @@ extension MessageHub {
 
   /// Finds the seat a REQUEST or a directed EVENT is for; 0 is the supervisor.
   func resolveReceiver(_ header: FrameHeader, from seat: Int) throws(Refusal) -> Int {
-    guard let entry = table[header.method], entry.kind == .method else {
+    guard let route = routes[header.method], !route.isTopic else {
       throw Refusal(.unknownMethod, "method \(header.method) is not in the registry", outcome: .notStarted)
     }
-    guard entry.callers.contains(seats[seat].role) else {
+    guard route.callers.contains(seats[seat].role) else {
       throw Refusal(
-        .denied, "role '\(roleName(seats[seat].role))' may not call \(entry.name)", outcome: .notStarted)
+        .denied, "role '\(roleName(seats[seat].role))' may not call \(methodName(header.method))", outcome: .notStarted)
     }
-    if entry.server == .supervisor {
-      guard header.destination == .hub else {
-        throw Refusal(.unknownMethod, "\(entry.name) is served by the supervisor (destination 0)", outcome: .notStarted)
+    let destination = header.destination
+    if route.server == Role.supervisor.number {
+      guard destination.rawValue == 0 else {
+        throw Refusal(
+          .unknownMethod, "\(methodName(header.method)) is served by the supervisor (destination 0)",
+          outcome: .notStarted)
       }
       return 0
     }
-    if header.destination == .hub { return try pickMember(of: entry) }
-    if let role = header.destination.role {
-      guard role == entry.server.number else {
-        throw Refusal(
-          .unknownMethod, "\(entry.name) is served by role '\(entry.server)', not '\(roleName(role))'",
-          outcome: .notStarted)
-      }
-      return try pickMember(of: entry)
+    if destination.rawValue == 0 || destination.role == route.server {
+      return try pickMember(of: route.server, for: header.method)
     }
-    return try checkMember(header.destination, for: entry)
+    if let role = destination.role {
+      throw Refusal(
+        .unknownMethod,
+        "\(methodName(header.method)) is served by role '\(roleName(route.server))', not '\(roleName(role))'",
+        outcome: .notStarted)
+    }
+    return try checkMember(destination, of: route.server, for: header.method)
   }
 
-  private func checkMember(_ destination: Endpoint, for entry: AccessEntry) throws(Refusal) -> Int {
+  private func checkMember(_ destination: Endpoint, of role: UInt16, for method: UInt16) throws(Refusal) -> Int {
     let seat = destination.seat
     guard seat > 0, seat < seats.count, seats[seat].state != .free, seats[seat].isReached(by: destination) else {
       throw Refusal(.gone, "there is nobody at endpoint \(destination)", outcome: .notStarted)
     }
-    guard seats[seat].role == entry.server.number, !seats[seat].isConnected || seats[seat].serves.contains(entry.number)
-    else {
-      throw Refusal(.unknownMethod, "\(seats[seat].name) does not serve \(entry.name)", outcome: .notStarted)
+    guard seats[seat].role == role, !seats[seat].isConnected || seats[seat].serves.contains(method) else {
+      throw Refusal(
+        .unknownMethod, "\(seats[seat].name) does not serve \(methodName(method))", outcome: .notStarted)
     }
     guard seats[seat].acceptsWork else { throw refusalWhenClosed(seat) }
     return seat
   }
 
   /// The member of the role with the least to do; one that is away is better than none.
+<<<<<<< HEAD
   func pickMember(of entry: AccessEntry) throws(Refusal) -> Int {
+=======
+  private func pickMember(of role: UInt16, for method: UInt16) throws(Refusal) -> Int {
+>>>>>>> hubtests
     var best = -1
     var bestLoad = Int.max
     var closed = -1
     var isRefusing = false
-    for seat in membersByRole[entry.server.number] ?? [] {
+    for seat in membersByRole[role] ?? [] {
       guard seats[seat].acceptsWork else {
         closed = seat
         continue
       }
-      if seats[seat].isConnected && !seats[seat].serves.contains(entry.number) {
+      if seats[seat].isConnected && !seats[seat].serves.contains(method) {
         isRefusing = true
         continue
       }
@@ -128,10 +135,11 @@ extension MessageHub {
     if best >= 0 { return best }
     if closed >= 0 { throw refusalWhenClosed(closed) }
     if isRefusing {
-      throw Refusal(.unknownMethod, "no worker of role '\(entry.server)' serves \(entry.name)", outcome: .notStarted)
+      throw Refusal(
+        .unknownMethod, "no worker of role '\(roleName(role))' serves \(methodName(method))", outcome: .notStarted)
     }
     throw Refusal(
-      .unavailable, "\(entry.name) needs a worker of role '\(entry.server)', and supervisor.conf has none",
+      .unavailable, "\(methodName(method)) needs a worker of role '\(roleName(role))', and supervisor.conf has none",
       outcome: .notStarted)
   }
 
@@ -144,6 +152,8 @@ extension MessageHub {
   func roleName(_ number: UInt16) -> String {
     table.roles.values.first { $0.number == number }?.name ?? "\(number)"
   }
+
+  func methodName(_ number: UInt16) -> String { table[number]?.name ?? "\(number)" }
 
   /// The terminal answer to a frame that was never taken in.
   mutating func refuseAtDoor(_ refusal: Refusal, _ header: FrameHeader, _ seat: Int, actions: inout [HubAction]) {
@@ -197,19 +207,16 @@ extension MessageHub {
 
   /// Forgets a delivery: nobody will hear of it again.
   mutating func end(_ index: Int) {
-    let delivery = deliveries[index]
     clearSuspicion(of: index)
     forgetPayload(of: index)
-    if delivery.isRequest, seats[delivery.callerSeat].outstanding[delivery.header.id] == index,
-      seats[delivery.callerSeat].endpoint == delivery.header.source
-    {
-      seats[delivery.callerSeat].outstanding[delivery.header.id] = nil
-    }
-    if delivery.holdsCredit {
-      let turn = delivery.header.source.rawValue >> 12
-      if seats[delivery.callerSeat].turn & 0x7FFFF == turn {
-        returnCredit(
-          to: delivery.callerSeat, turn: seats[delivery.callerSeat].turn, byteCount: delivery.payloadByteCount)
+    let caller = deliveries[index].callerSeat
+    if seats[caller].endpoint == deliveries[index].header.source {
+      // An abandoned request is in its caller's books no longer.
+      if deliveries[index].isRequest && deliveries[index].state != .abandoned {
+        seats[caller].outstanding[deliveries[index].header.id] = nil
+      }
+      if deliveries[index].holdsCredit {
+        returnCredit(to: caller, turn: seats[caller].turn, byteCount: deliveries[index].payloadByteCount)
       }
     }
     deliveries.remove(index)
@@ -292,7 +299,7 @@ extension MessageHub {
 
   func expired(_ index: Int, _ outcome: Outcome) -> Refusal {
     let name = seats[deliveries[index].receiverSeat].name
-    let method = table[deliveries[index].header.method]?.name ?? "the request"
+    let method = methodName(deliveries[index].header.method)
     let state = outcome == .notStarted ? "it was still waiting for \(name)" : "\(name) has not answered"
     return Refusal(.expired, "\(method): the time to live ran out; \(state)", outcome: outcome)
   }
@@ -329,6 +336,7 @@ extension MessageHub {
     deliveries[index].holdsCredit = false
     deliveries[index].state = .abandoned
     seats[delivery.receiverSeat].abandonedCount += 1
+    setAside(index, of: delivery.receiverSeat)
     deliveries[index].deadline = nil
     forgetPayload(of: index)
     dropOldAbandoned(of: delivery.receiverSeat)
@@ -337,7 +345,7 @@ extension MessageHub {
   /// A worker that takes and never answers must not make this list grow for ever.
   private mutating func dropOldAbandoned(of seat: Int) {
     guard seats[seat].abandonedCount > Self.abandonedMaximum else { return }
-    var oldest = seats[seat].firstInHand
+    var oldest = seats[seat].setAside.first
     while deliveries[oldest].state != .abandoned { oldest = deliveries[oldest].next }
     removeInHand(oldest, of: seat)
     end(oldest)

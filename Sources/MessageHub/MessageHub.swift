@@ -31,6 +31,7 @@ public struct MessageHub: ~Copyable {
   public internal(set) var counters = HubCounters()
   /// Who may call what; grows when custom workers bring methods.
   public internal(set) var table: AccessTable
+  var routes: RouteTable
   let limits: HubLimits
 
   var seats: [Seat] = [Seat(index: 0)]
@@ -61,6 +62,7 @@ public struct MessageHub: ~Copyable {
   public init(limits: HubLimits, table: AccessTable, traceSeed: UInt64) {
     self.limits = limits
     self.table = table
+    routes = RouteTable(table)
     nextTrace = traceSeed
     seats[0].name = "supervisor"
   }

@@ -71,9 +71,11 @@ struct Seat {
   var gaps: [UInt16: UInt64] = [:]
   var wantsRoomNotice = false
 
-  // What the peer has in hand, oldest first.
-  var firstInHand = -1
-  var lastInHand = -1
+  // What the peer has in hand, oldest first. What is accepted or abandoned stays long: it stands aside, so that the rest,
+  // which is looked through at every ACK, stays short.
+  var hand = DeliveryList()
+  var setAside = DeliveryList()
+  /// Both together.
   var inHandCount = 0
   var unacceptedCount = 0
   var abandonedCount = 0
@@ -85,7 +87,8 @@ struct Seat {
   // What the peer has asked for and not been answered.
   var outstanding: [UInt64: Int] = [:]
 
-  var serves: Set<UInt16> = []
+  /// The methods it serves: few, so that looking through them beats hashing.
+  var serves: [UInt16] = []
   var subscriptions: Set<UInt16> = []
   /// Since when there has been work without a sign of progress; nil while there is none.
   var busySince: Instant?
