@@ -144,5 +144,11 @@ let package = Package(
       name: "RelayPeerTests",
       dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RoostClientTests",
+      dependencies: [
+        "Clocks", "Frames", "Contracts", "EventLoop", "Bus", "MessageHub", "RoostClient", "roost", "TestSupport",
+      ], swiftSettings: strict),
+    .testTarget(name: "RoostOutputTests", dependencies: ["Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
   ]
 )

@@ -1,0 +1,171 @@
+import Contracts
+import Frames
+import Testing
+
+@testable import RoostOutput
+
+@Suite struct TableTests {
+  private var status: SupervisorStatus {
+    var connector = WorkerStatus(name: "relay-main", role: "relay-connector", state: "ready")
+    connector.sinceMilliseconds = 8_040_000
+    connector.pid = 4_312
+    connector.restartLimit = 5
+    connector.inHand = 2
+    connector.residentBytes = 14 << 20
+    connector.text = "3 relays connected"
+    connector.sandbox = "landlock 3, seccomp"
+    var store = WorkerStatus(name: "event-store", role: "event-store", state: "backoff")
+    store.sinceMilliseconds = 900
+    store.restarts = 4
+    store.restartLimit = 5
+    store.mailboxFrames = 117
+    store.nextAttemptMilliseconds = 4_100
+    store.lastExit = "killed by SIGSEGV\u{1B}[2J after 3 s, with two messages in hand and nothing to say"
+    return SupervisorStatus(
+      version: "0.1.0", pid: 4_300, uptimeMilliseconds: 8_100_000, configuration: "supervisor.conf", socket: "run/x",
+      residentBytes: 18 << 20, keptBytes: 2_048, counters: [:], deadLetters: 0, workers: [connector, store],
+      clients: [ClientStatus(name: "roost", pid: 9, outstanding: 1, mailboxFrames: 0)])
+  }
+
+  @Test("The status is an aligned table within 100 columns, and a line of totals")
+  func statusTable() {
+    let lines = StatusTable.lines(status, .plain)
+    #expect(
+      lines == [
+        "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
+        "relay-main   ready    2h 14m  4312       0/5     0     2   14 MB  3 relays connected",
+        "event-store  backoff   900ms     -       4/5   117     0       -  next try in 4s; killed by SIGSEG…",
+        "",
+        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KB in the hub · roostd 0.1.0 pid 4300 · up 2h 15m · 18 MB",
+      ])
+    #expect(lines.dropLast().allSatisfy { $0.count <= 100 })
+  }
+
+  @Test("On a terminal the state has a colour; the alignment is the same without its escapes")
+  func colours() {
+    let coloured = StatusTable.lines(status, Style(isColoured: true))
+    #expect(coloured[1].contains("\u{1B}[32mready\u{1B}[0m  "))
+    #expect(coloured[2].contains("\u{1B}[31mbackoff\u{1B}[0m"))
+    let stripped = coloured.map { $0.replacing(#/\u{1B}\[\d+m/#, with: "") }
+    #expect(stripped == StatusTable.lines(status, .plain))
+  }
+
+  @Test("A worker that owes progress says so before anything else")
+  func quiet() {
+    var quiet = status
+    quiet.workers[0].busyMilliseconds = 65_000
+    #expect(StatusTable.lines(quiet, .plain)[1].hasSuffix("has work, no progress for 1m 5s"))
+  }
+
+  @Test("Without workers there is a sentence instead of a table")
+  func empty() {
+    var empty = status
+    empty.workers = []
+    #expect(StatusTable.lines(empty, .plain)[0] == "No workers are configured.")
+  }
+
+  @Test("The sandbox table tells what each worker achieved")
+  func sandbox() {
+    #expect(
+      SandboxTable.lines(status, .plain) == [
+        "WORKER       ROLE             STATE    SANDBOX", "relay-main   relay-connector  ready    landlock 3, seccomp",
+        "event-store  event-store      backoff  -",
+      ])
+  }
+
+  @Test("Wide letters take two columns, and a long name is cut")
+  func widths() {
+    #expect(DisplayWidth.of("日本é") == 5)
+    #expect(DisplayWidth.cut("日本語", to: 5) == "日本…")
+    #expect(DisplayWidth.cut("abc", to: 3) == "abc")
+  }
+
+  @Test("Log lines are aligned, with their fields, and cannot drive the terminal")
+  func logs() {
+    var lines = LogLines(.plain)
+    let first = LogRecord(
+      time: "2026-11-21T08:42:17.123Z", worker: "relay-main", level: "warning", category: "relay",
+      message: "lost\u{1B}[31m", fields: ["url": "ws://a b", "n": "1"])
+    #expect(lines.line(first) == #"11-21 08:42:17.123  relay-main    warning   relay     lost\e[31m  n=1  url="ws://a b""#)
+    let second = LogRecord(time: "?", worker: "a-worker-with-a-very-long-name", level: "info", category: "c", message: "m")
+    #expect(lines.line(second) == "?  a-worker-with-a-ver…  info      c         m")
+  }
+
+  @Test("Why is sentences and the last log lines")
+  func why() {
+    let record = LogRecord(
+      time: "2026-11-21T08:42:17.123Z", worker: "w", level: "error", category: "stderr", message: "boom")
+    let result = WhyResult(worker: "w", state: "failed", sentences: ["It crashed 5 times in 60 s."], lastLines: [record])
+    #expect(
+      WhyText.lines(result, .plain) == [
+        "w is failed.", "It crashed 5 times in 60 s.", "", "Its last log lines:",
+        "  11-21 08:42:17.123  w             error     stderr    boom",
+      ])
+  }
+
+  @Test("The doctor lists checks with a mark, and counts those that need attention")
+  func doctor() {
+    let result = DoctorResult(checks: [
+      .init(name: "socket", isGood: true, text: "mode 0600"),
+      .init(name: "memory lock", isGood: false, text: "raise RLIMIT_MEMLOCK to 64 MB"),
+    ])
+    #expect(
+      DoctorText.lines(result, .plain) == [
+        "✓ socket       mode 0600", "✗ memory lock  raise RLIMIT_MEMLOCK to 64 MB", "", "1 check needs attention.",
+      ])
+    #expect(DoctorText.lines(DoctorResult(checks: []), .plain).last == "All is well.")
+  }
+
+  @Test("An attach grant is a command line alone on its line, and what it means")
+  func attach() {
+    let grant = AttachGrant(
+      token: "t", name: "relay-main", role: "relay-connector", socket: "/s", command: "ROOST_TOKEN=t relay-connector",
+      expiresMilliseconds: 60_000)
+    let lines = AttachText.lines(grant, .plain)
+    #expect(lines[0] == "ROOST_TOKEN=t relay-connector" && lines[1].isEmpty && lines[2].contains("within 1m"))
+    #expect(lines.allSatisfy { $0.count <= 100 })
+  }
+
+  @Test("An event is time, worker, change and reason")
+  func event() {
+    let event = SupervisorEvent(
+      time: "2026-11-21T08:42:17.123Z", worker: "w", from: "ready", to: "backoff", sentence: "exited with code 1")
+    #expect(
+      EventLine.line(event, .plain) == "11-21 08:42:17.123  w               ready → backoff         exited with code 1")
+    #expect(EventLine.gap(dropped: 1, .plain) == "-- 1 event missed here: this reader did not keep up")
+  }
+
+  @Test("Dead letters are a table; one is told whole, its payload indented")
+  func deadLetters() {
+    let letter = DeadLetterRecord(
+      id: "17", time: "2026-11-21T08:42:17.123Z", worker: "w", method: "m.do", sender: "c", deliveries: 3, trace: "ab",
+      isRaw: false, payload: #"{"a":1}"#, isBase64: false)
+    #expect(
+      DeadLetterText.table([letter], .plain) == [
+        "ID  TIME                WORKER  METHOD  TRIES  FROM", "17  11-21 08:42:17.123  w       m.do        3  c",
+      ])
+    #expect(DeadLetterText.details(letter, .plain).suffix(4) == ["", "{", "  \"a\": 1", "}"])
+    #expect(DeadLetterText.table([], .plain) == ["No dead letters."])
+  }
+}
+
+@Suite struct RefusalTests {
+  @Test("A refusal is a sentence, and in brackets its code, outcome and when to ask again")
+  func text() {
+    let refusal = Refusal(.unavailable, "w is not running", outcome: .notStarted, retryAfterMilliseconds: 3_000)
+    #expect(
+      RefusalText.lines(refusal, .plain) == [
+        "roost: w is not running", "       (unavailable; nothing was done; try again in 3s)",
+      ])
+  }
+
+  @Test(
+    "Each refusal has its exit code",
+    arguments: [
+      ("no-supervisor", 3), ("disconnected", 3), ("denied", 4), ("not-permitted", 4), ("bad-token", 4), ("expired", 5),
+      ("too-slow", 5), ("failed", 1), ("bad-request", 1), ("unknown-method", 1), ("anything-else", 1),
+    ] as [(String, Int32)])
+  func exitStatus(code: String, status: Int32) {
+    #expect(ExitStatus(Refusal(RefusalCode(rawValue: code), "x")).rawValue == status)
+  }
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import RoostOutput
+
+@Suite struct TextTests {
+  @Test("Control bytes and marks that reorder text are made visible; other text stays")
+  func visible() {
+    #expect(VisibleText.make("plain ✓ žluť 日本") == "plain ✓ žluť 日本")
+    #expect(VisibleText.make("\u{1B}[2J\u{7}") == "\\e[2J\\u{7}")
+    #expect(VisibleText.make("a\nb\tc\rd") == "a\\nb\\tc\\rd")
+    #expect(VisibleText.make("\u{9B}31m\u{202E}x\u{7F}") == "\\u{9B}31m\\u{202E}x\\u{7F}")
+  }
+
+  @Test("No text of others can bring a control character into a line")
+  func noEscapes() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<200 {
+      let scalars = (0..<40).map { _ in Unicode.Scalar(UInt8.random(in: 0...255, using: &generator)) }
+      var text = ""
+      text.unicodeScalars.append(contentsOf: scalars)
+      #expect(
+        VisibleText.make(text).unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) },
+        "\(seed)")
+    }
+  }
+
+  @Test(
+    "Spans of time have their two largest units",
+    arguments: [
+      (0, "0ms"), (999, "999ms"), (59_999, "59s"), (60_000, "1m"), (125_000, "2m 5s"), (12_000_000, "3h 20m"),
+      (349_200_000, "4d 1h"),
+    ] as [(UInt64, String)])
+  func durations(milliseconds: UInt64, text: String) { #expect(Amount.duration(milliseconds: milliseconds) == text) }
+
+  @Test(
+    "Bytes have a unit and at most two or three digits",
+    arguments: [
+      (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KB"), (9_900_000, "9.4 MB"), (14_680_064, "14 MB"),
+      (UInt64.max, "15 EB"),
+    ] as [(UInt64, String)])
+  func bytes(count: UInt64, text: String) { #expect(Amount.bytes(count) == text) }
+
+  @Test("A span of time is read with its unit, and nothing else is")
+  func reading() {
+    #expect(Amount.milliseconds(reading: "30s") == 30_000)
+    #expect(Amount.milliseconds(reading: "500ms") == 500)
+    #expect(Amount.milliseconds(reading: "2m") == 120_000)
+    #expect(Amount.milliseconds(reading: "1h") == 3_600_000)
+    #expect(Amount.milliseconds(reading: "7") == 7_000)
+    for text in ["", "s", "-1s", "1.5s", "1x", "1 s", "99999999999s", "1200h", "١s"] {
+      #expect(Amount.milliseconds(reading: text) == nil, "\(text)")
+    }
+  }
+
+  @Test("Base64 as in RFC 4648", arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")])
+  func base64(text: String, encoded: String) { #expect(Base64.encode(Array(text.utf8)) == encoded) }
+
+  @Test("Lines are the same however the input is cut; too long ones are told and passed over")
+  func lines() {
+    let input = Array("one\n\n  \r\ntwo\r\n0123456789x\nlast".utf8)
+    let expected: [LineSplitter.Line] = [
+      .text(Array("one".utf8), number: 1), .text(Array("two".utf8), number: 4), .tooLong(number: 5),
+      .text(Array("last".utf8), number: 6),
+    ]
+    for size in 1...input.count {
+      var splitter = LineSplitter(byteCountMaximum: 10)
+      var lines: [LineSplitter.Line] = []
+      var rest = input[...]
+      while !rest.isEmpty {
+        lines += splitter.received(rest.prefix(size))
+        rest = rest.dropFirst(size)
+      }
+      #expect(lines + splitter.ended() == expected, "in pieces of \(size)")
+    }
+  }
+}
