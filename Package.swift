@@ -119,6 +119,12 @@ let package = Package(
     .executableTarget(
       name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe",
       swiftSettings: strict),
+    // Run under a real roostd by ProcessTests: everything a worker must not do.
+    .executableTarget(
+      name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
+    .testTarget(
+      name: "ProcessTests", dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(

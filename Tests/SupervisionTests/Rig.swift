@@ -69,6 +69,13 @@ struct Rig {
     becomeReady()
   }
 
+  /// From stopped to READY in a second life, after a first that was not stable: the next such death has to wait.
+  mutating func bringUpAfterStumble() {
+    bringUp()
+    die(.code(1))
+    becomeReady()
+  }
+
   /// Exit, end of bus, empty group.
   @discardableResult
   mutating func die(_ status: WorkerExit) -> [WorkerAction] {

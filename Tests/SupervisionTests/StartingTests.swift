@@ -98,9 +98,10 @@ struct StartingTests {
   @Test("A worker that is not ready in time gets SIGABRT, then SIGKILL, and it counts as a crash")
   func startDeadline() {
     var rig = Rig()
-    rig.give(.startRequested)
+    rig.bringUp()
+    rig.die(.code(1))
     rig.spawn()
-    rig.give(.helloReceived(generation: 1))
+    rig.give(.helloReceived(generation: 2))
     #expect(rig.fire(.start).signals == [.abort])
     #expect(rig.state == .stopping(.aborting))
     let abortedAt = rig.now
@@ -155,7 +156,7 @@ struct StartingTests {
   @Test("A suspend does not lengthen a back-off, and touches nothing in a state without deadlines")
   func suspendLeavesTheRest() {
     var rig = Rig()
-    rig.bringUp()
+    rig.bringUpAfterStumble()
     #expect(rig.give(.resumedAfterSuspend(gap: .seconds(60))).isEmpty)
     rig.die(.code(1))
     #expect(rig.kind == .backoff)
