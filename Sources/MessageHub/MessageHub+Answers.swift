@@ -128,7 +128,7 @@ extension MessageHub {
     guard let entry = table[method], entry.kind == .method, entry.server != .supervisor else {
       throw Refusal(.unknownMethod, "method \(method) is not in the registry", outcome: .notStarted)
     }
-    let receiver = try pickMember(of: entry)
+    let receiver = try pickMember(of: entry.server.number, for: method)
     seats[0].lastId += 1
     let header = FrameHeader(
       type: .request, flags: isRaw ? .raw : [], id: seats[0].lastId, method: method, trace: newTrace(),

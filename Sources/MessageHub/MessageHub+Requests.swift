@@ -107,11 +107,7 @@ extension MessageHub {
   }
 
   /// The member of the role with the least to do; one that is away is better than none.
-<<<<<<< HEAD
-  func pickMember(of entry: AccessEntry) throws(Refusal) -> Int {
-=======
-  private func pickMember(of role: UInt16, for method: UInt16) throws(Refusal) -> Int {
->>>>>>> hubtests
+  func pickMember(of role: UInt16, for method: UInt16) throws(Refusal) -> Int {
     var best = -1
     var bestLoad = Int.max
     var closed = -1
