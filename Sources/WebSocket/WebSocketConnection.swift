@@ -41,6 +41,7 @@ public final class WebSocketConnection {
   private var isPaused = false
   private var isReceiving = false
   private var hasHeardSomething = false
+  private var isAwaitingPong = false
   /// An end that came before anyone could be told.
   private var earlyEnd: WebSocketEnd?
 
@@ -90,7 +91,7 @@ public final class WebSocketConnection {
   public func pauseReading() {
     if case .closing = state { return }
     isPaused = true
-    hasHeardSomething = true
+    noteLife()
     codec.hold()
     transport.stopReading()
   }
@@ -99,7 +100,7 @@ public final class WebSocketConnection {
   public func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    hasHeardSomething = true
+    noteLife()
     // Inside `onMessage` the loop that called it goes on by itself.
     if isReceiving {
       codec.release()
@@ -126,7 +127,7 @@ public final class WebSocketConnection {
   }
 
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-    hasHeardSomething = true
+    noteLife()
     isReceiving = true
     let used = codec.receive(bytes)
     isReceiving = false
@@ -194,6 +195,7 @@ public final class WebSocketConnection {
   /// An idle connection is pinged; one that stays idle after that has no other side any more.
   private func watchLiveness() {
     hasHeardSomething = false
+    isAwaitingPong = false
     timer.set(afterMilliseconds: deadlines.pingIntervalMilliseconds) { [weak self] in
       guard let self, isOpen else { return }
       if hasHeardSomething || isPaused {
@@ -206,10 +208,17 @@ public final class WebSocketConnection {
     }
   }
 
+  /// Anything that comes is as good as a pong; so is our own pause, during which nothing can come.
+  private func noteLife() {
+    if isAwaitingPong { watchLiveness() }
+    hasHeardSomething = true
+  }
+
   private func awaitPong() {
+    isAwaitingPong = true
     timer.set(afterMilliseconds: deadlines.pongMilliseconds) { [weak self] in
       guard let self, isOpen else { return }
-      if hasHeardSomething || isPaused {
+      if isPaused {
         watchLiveness()
       } else {
         finish(.unresponsive(milliseconds: deadlines.pongMilliseconds))

@@ -91,9 +91,9 @@ enum Samples {
     #expect(throws: RelayMessageFault.self) { try read("[\"EOSE\",\"\(String(repeating: "s", count: 257))\"]") }
   }
 
-  @Test("Random and mutilated bytes never do harm, and ranges stay inside")
-  func fuzz() {
-    var generator = SeededGenerator(seed: 42)
+  @Test("Random and mutilated bytes never do harm, and ranges stay inside", arguments: seeds(2))
+  func fuzz(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
     let text = Array("[\"EVENT\",\"sub\",\(Samples.event)]".utf8)
     for round in 0..<20_000 {
       var bytes = text

@@ -1,6 +1,7 @@
 import Clocks
 import Nostr
 import RelaySession
+import TestSupport
 import Testing
 
 @Suite struct ReconnectTests {
@@ -156,7 +157,7 @@ import Testing
 
   @Test(
     "In any weather each request and publish ends exactly once, and by its deadline",
-    arguments: 1...40 as ClosedRange<UInt64>)
+    arguments: seeds(40))
   func weather(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var limits = SessionLimits()

@@ -5,7 +5,8 @@ import Testing
 
 @testable import WebSocket
 
-@Suite struct BackPressureTests {
+// One after the other: they share the one loop, and a heavy one would eat the deadlines of the rest.
+@Suite(.serialized) struct BackPressureTests {
   @Test("While paused nothing is delivered and the server's bytes stay with the server")
   func blocked() async throws {
     try await LoopThread.run {
@@ -34,7 +35,7 @@ import Testing
       let (server, peer, client) = try await open()
       let count = 3_000
       // Small messages, so that many lie in one read, and in what the framing reads ahead.
-      client.onMessage = { client.connection.pauseReading() }
+      client.onMessage = { [unowned client] in client.connection.pauseReading() }
       peer.send((0..<count).flatMap { Frame.text("\($0)").bytes })
       for expected in 1...count {
         if client.messages.count < expected {
@@ -53,7 +54,7 @@ import Testing
   func pauseAndResumeInside() async throws {
     try await LoopThread.run {
       let (server, peer, client) = try await open()
-      client.onMessage = {
+      client.onMessage = { [unowned client] in
         client.connection.pauseReading()
         client.connection.resumeReading()
       }
@@ -68,7 +69,7 @@ import Testing
   func closeBehindPause() async throws {
     try await LoopThread.run {
       let (server, peer, client) = try await open()
-      client.onMessage = { client.connection.pauseReading() }
+      client.onMessage = { [unowned client] in client.connection.pauseReading() }
       peer.send(Frame.text("1").bytes + Frame.text("2").bytes + Frame.close(1001, "bye").bytes)
       try await eventually("the first") { client.messages.count == 1 }
       await EventLoopActor.sleep(milliseconds: 20)

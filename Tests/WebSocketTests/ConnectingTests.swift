@@ -5,7 +5,8 @@ import Testing
 
 @testable import WebSocket
 
-@Suite struct ConnectingTests {
+// One after the other: they share the one loop, and a heavy one would eat the deadlines of the rest.
+@Suite(.serialized) struct ConnectingTests {
   @Test("An upgrade that comes byte by byte succeeds, and messages sent with the 101 are not lost")
   func slowly() async throws {
     try await LoopThread.run {

@@ -16,6 +16,8 @@ final class ScriptedServer {
     private(set) var request = ""
     /// Frames that came, unmasked.
     private(set) var frames: [Frame] = []
+    /// Whether frames are taken apart and kept; else they are dropped as they come.
+    var keepsFrames = true
     private(set) var hasEnded = false
     private var input: [UInt8] = []
 
@@ -24,7 +26,7 @@ final class ScriptedServer {
       stream.outputLimit = 512 << 20
       stream.onEnd = { [weak self] _ in self?.hasEnded = true }
       stream.onInput = { [weak self] bytes in
-        guard let self else { return bytes.count }
+        guard let self, keepsFrames else { return bytes.count }
         input += bytes
         if request.isEmpty, input.suffix(4) == [13, 10, 13, 10] {
           request = String(decoding: input, as: UTF8.self)

@@ -1,4 +1,5 @@
 import Clocks
+import TestSupport
 import Testing
 
 @testable import WebSocket
@@ -114,9 +115,9 @@ import Testing
     }
   }
 
-  @Test("Random answers never do harm")
-  func fuzz() throws {
-    var generator = SeededGenerator(seed: 3)
+  @Test("Random answers never do harm", arguments: seeds(2))
+  func fuzz(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
     for _ in 0..<3_000 {
       var bytes = Array(good.utf8)
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
