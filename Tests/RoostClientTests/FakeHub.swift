@@ -199,7 +199,7 @@ final class FakeHub {
         peer.stream.close()
         ended(peer)
       }
-    case .keepDeadLetter: break
+    case .keepDeadLetter, .injectedAnswer: break
     }
   }
 }
