@@ -108,6 +108,11 @@ let package = Package(
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
 
+    // Built with the rest so that it keeps working
+    .executableTarget(
+      name: "example-client", dependencies: ["Frames", "Contracts", "RoostClient"], path: "examples/SwiftClient",
+      swiftSettings: strict),
+
     // Tests
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",

@@ -57,14 +57,14 @@ public enum StatusTable {
   private static func totals(_ status: SupervisorStatus, _ style: Style) -> String {
     let ready = status.workers.count { StateTone.of($0.state) == .good }
     let letters = Amount.count(status.deadLetters, "dead letter")
-    var parts = [
+    let memory = status.residentBytes.map { ", \(Amount.bytes($0))" } ?? ""
+    let parts = [
       "\(Amount.count(status.workers.count, "worker")), \(ready) ready", Amount.count(status.clients.count, "client"),
       status.deadLetters == 0 ? letters : style.paint(letters, .bad),
-      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) in the hub",
-      "roostd \(VisibleText.make(status.version)) pid \(status.pid)",
-      "up \(Amount.duration(milliseconds: status.uptimeMilliseconds))",
+      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) kept",
+      "roostd \(VisibleText.make(status.version)) (pid \(status.pid))"
+        + " up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",
     ]
-    if let resident = status.residentBytes { parts.append(Amount.bytes(resident)) }
     return parts.joined(separator: " · ")
   }
 }

@@ -22,6 +22,12 @@ struct Roost: ParsableCommand {
       CommandGroup(name: "Messages", subcommands: [Call.self, Pipe.self]),
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])
+
+  /// The words that may come first.
+  static var commandNames: [String] {
+    let grouped = configuration.groupedSubcommands.flatMap { $0.subcommands }
+    return (configuration.subcommands + grouped).map { $0._commandName } + ["help"]
+  }
 }
 
 /// What every command takes.

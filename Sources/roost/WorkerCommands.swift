@@ -111,7 +111,7 @@ struct Log: ParsableCommand {
     func validate() throws {
       guard Self.levels.contains(request.level) else {
         let hint = NearestName.hint(request.level, among: Self.levels)
-        throw ValidationError("'\(request.level)' is no level\(hint). Levels: \(Self.levels.joined(separator: ", ")).")
+        throw ValidationError("'\(request.level)' is no level\(hint)\nLevels: \(Self.levels.joined(separator: ", "))")
       }
     }
 

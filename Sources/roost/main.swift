@@ -33,6 +33,14 @@ enum Program {
     }
   }
 
+  /// `; did you mean 'status'?` on a line of its own, when the first word is nearly a command.
+  private static func mistypedCommandHint() -> String {
+    guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-") else { return "" }
+    let names = Roost.commandNames
+    guard !names.contains(word), let near = NearestName.find(word, among: names) else { return "" }
+    return "\n  Did you mean 'roost \(near)'?"
+  }
+
   private static func run(_ command: any LoopCommand) -> Never {
     EventLoopActor.task {
       let session = CommandSession(command.general)
@@ -44,8 +52,8 @@ enum Program {
 
   /// Help goes to standard output and is a success; what was typed wrongly exits with 2.
   private static func leave(_ error: any Error) -> Never {
-    let message = Roost.fullMessage(for: error) + "\n"
     let isHelp = Roost.exitCode(for: error).isSuccess
+    let message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint()) + "\n"
     _ = message.withCString { write(isHelp ? STDOUT_FILENO : STDERR_FILENO, $0, strlen($0)) }
     exit(isHelp ? ExitStatus.done.rawValue : ExitStatus.usage.rawValue)
   }

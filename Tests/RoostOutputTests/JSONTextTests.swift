@@ -41,13 +41,14 @@ import Testing
 
   @Test("It agrees with the JSON decoder about small texts of JSON's own letters")
   func oracle() {
-    let letters = Array(#"{}[]",:10-.e tn\"#.utf8)
+    let letters = Array(#"{}[]",:10-.e tn\"#.utf8)  // No text of six of these is beyond a Double or repeats a key.
     for _ in 0..<20_000 {
       let text = (0..<Int.random(in: 1...6)).map { _ in letters[Int.random(in: 0..<letters.count)] }
       let isOurs = (try? JSONText(text)) != nil
       let isTheirs = (try? JSONPayload.decode(JSONValue.self, from: text)) != nil
-      // The decoder keeps one key of several and refuses numbers beyond a Double; neither can be made of these letters in 6.
-      #expect(isOurs == isTheirs, "\(String(decoding: text, as: UTF8.self))")
+      // The decoder allows a comma after the last element; RFC 8259 does not.
+      let hasLastComma = String(decoding: text, as: UTF8.self).contains(#/,\s*[\]}]/#)
+      #expect(isOurs == (isTheirs && !hasLastComma), "\(String(decoding: text, as: UTF8.self))")
     }
   }
 
