@@ -25,7 +25,9 @@ struct DeadLetterNames: Sendable {
   /// Whether a text may be a letter's name: what a client sends never becomes another path.
   static func isValid(_ name: some StringProtocol) -> Bool {
     let parts = name.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].utf8.count >= 6, parts[1].utf8.count < 12, parts[0].utf8.count == 18 else { return false }
+    guard parts.count == 2, parts[1].utf8.count >= 6, parts[1].utf8.count < 12, parts[0].utf8.count == 18 else {
+      return false
+    }
     let isDigit = { (byte: UInt8) in byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
     return parts[1].utf8.allSatisfy(isDigit)
       && parts[0].utf8.enumerated().allSatisfy { $0 == 8 ? $1 == UInt8(ascii: "T") : isDigit($1) }
@@ -184,7 +186,8 @@ struct DeadLetterArchive: Sendable {
         return .failure(
           SystemFault(
             call: "read", subject: path, code: EBADMSG,
-            advice: "It is no dead letter (\(error.message)) and is left alone. Look at the file, and remove it by hand."))
+            advice:
+              "It is no dead letter (\(error.message)) and is left alone. Look at the file, and remove it by hand."))
       }
     } catch { return .failure(error) }
   }

@@ -133,7 +133,9 @@ public struct SystemFiles: FileOperations {
     var bytes = [UInt8](repeating: 0, count: byteCount)
     var filled = 0
     while filled < byteCount {
-      let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress.map { $0 + filled }, byteCount - filled) }
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        read(descriptor, buffer.baseAddress.map { $0 + filled }, byteCount - filled)
+      }
       if count < 0 && errno == EINTR { continue }
       if count < 0 { throw SystemFault(call: "read", subject: path, code: errno) }
       if count == 0 { break }

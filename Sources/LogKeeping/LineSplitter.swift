@@ -32,7 +32,7 @@ public struct SplitLine {
       let byte = bytes[bytes.count - back]
       // A continuation byte: its leading byte is further back.
       if byte & 0xC0 == 0x80 { continue }
-      let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+      let length = byte >= 0xF5 ? 1 : byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC2 ? 2 : 1
       return length > back ? back : 0
     }
     return 0

@@ -97,8 +97,18 @@ public final class LogFile {
       tell(change, outcome.fault)
     }
     isRunning = false
-    if let retry = queue.retryInstant { retryTimer.set(at: retry) { [weak self] in self?.writeSoon() } }
+    setRetryTimer()
     wakeFlushing()
+  }
+
+  private func setRetryTimer() {
+    guard let retry = queue.retryInstant else { return }
+    retryTimer.set(at: retry) { [weak self] in
+      guard let self else { return }
+      writeSoon()
+      // The loop counts whole milliseconds, so a timer may come a little before its instant; nothing else would wake us.
+      if !isRunning { setRetryTimer() }
+    }
   }
 
   private func tell(_ change: LogFileQueue.Change, _ fault: SystemFault?) {

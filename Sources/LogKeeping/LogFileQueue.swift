@@ -100,7 +100,9 @@ struct LogFileQueue: Sendable {
   mutating func reopenAsked() {
     wantsReopen = true
     // Somebody has changed something: worth a try.
-    if case .failing(let delay, _) = state { state = .failing(delayMilliseconds: delay, retryAt: Instant(nanoseconds: 0)) }
+    if case .failing(let delay, _) = state {
+      state = .failing(delayMilliseconds: delay, retryAt: Instant(nanoseconds: 0))
+    }
   }
 
   /// The write to make now, if there is one. ``finished(_:now:)`` must follow it.

@@ -112,7 +112,8 @@ import Testing
   @Test("stands a flood of 200 MB in bounded memory, and lets through its rate and no more")
   func flood() {
     let chunk = Array(
-      repeating: Array((String(repeating: "flood ", count: 33) + "\n").utf8), count: 330).flatMap { $0 }
+      repeating: Array((String(repeating: "flood ", count: 33) + "\n").utf8), count: 330
+    ).flatMap { $0 }
     var splitter = LineSplitter()
     var intake = LogIntake(linesPerSecond: 2_000, burstLines: 4_000)
     let levels = LogLevels()
@@ -140,7 +141,8 @@ import Testing
 
   private func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: 0).advanced(milliseconds: milliseconds) }
 
-  private func give(_ intake: inout LogIntake, _ line: String, at milliseconds: UInt64, _ messages: inout [LogMessage]) {
+  private func give(_ intake: inout LogIntake, _ line: String, at milliseconds: UInt64, _ messages: inout [LogMessage])
+  {
     withLine(line) {
       intake.received(
         $0, from: .standardOutput, levels: LogLevels(), now: at(milliseconds), messages: &messages)

@@ -20,7 +20,8 @@ import Testing
     var ring = LogRing()
     for index in 1...3_000 {
       let size = Int.random(in: 0...3, using: &random) == 0 ? 16_000 : 40
-      _ = ring.append(record(String(repeating: "x", count: Int.random(in: 0...size, using: &random))), arrival: UInt64(index))
+      _ = ring.append(
+        record(String(repeating: "x", count: Int.random(in: 0...size, using: &random))), arrival: UInt64(index))
       #expect(ring.byteCount <= LogRing.byteCountMaximum, "seed \(seed)")
       #expect(ring.byteCount == ring.entries.reduce(0) { $0 + LogRing.byteCount(of: $1.record) }, "seed \(seed)")
     }
