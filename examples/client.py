@@ -6,7 +6,7 @@ HEADER = struct.Struct("<IBBHIIQQIHHQ")  # length version type flags destination
 HELLO, WELCOME, FATAL, REQUEST, RESPONSE, ERROR, MORE = 1, 2, 10, 16, 17, 18, 1
 
 def send(type, payload, id=0, method=0):
-    stream.write(HEADER.pack(44 + len(payload), 1, type, 0, 0, 0, id, 0, 0, 0, method, 0) + payload)
+    connection.sendall(HEADER.pack(44 + len(payload), 1, type, 0, 0, 0, id, 0, 0, 0, method, 0) + payload)
 
 def receive():
     length, _, type, flags, *_ = HEADER.unpack(stream.read(48))
@@ -15,7 +15,7 @@ def receive():
 name, arguments = (sys.argv[1:] + ["supervisor.status", "{}"][len(sys.argv) - 1 :])[:2]
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
-stream = connection.makefile("rwb", buffering=0)
+stream = connection.makefile("rb")  # reads whole frames
 send(HELLO, json.dumps({"role": "client", "name": "client.py"}).encode())
 send(REQUEST, arguments.encode(), id=1, method=receive()[2]["registry"]["methods"][name]["number"])
 while (frame := receive())[0] not in (ERROR, FATAL):

@@ -17,10 +17,10 @@ WINDOW = {"frames": 64, "bytes": 1 << 20}  # what the hub may send before it hea
 
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
-stream = connection.makefile("rwb", buffering=0)
+stream = connection.makefile("rb")  # reads whole frames
 
 def send(type, payload=b"", flags=0, to=0, re=0, attempt=0, method=0):
-    stream.write(HEADER.pack(44 + len(payload), 1, type, flags, to, 0, 0, re, 0, attempt, method, 0) + payload)
+    connection.sendall(HEADER.pack(44 + len(payload), 1, type, flags, to, 0, 0, re, 0, attempt, method, 0) + payload)
 
 def receive():
     _, _, type, _, _, source, id, _, _, attempt, method, _ = header = HEADER.unpack(stream.read(48))

@@ -145,7 +145,7 @@ extension ControlService {
     guard access(path, W_OK) == 0, statvfs(path, &space) == 0 else {
       return .init(name: name, isGood: false, text: "\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
-    let free = UInt64(space.f_bavail) * UInt64(space.f_frsize) >> 20
+    let free = (UInt64(space.f_bavail) * UInt64(space.f_frsize)) >> 20
     return .init(name: name, isGood: free > 64, text: "\(path) has \(free) MiB free")
   }
 }
