@@ -110,7 +110,7 @@ let package = Package(
 
     // Built with the rest so that it keeps working
     .executableTarget(
-      name: "example-client", dependencies: ["Frames", "Contracts", "RoostClient"], path: "examples/SwiftClient",
+      name: "example-client", dependencies: ["Frames", "Bus", "Contracts", "RoostClient"], path: "examples/SwiftClient",
       swiftSettings: strict),
 
     // Tests

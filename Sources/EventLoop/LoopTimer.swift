@@ -29,7 +29,8 @@ public final class LoopTimer {
   /// Fires once after a number of milliseconds; replaces what was set before.
   public func set(afterMilliseconds milliseconds: UInt64, _ body: @escaping @EventLoopActor () -> Void) {
     self.body = body
-    // libuv counts from the turn's start; after a long callback that would be early.
+    // libuv counts from the turn's start, which after a long callback would be early, and in whole milliseconds rounded
+    // down, which is early by up to one.
     uv_update_time(EventLoop.process.raw)
     uv_timer_start(
       handle.raw,
@@ -40,7 +41,7 @@ public final class LoopTimer {
           timer.body = nil
           body?()
         }
-      }, milliseconds, 0)
+      }, milliseconds == 0 ? 0 : milliseconds + 1, 0)
   }
 
   /// Unsets it.

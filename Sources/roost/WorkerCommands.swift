@@ -125,7 +125,9 @@ struct Log: ParsableCommand {
       let request = request
       try await session.show(SupervisorMethod.logLevel, request) { (_: JSONValue, _) in
         let category = request.category == "*" ? "All other categories" : "Category '\(request.category)'"
-        return [VisibleText.make("\(category) now \(request.category == "*" ? "log" : "logs") at level \(request.level).")]
+        return [
+          VisibleText.make("\(category) now \(request.category == "*" ? "log" : "logs") at level \(request.level).")
+        ]
       }
       return .done
     }
@@ -137,9 +139,8 @@ extension CommandSession {
   func move(
     _ method: String, _ command: WorkerCommand, timeout: Timeout = .moving
   ) async throws(Refusal) -> ExitStatus {
-    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, style) in
-      let worker = style.paint(VisibleText.make(result.worker), .strong)
-      return ["\(worker) is \(VisibleText.make(result.state)): \(VisibleText.make(result.sentence))"]
+    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, _) in
+      return [VisibleText.make(result.sentence)]
     }
     return .done
   }

@@ -112,7 +112,8 @@ extension ControlService {
     checks.append(
       .init(
         name: "program files", isGood: access(daemon.shimPath, X_OK) == 0,
-        text: access(daemon.shimPath, X_OK) == 0 ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
+        text: access(daemon.shimPath, X_OK) == 0
+          ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
     for (name, path) in [
       ("state directory", settings.stateDirectory), ("run directory", settings.runDirectory),
       ("log directory", settings.logDirectory),

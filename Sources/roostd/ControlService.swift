@@ -104,7 +104,8 @@ final class ControlService {
     let worker = try worker(command.worker)
     let before = worker.machine.generation
     worker.receive(.restartRequested)
-    worker.whenArrived({ state in worker.machine.generation != before && Self.isSettled(state) || Self.isFailed(state) }) {
+    worker.whenArrived({ state in worker.machine.generation != before && Self.isSettled(state) || Self.isFailed(state) }
+    ) {
       [unowned self] in arrived(call, worker)
     }
   }
@@ -224,7 +225,8 @@ final class ControlService {
       reply(call, records)
       return
     }
-    let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in part(call, records) }
+    let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in part(call, records)
+    }
     followers[call] = follower
     follower.begin(with: records)
   }

@@ -147,7 +147,8 @@ final class Daemon {
       if !isAllowed {
         refused(
           connection,
-          Refusal(.notPermitted, "uid \(credentials.user) may not connect; allow it with allow-uids in supervisor.conf"))
+          Refusal(.notPermitted, "uid \(credentials.user) may not connect; allow it with allow-uids in supervisor.conf")
+        )
       } else if stopping != nil {
         refused(connection, Refusal(.unavailable, "the supervisor is stopping"))
       }

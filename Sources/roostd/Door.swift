@@ -93,7 +93,8 @@ final class Door {
       throw Refusal(.notPermitted, "there is no role '\(hello.role)'\(NearestName.hint(hello.role, among: names))")
     }
     if daemon.descendsFromWorker(credentials.process) {
-      throw Refusal(.notPermitted, "pid \(credentials.process) was started by a managed worker; those have their own bus")
+      throw Refusal(
+        .notPermitted, "pid \(credentials.process) was started by a managed worker; those have their own bus")
     }
     if role == .client {
       try admitClient(connection, hello)

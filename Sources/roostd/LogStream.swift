@@ -9,6 +9,7 @@ final class LogStream {
   private let worker: String?
   private let book: LogBook
   private let send: @EventLoopActor ([LogRecord]) -> Bool
+  /// The last number passed on: among all records, or among the one worker's.
   private var last: UInt64
   private var hasRoom = true
   private var follower: LogFollower?
@@ -20,7 +21,7 @@ final class LogStream {
     self.worker = worker
     self.book = book
     self.send = send
-    last = book.lastArrival
+    last = worker.map { book.tail(worker: $0, lines: 1).last?.number ?? 0 } ?? book.lastArrival
   }
 
   func begin(with records: [LogRecord]) {
@@ -40,17 +41,19 @@ final class LogStream {
 
   private func advance() {
     while hasRoom {
-      let page = book.entries(afterArrival: last, limit: Self.partMaximum)
+      let page =
+        worker.map { book.entries(of: $0, afterNumber: last, limit: Self.partMaximum) }
+        ?? book.entries(afterArrival: last, limit: Self.partMaximum)
       guard let newest = page.entries.last else { return }
-      last = newest.arrival
-      var records = page.entries.map(\.record).filter { worker == nil || $0.worker == worker }
+      last = worker == nil ? newest.arrival : newest.number
+      var records = page.entries.map(\.record)
       if page.missedCount > 0 {
         records.insert(
           LogRecord(
             time: newest.record.time, worker: "roostd", level: "warning", category: "log",
             message: "\(page.missedCount) lines are missing here: this reader did not keep up"), at: 0)
       }
-      if !records.isEmpty { hasRoom = send(records) }
+      hasRoom = send(records)
     }
   }
 }

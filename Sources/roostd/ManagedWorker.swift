@@ -101,7 +101,9 @@ final class ManagedWorker {
   }
 
   /// Calls `body` once the worker is where `test` wants it; at once if it is there.
-  func whenArrived(_ test: @escaping @EventLoopActor (WorkerState) -> Bool, _ body: @escaping @EventLoopActor () -> Void) {
+  func whenArrived(
+    _ test: @escaping @EventLoopActor (WorkerState) -> Bool, _ body: @escaping @EventLoopActor () -> Void
+  ) {
     arrivals.append(Arrival(test: test, body: body))
     lookForArrivals()
   }
@@ -161,7 +163,8 @@ final class ManagedWorker {
 
   private func start(_ generation: UInt32, _ lock: FileLock) throws {
     let plan = WorkerProcess.Plan(
-      worker: configuration, program: daemon.path(ofProgram: configuration.program), generation: generation, lock: lock, shim: daemon.shimPath, instance: daemon.instance,
+      worker: configuration, program: daemon.path(ofProgram: configuration.program), generation: generation, lock: lock,
+      shim: daemon.shimPath, instance: daemon.instance,
       stateDirectory: daemon.configuration.supervisor.stateDirectory)
     status = nil
     let (process, stream) = try WorkerProcess.start(
@@ -323,7 +326,8 @@ final class ManagedWorker {
     if let since = daemon.shell.hub.busySince(seat), now.milliseconds(since: since) > patience {
       receive(
         .becameStuck(
-          generation: process.generation, why: "has had work for \(now.milliseconds(since: since)) ms without progress"))
+          generation: process.generation, why: "has had work for \(now.milliseconds(since: since)) ms without progress")
+      )
       return
     }
     if let connection, connection.isStalled(now: now, milliseconds: patience) {
@@ -335,7 +339,8 @@ final class ManagedWorker {
     {
       receive(
         .memoryExceeded(
-          generation: process.generation, text: "uses \(memory.residentByteCount >> 20) MiB; its limit is \(limit >> 20) MiB"))
+          generation: process.generation,
+          text: "uses \(memory.residentByteCount >> 20) MiB; its limit is \(limit >> 20) MiB"))
     }
   }
 }

@@ -49,7 +49,11 @@ final class WorkerProcess {
     let errors = try Descriptors.pipe()
     let status = try Descriptors.pipe()
     let lock = try plan.lock.duplicate()
-    defer { for descriptor in [bus.second, output.second, errors.second, status.second, lock] { Descriptors.close(descriptor) } }
+    defer {
+      for descriptor in [bus.second, output.second, errors.second, status.second, lock] {
+        Descriptors.close(descriptor)
+      }
+    }
     let process = WorkerProcess(plan.generation, status: status.first, onExec: onExec, onExit: onExit)
     process.logPipes = [
       try LogPipe(descriptor: output.first, worker: plan.worker.name, source: .standardOutput, book: logs),

@@ -44,7 +44,9 @@ struct Pipe {
     taken.frames += 1
     taken.bytes += UInt64(byteCount)
     let window = Window.standard
-    send(FrameHeader(type: .credit), Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes).payload)
+    send(
+      FrameHeader(type: .credit),
+      Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes).payload)
   }
 
   /// Reads exactly so many more bytes of whatever comes, and keeps none.

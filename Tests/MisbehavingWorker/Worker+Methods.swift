@@ -101,12 +101,14 @@ extension Worker {
       "bad-version": { worker, _ in worker.pipe.write([44, 0, 0, 0, 9, 17, 0, 0]) },
       "bad-type": { worker, _ in worker.pipe.write([44, 0, 0, 0, 1, 77, 0, 0]) },
       "half-frame": { worker, request in
-        worker.pipe.write(Array(Pipe.bytes(worker.answerHeader(request), request.payload).prefix(request.order.at ?? 20)))
+        worker.pipe.write(
+          Array(Pipe.bytes(worker.answerHeader(request), request.payload).prefix(request.order.at ?? 20)))
       },
       // Half an answer, then gone.
       "die-in-answer": { worker, request in
         worker.doEffect(request.order)
-        worker.pipe.write(Array(Pipe.bytes(worker.answerHeader(request), request.payload).prefix(request.order.at ?? 20)))
+        worker.pipe.write(
+          Array(Pipe.bytes(worker.answerHeader(request), request.payload).prefix(request.order.at ?? 20)))
         request.order.death.die()
       },
     ]
@@ -211,7 +213,8 @@ extension Worker {
     let isAgain = request.header.flags.contains(.redelivered)
     answer(
       request,
-      #"{"pid":\#(getpid()),"generation":\#(Flags.generation),"attempt":\#(request.header.attempt),"again":\#(isAgain)}"#)
+      #"{"pid":\#(getpid()),"generation":\#(Flags.generation),"attempt":\#(request.header.attempt),"again":\#(isAgain)}"#
+    )
   }
 
   /// Publishes to a topic that is not its own, and tells what the hub said to it.
@@ -236,7 +239,8 @@ extension Worker {
       if order.signal != nil { order.death.die() }
       pipe.send(
         FrameHeader(
-          type: .nack, destination: header.source, re: header.id, ttlMilliseconds: UInt32(clamping: order.milliseconds ?? 0),
+          type: .nack, destination: header.source, re: header.id,
+          ttlMilliseconds: UInt32(clamping: order.milliseconds ?? 0),
           attempt: header.attempt, method: header.method))
       return
     }

@@ -77,7 +77,9 @@ struct Worker {
   }
 
   private func isDue(_ request: Request, _ now: UInt64) -> Bool {
-    later.contains { $0.at <= now && $0.request.header.id == request.header.id && $0.request.header.source == request.header.source }
+    later.contains {
+      $0.at <= now && $0.request.header.id == request.header.id && $0.request.header.source == request.header.source
+    }
   }
 
   private func patience() -> Int32 {

@@ -120,7 +120,8 @@ final class FakeHub {
   }
 
   private func greet(_ peer: Peer, _ payload: UnsafeRawBufferPointer) {
-    guard let hello = try? JSONPayload.decode(Hello.self, from: payload), let role = table.role(named: hello.role) else {
+    guard let hello = try? JSONPayload.decode(Hello.self, from: payload), let role = table.role(named: hello.role)
+    else {
       send(peer, .fatal, JSONPayload.encode(Refusal(.badPayload, "this is no HELLO")))
       peer.stream.flushAndClose()
       return

@@ -1,4 +1,5 @@
-import Dispatch
+// swift-format-ignore-file: NeverForceUnwrap
+// (A probe that was asked wrongly should trap: the test sees it.)
 import EventLoop
 import Glibc
 import LinuxSystem
@@ -28,6 +29,7 @@ enum Attempt {
     case "fork": return fork()
     case "thread": return thread()
     case "tasks": return tasks()
+    case "busy": return busy()
     case "loop": return loop()
     case "ptrace": return byName("ptrace", [0, 0, 0, 0])
     case "unshare": return byName("unshare", [Int(object)!])
@@ -76,12 +78,12 @@ enum Attempt {
   }
 
   private static func clone(flags: Int) -> String {
+    let parent = getpid()
     let result = byName("syscall", [numberOfClone, flags | Int(SIGCHLD), 0, 0, 0, 0])
     // In a child that was made after all, there is nothing to do but leave.
     if getpid() != parent { _exit(0) }
     return result
   }
-  private static let parent = getpid()
 
   private static func internet(
     port: UInt16, _ call: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
@@ -125,6 +127,7 @@ enum Attempt {
   }
 
   private static func fork() -> String {
+    let parent = getpid()
     let result = byName("fork", [])
     if getpid() != parent { _exit(0) }
     return result
@@ -139,8 +142,6 @@ enum Attempt {
 
   /// The runtime's own pool: tasks on several threads that wait for each other.
   private static func tasks() -> String {
-    let done = DispatchSemaphore(value: 0)
-    let sum = Mutex(0)
     Task.detached {
       let value = await withTaskGroup(of: Int.self) { group in
         for number in 1...100 {
@@ -152,10 +153,33 @@ enum Attempt {
         return await group.reduce(0, +)
       }
       sum.withLock { $0 = value }
-      done.signal()
     }
-    guard done.wait(timeout: .now() + 20) == .success else { return "no end" }
+    guard waited({ sum.withLock { $0 } != 0 }) else { return "no end" }
     return sum.withLock { $0 } == 5050 ? "done" : "wrong"
+  }
+  private static let sum = Mutex(0)
+
+  /// Keeps all of the pool's threads waiting, with more work in the queue, for longer than Dispatch's monitor looks away
+  /// (it looks each second): then it reads each thread's state to see whether another thread is due.
+  private static func busy() -> String {
+    for _ in 0..<32 {
+      Task.detached {
+        usleep(200_000)
+        finishedCount.withLock { $0 += 1 }
+      }
+    }
+    return waited { finishedCount.withLock { $0 } == 32 } ? "done" : "no end"
+  }
+  private static let finishedCount = Mutex(0)
+
+  /// Blocks the main thread until a condition holds; false after a minute.
+  private static func waited(_ condition: () -> Bool) -> Bool {
+    let end = SystemClock.monotonicNanoseconds() + 60_000_000_000
+    while !condition() {
+      if SystemClock.monotonicNanoseconds() > end { return false }
+      usleep(1_000)
+    }
+    return true
   }
 
   /// The event loop: a timer, and the thread pool.

@@ -1,9 +1,13 @@
-// Puts itself under a sandbox as a worker would, tries things, and prints what became of each as one JSON object. What a process
-// may do after `Sandbox.apply` can only be seen from a process that did it: a test cannot leave a sandbox again.
+// Puts itself under a sandbox as a worker would, tries things, and prints what became of each as one JSON object. What
+// a process may do after `Sandbox.apply` can only be seen from a process that did it: a test cannot leave a sandbox
+// again.
 //
-//     sandbox-probe PROFILE-JSON required|try|off [--thread-first] ATTEMPT...
+//     sandbox-probe PROFILE-JSON required|try|off [--thread-first] [--within N] ATTEMPT...
+//                                        with another thread running; within N sandboxes already
 //     sandbox-probe --adopt              become a subreaper, orphan two processes, reap them
 //     sandbox-probe --limit RESOURCE N   lower a limit of its own
+// swift-format-ignore-file: NeverForceUnwrap
+// (A probe that was asked wrongly should trap: the test sees it.)
 import FoundationEssentials
 import Glibc
 import LinuxSystem
@@ -45,6 +49,11 @@ default:
   if arguments.first == "--thread-first" {
     arguments.removeFirst()
     startIdleThread()
+  }
+  if arguments.first == "--within" {
+    arguments.removeFirst()
+    let count = Int(arguments.removeFirst())!
+    for _ in 0..<count { _ = try Sandbox.apply(profile, requirement: .required) }
   }
   var report = Report()
   do throws(SystemFault) {

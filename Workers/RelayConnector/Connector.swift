@@ -97,6 +97,14 @@ final class Connector {
 
   private var requestMilliseconds: UInt64 { settings.requestTimeoutMilliseconds ?? Self.defaultRequestMilliseconds }
 
+  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears what
+  /// was wrong instead of only that time ran out.
+  private func patience(for request: BusRequest) -> UInt64 {
+    guard request.ttlMilliseconds > 0 else { return requestMilliseconds }
+    let ttl = UInt64(request.ttlMilliseconds)
+    return min(requestMilliseconds, max(1, ttl - ttl / 10))
+  }
+
   // MARK: Relays
 
   private func parse(_ text: String) throws(Refusal) -> RelayURL {
@@ -189,8 +197,9 @@ final class Connector {
     // It may take as long as the caller reads: that is not a stuck worker.
     request.accept()
     request.onCancel = { [unowned self] in cancelled(key) }
-    link.tell { [requestMilliseconds] session, now in
-      session.requestStarted(key, filters, .stored, deadline: now.advanced(milliseconds: requestMilliseconds), at: now)
+    let patience = patience(for: request)
+    link.tell { session, now in
+      session.requestStarted(key, filters, .stored, deadline: now.advanced(milliseconds: patience), at: now)
     }
     return nil
   }
@@ -256,9 +265,10 @@ final class Connector {
       link.tell { session, now in session.publishCancelled(key, at: now) }
       request.refuse(Refusal(.cancelled, "cancelled by the caller", outcome: .unknown))
     }
-    link.tell { [requestMilliseconds] session, now in
+    let patience = patience(for: request)
+    link.tell { session, now in
       session.publishStarted(
-        key, event: event, id: glance.id, deadline: now.advanced(milliseconds: requestMilliseconds), at: now)
+        key, event: event, id: glance.id, deadline: now.advanced(milliseconds: patience), at: now)
     }
     return nil
   }

@@ -61,7 +61,8 @@ final class RelayLink {
       case .failRequest(let key, let failure): onRequestFailed?(key, failure)
       case .answer(let key, let isAccepted, let reason): onAnswer?(key, isAccepted, reason)
       case .failPublish(let key, let failure): onPublishFailed?(key, failure)
-      case .reportNotice(let reason): log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
+      case .reportNotice(let reason):
+        log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
       case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
       case .pauseReading: connection?.pauseReading()
       case .resumeReading: connection?.resumeReading()

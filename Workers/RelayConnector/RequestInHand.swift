@@ -22,7 +22,8 @@ final class RequestInHand {
 
   /// `onTurn(true)` says that it is the relay's turn again, `onTurn(false)` that the caller holds things up.
   init(
-    _ request: BusRequest, link: RelayLink, key: RequestKey, limit: Int?, onTurn: @escaping @EventLoopActor (Bool) -> Void
+    _ request: BusRequest, link: RelayLink, key: RequestKey, limit: Int?,
+    onTurn: @escaping @EventLoopActor (Bool) -> Void
   ) {
     self.request = request
     self.link = link
