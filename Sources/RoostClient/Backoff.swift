@@ -13,7 +13,8 @@ public struct Backoff: Sendable, Equatable {
   private var ceiling: UInt64 = 0
 
   /// Waits from 100 ms to 10 s; a connection of 5 s is proven.
-  public init(firstMilliseconds: UInt64 = 100, longestMilliseconds: UInt64 = 10_000, provenMilliseconds: UInt64 = 5_000) {
+  public init(firstMilliseconds: UInt64 = 100, longestMilliseconds: UInt64 = 10_000, provenMilliseconds: UInt64 = 5_000)
+  {
     self.firstMilliseconds = max(1, firstMilliseconds)
     self.longestMilliseconds = max(self.firstMilliseconds, longestMilliseconds)
     self.provenMilliseconds = provenMilliseconds

@@ -245,7 +245,6 @@ final class HubBench {
       case .injectedAnswer: break
       case .serviceMayContinue(let seat): roomNotices.append(seat)
       case .keepDeadLetter(let letter): deadLetters.append(letter)
-      case .injectedAnswer: break
       case .control(_, let header): controls.append(Mail(header: header))
       }
     }

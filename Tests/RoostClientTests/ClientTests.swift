@@ -35,7 +35,8 @@ import Testing
       #expect(String(decoding: answer.bytes, as: UTF8.self) == "{\"saw\":{\"a\":1}}")
       let refusal = await RoostClientTests.refusal { () throws(Refusal) in try await client.request("supervisor.why") }
       #expect(refusal?.code == .badRequest && refusal?.outcome == .notStarted)
-      let unknown = await RoostClientTests.refusal { () throws(Refusal) in try await client.request("supervisor.statsu") }
+      let unknown = await RoostClientTests.refusal { () throws(Refusal) in try await client.request("supervisor.statsu")
+      }
       #expect(unknown?.code == .unknownMethod && unknown?.message.contains("supervisor.status") == true)
       #expect(client.requestCount == 0)
       client.close()
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Parts that nobody takes hold back the producer; taking them lets it go on; releasing the answer gives all back")
+  @Test("Parts that nobody takes hold back their producer; taking them lets it go on")
   func backPressure() async throws {
     let directory = try TemporaryDirectory()
     try await LoopThread.run {
@@ -223,7 +224,8 @@ import Testing
       let client = RoostClient(settings)
       let first = try await client.stream("supervisor.status")
       let second = try await client.stream("supervisor.status")
-      let refusal = await RoostClientTests.refusal { () throws(Refusal) in try await client.stream("supervisor.status") }
+      let refusal = await RoostClientTests.refusal { () throws(Refusal) in try await client.stream("supervisor.status")
+      }
       #expect(refusal?.code == .full && refusal?.outcome == .notStarted)
       first.cancel()
       second.cancel()

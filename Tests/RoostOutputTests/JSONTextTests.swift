@@ -19,8 +19,8 @@ import Testing
   @Test(
     "What is not JSON is refused",
     arguments: [
-      "", " ", "{", "[1,]", "[,1]", "{\"a\":1,}", "{\"a\"}", "{a:1}", "01", "1.", "-", "+1", "1e", "tru", "nulll", "\"a",
-      "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[1] 2", "'a'", "[1 2]", "{\"a\":1 \"b\":2}",
+      "", " ", "{", "[1,]", "[,1]", "{\"a\":1,}", "{\"a\"}", "{a:1}", "01", "1.", "-", "+1", "1e", "tru", "nulll",
+      "\"a", "\"\\x\"", "\"\\u12g4\"", "\"\n\"", "[1] 2", "'a'", "[1 2]", "{\"a\":1 \"b\":2}",
     ])
   func invalid(text: String) { #expect(compact(text) == nil) }
 
@@ -70,7 +70,8 @@ import Testing
   @Test("A request keeps its id and parameters to the digit")
   func request() throws {
     let request = try request(
-      #"{"id": {"a" :1.50}, "method":"relay.list","params":{"b":12345678901234567890, "a":1},"to":"w","ttlMilliseconds":7}"#)
+      #"{"id": {"a" :1.50}, "method":"relay.list","params":{"b":12345678901234567890, "a":1},"to":"w","ttlMilliseconds":7}"#
+    )
     #expect(String(decoding: request.id, as: UTF8.self) == #"{"a":1.50}"#)
     #expect(String(decoding: request.parameters, as: UTF8.self) == #"{"b":12345678901234567890,"a":1}"#)
     #expect(request.worker == "w" && request.ttlMilliseconds == 7 && !request.atMostOnce)

@@ -53,7 +53,9 @@ import Testing
     }
   }
 
-  @Test("Base64 as in RFC 4648", arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")])
+  @Test(
+    "Base64 as in RFC 4648",
+    arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg==")])
   func base64(text: String, encoded: String) { #expect(Base64.encode(Array(text.utf8)) == encoded) }
 
   @Test("Lines are the same however the input is cut; too long ones are told and passed over")
