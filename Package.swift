@@ -25,7 +25,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // C libraries: a module map and a shim each
@@ -57,9 +56,7 @@ let package = Package(
       ], swiftSettings: strict),
     .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
-    .target(
-      name: "Configuration", dependencies: ["Contracts", .product(name: "TOMLKit", package: "TOMLKit")],
-      swiftSettings: strict),
+    .target(name: "Configuration", dependencies: ["Contracts"], swiftSettings: strict),
 
     // Machines with I/O
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),

@@ -1,8 +1,8 @@
 // From a file to a configuration that is safe to act on:
 //
 //     path ─ find ─ may it be trusted? ─ read ─ TOML ─ schema, value by value ─ relations ─ SupervisorConfiguration
-//                                          │      └── key locator (lines) ──┘
-//                                          └ one ConfigurationError with all problems
+//                                               │ └ the place of each value ──┘
+//                                               └ the first fault of syntax, or all that is wrong with the meaning
 //
 // Reading is a function of its arguments: the environment, the directories, the way files are read and the check of
 // permissions are handed in. The check is a hook because it belongs to the layer that speaks to the kernel.
@@ -37,7 +37,10 @@ public enum Configuration {
       }
       guard let bytes else { continue }
       if let reason = permissionCheck(absolute) { throw .untrusted(path: candidate, reason: reason) }
-      return try parse(text(of: bytes, file: candidate), file: candidate, surroundings: surroundings)
+      guard bytes.count <= fileByteCountMaximum else {
+        throw .unreadable(path: candidate, reason: "\(bytes.count) bytes; at most \(fileByteCountMaximum) are read")
+      }
+      return try parse(bytes, file: candidate, surroundings: surroundings)
     }
     throw .missing(tried: candidates)
   }
@@ -51,35 +54,27 @@ public enum Configuration {
   public static func parse(
     _ text: String, file: String, surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    let locator = KeyLocator(text)
-    let tree: [String: ConfigurationValue]
-    let dates: [ConfigurationPath]
-    do throws(ConfigurationProblem) {
-      (tree, dates) = try TOMLReading.tree(of: text, file: file, locator: locator)
-    } catch {
-      throw .problems([error])
-    }
-    var reader = ConfigurationReader(
-      file: file, absoluteFile: surroundings.absolute(file), locator: locator, surroundings: surroundings)
-    for date in dates {
-      let place = date.steps.firstIndex { if case .index = $0 { true } else { false } } ?? date.steps.count
-      reader.report("no setting is a date or a time", at: date, tableDepth: max(0, place - 1))
-    }
-    reader.read(tree)
-    reader.checkRelations()
-    guard reader.problems.isEmpty else { throw .problems(reader.sortedProblems) }
-    return reader.configuration
+    try parse(Array(text.utf8), file: file, surroundings: surroundings)
   }
 
-  private static func text(of bytes: [UInt8], file: String) throws(ConfigurationError) -> String {
-    guard bytes.count <= fileByteCountMaximum else {
-      throw .unreadable(path: file, reason: "\(bytes.count) bytes; at most \(fileByteCountMaximum) are read")
+  private static func parse(
+    _ bytes: [UInt8], file: String, surroundings: ConfigurationSurroundings
+  ) throws(ConfigurationError) -> SupervisorConfiguration {
+    let document: TOMLDocument
+    do throws(TOMLFault) {
+      document = try TOMLReader.document(of: bytes)
+    } catch {
+      throw .problems([
+        ConfigurationProblem(
+          file: file, line: error.place.line, column: error.place.column, table: "", message: error.message)
+      ])
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      let good = String(decoding: bytes, as: UTF8.self).prefix { $0 != "\u{FFFD}" }
-      let line = good.utf8.count(where: { $0 == UInt8(ascii: "\n") }) + 1
-      throw .problems([ConfigurationProblem(file: file, line: line, table: "", message: "this is not UTF-8")])
-    }
-    return text
+    var reader = ConfigurationReader(
+      file: file, absoluteFile: surroundings.absolute(file), document: document, surroundings: surroundings)
+    reader.read()
+    reader.checkRelations()
+    let problems = reader.sortedProblems
+    guard problems.isEmpty else { throw .problems(problems) }
+    return reader.configuration
   }
 }

@@ -28,7 +28,7 @@ extension ConfigurationReader {
     guard byteCount > maximum else { return }
     let named = ConfigurationPath("supervisor", "socket")
     let derived = ConfigurationPath("supervisor", "run-directory")
-    let path = locator.lines[named] == nil && locator.lines[derived] != nil ? derived : named
+    let path = !document.contains(named) && document.contains(derived) ? derived : named
     report(
       "the socket \(socket) is \(byteCount) bytes long, and a Unix socket's path has at most \(maximum);"
         + " set socket or run-directory to something shorter", at: path, tableDepth: 1)
@@ -51,7 +51,7 @@ extension ConfigurationReader {
   ) {
     guard lesser.value > greater.value else { return }
     let path = ConfigurationPath("bus", greater.key)
-    if locator.lines[path] != nil {
+    if document.contains(path) {
       report(
         "\(ByteSize.text(greater.value)) is less than \(lesser.key), \(ByteSize.text(lesser.value)): \(reason)",
         at: path, tableDepth: 1)
@@ -77,7 +77,7 @@ extension ConfigurationReader {
   /// A right to call what nobody serves is a mistyped name.
   private mutating func checkCalls(of role: RoleConfiguration) {
     // A list of served methods with a fault in it was not read, and its methods are not missing.
-    guard !problems.contains(where: { $0.key?.hasPrefix("serves") == true }) else { return }
+    guard !hasProblem(where: { $0.key?.hasPrefix("serves") == true }) else { return }
     let served = AccessTable().all.map(\.name) + configuration.roles.flatMap(\.serves)
     let patterns = served.compactMap(MethodPattern.init)
     for (index, text) in role.mayCall.enumerated() {
@@ -111,8 +111,8 @@ extension ConfigurationReader {
     guard !isBuiltIn(worker.role), !isOwn(worker.role), Names.complaint(about: worker.role) == nil else { return }
     let path = ConfigurationPath("worker", worker.name, "role")
     // A role that is not even a string has had its complaint.
-    guard !problems.contains(where: { $0.table == path.parent.description && $0.key == "role" }) else { return }
-    guard locator.lines[path] != nil else {
+    guard !hasProblem(where: { $0.table == path.parent.description && $0.key == "role" }) else { return }
+    guard document.contains(path) else {
       return report(
         "no role given, and '\(worker.role)' is none; add role = \"…\"", at: path.parent, tableDepth: 2,
         nearest: NearestName.among(roleNames, to: worker.role))
@@ -136,11 +136,11 @@ extension ConfigurationReader {
       let named = table.appending("backoff-base")
       return report(
         "\(TimeSpan.text(worker.backoffBase)) is above backoff-ceiling, \(TimeSpan.text(worker.backoffCeiling))",
-        at: locator.lines[named] == nil ? table.appending("backoff-ceiling") : named, tableDepth: 2)
+        at: !document.contains(named) ? table.appending("backoff-ceiling") : named, tableDepth: 2)
     }
     guard worker.restart != .never, let arithmetic = BreakerArithmetic(worker).refusal else { return }
     let keys = ["breaker-window", "breaker-restarts", "backoff-base", "backoff-ceiling"]
-    let key = keys.first { locator.lines[table.appending($0)] != nil } ?? "breaker-window"
+    let key = keys.first { document.contains(table.appending($0)) } ?? "breaker-window"
     report(arithmetic, at: table.appending(key), tableDepth: 2)
   }
 
@@ -179,7 +179,7 @@ extension ConfigurationReader {
         guard let address = try? RelayAddress(url) else { continue }
         let path = table.appending("relays").appending(.index(index))
         if let owner = owners[address] {
-          let line = locator.line(of: owner.path).map { ", line \($0)" } ?? ""
+          let line = document.line(of: owner.path).map { ", line \($0)" } ?? ""
           report(
             "\"\(url)\" is already a relay of [worker.\(owner.worker)]\(line); a relay belongs to one worker, once",
             at: path, tableDepth: 2)

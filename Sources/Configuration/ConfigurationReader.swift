@@ -6,14 +6,20 @@ import Contracts
 /// one run shows all there is to mend. Only when there is no problem at all are the structures handed out.
 struct ConfigurationReader {
   let file: String
-  let locator: KeyLocator
+  let document: TOMLDocument
   let context: NotationContext
-  private(set) var problems: [ConfigurationProblem] = []
+  private var findings: [Finding] = []
   var configuration: SupervisorConfiguration
 
-  init(file: String, absoluteFile: String, locator: KeyLocator, surroundings: ConfigurationSurroundings) {
+  /// A problem, and the byte of the file that it points at.
+  private struct Finding {
+    let problem: ConfigurationProblem
+    let offset: Int?
+  }
+
+  init(file: String, absoluteFile: String, document: TOMLDocument, surroundings: ConfigurationSurroundings) {
     self.file = file
-    self.locator = locator
+    self.document = document
     context = NotationContext(surroundings: surroundings, directory: FilePaths.directory(of: absoluteFile))
     let directories = StandardDirectories(file: absoluteFile, surroundings: surroundings)
     configuration = SupervisorConfiguration(file: absoluteFile, directories: directories)
@@ -28,21 +34,39 @@ struct ConfigurationReader {
   ) {
     let table = ConfigurationPath(steps: Array(path.steps.prefix(tableDepth)))
     let key = ConfigurationPath(steps: Array(path.steps.dropFirst(tableDepth)))
-    problems.append(
-      ConfigurationProblem(
-        file: file, line: locator.line(of: path), table: table.description,
-        key: key.steps.isEmpty ? nil : key.description, message: message, nearest: nearest))
+    note(message, at: path, table: table, key: key.steps.isEmpty ? nil : key.description, nearest: nearest)
   }
 
-  /// The problems in the order of the file; those of one line keep the order in which they were found.
+  /// Notes a problem with the place of `path`.
+  private mutating func note(
+    _ message: String, at path: ConfigurationPath, table: ConfigurationPath, key: String? = nil, nearest: String? = nil
+  ) {
+    let offset = document.offset(of: path)
+    let problem = ConfigurationProblem(
+      file: file, line: offset.map(document.source.line), table: table.description, key: key, message: message,
+      nearest: nearest)
+    findings.append(Finding(problem: problem, offset: offset))
+  }
+
+  /// Whether a problem was noted that `isSuch` accepts.
+  func hasProblem(where isSuch: (ConfigurationProblem) -> Bool) -> Bool {
+    findings.contains { isSuch($0.problem) }
+  }
+
+  /// The problems in the order of the file; those of one place keep the order in which they were found.
   var sortedProblems: [ConfigurationProblem] {
-    problems.enumerated()
-      .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
-      .map(\.element)
+    findings.enumerated()
+      .sorted { ($0.element.offset ?? -1, $0.offset) < ($1.element.offset ?? -1, $1.offset) }
+      .map(\.element.problem)
   }
 
-  /// Reads the whole tree.
-  mutating func read(_ tree: [String: ConfigurationValue]) {
+  /// Reads the whole document.
+  mutating func read() {
+    for date in document.dates {
+      let place = date.steps.firstIndex { if case .index = $0 { true } else { false } } ?? date.steps.count
+      report("no setting is a date or a time", at: date, tableDepth: max(0, place - 1))
+    }
+    let tree = document.tree
     if let table = tree["supervisor"] { readSupervisor(table, at: ConfigurationPath("supervisor")) }
     if let table = tree["bus"] {
       configuration.bus = read(table, at: ConfigurationPath("bus"), Schema.bus, over: configuration.bus)
@@ -71,8 +95,7 @@ struct ConfigurationReader {
       report("unknown table", at: path, tableDepth: 1, nearest: NearestName.among(Schema.tables, to: name))
     } else {
       let message = "unknown key '\(name)' outside any table" + home(of: name, apartFrom: "")
-      problems.append(
-        ConfigurationProblem(file: file, line: locator.line(of: path), table: "", message: message))
+      note(message, at: path, table: .top)
     }
   }
 
@@ -100,7 +123,7 @@ struct ConfigurationReader {
       return report("\(entries.count) tables; at most \(maximum) are possible", at: path, tableDepth: 1)
     }
     let ordered = entries.sorted {
-      (locator.line(of: path.appending($0.key)) ?? 0, $0.key) < (locator.line(of: path.appending($1.key)) ?? 0, $1.key)
+      (document.offset(of: path.appending($0.key)) ?? 0) < (document.offset(of: path.appending($1.key)) ?? 0)
     }
     for (name, value) in ordered {
       let inner = path.appending(name)
@@ -157,10 +180,7 @@ struct ConfigurationReader {
   private mutating func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
     let hint = home(of: key, apartFrom: path.parent.description)
     let nearest = hint.isEmpty ? NearestName.among(known, to: key) : nil
-    problems.append(
-      ConfigurationProblem(
-        file: file, line: locator.line(of: path), table: path.parent.description,
-        message: "unknown key '\(key)'" + hint, nearest: nearest))
+    note("unknown key '\(key)'" + hint, at: path, table: path.parent, nearest: nearest)
   }
 
   /// Where a key would be at home that stands in the wrong table; empty if nowhere.

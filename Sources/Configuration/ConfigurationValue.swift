@@ -1,4 +1,4 @@
-/// A value as the configuration file can hold it, free of the parser that read it.
+/// A value as the configuration file can hold it, free of its place there.
 ///
 /// Two things are made of it: the file's tree before the schema has judged it, and the settings a worker is sent, which
 /// are JSON: `{"relays":["wss://relay.example"],"ephemeral":true,"requestTimeoutMilliseconds":30000}`. TOML's dates and

@@ -51,8 +51,8 @@ struct LoadTests {
         return nil
       } catch { return "\(error)" }
     }
-    #expect(description(of: Array("a\nb".utf8) + [0xFF, 0x0A]) == "x.conf:2: this is not UTF-8")
-    #expect(description(of: Array("[bus]\n".utf8) + [0]) == "x.conf:2: a control character; not a text file?")
+    #expect(description(of: Array("a\nb".utf8) + [0xFF, 0x0A]) == "x.conf:2:2: this is not UTF-8")
+    #expect(description(of: Array("[bus]\n".utf8) + [0]) == "x.conf:2:1: a control character, U+0000; not a text file?")
   }
 
   @Test("On a real disk: nothing there is nil, a directory and a device are refused, a file is read whole")
