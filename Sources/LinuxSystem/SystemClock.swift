@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The kernel's clocks, in nanoseconds. Wall time is not among them: no interval may be measured by it.
