@@ -158,7 +158,8 @@ let package = Package(
     .testTarget(
       name: "RoostClientTests",
       dependencies: [
-        "Clocks", "Frames", "Contracts", "EventLoop", "Bus", "MessageHub", "RoostClient", "roost", "TestSupport",
+        "Clocks", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "RoostClient", "roost",
+        "TestSupport",
       ], swiftSettings: strict),
     .testTarget(name: "RoostOutputTests", dependencies: ["Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
   ]

@@ -124,10 +124,9 @@ struct Log: ParsableCommand {
     func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
       let request = request
       try await session.show(SupervisorMethod.logLevel, request) { (_: JSONValue, _) in
-        let category = request.category == "*" ? "All other categories" : "Category '\(request.category)'"
-        return [
-          VisibleText.make("\(category) now \(request.category == "*" ? "log" : "logs") at level \(request.level).")
-        ]
+        let isGeneral = request.category == "*"
+        let subject = isGeneral ? "All other categories now log" : "Category '\(request.category)' now logs"
+        return [VisibleText.make("\(subject) at level \(request.level).")]
       }
       return .done
     }
@@ -139,8 +138,9 @@ extension CommandSession {
   func move(
     _ method: String, _ command: WorkerCommand, timeout: Timeout = .moving
   ) async throws(Refusal) -> ExitStatus {
-    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, _) in
-      return [VisibleText.make(result.sentence)]
+    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, style) in
+      let worker = style.paint(VisibleText.make(result.worker), .strong)
+      return ["\(worker) is \(VisibleText.make(result.state)): \(VisibleText.make(result.sentence))"]
     }
     return .done
   }

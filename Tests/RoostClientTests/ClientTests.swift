@@ -123,8 +123,7 @@ import Testing
     }
   }
 
-  @Test(
-    "Parts that nobody takes hold back the producer; taking them lets it go on; releasing the answer gives all back")
+  @Test("Parts that nobody takes hold back their producer; taking them lets it go on")
   func backPressure() async throws {
     let directory = try TemporaryDirectory()
     try await LoopThread.run {

@@ -120,8 +120,8 @@ final class FakeHub {
   }
 
   private func greet(_ peer: Peer, _ payload: UnsafeRawBufferPointer) {
-    guard let hello = try? JSONPayload.decode(Hello.self, from: payload), let role = table.role(named: hello.role)
-    else {
+    let greeting = try? JSONPayload.decode(Hello.self, from: payload)
+    guard let hello = greeting, let role = table.role(named: hello.role) else {
       send(peer, .fatal, JSONPayload.encode(Refusal(.badPayload, "this is no HELLO")))
       peer.stream.flushAndClose()
       return
@@ -141,7 +141,7 @@ final class FakeHub {
     guard let seat else { return peer.stream.close() }
     if role != .client { workerSeats[hello.name] = seat }
     peer.seat = seat
-    greeting[ObjectIdentifier(peer)] = nil
+    self.greeting[ObjectIdentifier(peer)] = nil
     peers[seat] = peer
     let welcome = Welcome(
       endpoint: hub.endpoint(of: seat).rawValue, frameLimit: FrameReader.defaultLengthMaximum,

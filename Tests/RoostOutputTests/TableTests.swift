@@ -88,8 +88,8 @@ import Testing
       message: "lost\u{1B}[31m", fields: ["url": "ws://a b", "n": "1"])
     #expect(
       lines.line(first) == #"11-21 08:42:17.123  relay-main    warning   relay     lost\e[31m  n=1  url="ws://a b""#)
-    let second = LogRecord(
-      time: "?", worker: "a-worker-with-a-very-long-name", level: "info", category: "c", message: "m")
+    let name = "a-worker-with-a-very-long-name"
+    let second = LogRecord(time: "?", worker: name, level: "info", category: "c", message: "m")
     #expect(lines.line(second) == "?  a-worker-with-a-ver…  info      c         m")
   }
 
@@ -97,8 +97,8 @@ import Testing
   func why() {
     let record = LogRecord(
       time: "2026-11-21T08:42:17.123Z", worker: "w", level: "error", category: "stderr", message: "boom")
-    let result = WhyResult(
-      worker: "w", state: "failed", sentences: ["It crashed 5 times in 60 s."], lastLines: [record])
+    let sentences = ["It crashed 5 times in 60 s."]
+    let result = WhyResult(worker: "w", state: "failed", sentences: sentences, lastLines: [record])
     #expect(
       WhyText.lines(result, .plain) == [
         "w is failed.", "It crashed 5 times in 60 s.", "", "Its last log lines:",

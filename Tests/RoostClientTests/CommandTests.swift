@@ -1,0 +1,219 @@
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import MessageHub
+import TestSupport
+import Testing
+
+/// The real `roost` program against the hub's machine.
+@Suite(.serialized) struct CommandTests {
+  /// What a run of the program gave.
+  private struct Run: Equatable {
+    var status: Int32
+    var output: String
+  }
+
+  /// Runs `roost` with a text on its standard input, a pipe, and waits for its end. Standard error goes with the output.
+  private func roost(_ hub: FakeHub, _ arguments: [String], input: String = "") async throws -> Run {
+    let path = await hub.path
+    return try await Task.detached {
+      let pipe = try Descriptors.pipe()
+      let process = try SpawnedProcess(
+        SpawnedProcess.builtProgram("roost"), arguments, environment: ["ROOST_SOCKET=\(path)", "PATH=/usr/bin:/bin"],
+        descriptors: [0: pipe.first])
+      Descriptors.close(pipe.first)
+      input.withCString { text in _ = write(pipe.second, text, strlen(text)) }
+      Descriptors.close(pipe.second)
+      let output = try process.readAllOutput()
+      guard case .exited(let status) = try process.waitForEnd() else { return Run(status: -1, output: output) }
+      return Run(status: status, output: output)
+    }.value
+  }
+
+  @EventLoopActor
+  private func hub(
+    _ directory: TemporaryDirectory, _ serve: @escaping @EventLoopActor (FakeHub, HubCall, String, [UInt8]) -> Void
+  ) throws -> FakeHub {
+    LoopThread.start()
+    let hub = try FakeHub(path: directory.path + "/roost.sock")
+    hub.onServe = { [unowned hub] call, method, payload in serve(hub, call, method, payload) }
+    return hub
+  }
+
+  @Test("A call prints each part on a line as it came, the last answer last")
+  func call() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try hub(directory) { hub, call, _, payload in
+        _ = hub.answer(call, "{\"b\": 1.50,\n\"a\":2}", more: true)
+        _ = hub.answer(call, String(decoding: payload, as: UTF8.self))
+      }
+      let typed = try await roost(hub, ["call", "supervisor.status", "[1]"])
+      #expect(typed == Run(status: 0, output: "{\"b\":1.50,\"a\":2}\n[1]\n"))
+      let piped = try await roost(hub, ["call", "supervisor.status", "-", "--json"], input: "{\"x\":1}\n")
+      #expect(piped == Run(status: 0, output: "{\"b\":1.50,\"a\":2}\n{\"x\":1}\n"))
+      hub.stop()
+    }
+  }
+
+  @Test("Each kind of failure has its exit code")
+  func exitCodes() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try hub(directory) { hub, call, method, _ in
+        switch method {
+        case "supervisor.why": hub.refuse(call, Refusal(.badRequest, "no worker 'x'", outcome: .notStarted))
+        case "supervisor.reload": hub.refuse(call, Refusal(.denied, "not for you", outcome: .notStarted))
+        default: break
+        }
+      }
+      let failed = try await roost(hub, ["why", "x"])
+      #expect(failed == Run(status: 1, output: "roost: no worker 'x'\n       (bad-request; nothing was done)\n"))
+      #expect(try await roost(hub, ["reload"]).status == 4)
+      #expect(try await roost(hub, ["call", "supervisor.status", "--timeout", "100ms"]).status == 5)
+      for wrong in [
+        ["statsu"], ["why"], ["call", "x", "{"], ["log", "level", "a=b"], ["stop", "w", "--deadline", "1y"],
+      ] {
+        #expect(try await roost(hub, wrong).status == 2, "\(wrong)")
+      }
+      #expect(try await roost(hub, ["statsu"]).output.contains("Did you mean 'roost status'?"))
+      hub.stop()
+      let away = try await roost(hub, ["status", "--json"])
+      #expect(away.status == 3 && away.output.hasPrefix("{\"code\":\"no-supervisor\""))
+    }
+  }
+
+  @Test("The pipe answers every line, the bad ones too, and ends when all is answered")
+  func pipe() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try hub(directory) { hub, call, method, payload in
+        if method == "supervisor.logs" { _ = hub.answer(call, "1", more: true) }
+        _ = hub.answer(call, String(decoding: payload, as: UTF8.self))
+      }
+      let input = """
+        {"id":{"n":1},"method":"supervisor.logs","params":12345678901234567890}
+        nonsense
+        {"id":2,"method":"supervisor.statsu"}
+
+        {"id":[],"method":"supervisor.status"}
+        """
+      let run = try await roost(hub, ["pipe"], input: input)
+      #expect(run.status == 0)
+      let lines = Set(run.output.split(separator: "\n").map(String.init))
+      #expect(lines.count == 5)
+      #expect(lines.contains(#"{"id":{"n":1},"part":1}"#))
+      #expect(lines.contains(#"{"id":{"n":1},"result":12345678901234567890}"#))
+      #expect(lines.contains(#"{"id":[],"result":{}}"#))
+      #expect(lines.contains { $0.contains("line 2 is not JSON") })
+      #expect(lines.contains { $0.hasPrefix(#"{"id":2,"error":{"code":"unknown-method""#) })
+      hub.stop()
+    }
+  }
+
+  @Test("Many requests through the pipe are all answered, beyond every window")
+  func manyThroughPipe() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try hub(directory) { hub, call, _, payload in
+        _ = hub.answer(call, String(decoding: payload, as: UTF8.self))
+      }
+      let count = 1_000
+      let input = (1...count).map { "{\"id\":\($0),\"method\":\"supervisor.status\",\"params\":\($0)}\n" }.joined()
+      let run = try await roost(hub, ["pipe"], input: input)
+      let lines = Set(run.output.split(separator: "\n"))
+      #expect(lines == Set((1...count).map { "{\"id\":\($0),\"result\":\($0)}" }))
+      hub.stop()
+    }
+  }
+
+  @Test("A reader that does not read holds back the call's producer, and Ctrl-C still ends the call with 130")
+  func backPressure() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      var sent = 0
+      var call: HubCall?
+      @EventLoopActor func pump(_ hub: FakeHub) {
+        guard let call else { return }
+        repeat { sent += 1 } while hub.answer(call, "\"\(String(repeating: "x", count: 8_000))\"", more: true)
+      }
+      let hub = try hub(directory) { hub, received, _, _ in
+        call = received
+        pump(hub)
+      }
+      hub.onRoom = { [unowned hub] in pump(hub) }
+      let process = try SpawnedProcess(
+        SpawnedProcess.builtProgram("roost"), ["call", "supervisor.logs"], environment: ["ROOST_SOCKET=\(hub.path)"])
+      try await eventually("the stream has begun") { sent > 0 }
+      var last = -1
+      try await eventually("it stands still") {
+        defer { last = sent }
+        await EventLoopActor.sleep(milliseconds: 150)
+        return last == sent
+      }
+      // The pipe's 64 KB, the client's window of 1 MiB and the hub's mailbox of 1 MiB, and no more.
+      #expect(sent < 400)
+      process.send(SIGINT)
+      #expect(try await Task.detached { try process.waitForEnd() }.value == .exited(130))
+      try await eventually("the hub hears of it") { hub.cancelled.count == 1 }
+      hub.stop()
+    }
+  }
+
+  @Test("Ctrl-C ends a stream with 0; a reader that goes away ends it quietly")
+  func streams() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let record = LogRecord(time: "t", worker: "w", level: "info", category: "c", message: "m\u{1B}")
+      var calls: [HubCall] = []
+      let hub = try hub(directory) { hub, call, _, _ in
+        calls.append(call)
+        _ = hub.answer(call, String(decoding: JSONPayload.encode([record]), as: UTF8.self), more: true)
+      }
+      let program = SpawnedProcess.builtProgram("roost")
+      let following = try SpawnedProcess(program, ["logs", "-f"], environment: ["ROOST_SOCKET=\(hub.path)"])
+      let line = try await Task.detached { try following.readLine { $0.contains("info") } }.value
+      #expect(line == #"t  w             info      c         m\e"#)
+      following.send(SIGINT)
+      #expect(try await Task.detached { try following.waitForEnd() }.value == .exited(0))
+
+      let pipe = try Descriptors.pipe()
+      let unread = try SpawnedProcess(
+        program, ["logs", "-f"], environment: ["ROOST_SOCKET=\(hub.path)"], descriptors: [1: pipe.second])
+      Descriptors.close(pipe.second)
+      Descriptors.close(pipe.first)
+      #expect(try await Task.detached { try unread.waitForEnd() }.value == .exited(0))
+      #expect(try unread.readAllOutput() == "")
+      hub.stop()
+    }
+  }
+
+  @Test("Events are printed as they happen, across a restart of the supervisor, with a mark where some may be missing")
+  func events() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try hub(directory) { _, _, _, _ in }
+      let program = SpawnedProcess.builtProgram("roost")
+      let process = try SpawnedProcess(program, ["events"], environment: ["ROOST_SOCKET=\(hub.path)"])
+      let event = #"{"time":"t","worker":"w","from":"starting","to":"ready","sentence":"it said READY"}"#
+      let repeated = LoopTimer()
+      @EventLoopActor func publish() {
+        hub.publish("supervisor.events", event)
+        repeated.set(afterMilliseconds: 20) { publish() }
+      }
+      publish()
+      let line = try await Task.detached { try process.readLine { $0.contains("ready") } }.value
+      #expect(line == "t  w               starting → ready        it said READY")
+      hub.stop()
+      try hub.start()
+      let gap = try await Task.detached { try process.readLine { $0.hasPrefix("--") } }.value
+      #expect(gap.contains("missing here"))
+      process.send(SIGINT)
+      #expect(try await Task.detached { try process.waitForEnd() }.value == .exited(0))
+      repeated.cancel()
+      hub.stop()
+    }
+  }
+}
