@@ -138,9 +138,8 @@ extension CommandSession {
   func move(
     _ method: String, _ command: WorkerCommand, timeout: Timeout = .moving
   ) async throws(Refusal) -> ExitStatus {
-    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, style) in
-      let worker = style.paint(VisibleText.make(result.worker), .strong)
-      return ["\(worker) is \(VisibleText.make(result.state)): \(VisibleText.make(result.sentence))"]
+    try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, _) in
+      [VisibleText.make(result.sentence)]
     }
     return .done
   }
