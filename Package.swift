@@ -158,6 +158,7 @@ let package = Package(
         "Clocks", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "RoostClient", "roost",
         "TestSupport",
       ], swiftSettings: strict),
-    .testTarget(name: "RoostOutputTests", dependencies: ["Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+    .testTarget(
+      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
   ]
 )

@@ -171,6 +171,9 @@ extension MessageHub {
     return report
   }
 
+  /// The role of whoever has the seat, by name.
+  public func roleName(ofSeat seat: Int) -> String { roleName(seats[seat].role) }
+
   /// The endpoint of a seat's present, or last, connection.
   public func endpoint(of seat: Int) -> Endpoint { seats[seat].endpoint }
 

@@ -1,6 +1,6 @@
 public import Frames
 
-// The lines of `roost pipe`: a request a line in, an answer a line out. `docs/protocol.md` has the same for people.
+// The lines of `roost pipe`: a request a line in, an answer a line out. `docs/protocol.md` tells people the same.
 //
 //     in   {"id":1,"method":"relay.list","params":{…},"to":"relay-main","ttlMilliseconds":5000,"atMostOnce":true}
 //     out  {"id":1,"part":…}          any number, as they come

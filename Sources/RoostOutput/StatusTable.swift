@@ -62,8 +62,7 @@ public enum StatusTable {
       "\(Amount.count(status.workers.count, "worker")), \(ready) ready", Amount.count(status.clients.count, "client"),
       status.deadLetters == 0 ? letters : style.paint(letters, .bad),
       "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) kept",
-      "roostd \(VisibleText.make(status.version)) (pid \(status.pid))"
-        + " up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",
+      "roostd pid \(status.pid) up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",
     ]
     return parts.joined(separator: " · ")
   }

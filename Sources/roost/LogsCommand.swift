@@ -29,8 +29,10 @@ struct Logs: LoopCommand {
       SupervisorMethod.logs, json: request, options: RequestOptions(ttlMilliseconds: ttl))
     try session.onInterrupt(.done) { answer.cancel() }
     var formatter = LogLines(session.style)
+    var isEmpty = true
     while let part = try await answer.next() {
       for record in try part.decoded(as: [LogRecord].self) {
+        isEmpty = false
         if session.isJSON {
           await session.output.writeLine(JSONPayload.encode(record))
         } else {
@@ -38,6 +40,7 @@ struct Logs: LoopCommand {
         }
       }
     }
+    if isEmpty, !session.isJSON { await session.output.writeLines(["Nothing was logged."]) }
     return .done
   }
 }

@@ -16,8 +16,8 @@ extension ControlService {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         switch request.action {
-        case "list": reply(call, try await listing())
-        case "show": reply(call, try await letter(request))
+        case "list": reply(call, DeadLettersResult(letters: try await listing()))
+        case "show": reply(call, DeadLettersResult(letters: [try await letter(request)]))
         case "drop": try await drop(call, request)
         case "retry": try await retry(call, request)
         default:
@@ -46,6 +46,7 @@ extension ControlService {
   }
 
   private func drop(_ call: HubCall, _ request: DeadLettersRequest) async throws(Refusal) {
+    let dropped = request.id == "all" ? try await listing() : [try await letter(request)]
     do throws(SystemFault) {
       if request.id == "all" {
         _ = try await daemon.deadLetters.dropAll()
@@ -56,7 +57,8 @@ extension ControlService {
       throw Refusal(.badRequest, "dead letter '\(request.id ?? "")': \(error)", outcome: .unknown)
     }
     await daemon.countDeadLetters()
-    reply(call, try await listing())
+    let what = request.id == "all" ? "All dead letters are" : "Dead letter \(request.id ?? "") is"
+    reply(call, DeadLettersResult(letters: dropped, sentence: "\(what) gone."))
   }
 
   /// Delivers the letter once more, alone like any message; it is dropped when it is answered at last.
@@ -95,7 +97,8 @@ extension ControlService {
         daemon.log(.warning, "hub", "dead letter \(retry.letter) was answered but not removed: \(error)")
       }
       await daemon.countDeadLetters()
-      reply(retry.call, JSONValue.object(["id": .string(retry.letter), "state": .string("answered")]))
+      let sentence = "Dead letter \(retry.letter) was delivered and answered; it is gone from the list."
+      reply(retry.call, DeadLettersResult(letters: [], sentence: sentence))
     }
   }
 }

@@ -34,7 +34,25 @@ extension ControlService {
         "denied": hub.denied, "dropped": hub.dropped, "violations": hub.violations,
       ],
       deadLetters: daemon.deadLetterCount,
-      workers: daemon.workers.map { status(of: $0, request, now) }, clients: clients)
+      workers: daemon.workers.map { status(of: $0, request, now) } + guests(now), clients: clients)
+  }
+
+  /// Workers of people's own that joined with a token and stand in no configuration.
+  private func guests(_ now: Instant) -> [WorkerStatus] {
+    daemon.shell.allConnections.compactMap { connection in
+      guard let name = connection.attachedTo, daemon.worker(named: name) == nil, let seat = connection.seat,
+        case .socket(let credentials) = connection.origin
+      else { return nil }
+      let report = daemon.shell.hub.report(seat)
+      var status = WorkerStatus(name: name, role: daemon.shell.hub.roleName(ofSeat: seat), state: "attached")
+      status.sinceMilliseconds = now.milliseconds(since: connection.joinedAt)
+      status.pid = credentials.process
+      status.mailboxFrames = report.mailboxFrames
+      status.inHand = report.inHand
+      status.residentBytes = ProcessTable.memory(of: credentials.process, withProportional: false)?.residentByteCount
+      status.sandbox = "UNSANDBOXED (started by hand)"
+      return status
+    }
   }
 
   private func status(of worker: ManagedWorker, _ request: StatusRequest, _ now: Instant) -> WorkerStatus {

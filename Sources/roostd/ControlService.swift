@@ -222,7 +222,13 @@ final class ControlService {
     let lines = min(max(request.lines ?? 50, 0), 10_000)
     let records = daemon.logs.tail(worker: request.worker, lines: lines).map(\.record)
     guard request.follow == true else {
-      reply(call, records)
+      // In parts: many long lines would not fit into one frame.
+      var rest = records[...]
+      while rest.count > LogStream.partMaximum {
+        _ = part(call, Array(rest.prefix(LogStream.partMaximum)))
+        rest = rest.dropFirst(LogStream.partMaximum)
+      }
+      reply(call, Array(rest))
       return
     }
     let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in part(call, records)

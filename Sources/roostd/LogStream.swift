@@ -15,7 +15,7 @@ final class LogStream {
   private var follower: LogFollower?
 
   /// Lines in one part.
-  static let partMaximum = 200
+  static let partMaximum = 50
 
   init(worker: String?, book: LogBook, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
     self.worker = worker

@@ -60,8 +60,14 @@ final class PeerConnection {
     stream.startReading()
   }
 
+  /// When its HELLO was accepted.
+  private(set) var joinedAt = EventLoop.process.now
+
   /// HELLO was accepted.
-  func didJoin() { deadlineTimer.cancel() }
+  func didJoin() {
+    deadlineTimer.cancel()
+    joinedAt = EventLoop.process.now
+  }
 
   /// Both sides agreed on this length limit.
   func limitFrames(to limit: Int) { reader.lengthMaximum = limit }

@@ -15,21 +15,39 @@ import Testing
     var output: String
   }
 
+  /// A started program that is waited for away from the loop, which meanwhile serves it.
+  // @unchecked: each is used by one test, which waits for one call before the next.
+  private struct Program: @unchecked Sendable {
+    let process: SpawnedProcess
+
+    init(_ hub: FakeHub, _ arguments: [String], descriptors: [Int32: Int32] = [:]) throws {
+      process = try SpawnedProcess(
+        SpawnedProcess.builtProgram("roost"), arguments,
+        environment: ["ROOST_SOCKET=\(hub.path)", "PATH=/usr/bin:/bin"], descriptors: descriptors)
+    }
+
+    func line(where condition: @escaping @Sendable (Substring) -> Bool) async throws -> String {
+      try await Task.detached { try process.readLine(where: condition) }.value
+    }
+    func allOutput() async throws -> String { try await Task.detached { try process.readAllOutput() }.value }
+    func ending() async throws -> SpawnedProcess.Ending { try await Task.detached { try process.waitForEnd() }.value }
+  }
+
   /// Runs `roost` with a text on its standard input, a pipe, and waits for its end. Standard error goes with the output.
+  @EventLoopActor
   private func roost(_ hub: FakeHub, _ arguments: [String], input: String = "") async throws -> Run {
-    let path = await hub.path
-    return try await Task.detached {
-      let pipe = try Descriptors.pipe()
-      let process = try SpawnedProcess(
-        SpawnedProcess.builtProgram("roost"), arguments, environment: ["ROOST_SOCKET=\(path)", "PATH=/usr/bin:/bin"],
-        descriptors: [0: pipe.first])
-      Descriptors.close(pipe.first)
+    let pipe = try Descriptors.pipe()
+    let program = try Program(hub, arguments, descriptors: [0: pipe.first])
+    Descriptors.close(pipe.first)
+    // More than the pipe holds would wait for the program, and so for this loop.
+    let writing = Task.detached {
       input.withCString { text in _ = write(pipe.second, text, strlen(text)) }
       Descriptors.close(pipe.second)
-      let output = try process.readAllOutput()
-      guard case .exited(let status) = try process.waitForEnd() else { return Run(status: -1, output: output) }
-      return Run(status: status, output: output)
-    }.value
+    }
+    let output = try await program.allOutput()
+    await writing.value
+    guard case .exited(let status) = try await program.ending() else { return Run(status: -1, output: output) }
+    return Run(status: status, output: output)
   }
 
   @EventLoopActor
@@ -144,8 +162,7 @@ import Testing
         pump(hub)
       }
       hub.onRoom = { [unowned hub] in pump(hub) }
-      let process = try SpawnedProcess(
-        SpawnedProcess.builtProgram("roost"), ["call", "supervisor.logs"], environment: ["ROOST_SOCKET=\(hub.path)"])
+      let program = try Program(hub, ["call", "supervisor.logs"])
       try await eventually("the stream has begun") { sent > 0 }
       var last = -1
       try await eventually("it stands still") {
@@ -155,8 +172,8 @@ import Testing
       }
       // The pipe's 64 KB, the client's window of 1 MiB and the hub's mailbox of 1 MiB, and no more.
       #expect(sent < 400)
-      process.send(SIGINT)
-      #expect(try await Task.detached { try process.waitForEnd() }.value == .exited(130))
+      program.process.send(SIGINT)
+      #expect(try await program.ending() == .exited(130))
       try await eventually("the hub hears of it") { hub.cancelled.count == 1 }
       hub.stop()
     }
@@ -167,25 +184,21 @@ import Testing
     let directory = try TemporaryDirectory()
     try await LoopThread.run {
       let record = LogRecord(time: "t", worker: "w", level: "info", category: "c", message: "m\u{1B}")
-      var calls: [HubCall] = []
       let hub = try hub(directory) { hub, call, _, _ in
-        calls.append(call)
         _ = hub.answer(call, String(decoding: JSONPayload.encode([record]), as: UTF8.self), more: true)
       }
-      let program = SpawnedProcess.builtProgram("roost")
-      let following = try SpawnedProcess(program, ["logs", "-f"], environment: ["ROOST_SOCKET=\(hub.path)"])
-      let line = try await Task.detached { try following.readLine { $0.contains("info") } }.value
+      let following = try Program(hub, ["logs", "-f"])
+      let line = try await following.line { $0.contains("info") }
       #expect(line == #"t  w             info      c         m\e"#)
-      following.send(SIGINT)
-      #expect(try await Task.detached { try following.waitForEnd() }.value == .exited(0))
+      following.process.send(SIGINT)
+      #expect(try await following.ending() == .exited(0))
 
       let pipe = try Descriptors.pipe()
-      let unread = try SpawnedProcess(
-        program, ["logs", "-f"], environment: ["ROOST_SOCKET=\(hub.path)"], descriptors: [1: pipe.second])
+      let unread = try Program(hub, ["logs", "-f"], descriptors: [1: pipe.second])
       Descriptors.close(pipe.second)
       Descriptors.close(pipe.first)
-      #expect(try await Task.detached { try unread.waitForEnd() }.value == .exited(0))
-      #expect(try unread.readAllOutput() == "")
+      #expect(try await unread.ending() == .exited(0))
+      #expect(try await unread.allOutput() == "")
       hub.stop()
     }
   }
@@ -195,8 +208,7 @@ import Testing
     let directory = try TemporaryDirectory()
     try await LoopThread.run {
       let hub = try hub(directory) { _, _, _, _ in }
-      let program = SpawnedProcess.builtProgram("roost")
-      let process = try SpawnedProcess(program, ["events"], environment: ["ROOST_SOCKET=\(hub.path)"])
+      let program = try Program(hub, ["events"])
       let event = #"{"time":"t","worker":"w","from":"starting","to":"ready","sentence":"it said READY"}"#
       let repeated = LoopTimer()
       @EventLoopActor func publish() {
@@ -204,14 +216,14 @@ import Testing
         repeated.set(afterMilliseconds: 20) { publish() }
       }
       publish()
-      let line = try await Task.detached { try process.readLine { $0.contains("ready") } }.value
+      let line = try await program.line { $0.contains("ready") }
       #expect(line == "t  w               starting → ready        it said READY")
       hub.stop()
       try hub.start()
-      let gap = try await Task.detached { try process.readLine { $0.hasPrefix("--") } }.value
+      let gap = try await program.line { $0.hasPrefix("--") }
       #expect(gap.contains("missing here"))
-      process.send(SIGINT)
-      #expect(try await Task.detached { try process.waitForEnd() }.value == .exited(0))
+      program.process.send(SIGINT)
+      #expect(try await program.ending() == .exited(0))
       repeated.cancel()
       hub.stop()
     }

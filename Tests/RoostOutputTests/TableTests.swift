@@ -34,9 +34,9 @@ import Testing
       lines == [
         "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
         "relay-main   ready    2h 14m  4312       0/5     0     2   14 MB  3 relays connected",
-        "event-store  backoff   900ms     -       4/5   117     0       -  next try in 4s; killed by SIGSEG…",
+        "event-store  backoff   900ms     -       4/5   117     0       -  next try in 4s; killed by SIGSEGV…",
         "",
-        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KB kept · roostd 0.1.0 (pid 4300) up 2h 15m, 18 MB",
+        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KB kept · roostd pid 4300 up 2h 15m, 18 MB",
       ])
     #expect(lines.allSatisfy { $0.count <= 100 })
   }
