@@ -1,7 +1,7 @@
 public import Frames
 
-/// The bounds of the hub, from `[bus]` in `supervisor.conf`. At each of them something definite happens; nothing grows past
-/// one.
+/// The bounds of the hub, from `[bus]` in `supervisor.conf`. At each of them something definite happens; nothing grows
+/// past one.
 public struct HubLimits: Sendable, Equatable {
   /// What a peer may send before it hears more: 64 frames, 1 MiB. Beyond it the peer is cut (`no-credit`).
   public var window = Window.standard
@@ -15,8 +15,9 @@ public struct HubLimits: Sendable, Equatable {
   public var clientMailboxBytes = 1 << 20
   /// Payload bytes that all mailboxes and all unanswered requests hold together; above it every mailbox counts as full.
   public var poolBytes = 16 << 20
-  /// Unanswered requests of one peer from which its credit comes back only with the answers. A worker that makes requests
-  /// while it serves one keeps a quarter of its window for them, or a circle of such workers could wait for each other.
+  /// Unanswered requests of one peer from which its credit comes back only with the answers. A worker that makes
+  /// requests while it serves one keeps a quarter of its window for them, or a circle of such workers could wait for
+  /// each other.
   public var outstandingRequests = 1_024
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3

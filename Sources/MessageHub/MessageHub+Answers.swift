@@ -154,8 +154,8 @@ extension MessageHub {
 
   /// Answers a call that the supervisor serves.
   ///
-  /// - Returns: whether the caller is still there and waiting. With `more`, also whether it may have another part now; if
-  ///   not, ``HubAction/serviceMayContinue(seat:)`` follows when it may.
+  /// - Returns: whether the caller is still there and waiting. With `more`, also whether it may have another part now;
+  ///   if not, ``HubAction/serviceMayContinue(seat:)`` follows when it may.
   @discardableResult
   public mutating func answer(
     _ call: HubCall, payload: [UInt8], more: Bool = false, actions: inout [HubAction]

@@ -70,8 +70,8 @@ extension Seat {
     return step()
   }
 
-  /// A quarter of the window may lag behind, so that a single question does not cost a CREDIT of its own; who sends large
-  /// frames hears at once, and so does a peer that could otherwise send nothing at all.
+  /// A quarter of the window may lag behind, so that a single question does not cost a CREDIT of its own; who sends
+  /// large frames hears at once, and so does a peer that could otherwise send nothing at all.
   @inline(__always)
   private mutating func step() -> CreditStep {
     let lagFrames = allowed.frames - announced.frames

@@ -87,8 +87,8 @@ extension MessageHub {
 
   // MARK: Topics
 
-  /// Copies an event to all subscribers. Workers lose none: a full mailbox holds the publisher's credit. Clients that do not
-  /// keep up lose events and are told how many.
+  /// Copies an event to all subscribers. Workers lose none: a full mailbox holds the publisher's credit. Clients that
+  /// do not keep up lose events and are told how many.
   private mutating func publish(
     _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
   ) {

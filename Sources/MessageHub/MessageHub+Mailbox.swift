@@ -198,8 +198,8 @@ extension MessageHub {
     if seats[seat].suspectInHand == index { seats[seat].suspectInHand = -1 }
   }
 
-  /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements come
-  /// mostly in order.
+  /// Looks among what the worker has in hand for the message with this sender and id. Oldest first: acknowledgements
+  /// come mostly in order.
   func findInHand(_ seat: Int, source: Endpoint, id: UInt64) -> Int? {
     for list in [seats[seat].hand, seats[seat].setAside] {
       var index = list.first

@@ -5,23 +5,24 @@ internal import HeapModule
 
 // The hub: every message between workers passes here, and here it is known who holds what.
 //
-// What: a machine without I/O. Inputs are frames from peers, comings and goings of connections, and the passing of time;
-// outputs are `HubAction`s that a shell performs. It owns the mailboxes, the credit in both directions, the table of
-// unanswered requests, and the rules of redelivery.
+// What: a machine without I/O. Inputs are frames from peers, comings and goings of connections, and the passing of
+// time; outputs are `HubAction`s that a shell performs. It owns the mailboxes, the credit in both directions, the table
+// of unanswered requests, and the rules of redelivery.
 //
-// Why in one machine: a broker sees a closed connection but no exit; a process manager sees an exit but not the work. The
-// supervisor tells this machine of both, so it can decide for every message at a worker's death, in the same instant,
-// whether it is delivered again, answered `unknown`, or kept as a dead letter.
+// Why in one machine: a broker sees a closed connection but no exit; a process manager sees an exit but not the work.
+// The supervisor tells this machine of both, so it can decide for every message at a worker's death, in the same
+// instant, whether it is delivered again, answered `unknown`, or kept as a dead letter.
 //
-// How it stays bounded. A peer may send only what it has credit for. Credit comes back when a frame leaves the hub's care:
-// at once, while the receiver's mailbox is below its bound; when the frame is taken from the mailbox, above it. So a full
-// mailbox grows by no more than the windows of those who send to it, and `poolBytes` bounds all mailboxes together.
+// How it stays bounded. A peer may send only what it has credit for. Credit comes back when a frame leaves the hub's
+// care: at once, while the receiver's mailbox is below its bound; when the frame is taken from the mailbox, above it.
+// So a full mailbox grows by no more than the windows of those who send to it, and `poolBytes` bounds all mailboxes
+// together.
 //
 // How it cannot deadlock. A peer is always read. Terminal answers, acknowledgements and what runs a connection need no
 // credit and pass every mailbox, except that an answer does not overtake parts of itself.
 //
-// Rejected: a journal in the hub (its own durable state would be a second truth beside the workers' databases: what must
-// survive the hub is committed by the worker before it says "accepted"), and one queue for each pair of peers.
+// Rejected: a journal in the hub (its own durable state would be a second truth beside the workers' databases: what
+// must survive the hub is committed by the worker before it says "accepted"), and one queue for each pair of peers.
 
 /// Routes frames between seats; see the essay at the head of the file.
 ///
@@ -69,7 +70,8 @@ public struct MessageHub: ~Copyable {
 
   // MARK: Frames
 
-  /// A frame arrived from the peer on `seat`. `payload` is borrowed for the call; actions that say `.input` refer to it.
+  /// A frame arrived from the peer on `seat`. `payload` is borrowed for the call; actions that say `.input` refer to
+  /// it.
   public mutating func received(
     _ header: FrameHeader, payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
   ) {

@@ -12,7 +12,8 @@ struct MailboxEntry {
   var delivery: Int
   /// For frames without a delivery: the end of their time to live. They are late rather than lost, with `ttl` at 1.
   var expiresAt: Instant?
-  /// For a part of an answer: the caller's delivery it belongs to (-1 otherwise), so that the terminal answer stays behind.
+  /// For a part of an answer: the caller's delivery it belongs to (-1 otherwise), so that the terminal answer stays
+  /// behind.
   var answers = -1
   var answersSerial: UInt64 = 0
   /// The seat whose credit this frame still holds, or -1.
@@ -71,8 +72,8 @@ struct Seat {
   var gaps: [UInt16: UInt64] = [:]
   var wantsRoomNotice = false
 
-  // What the peer has in hand, oldest first. What is accepted or abandoned stays long: it stands aside, so that the rest,
-  // which is looked through at every ACK, stays short.
+  // What the peer has in hand, oldest first. What is accepted or abandoned stays long: it stands aside, so that the
+  // rest, which is looked through at every ACK, stays short.
   var hand = DeliveryList()
   var setAside = DeliveryList()
   /// Both together.

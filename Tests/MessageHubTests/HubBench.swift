@@ -8,8 +8,8 @@ import Testing
 // A hub on the bench: peers that are only bookkeeping, and time that moves when told.
 //
 // The bench performs the hub's actions as a shell would, and holds the hub to the rules while it does: no frame to an
-// empty seat, none beyond the receiver's credit, no answer to a request that was answered. A peer grants credit for what it
-// takes from its inbox, unless told to be late with it.
+// empty seat, none beyond the receiver's credit, no answer to a request that was answered. A peer grants credit for
+// what it takes from its inbox, unless told to be late with it.
 
 /// A frame as a peer or a test sees it.
 struct Mail {
