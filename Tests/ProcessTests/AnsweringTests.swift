@@ -69,7 +69,7 @@ extension ProcessTests {
     func manyInHand() throws {
       try withRoost { roost in
         let client = try roost.client()
-        let slow = try (0..<40).map { try client.ask("example.slow", #"{"milliseconds":200,"key":"\#($0)"}"#) }
+        let slow = try (0..<40).map { try client.ask("example.slow", #"{"milliseconds":50,"key":"\#($0)"}"#) }
         try client.ask("example.die")
         for (number, id) in slow.enumerated() {
           #expect(try client.answer(to: id).text.contains("\"\(number)\""))

@@ -66,10 +66,16 @@ final class RunningRoost {
   ) throws -> SpawnedProcess {
     let file = open(directory + "/roostd.out", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     defer { Descriptors.close(file) }
+    let own = ["PATH=/usr/bin:/bin", "HOME=\(directory)", "ROOST_INSTANCE=\(mark)"]
+    let program = SpawnedProcess.builtProgram("roostd")
+    // With libfaketime preloaded a Swift program does not see its arguments, but it finds the file where it stands.
+    guard environment.isEmpty else {
+      return try SpawnedProcess(
+        "/usr/bin/env", ["--chdir=\(directory)"] + environment + [program], environment: own,
+        descriptors: [1: file, 2: file])
+    }
     return try SpawnedProcess(
-      SpawnedProcess.builtProgram("roostd"), ["--config", directory + "/supervisor.conf"],
-      environment: ["PATH=/usr/bin:/bin", "HOME=\(directory)", "ROOST_INSTANCE=\(mark)"] + environment,
-      descriptors: [1: file, 2: file])
+      program, ["--config", directory + "/supervisor.conf"], environment: own, descriptors: [1: file, 2: file])
   }
 
   /// What roostd wrote, at most the last lines of it.
