@@ -12,6 +12,9 @@ internal import Glibc
 // kernel does not take is handed to `uv_write`, while a second buffer collects. One call a turn instead of one a frame is
 // worth a factor of ten. `pendingByteCount` is what waits; the owner bounds it by credit, and `outputLimit` cuts a peer that
 // outgrows every bound. The memory behind an empty output buffer is given back when it had grown.
+//
+// End. A peer that goes is often noticed by a write that fails before its last words were read. They are read first: an answer
+// that was written before a death counts, and an error on the way to the dead must not swallow it.
 
 /// A byte stream over the loop: reads into the loop's buffer, coalesces writes, bounds both.
 @EventLoopActor
@@ -38,13 +41,16 @@ public final class ByteStream {
   private var isReading = false
   private var wantsReading = false
   private var isMarked = false
-  private var endFault: (LoopFault?)??
+  /// Why nothing can be written any more, while the rest of the input is still read.
+  private var writeFault: LoopFault?
   private var rest = InputRest()
   private var output = OutputBuffer()
   private var inFlight: OutputBuffer?
 
   /// Bytes of output at which the buffer is written before the turn ends.
   private static let flushThreshold = 64 << 10
+  /// Input read after writing failed; one who sends more is not dead, only deaf.
+  private static let lastWordsMaximum = 8 << 20
   /// Unused input from which a stream reads into a buffer of its own.
   private static let ownBufferThreshold = 64 << 10
 
@@ -183,7 +189,7 @@ public final class ByteStream {
   /// Appends `byteCount` bytes that `fill` writes in place; it must write them all.
   @inline(__always)
   public func write(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
-    if stream == nil { return }
+    if stream == nil || writeFault != nil { return }
     output.append(byteCount: byteCount, fill)
     if output.count >= Self.flushThreshold { flush() }
     if !isMarked, output.count > 0 {
@@ -206,7 +212,7 @@ public final class ByteStream {
     var buffer = output.unwritten
     let written = uv_try_write(stream, &buffer, 1)
     if written < 0 && written != UV_EAGAIN.rawValue {
-      end(LoopFault(code: written, doing: "write"))
+      writingFailed(LoopFault(code: written, doing: "write"))
       return
     }
     output.drop(Int(max(0, written)))
@@ -235,7 +241,7 @@ public final class ByteStream {
       Unmanaged<ByteStream>.passUnretained(self).release()
       inFlight?.free()
       inFlight = nil
-      end(LoopFault(code: status, doing: "write"))
+      writingFailed(LoopFault(code: status, doing: "write"))
       return
     }
     checkOutputLimit()
@@ -250,7 +256,7 @@ public final class ByteStream {
       return
     }
     if status < 0 {
-      end(LoopFault(code: status, doing: "write"))
+      writingFailed(LoopFault(code: status, doing: "write"))
       return
     }
     flush()
@@ -263,6 +269,31 @@ public final class ByteStream {
   }
 
   // MARK: Ending
+
+  /// The other side takes nothing more. What it sent before is in the kernel and comes first; not here, where the consumer
+  /// may be in the middle of a call. A stream that is held back keeps nobody waiting for input, and ends at once.
+  private func writingFailed(_ fault: LoopFault) {
+    guard isReading else {
+      end(fault)
+      return
+    }
+    writeFault = fault
+    output.free()
+    EventLoop.process.atTurnEnd { [weak self] in self?.readLastWords() }
+  }
+
+  private func readLastWords() {
+    var total = 0
+    while stream != nil, isReading, total < Self.lastWordsMaximum {
+      var buffer = uv_buf_t()
+      provideBuffer(&buffer)
+      let count = read(descriptor, buffer.base, buffer.len)
+      guard count > 0 else { break }
+      total += count
+      didRead(count)
+    }
+    if let writeFault { end(writeFault) }
+  }
 
   /// Closes without waiting for output and without calling back. Safe to call twice.
   public func close() {

@@ -46,6 +46,8 @@ final class ManagedWorker {
     let body: @EventLoopActor () -> Void
   }
 
+  /// The machine's start deadline comes first, since it knows what to say; the door's is a backstop behind it.
+  private static let helloSlackMilliseconds: UInt64 = 10_000
   private static let groupLookMilliseconds: UInt64 = 20
   private static let drainLookMilliseconds: UInt64 = 20
 
@@ -175,7 +177,7 @@ final class ManagedWorker {
     daemon.managedPids.insert(process.pid)
     connection = daemon.connect(
       stream, origin: .managed(worker: name, generation: generation),
-      helloDeadlineMilliseconds: max(1, configuration.startDeadline.wholeMilliseconds)
+      helloDeadlineMilliseconds: configuration.startDeadline.wholeMilliseconds + Self.helloSlackMilliseconds
     ) { [unowned self] _ in busEnded(generation) }
   }
 

@@ -50,6 +50,31 @@ import Testing
     }
   }
 
+  @Test("What the other side said before it went is read, also when writing to it fails first")
+  func lastWords() async throws {
+    try await LoopThread.run {
+      var ends: [Int32] = [-1, -1]
+      #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+      let stream = try ByteStream(descriptor: ends[0])
+      var received = 0
+      var endings: [LoopFault?] = []
+      stream.onInput = { bytes in
+        received += bytes.count
+        return bytes.count
+      }
+      stream.onEnd = { endings.append($0) }
+      stream.startReading()
+      let words = [UInt8](repeating: 7, count: 100_000)
+      #expect(write(ends[1], words, words.count) == words.count)
+      close(ends[1])
+      // Goes out at the end of this turn, before anything is read.
+      words.withUnsafeBytes { stream.write($0) }
+      try await eventually("the end") { !endings.isEmpty }
+      #expect(received == words.count)
+      #expect(endings.count == 1)
+    }
+  }
+
   @Test("A peer that sends more unusable input than the limit is cut")
   func inputLimit() async throws {
     try await LoopThread.run {

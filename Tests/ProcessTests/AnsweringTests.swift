@@ -1,0 +1,147 @@
+import Contracts
+import Frames
+import TestSupport
+import Testing
+
+/// A way to go wrong in the middle of a request, and what must come of it.
+struct Misdeed: CustomTestStringConvertible, Sendable {
+  var method: String
+  var order = "{}"
+  /// Whether the worker lives through it.
+  var isSurvived = false
+
+  var testDescription: String { method }
+
+  static let all: [Misdeed] = [
+    Misdeed(method: "echo", isSurvived: true), Misdeed(method: "slow", order: #"{"milliseconds":50}"#, isSurvived: true),
+    Misdeed(method: "answer-twice", isSurvived: true), Misdeed(method: "answer-stranger", isSurvived: true),
+    Misdeed(method: "stale-attempt", isSurvived: true), Misdeed(method: "shout", isSurvived: true),
+    Misdeed(method: "extend", isSurvived: true), Misdeed(method: "forge-source"), Misdeed(method: "no-credit"),
+    Misdeed(method: "late-hello"), Misdeed(method: "only-hub"), Misdeed(method: "oversize"),
+    Misdeed(method: "undersize"), Misdeed(method: "garbage"), Misdeed(method: "bad-version"),
+    Misdeed(method: "bad-type"), Misdeed(method: "half-frame"), Misdeed(method: "half-frame", order: #"{"at":51}"#),
+    Misdeed(method: "die"), Misdeed(method: "die", order: #"{"code":0}"#), Misdeed(method: "die", order: #"{"code":1}"#),
+    Misdeed(method: "die", order: #"{"signal":11}"#), Misdeed(method: "die", order: #"{"signal":6}"#),
+    Misdeed(method: "die-after-effect"), Misdeed(method: "leave-after-answer"), Misdeed(method: "deaf"),
+    Misdeed(method: "spin"), Misdeed(method: "drop-bus"), Misdeed(method: "orphan-and-die"),
+  ]
+}
+
+extension ProcessTests {
+  @Suite("Accepted means answered")
+  struct AnsweringTests {
+    @Test("Promise 1: whatever a worker does with a request, it gets exactly one terminal answer, and so does the next")
+    func exactlyOneAnswer() throws {
+      let layout = Layout(
+        workers: [Layout.Worker(keys: ["stuck-after": "\"1s\"", "restart": "\"always\""])],
+        bus: ["partial-frame-deadline": "\"300ms\""])
+      try withRoost(layout) { roost in
+        let client = try roost.client()
+        var ids: [UInt64] = []
+        for misdeed in Misdeed.all {
+          for flags in [[], .atMostOnce] as [FrameFlags] {
+            let id = try client.ask("example.\(misdeed.method)", misdeed.order, flags: flags)
+            ids.append(id)
+            let answer = try client.answer(to: id)
+            check(answer, misdeed, flags)
+          }
+          #expect(try client.call("example.echo", "again").text == "again", "after \(misdeed.method)")
+        }
+        #expect(client.fatal == nil)
+        for id in ids { #expect(client.terminalCounts[id] == 1, "request \(id)") }
+        #expect(try roost.status(client).keptBytes == 0)
+      }
+    }
+
+    private func check(_ answer: BusPeer.Answer, _ misdeed: Misdeed, _ flags: FrameFlags) {
+      if misdeed.isSurvived || misdeed.method == "leave-after-answer" {
+        #expect(answer.isResponse, "\(misdeed.method): \(answer.text)")
+      } else if flags.contains(.atMostOnce) {
+        #expect(answer.refusal?.code == .workerDied, "\(misdeed.method): \(answer.text)")
+        #expect(answer.refusal?.outcome == .unknown, "\(misdeed.method)")
+      } else {
+        #expect(answer.text == misdeed.order, "\(misdeed.method)")
+        #expect(answer.terminal.header.attempt == 2, "\(misdeed.method)")
+      }
+    }
+
+    @Test("Promise 1: many requests in hand at a death are all answered, once each, by the next life")
+    func manyInHand() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let slow = try (0..<40).map { try client.ask("example.slow", #"{"milliseconds":50,"key":"\#($0)"}"#) }
+        try client.ask("example.die")
+        for (number, id) in slow.enumerated() {
+          #expect(try client.answer(to: id).text.contains("\"\(number)\""))
+          #expect(client.terminalCounts[id] == 1)
+        }
+      }
+    }
+
+    @Test("Promise 1: an answer whose first part is out is not begun anew: worker-died, outcome unknown")
+    func partsAreNotRepeated() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let answer = try client.call("example.part-then-die", "{}")
+        #expect(answer.parts.count == 1)
+        #expect(answer.refusal?.code == .workerDied)
+        #expect(answer.refusal?.outcome == .unknown)
+        let stream = try client.call("example.parts", #"{"parts":500,"bytes":9000}"#)
+        #expect(stream.parts.count == 500)
+        #expect(stream.parts.allSatisfy { $0.payload.count == 9_000 })
+      }
+    }
+
+    @Test("Promise 1: a request that kills each worker that takes it is quarantined at the third, and the others go on")
+    func poison() throws {
+      try withRoost(Layout(bus: ["deliveries-maximum": "3"])) { roost in
+        let client = try roost.client()
+        let poison = try client.ask("example.die", #"{"lives":99}"#)
+        let good = try (0..<10).map { try client.ask("example.echo", "\($0)") }
+        #expect(try client.answer(to: poison).refusal?.code == .quarantined)
+        for (number, id) in good.enumerated() { #expect(try client.answer(to: id).text == "\(number)") }
+        #expect(try roost.status(client).deadLetters == 1)
+      }
+    }
+
+    @Test("Promise 1: cancelled, expired, or sent to a stopped worker: the hub answers for it")
+    func hubAnswers() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let expired = try client.call("example.slow", #"{"milliseconds":60000}"#, ttlMilliseconds: 200)
+        #expect(expired.refusal?.code == .expired)
+        #expect(expired.refusal?.outcome == .unknown)
+        let cancelled = try client.ask("example.slow", #"{"milliseconds":60000}"#)
+        client.send(FrameHeader(type: .cancel, re: cancelled))
+        #expect(try client.answer(to: cancelled).refusal?.code == .cancelled)
+        #expect(try client.call("supervisor.stop", #"{"worker":"example"}"#).isResponse)
+        let refused = try client.call("example.echo")
+        #expect(refused.refusal?.code == .unavailable)
+        #expect(refused.refusal?.outcome == .notStarted)
+        #expect(try client.call("supervisor.start", #"{"worker":"example"}"#).isResponse)
+        #expect(try client.call("example.echo", "back").text == "back")
+      }
+    }
+
+    @Test("Promise 1: an event that wants to be acknowledged is, through a death and a refusal for now")
+    func events() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let path = roost.path("events")
+        for (number, order) in [#""lives":0"#, #""lives":1,"milliseconds":50"#, #""lives":1,"signal":9"#].enumerated() {
+          let id = try client.ask(
+            "example.notice", #"{\#(order),"path":"\#(path)","key":"\#(number)"}"#, flags: .needsAck, type: .event)
+          try client.wait("the acknowledgement") { client.acknowledgements[id] != nil }
+          #expect(client.acknowledgements[id]?.header.type == .ack)
+        }
+        #expect(roost.lines("events") == ["0", "1", "2"])
+        // No delay means never.
+        let id = try client.ask("example.notice", #"{"lives":1}"#, flags: .needsAck, type: .event)
+        try client.wait("the refusal") { client.acknowledgements[id] != nil }
+        #expect(client.acknowledgements[id]?.header.type == .nack)
+        let topic = try client.number(of: "relay.states")
+        #expect(try client.call("example.publish", #"{"topic":\#(topic)}"#).text.contains("denied"))
+      }
+    }
+  }
+}
