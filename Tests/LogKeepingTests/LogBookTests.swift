@@ -140,7 +140,7 @@ import Testing
         Descriptors.close(pair.second)
       }
       try await eventually(
-        "the end of the flood",
+        within: 120, "the end of the flood",
         {
           let before = EventLoop.process.now
           await EventLoopActor.sleep(milliseconds: 1)
