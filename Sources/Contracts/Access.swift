@@ -73,12 +73,38 @@ public struct AccessTable: Sendable {
   /// The built-in table with these custom roles; roles beyond the 64th are left out.
   public init(customRoles: [CustomRole] = []) {
     for role in Role.builtIn { rolesByName[role.name] = role }
-    for (index, custom) in customRoles.prefix(AccessTable.customRoleMaximum).enumerated() {
-      let role = Role(number: Role.firstCustomNumber + UInt16(index), name: custom.name)
-      rolesByName[role.name] = role
-      self.customRoles[role.number] = custom
+    adopt(customRoles: customRoles)
+  }
+
+  /// Takes over changed custom roles. Numbers that were given stay: a role that is gone keeps its number and may do nothing.
+  public mutating func adopt(customRoles changed: [CustomRole]) {
+    for number in customRoles.keys {
+      customRoles[number]?.serves = []
+      customRoles[number]?.mayCall = []
+      customRoles[number]?.callableBy = []
+    }
+    for custom in changed {
+      if let known = rolesByName[custom.name] {
+        if customRoles[known.number] != nil { customRoles[known.number] = custom }
+      } else if customRoles.count < AccessTable.customRoleMaximum {
+        let role = Role(number: Role.firstCustomNumber + UInt16(customRoles.count), name: custom.name)
+        rolesByName[role.name] = role
+        customRoles[role.number] = custom
+      }
     }
     for entry in AccessTable.builtIn { insert(widened(entry)) }
+    for entry in all where entry.number >= AccessTable.firstCustomNumber {
+      insert(customLine(entry.number, entry.name, of: entry.server))
+    }
+  }
+
+  /// The line of a method that a custom role serves.
+  private func customLine(_ number: UInt16, _ name: String, of role: Role) -> AccessEntry {
+    var callers = (customRoles[role.number]?.callableBy ?? []).compactMap { rolesByName[$0] }
+    for (number, other) in customRoles where AccessTable.matches(name, other.mayCall) {
+      callers.append(Role(number: number, name: other.name))
+    }
+    return AccessEntry(number, name, servedBy: role, callers: callers)
   }
 
   /// A built-in line with the custom roles that may call it added.
@@ -148,11 +174,7 @@ public struct AccessTable: Sendable {
       guard let custom = customRoles[role.number], AccessTable.matches(name, custom.serves),
         Int(nextCustomNumber - AccessTable.firstCustomNumber) < AccessTable.customMethodMaximum
       else { throw ServeProblem(method: name, role: role.name) }
-      var callers = custom.callableBy.compactMap { rolesByName[$0] }
-      for (number, other) in customRoles where AccessTable.matches(name, other.mayCall) {
-        callers.append(Role(number: number, name: other.name))
-      }
-      insert(AccessEntry(nextCustomNumber, name, servedBy: role, callers: callers))
+      insert(customLine(nextCustomNumber, name, of: role))
       numbers.append(nextCustomNumber)
       nextCustomNumber += 1
       grew = true

@@ -217,6 +217,12 @@ extension MessageHub {
     return try table.register(methods: methods, of: role)
   }
 
+  /// Takes over changed roles of people's own workers.
+  public mutating func adopt(customRoles: [AccessTable.CustomRole]) {
+    table.adopt(customRoles: customRoles)
+    routes = RouteTable(table)
+  }
+
   /// Seats with a connection, to be told of a changed registry.
   public var connectedSeats: [Int] { seats.filter { $0.isConnected }.map(\.index) }
 }

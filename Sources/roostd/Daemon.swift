@@ -89,6 +89,8 @@ final class Daemon {
 
   /// Binds the socket, seats the workers and starts those that are enabled.
   func start() throws {
+    // A file size limit is an error of the write, not the end of the supervisor.
+    signal(SIGXFSZ, SIG_IGN)
     try ProcessAttributes.becomeSubreaper()
     guardian = try Guardian(shim: shimPath, instance: instance)
     if let guardian { managedPids.insert(guardian.pid) }
@@ -309,7 +311,10 @@ final class Daemon {
     }
     for worker in workers { worker.housekeep(now: now) }
     for connection in shell.allConnections where connection.attachedTo == nil {
-      if case .socket = connection.origin, connection.isStalled(now: now, milliseconds: Self.clientStallMilliseconds) {
+      guard case .socket = connection.origin, let seat = connection.seat else { continue }
+      // It neither reads nor grants credit, and what it asked for holds the credit of those who answer it.
+      let isIdle = shell.hub.busySince(seat).map { now.milliseconds(since: $0) > Self.clientStallMilliseconds } ?? false
+      if isIdle || connection.isStalled(now: now, milliseconds: Self.clientStallMilliseconds) {
         refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
       }
     }
@@ -434,8 +439,12 @@ final class Daemon {
   /// Takes over a new configuration; the caller has looked at the changes.
   func adopt(_ new: SupervisorConfiguration, _ changes: [ConfigurationChange]) throws {
     configuration = new
-    logs.apply(
-      LogBookSettings(new.log, directory: new.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
+    // Levels set while running stay, unless the file says something new about logs.
+    if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {
+      logs.apply(
+        LogBookSettings(new.log, directory: new.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
+    }
+    shell.hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init))
     for change in changes {
       guard case .worker(let name) = change.subject else { continue }
       switch change.kind {

@@ -147,6 +147,8 @@ final class WorkerProcess {
     let variables = [
       "ROOST_WORKER": worker.name, "ROOST_GENERATION": "\(plan.generation)", "ROOST_INSTANCE": plan.instance,
       "ROOST_SANDBOX": worker.sandbox.rawValue, "ROOST_STATE": plan.stateDirectory,
+      // Swift's backtracer is a program, which a sandboxed worker may not start: its tries would only delay the end.
+      "SWIFT_BACKTRACE": "enable=no",
     ]
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
