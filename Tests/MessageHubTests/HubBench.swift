@@ -51,6 +51,7 @@ final class HubBench {
   var calls: [HubCall] = []
   var cancelledCalls: [HubCall] = []
   var roomNotices: [Int] = []
+  var injectedAnswers: [(id: UInt64, mail: Mail)] = []
   var deadLetters: [DeadLetter] = []
   var controls: [Mail] = []
   let limits: HubLimits
@@ -242,7 +243,9 @@ final class HubBench {
       case .cut(let seat, let violation): cuts[seat] = violation
       case .serve(let call): calls.append(call)
       case .serviceCancelled(let call): cancelledCalls.append(call)
-      case .injectedAnswer: break
+      case .injectedAnswer(let id, let header, let payload):
+        let bytes = if case .stored(let kept) = payload { kept } else { input }
+        injectedAnswers.append((id, Mail(header: header, payload: bytes)))
       case .serviceMayContinue(let seat): roomNotices.append(seat)
       case .keepDeadLetter(let letter): deadLetters.append(letter)
       case .control(_, let header): controls.append(Mail(header: header))
