@@ -131,6 +131,8 @@ extension ProcessTests {
       var layout = Layout(workers: [Layout.Worker(), Layout.Worker(name: "flood", arguments: ["--shout"])])
       layout.supervisor = ["log-directory": "\"\(disk.path)\""]
       try withRoost(layout) { roost in
+        // The flood alone would fill it, in a time that depends on what the machine has to do besides.
+        disk.fill()
         try awaitSoon("the disk is full") { disk.freeByteCount < 8_192 }
         try Self.expectPromptStatus(roost)
         #expect(try roost.client().call("example.echo", "still").text == "still")
@@ -171,6 +173,14 @@ final class SmallDisk {
   }
 
   deinit { umount2(directory.path, Int32(MNT_DETACH)) }
+
+  /// Takes what is left of it.
+  func fill() {
+    let descriptor = open(path + "/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    let block = [UInt8](repeating: 0x2E, count: 4_096)
+    while write(descriptor, block, block.count) > 0 {}
+    close(descriptor)
+  }
 
   var freeByteCount: Int {
     var status = statvfs()
