@@ -182,7 +182,13 @@ extension Worker {
 
   private func append(_ request: Request) {
     doEffect(request.order)
+    rest(request.order)
     answer(request)
+  }
+
+  /// Between the effect and the answer.
+  private func rest(_ order: Order) {
+    if let milliseconds = order.milliseconds { usleep(UInt32(clamping: milliseconds) * 1_000) }
   }
 
   /// Does it if its ledger does not have the key yet; the answer is the same either way: the line where it stands.
@@ -191,6 +197,7 @@ extension Worker {
     var ledger = ledgers[path] ?? Worker.readLedger(path)
     if ledger[key] == nil {
       doEffect(request.order)
+      rest(request.order)
       ledger[key] = ledger.count
     }
     ledgers[path] = ledger

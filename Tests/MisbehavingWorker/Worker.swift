@@ -72,14 +72,9 @@ struct Worker {
     if flags.shouts { shout(byteCount: 64 << 10) }
     if let frame = pipe.next(withinMilliseconds: patience()) { take(frame.header, frame.payload) }
     let now = Worker.milliseconds()
-    for (_, request) in later where request.header.id != 0 && isDue(request, now) { answer(request) }
+    let due = later.filter { $0.at <= now }
     later.removeAll { $0.at <= now }
-  }
-
-  private func isDue(_ request: Request, _ now: UInt64) -> Bool {
-    later.contains {
-      $0.at <= now && $0.request.header.id == request.header.id && $0.request.header.source == request.header.source
-    }
+    for entry in due { answer(entry.request) }
   }
 
   private func patience() -> Int32 {

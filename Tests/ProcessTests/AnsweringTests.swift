@@ -13,14 +13,16 @@ struct Misdeed: CustomTestStringConvertible, Sendable {
   var testDescription: String { method }
 
   static let all: [Misdeed] = [
-    Misdeed(method: "echo", isSurvived: true), Misdeed(method: "slow", order: #"{"milliseconds":50}"#, isSurvived: true),
+    Misdeed(method: "echo", isSurvived: true),
+    Misdeed(method: "slow", order: #"{"milliseconds":50}"#, isSurvived: true),
     Misdeed(method: "answer-twice", isSurvived: true), Misdeed(method: "answer-stranger", isSurvived: true),
     Misdeed(method: "stale-attempt", isSurvived: true), Misdeed(method: "shout", isSurvived: true),
     Misdeed(method: "extend", isSurvived: true), Misdeed(method: "forge-source"), Misdeed(method: "no-credit"),
     Misdeed(method: "late-hello"), Misdeed(method: "only-hub"), Misdeed(method: "oversize"),
     Misdeed(method: "undersize"), Misdeed(method: "garbage"), Misdeed(method: "bad-version"),
     Misdeed(method: "bad-type"), Misdeed(method: "half-frame"), Misdeed(method: "half-frame", order: #"{"at":51}"#),
-    Misdeed(method: "die"), Misdeed(method: "die", order: #"{"code":0}"#), Misdeed(method: "die", order: #"{"code":1}"#),
+    Misdeed(method: "die"), Misdeed(method: "die", order: #"{"code":0}"#),
+    Misdeed(method: "die", order: #"{"code":1}"#),
     Misdeed(method: "die", order: #"{"signal":11}"#), Misdeed(method: "die", order: #"{"signal":6}"#),
     Misdeed(method: "die-after-effect"), Misdeed(method: "leave-after-answer"), Misdeed(method: "deaf"),
     Misdeed(method: "spin"), Misdeed(method: "drop-bus"), Misdeed(method: "orphan-and-die"),

@@ -159,7 +159,9 @@ final class BusPeer {
   func wait(_ what: String, within seconds: Double = 30, until condition: () -> Bool) throws {
     let end = Monotonic.seconds + seconds
     while !condition() {
-      if isEnded { throw DeadlinePassed(description: "the connection ended before \(what)\(fatal.map { ": \($0.message)" } ?? "")") }
+      if isEnded {
+        throw DeadlinePassed(description: "the connection ended before \(what)\(fatal.map { ": \($0.message)" } ?? "")")
+      }
       let left = end - Monotonic.seconds
       guard left > 0 else { throw DeadlinePassed(description: "not within \(seconds) s: \(what)") }
       receive(withinMilliseconds: Int32(left * 1_000) + 1)
@@ -209,7 +211,9 @@ final class BusPeer {
     taken.frames += 1
     taken.bytes += UInt64(byteCount)
     let window = Window.standard
-    send(FrameHeader(type: .credit), Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes).payload)
+    send(
+      FrameHeader(type: .credit),
+      Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes).payload)
   }
 }
 

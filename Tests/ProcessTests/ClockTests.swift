@@ -16,7 +16,8 @@ extension ProcessTests {
     func jumps() throws {
       // 69 always waits and is never counted: restarts without end, each after up to two seconds.
       var layout = Layout.one(
-        ["--die-at", "ready", "--exit", "69"], ["backoff-base": "\"2s\"", "backoff-ceiling": "\"2s\"", "breaker-restarts": "5"])
+        ["--die-at", "ready", "--exit", "69"],
+        ["backoff-base": "\"2s\"", "backoff-ceiling": "\"2s\"", "breaker-restarts": "5"])
       let directory = try TemporaryDirectory()
       let stamp = directory.path + "/offset"
       try Self.set("+0", stamp)

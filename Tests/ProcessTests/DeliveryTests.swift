@@ -11,7 +11,9 @@ extension ProcessTests {
     /// Every byte of a header, and the first of the payload.
     static let offsets = Array(0...(FrameHeader.byteCount + 16))
 
-    @Test("Promise 2: before HELLO, after HELLO and after READY a death loses nothing", arguments: ["start", "hello", "ready"])
+    @Test(
+      "Promise 2: before HELLO, after HELLO and after READY a death loses nothing",
+      arguments: ["start", "hello", "ready"])
     func aroundTheGreeting(place: String) throws {
       try withRoost(.one(["--die-at", place, "--lives", "4"]), awaitsReady: false) { roost in
         let client = try roost.client()
@@ -93,7 +95,8 @@ extension ProcessTests {
         let again = try client.call("example.die-after-effect", Self.order(roost, "again", #","lives":3"#))
         #expect(again.isResponse && again.terminal.header.attempt == 4)
         #expect(roost.lines("effects").filter { $0 == "again" }.count == 3)
-        let once = try client.call("example.die-after-effect", Self.order(roost, "once", #","lives":3"#), flags: .atMostOnce)
+        let once = try client.call(
+          "example.die-after-effect", Self.order(roost, "once", #","lives":3"#), flags: .atMostOnce)
         #expect(once.refusal?.outcome == .unknown)
         #expect(roost.lines("effects").filter { $0 == "once" }.count == 1)
       }

@@ -11,7 +11,7 @@ struct Layout {
     static let standardKeys = [
       "role": "\"example\"", "start-deadline": "\"20s\"", "drain-deadline": "\"5s\"", "term-deadline": "\"500ms\"",
       "stuck-after": "\"60s\"", "backoff-base": "\"10ms\"", "backoff-ceiling": "\"20ms\"", "stable-after": "\"100ms\"",
-      "breaker-restarts": "1000", "breaker-window": "\"1h\"", "sandbox": "\"off\"",
+      "breaker-restarts": "1000", "breaker-window": "\"22s\"", "sandbox": "\"off\"",
     ]
   }
 

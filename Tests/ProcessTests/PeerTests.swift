@@ -47,13 +47,18 @@ extension ProcessTests {
         (.outOfTurn, { $0.send(FrameHeader(type: .hello)) }),
         (.outOfTurn, { $0.send(FrameHeader(type: .response, re: 1, method: echo)) }),
         (.badPayload, { $0.send(FrameHeader(type: .credit), [1, 2, 3]) }),
-        (.forgedSource, { $0.send(FrameHeader(type: .request, source: Endpoint(seat: 1, turn: 1), id: 1, method: echo)) }),
+        (
+          .forgedSource,
+          { $0.send(FrameHeader(type: .request, source: Endpoint(seat: 1, turn: 1), id: 1, method: echo)) }
+        ),
         (.idNotIncreasing, { for _ in 0..<2 { $0.send(FrameHeader(type: .request, id: 7, method: echo)) } }),
         (
           .noCredit,
           { peer in
             // In one write, so that no CREDIT can come in between.
-            let one = (1...2_000).flatMap { BusPeer.bytes(FrameHeader(type: .request, id: UInt64($0), method: echo), []) }
+            let one = (1...2_000).flatMap {
+              BusPeer.bytes(FrameHeader(type: .request, id: UInt64($0), method: echo), [])
+            }
             peer.sendBytes(one)
           }
         ),

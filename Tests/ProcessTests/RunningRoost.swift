@@ -140,7 +140,8 @@ final class RunningRoost {
 
   /// The lines of a file of side effects.
   func lines(_ name: String) -> [String] {
-    String(decoding: SharedFolder.bytes(ofFile: path(name)) ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
+    String(decoding: SharedFolder.bytes(ofFile: path(name)) ?? [], as: UTF8.self).split(separator: "\n").map(
+      String.init)
   }
 
   /// A file of the test's own.
