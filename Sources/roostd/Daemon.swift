@@ -212,10 +212,13 @@ final class Daemon {
 
   func takeSpawn() -> SpawnBudget.Answer { spawnBudget.take(now: EventLoop.process.now) }
 
-  /// Processes that descend from a worker and left its group: adopted by us, and marked by what they inherited.
+  /// Processes that descend from a worker of this start and are not managed: found by what they inherited, wherever they
+  /// are. One that left its group may not be our child yet when its worker has gone: its own parent may be dying still.
   func strays(of name: String) -> [Int32] {
-    ProcessTable.children(of: getpid()).map(\.process).filter { process in
-      !managedPids.contains(process) && ProcessTable.environment(of: process, holds: "ROOST_WORKER=\(name)") == true
+    ProcessTable.entries().lazy.filter { $0.state != .ended }.map(\.process).filter { [managedPids, instance] process in
+      !managedPids.contains(process)
+        && ProcessTable.environment(of: process, holds: "ROOST_INSTANCE=\(instance)") == true
+        && ProcessTable.environment(of: process, holds: "ROOST_WORKER=\(name)") == true
     }
   }
 

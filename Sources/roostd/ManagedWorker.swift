@@ -154,6 +154,8 @@ final class ManagedWorker {
       let lockPath = daemon.configuration.supervisor.runDirectory + "/locks/\(name).lock"
       switch try FileLock.attempt(path: lockPath, information: "\(name) started by roostd pid \(getpid())") {
       case .held:
+        // Whoever of ours has it slipped away from a life that is over.
+        killStrays()
         receive(.lockBusy(generation: generation, holder: nil))
       case .acquired(let lock):
         try start(generation, lock)
@@ -220,8 +222,12 @@ final class ManagedWorker {
       case .kill: SIGKILL
       }
     process?.signalGroup(number)
-    // Those who left the group are found by what they inherited, and get no second warning.
-    if signal == .kill { for stray in daemon.strays(of: name) { kill(stray, SIGKILL) } }
+    // Those who left the group get no second warning.
+    if signal == .kill { killStrays() }
+  }
+
+  private func killStrays() {
+    for stray in daemon.strays(of: name) { kill(stray, SIGKILL) }
   }
 
   private func sendDrain(_ milliseconds: UInt64) {
