@@ -125,5 +125,6 @@ int main(int argc, char **argv) {
   waitpid(receiver, &status, 0);
   kill(sender, SIGKILL);
   waitpid(sender, NULL, 0);
+  if (WIFSIGNALED(status)) fprintf(stderr, "flood: the receiver was ended by %s\n", strsignal(WTERMSIG(status)));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -23,9 +23,9 @@ enum {
   SEAT_RECEIVER = 2,
 };
 
-/* What a peer lets roostd send: more than is ever in flight here. */
-#define PEER_WINDOW_FRAMES 65536u
-#define PEER_WINDOW_BYTES (1u << 30)
+/* What a peer lets roostd send: about what the hub in C keeps for a seat. */
+#define PEER_WINDOW_FRAMES 8192u
+#define PEER_WINDOW_BYTES (8u << 20)
 
 struct credit {
   uint64_t frames;
