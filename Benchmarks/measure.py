@@ -13,6 +13,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 YARDSTICKS = ROOT / ".build-yardsticks"
+PRODUCTS = ROOT / ".build" / "release"
 RESULTS = ROOT / "Benchmarks" / "results"
 
 

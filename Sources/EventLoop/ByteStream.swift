@@ -175,11 +175,15 @@ public final class ByteStream {
 
   // MARK: Writing
 
-  /// Bytes the kernel has taken so far.
-  public private(set) var writtenByteCount: UInt64 = 0
+  /// Bytes ever given to `write`.
+  private var acceptedByteCount: UInt64 = 0
 
-  /// Bytes that wait to be taken by the kernel.
-  public var pendingByteCount: Int { output.count + (inFlight?.count ?? 0) }
+  /// Bytes the kernel has taken so far. Means nothing once the stream is closed.
+  public var writtenByteCount: UInt64 { acceptedByteCount - UInt64(pendingByteCount) }
+
+  /// Bytes that wait to be taken by the kernel. What libuv holds is asked of libuv: a large rest leaves piece by piece, and
+  /// a peer that is reading it must not be taken for one that does not.
+  public var pendingByteCount: Int { output.count + (stream.map { uv_stream_get_write_queue_size($0) } ?? 0) }
 
   /// Appends bytes to the output; they are copied. Written at the end of the turn. Nothing happens on a closed stream.
   public func write(_ bytes: UnsafeRawBufferPointer) {
@@ -191,6 +195,7 @@ public final class ByteStream {
   public func write(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
     if stream == nil || writeFault != nil { return }
     output.append(byteCount: byteCount, fill)
+    acceptedByteCount += UInt64(byteCount)
     if output.count >= Self.flushThreshold { flush() }
     if !isMarked, output.count > 0 {
       isMarked = true
@@ -216,7 +221,6 @@ public final class ByteStream {
       return
     }
     output.drop(Int(max(0, written)))
-    writtenByteCount += UInt64(max(0, written))
     if output.count == 0 {
       output.giveBackMemory()
       return
@@ -248,7 +252,6 @@ public final class ByteStream {
   }
 
   private func didWrite(_ status: Int32) {
-    if status == 0 { writtenByteCount += UInt64(inFlight?.count ?? 0) }
     inFlight?.free()
     inFlight = nil
     guard stream != nil else {

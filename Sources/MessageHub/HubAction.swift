@@ -32,7 +32,7 @@ public enum HubAction: Sendable {
   /// The terminal answer to ``MessageHub/inject(method:payload:isRaw:now:actions:)``. Its payload may be the input.
   case injectedAnswer(id: UInt64, header: FrameHeader, payload: HubPayload)
   /// A message that killed its worker too often: keep it for a person to see.
-  case keepDeadLetter(DeadLetter)
+  indirect case keepDeadLetter(DeadLetter)
   /// A frame that runs a connection (READY, STATUS, EXTEND, GOODBYE, …), for the supervisor.
   case control(seat: Int, header: FrameHeader)
 }

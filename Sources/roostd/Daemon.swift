@@ -170,10 +170,10 @@ final class Daemon {
       outputLimit: configuration.bus.outputLimit,
       partialDeadlineMilliseconds: configuration.bus.partialFrameDeadline.wholeMilliseconds)
     greeting.insert(ObjectIdentifier(connection), connection)
-    connection.onFrame = { [unowned self, unowned connection] header, payload in
-      let isOpen = door.firstFrame(header, payload, of: connection)
+    connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
+      guard let (header, payload) = try run.next() else { return }
+      door.firstFrame(header, payload, of: connection)
       greeting.remove(ObjectIdentifier(connection))
-      return isOpen
     }
     connection.onViolation = { [unowned self, unowned connection] violation in
       refused(connection, Refusal(violation.code, violation.message))

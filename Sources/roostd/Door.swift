@@ -31,10 +31,8 @@ final class Door {
     tokens.issue(role: role, name: name, now: EventLoop.process.now, random: &random)
   }
 
-  /// The first frame of a connection.
-  ///
-  /// - Returns: whether the connection is to be read further.
-  func firstFrame(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, of connection: PeerConnection) -> Bool {
+  /// The first frame of a connection. Afterwards its frames are another's, or it is closed.
+  func firstFrame(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer, of connection: PeerConnection) {
     do throws(Refusal) {
       guard header.type == .hello else {
         throw Refusal(.outOfTurn, "the first frame must be HELLO, not \(header.type)")
@@ -49,10 +47,8 @@ final class Door {
       try check(hello)
       connection.name = hello.name
       try admit(connection, hello)
-      return !connection.stream.isClosed
     } catch {
       daemon.refused(connection, error)
-      return false
     }
   }
 
@@ -138,8 +134,8 @@ final class Door {
     }
     connection.name = ticket.name
     if let worker = daemon.worker(named: ticket.name) {
-      // Waits unread until the managed instance is gone; its frames stay in the kernel.
-      connection.onFrame = { _, _ in true }
+      // Waits unread until the managed instance is gone; its frames stay in the kernel, or in the stream.
+      connection.onFrames = { _ in }
       connection.stream.stopReading()
       connection.didJoin()
       worker.visit(ManagedWorker.Visitor(connection: connection, hello: hello, pid: credentials.process))

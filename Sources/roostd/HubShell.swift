@@ -42,8 +42,8 @@ final class HubShell {
     connections[seat] = connection
     connection.seat = seat
     connection.didJoin()
-    connection.onFrame = { [unowned self, unowned connection] header, payload in
-      received(header, payload, from: connection, seat)
+    connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
+      try received(&run, from: connection, seat)
     }
     connection.onViolation = { [unowned self] violation in
       change { hub, actions in hub.violated(violation, by: seat, actions: &actions) }
@@ -70,28 +70,26 @@ final class HubShell {
   }
 
   private func received(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from connection: PeerConnection, _ seat: Int
-  ) -> Bool {
+    _ run: inout FrameRun, from connection: PeerConnection, _ seat: Int
+  ) throws(FrameViolation) {
     var gathered: [HubAction] = []
     swap(&gathered, &actions)
-    hub.received(header, payload: payload, from: seat, now: EventLoop.process.turnStart, actions: &gathered)
-    perform(&gathered, input: payload)
-    gathered.removeAll(keepingCapacity: true)
-    swap(&gathered, &actions)
-    settleSoon()
-    return connection.seat == seat && !connection.stream.isClosed
+    defer {
+      swap(&gathered, &actions)
+      settleSoon()
+    }
+    let now = EventLoop.process.turnStart
+    while connection.seat == seat, !connection.stream.isClosed, let (header, payload) = try run.next() {
+      hub.received(header, payload: payload, from: seat, now: now, actions: &gathered)
+      perform(&gathered, input: payload)
+      gathered.removeAll(keepingCapacity: true)
+    }
   }
 
   private func perform(_ actions: inout [HubAction], input: UnsafeRawBufferPointer) {
-    for action in actions {
-      switch action {
-      case .send(let seat, let header, let payload):
-        guard let connection = connections[seat] else { continue }
-        switch payload {
-        case .none: connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
-        case .input: connection.send(header, input)
-        case .stored(let bytes): bytes.withUnsafeBytes { connection.send(header, $0) }
-        }
+    for index in actions.indices {
+      switch actions[index] {
+      case .send(let seat, let header, let payload): send(header, payload, input: input, to: seat)
       case .cut(let seat, let violation):
         guard let connection = connections[seat] else { continue }
         onCut?(connection, violation)
@@ -108,6 +106,16 @@ final class HubShell {
       case .keepDeadLetter(let letter): onDeadLetter?(letter)
       case .control(let seat, let header): onControl?(seat, header, Array(input))
       }
+    }
+  }
+
+  @inline(__always)
+  private func send(_ header: FrameHeader, _ payload: HubPayload, input: UnsafeRawBufferPointer, to seat: Int) {
+    guard let connection = connections[seat] else { return }
+    switch payload {
+    case .none: connection.send(header, UnsafeRawBufferPointer(start: nil, count: 0))
+    case .input: connection.send(header, input)
+    case .stored(let bytes): bytes.withUnsafeBytes { connection.send(header, $0) }
     }
   }
 

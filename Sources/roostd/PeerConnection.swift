@@ -28,8 +28,8 @@ final class PeerConnection {
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?
-  /// Frames of this connection go here; returns false when the connection is no longer to be read.
-  var onFrame: (@EventLoopActor (FrameHeader, UnsafeRawBufferPointer) -> Bool)?
+  /// Frames of this connection go here. What it leaves is offered to whoever stands here then, or kept until the next read.
+  var onFrames: (@EventLoopActor (inout FrameRun) throws(FrameViolation) -> Void)?
   /// Called once at the end, whoever ended it.
   var onEnd: (@EventLoopActor (String) -> Void)?
   /// Called with a protocol violation found in the bytes themselves.
@@ -120,7 +120,7 @@ final class PeerConnection {
     processWatcher = nil
     let callback = onEnd
     onEnd = nil
-    onFrame = nil
+    onFrames = nil
     onViolation = nil
     callback?(reason)
   }
@@ -128,18 +128,18 @@ final class PeerConnection {
   private func received(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
     var used = 0
     do throws(FrameViolation) {
-      loop: while !stream.isClosed {
-        switch try reader.next(in: UnsafeRawBufferPointer(rebasing: bytes[used...])) {
-        case .frame(let header, let payload):
-          used += header.frameByteCount
-          guard onFrame?(header, payload) ?? false else { return bytes.count }
-        case .needsBytes: break loop
-        }
+      // More than once only where the first frame puts another consumer in its place.
+      while let onFrames {
+        var run = FrameRun(UnsafeRawBufferPointer(rebasing: bytes[used...]), reader: reader)
+        try onFrames(&run)
+        used += run.usedByteCount
+        if run.usedByteCount == 0 || used == bytes.count { break }
       }
     } catch {
       onViolation?(error)
       return bytes.count
     }
+    if stream.isClosed { return bytes.count }
     watchPartial(used < bytes.count)
     return used
   }
