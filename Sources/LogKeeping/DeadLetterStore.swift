@@ -21,7 +21,7 @@ public struct DeadLetterFault: Error, Sendable, CustomStringConvertible {
 
 /// Messages that killed their worker too often, kept for a person to see.
 ///
-/// On disk, one file a letter, as ``DeadLetterArchive`` says. What cannot be written stays in memory, bounded, and is tried
+/// On disk, one file a letter, as `DeadLetterArchive` says. What cannot be written stays in memory, bounded, and is tried
 /// again, first after a second, then less and less often up to once a minute, and whenever another letter was written.
 @EventLoopActor
 public final class DeadLetterStore {

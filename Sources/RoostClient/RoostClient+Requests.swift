@@ -9,6 +9,7 @@ extension RoostClient {
   /// - Parameters:
   ///   - method: its name in the registry, `relay.list`.
   ///   - payload: the arguments; at most the connection's frame limit less 44 bytes.
+  ///   - options: whom to ask, for how long, and whether twice.
   /// - Throws: the refusal, with `outcome` saying whether the work was begun.
   public func request(
     _ method: String, _ payload: BusPayload = .empty, options: RequestOptions = RequestOptions()

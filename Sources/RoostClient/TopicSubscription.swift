@@ -53,6 +53,7 @@ extension RoostClient {
   /// the next event is not read.
   ///
   /// - Parameters:
+  ///   - topic: its name in the registry, `supervisor.events`.
   ///   - onGap: events are missing here; where it matters, ask for the present state.
   ///   - onEvent: one event's payload.
   /// - Throws: `unknown-method`, `denied`, `full`; `no-supervisor` when none comes in time.
