@@ -31,7 +31,7 @@ done
 install -d "$root$prefix/lib/roost" "$root$prefix/bin" "$root$prefix/share/roost" "$root$units"
 for program in "$@"; do install --strip "$(readlink -f .build-install/release)/$program" "$root$prefix/lib/roost/"; done
 for program in roostd roost; do ln -sfn "../lib/roost/$program" "$root$prefix/bin/$program"; done
-install -m 644 supervisor.conf "$root$prefix/share/roost/"
+install -m 644 supervisor.conf docs/operations.md "$root$prefix/share/roost/"
 sed "s|@PREFIX@|$prefix|g" packaging/roost.service >"$root$units/roost.service"
 chmod 644 "$root$units/roost.service"
 if [[ -z $root && ! -e $configuration/supervisor.conf ]]; then

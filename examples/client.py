@@ -17,7 +17,10 @@ connection = socket.socket(socket.AF_UNIX)
 connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
 stream = connection.makefile("rb")  # reads whole frames
 send(HELLO, json.dumps({"role": "client", "name": "client.py"}).encode())
-send(REQUEST, arguments.encode(), id=1, method=receive()[2]["registry"]["methods"][name]["number"])
+type, _, welcome = receive()
+if type == FATAL: sys.exit(json.dumps(welcome))
+if name not in (methods := welcome["registry"]["methods"]): sys.exit(f"there is no method {name}")
+send(REQUEST, arguments.encode(), id=1, method=methods[name]["number"])
 while (frame := receive())[0] not in (ERROR, FATAL):
     if frame[0] == RESPONSE: print(json.dumps(frame[2], indent=2))
     if frame[0] == RESPONSE and not frame[1] & MORE: sys.exit(0)

@@ -217,6 +217,13 @@ extension MessageHub {
     return try table.register(methods: methods, of: role)
   }
 
+  /// Takes over changed bounds. Peers keep the window that they were told.
+  public mutating func adopt(limits: HubLimits) {
+    let window = self.limits.window
+    self.limits = limits
+    self.limits.window = window
+  }
+
   /// Takes over changed roles of people's own workers.
   public mutating func adopt(customRoles: [AccessTable.CustomRole]) {
     table.adopt(customRoles: customRoles)

@@ -33,7 +33,8 @@ public struct MessageHub: ~Copyable {
   /// Who may call what; grows when custom workers bring methods.
   public internal(set) var table: AccessTable
   var routes: RouteTable
-  let limits: HubLimits
+  /// The bounds in force.
+  public internal(set) var limits: HubLimits
 
   var seats: [Seat] = [Seat(index: 0)]
   var freeSeats: [Int] = []

@@ -14,10 +14,10 @@ public enum Amount {
     small == 0 ? "\(large)\(unit)" : "\(large)\(unit) \(small)\(smallUnit)"
   }
 
-  /// Bytes in units of 1,024, with one decimal below 10: `512 B`, `9.4 MB`, `14 MB`.
+  /// Bytes in units of 1,024, with one decimal below 10: `512 B`, `9.4 MiB`, `14 MiB`.
   public static func bytes(_ count: UInt64) -> String {
     if count < 1_024 { return "\(count) B" }
-    let units = ["KB", "MB", "GB", "TB", "PB", "EB"]
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
     var index = 0
     var divisor: UInt64 = 1_024
     // 1,023.95 and more would round to 1,024 of the unit.

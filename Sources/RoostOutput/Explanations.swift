@@ -5,8 +5,13 @@ public enum WhyText {
   /// The lines.
   public static func lines(_ result: WhyResult, _ style: Style) -> [String] {
     let state = style.paint(VisibleText.make(result.state), StateTone.of(result.state))
-    var lines = ["\(style.paint(VisibleText.make(result.worker), .strong)) is \(state)."]
-    lines += result.sentences.map { VisibleText.make($0) }
+    let worker = VisibleText.make(result.worker)
+    var lines = result.sentences.map { VisibleText.make($0) }
+    if let first = lines.first, first.hasPrefix(worker + " ") {
+      lines[0] = style.paint(worker, .strong) + first.dropFirst(worker.count)
+    } else {
+      lines.insert("\(style.paint(worker, .strong)) is \(state).", at: 0)
+    }
     guard !result.lastLines.isEmpty else { return lines }
     lines += ["", style.paint("Its last log lines:", .strong)]
     var formatter = LogLines(style)

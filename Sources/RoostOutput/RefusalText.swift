@@ -14,10 +14,9 @@ public enum RefusalText {
     if let wait = refusal.retryAfterMilliseconds {
       facts.append("try again in \(Amount.duration(milliseconds: UInt64(wait)))")
     }
-    return [
-      style.paint("roost: ", .bad) + VisibleText.make(refusal.message),
-      style.paint("       (\(facts.joined(separator: "; ")))", .dim),
-    ]
+    let message = refusal.message.split(separator: "\n").map { VisibleText.make($0) }
+    return [style.paint("roost: ", .bad) + (message.first ?? "")] + message.dropFirst().map { "       " + $0 }
+      + [style.paint("       (\(facts.joined(separator: "; ")))", .dim)]
   }
 }
 

@@ -25,7 +25,8 @@ public enum StatusTable {
     var cells: [TextTable.Cell] = [
       .init(worker.name), .init(worker.state, StateTone.of(worker.state)),
       .init(Amount.duration(milliseconds: worker.sinceMilliseconds)), optional(worker.pid.map { "\($0)" }),
-      .init("\(worker.restarts)/\(worker.restartLimit)", restarts),
+      // Whoever joined by hand is never restarted.
+      worker.restartLimit == 0 ? optional(nil) : .init("\(worker.restarts)/\(worker.restartLimit)", restarts),
       .init("\(worker.mailboxFrames)", worker.mailboxFrames == 0 ? .dim : .plain),
       .init("\(worker.inHand)", worker.inHand == 0 ? .dim : .plain), optional(worker.residentBytes.map(Amount.bytes)),
     ]
@@ -61,7 +62,7 @@ public enum StatusTable {
     let parts = [
       "\(Amount.count(status.workers.count, "worker")), \(ready) ready", Amount.count(status.clients.count, "client"),
       status.deadLetters == 0 ? letters : style.paint(letters, .bad),
-      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) kept",
+      "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) of mail",
       "roostd pid \(status.pid) up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",
     ]
     return parts.joined(separator: " · ")

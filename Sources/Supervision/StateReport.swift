@@ -29,9 +29,13 @@ public struct StateReport: Hashable, Sendable {
   /// The timers that run.
   public var timers: [WorkerTimer: Instant]
 
+  private static let newMilliseconds: UInt64 = 1_000
+
   /// Why it is as it is, in sentences: the state, what comes next, the breaker's arithmetic, the last end.
   public func sentences(now: Instant) -> [String] {
-    var sentences = ["\(name) \(stateSentence), for \(now.spoken(since: since))."]
+    // Of what has just happened nobody wants to read for how long.
+    let isNew = now.milliseconds(since: since) < Self.newMilliseconds
+    var sentences = ["\(name) \(stateSentence)\(isNew ? "" : ", for \(now.spoken(since: since))")."]
     for (timer, instant) in timers.sorted(by: { $0.value < $1.value }) where instant != nextAttempt {
       sentences.append("\(timer.sentence(in: instant.spoken(since: now))).")
     }
@@ -65,8 +69,8 @@ public struct StateReport: Hashable, Sendable {
     case .backoff: "waits before its next start"
     case .execFailed(let text, _): "could not be run: \(text)"
     case .failed(let reason): "has failed: \(reason.sentence)"
-    case .held: "is held; its mail is kept"
-    case .attached(let pid): "is attached: pid \(pid) was started by hand, and is neither watched nor restarted"
+    case .held: "is held, its mail kept"
+    case .attached(let pid): "is attached: pid \(pid), started by hand, neither watched nor restarted"
     case .exited: "has left and is not started again"
     }
   }

@@ -19,7 +19,9 @@ extension WorkerMachine {
       // Asked again after a refusal: the reason stands until the answer changes it, or the log would flicker.
       break
     default:
-      enter(.waiting(.spawning), "is spawned as generation \(next.generation)", &turn)
+      // After an end at once: this sentence is the only one that tells how it ended.
+      let end = state.kind == .stopping ? lastExit.map { "\($0.sentence) and " } ?? "" : ""
+      enter(.waiting(.spawning), "\(end)is spawned as generation \(next.generation)", &turn)
     }
     turn.actions.append(.spawn(generation: next.generation))
   }

@@ -124,7 +124,9 @@ extension ControlService {
     var checks: [DoctorResult.Check] = []
     let settings = daemon.configuration.supervisor
     for worker in daemon.workers where worker.configuration.enabled {
-      let sentence = explain(worker).first ?? ""
+      var sentence = explain(worker).first ?? ""
+      // The check bears the worker's name already.
+      if sentence.hasPrefix(worker.name + " ") { sentence.removeFirst(worker.name.count + 1) }
       checks.append(.init(name: "worker \(worker.name)", isGood: worker.isReady, text: sentence))
     }
     checks.append(
@@ -146,8 +148,8 @@ extension ControlService {
     let kept = daemon.shell.hub.keptByteCount
     checks.append(
       .init(
-        name: "mail", isGood: kept < daemon.limits.poolBytes,
-        text: "\(kept) of \(daemon.limits.poolBytes) bytes kept for workers"))
+        name: "mail", isGood: kept < daemon.shell.hub.limits.poolBytes,
+        text: "\(kept >> 10) of \(daemon.shell.hub.limits.poolBytes >> 10) KiB kept for workers"))
     if let count = ProcessTable.openDescriptorCount(of: getpid()) {
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -85,6 +85,11 @@ final class ControlService {
 
   func worker(_ name: String) throws(Refusal) -> ManagedWorker {
     if let worker = daemon.worker(named: name) { return worker }
+    if daemon.shell.allConnections.contains(where: { $0.attachedTo == name }) {
+      throw Refusal(
+        .badRequest, "\(name) was started by hand and is not in supervisor.conf; end it where it was started",
+        outcome: .notStarted)
+    }
     let hint = NearestName.hint(name, among: daemon.workers.map(\.name))
     throw Refusal(.badRequest, "supervisor.conf has no worker '\(name)'\(hint)", outcome: .notStarted)
   }
@@ -95,6 +100,10 @@ final class ControlService {
     let worker = try worker(command.worker)
     guard daemon.stopping == nil else {
       throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
+    }
+    if worker.machine.state == .held {
+      let advice = "'roost hold --release \(worker.name)' lets it run again"
+      throw Refusal(.badRequest, "\(worker.name) is held; \(advice)", outcome: .notStarted)
     }
     worker.receive(.startRequested)
     answerOnArrival(call, worker)
@@ -156,7 +165,8 @@ final class ControlService {
   private func attach(_ request: AttachRequest) throws(Refusal) -> AttachGrant {
     let roles = daemon.shell.hub.table.roles
     guard let role = roles[request.role], role != .supervisor, role != .client else {
-      let hint = NearestName.hint(request.role, among: roles.keys)
+      let workerRoles = roles.values.filter { $0 != .supervisor && $0 != .client }.map(\.name)
+      let hint = NearestName.hint(request.role, among: workerRoles)
       throw Refusal(.badRequest, "there is no worker role '\(request.role)'\(hint)", outcome: .notStarted)
     }
     let name = try attachName(request, role)
@@ -196,7 +206,7 @@ final class ControlService {
   /// SIGHUP: what goes wrong is in the log, and the old configuration stays.
   func reloadBySignal() {
     do throws(Refusal) { _ = try reload(ReloadRequest()) } catch {
-      daemon.log(.error, "supervision", "not reloaded: \(error.message)")
+      for line in error.message.split(separator: "\n") { daemon.log(.error, "supervision", "not reloaded: \(line)") }
     }
   }
 

@@ -23,8 +23,7 @@ import Supervision
 /// The running supervisor.
 @EventLoopActor
 final class Daemon {
-  private(set) var configuration: SupervisorConfiguration
-  let limits: HubLimits
+  var configuration: SupervisorConfiguration
   let shell: HubShell
   let logs: LogBook
   let deadLetters: DeadLetterStore
@@ -36,14 +35,14 @@ final class Daemon {
   /// Rereads the configuration file.
   let reread: @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
 
-  private(set) var workers: [ManagedWorker] = []
+  var workers: [ManagedWorker] = []
   var managedPids: Set<Int32> = []
   private(set) lazy var door = Door(daemon: self)
   private(set) lazy var control = ControlService(daemon: self)
   private var listener: StreamListener?
   private var listenerInode: UInt64 = 0
   private var guardian: Guardian?
-  private var spawnBudget: SpawnBudget
+  var spawnBudget: SpawnBudget
   private var suspends: SuspendDetector
   private let housekeepingTimer = LoopTimer()
   private var signals: [SignalWatcher] = []
@@ -65,13 +64,13 @@ final class Daemon {
     self.programPath = programPath
     self.reread = reread
     self.notifier = notifier
-    limits = HubLimits(configuration.bus)
     var random = SystemRandomNumberGenerator()
     instance = String(random.next(), radix: 16) + String(random.next() | 1 << 63, radix: 16)
     let now = EventLoop.process.now
     startedAt = now
     shell = HubShell(
-      limits: limits, table: AccessTable(customRoles: configuration.roles.map(AccessTable.CustomRole.init)),
+      limits: HubLimits(configuration.bus),
+      table: AccessTable(customRoles: configuration.roles.map(AccessTable.CustomRole.init)),
       traceSeed: random.next())
     logs = LogBook(
       settings: LogBookSettings(configuration.log, directory: configuration.supervisor.logDirectory),
@@ -80,8 +79,7 @@ final class Daemon {
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
       countMaximum: configuration.bus.deadLettersMaximum)
     shimPath = programPath + "/roost-exec"
-    spawnBudget = SpawnBudget(
-      perSecond: configuration.supervisor.spawnRate, burst: max(10, configuration.supervisor.spawnRate), now: now)
+    spawnBudget = SpawnBudget(configuration.supervisor, now: now)
     suspends = SuspendDetector(monotonic: now, bootNanoseconds: SystemClock.bootNanoseconds())
   }
 
@@ -121,7 +119,8 @@ final class Daemon {
     }
   }
 
-  private func add(_ configuration: WorkerConfiguration) throws {
+  /// Gives a worker its seat; it is not started by that.
+  func add(_ configuration: WorkerConfiguration) throws {
     guard let role = shell.hub.table.role(named: configuration.role),
       let seat = shell.hub.reserveSeat(name: configuration.name, role: role)
     else { throw SystemFault(call: "seat", subject: configuration.name, code: ENOSPC, advice: "Too many workers.") }
@@ -230,12 +229,7 @@ final class Daemon {
   }
 
   func announce(_ change: StateChange, of worker: ManagedWorker) {
-    let isGrave: Bool =
-      switch change.to {
-      case .failed, .execFailed: true
-      default: false
-      }
-    log(isGrave ? .error : .info, "supervision", "\(change.name) \(change.sentence)")
+    log(Self.severity(of: change), "supervision", "\(change.name) \(change.sentence)")
     let event = SupervisorEvent(
       time: WallTime.now.text, worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
       sentence: change.sentence)
@@ -253,7 +247,16 @@ final class Daemon {
     }
   }
 
-  private func tellDependents() {
+  private static func severity(of change: StateChange) -> LogSeverity {
+    switch change.to {
+    case .failed, .execFailed: .error
+    // The line that it is starting follows at once. After an end this line is the one that tells how it ended.
+    case .waiting(.spawning) where change.from.kind != .stopping: .debug
+    default: .info
+    }
+  }
+
+  func tellDependents() {
     for worker in workers where !worker.configuration.after.isEmpty {
       let missing = worker.configuration.after.filter { self.worker(named: $0)?.isReady != true }
       worker.receive(.dependenciesChanged(missing: missing))
@@ -396,7 +399,8 @@ final class Daemon {
     continueStopping()
   }
 
-  private func continueStopping() {
+  /// Tells the next workers to stop once nothing that depends on them is left; ends when nobody is.
+  func continueStopping() {
     guard stopping != nil else { return }
     let open = workers.filter { !$0.isAtRest }
     guard !open.isEmpty else {
@@ -435,62 +439,5 @@ final class Daemon {
   var exitCode: Int32 {
     if case .escalated = stopping { return 1 }
     return 0
-  }
-
-  // MARK: Reload
-
-  /// Takes over a new configuration; the caller has looked at the changes.
-  func adopt(_ new: SupervisorConfiguration, _ changes: [ConfigurationChange]) throws {
-    configuration = new
-    // Levels set while running stay, unless the file says something new about logs.
-    if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {
-      logs.apply(
-        LogBookSettings(new.log, directory: new.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
-    }
-    shell.hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init))
-    for change in changes {
-      guard case .worker(let name) = change.subject else { continue }
-      switch change.kind {
-      case .unchanged: break
-      case .added:
-        guard let added = new.worker(named: name) else { continue }
-        try add(added)
-        if added.enabled { worker(named: name)?.receive(.startRequested) }
-      case .removed: remove(name)
-      case .changed(let effect): apply(effect, to: name, new)
-      }
-    }
-    broadcastSettings()
-    tellDependents()
-    registryChanged()
-  }
-
-  private func apply(_ effect: SettingEffect, to name: String, _ new: SupervisorConfiguration) {
-    guard let worker = worker(named: name), let settings = new.worker(named: name) else { return }
-    let wasEnabled = worker.configuration.enabled
-    worker.adopt(settings)
-    if settings.enabled && !wasEnabled { worker.receive(.startRequested) }
-    if !settings.enabled && wasEnabled { worker.receive(.stopRequested(drain: nil)) }
-    if effect == .restartsWorker, settings.enabled, worker.isRunning { worker.receive(.restartRequested) }
-  }
-
-  private func remove(_ name: String) {
-    guard let worker = worker(named: name) else { return }
-    worker.receive(.stopRequested(drain: nil))
-    worker.whenArrived({ _ in worker.isAtRest }) { [unowned self] in
-      workers.removeAll { $0 === worker }
-      shell.change { hub, _ in hub.releaseSeat(worker.seat) }
-      registryChanged()
-    }
-  }
-
-  /// Running workers hear of settings and log levels that need no restart.
-  func broadcastSettings() {
-    for worker in workers {
-      guard let connection = shell.connection(on: worker.seat) else { continue }
-      let levels = JSONValue.object(logLevels.mapValues { .string($0) })
-      connection.send(
-        .config, json: JSONValue.object(["logLevels": levels, "settings": JSONValue(worker.configuration.settings)]))
-    }
   }
 }

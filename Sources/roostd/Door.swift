@@ -196,7 +196,7 @@ final class Door {
     let limit = min(daemon.configuration.bus.frameLimit, hello.frameLimit ?? FrameReader.defaultLengthMaximum)
     connection.limitFrames(to: limit)
     var welcome = Welcome(
-      endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.limits.window,
+      endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.shell.hub.limits.window,
       registry: daemon.shell.hub.registry())
     if let configuration { welcome.configuration = JSONValue(configuration.settings) }
     if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }

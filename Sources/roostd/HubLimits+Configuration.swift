@@ -1,7 +1,9 @@
+import Clocks
 import Configuration
 import Contracts
 import Frames
 import MessageHub
+import Supervision
 
 extension HubLimits {
   /// The bounds in `[bus]` of `supervisor.conf`.
@@ -14,6 +16,13 @@ extension HubLimits {
     outstandingRequests = settings.outstandingRequests
     deliveriesMaximum = UInt16(clamping: settings.deliveriesMaximum)
     defaultTTLMilliseconds = UInt32(clamping: settings.requestTTL.wholeMilliseconds)
+  }
+}
+
+extension SpawnBudget {
+  /// The rate in `[supervisor]`; ten at least may start at once.
+  init(_ settings: SupervisorSettings, now: Instant) {
+    self.init(perSecond: settings.spawnRate, burst: max(10, settings.spawnRate), now: now)
   }
 }
 

@@ -94,6 +94,8 @@ final class ManagedWorker {
     }
     isReceiving = false
     lookForArrivals()
+    // The last sign of its end may change no state, as when its program could not be run.
+    if daemon.stopping != nil { EventLoop.process.atTurnEnd { [daemon] in daemon.continueStopping() } }
   }
 
   /// New settings from a reload; what needs a restart is decided by the caller.

@@ -11,22 +11,61 @@ import argparse
 import asyncio
 import sys
 
-from nostr_sdk import Client, Event, LocalRelayBuilder, RateLimit, RelayUrl, nostr_sdk
+from nostr_sdk import (
+    DatabaseEventStatus, Event, LocalRelayBuilder, NostrDatabase, NostrDatabaseFeatures, RateLimit,
+    RejectedReason, SaveEventStatus, nostr_sdk,
+)
+
+# The relay gives this limit to a filter without one, and to one with a higher one: its builder's limits only lower it.
+RELAY_LIMIT = 500
 
 
-async def load(url, path):
-    """Publishes the file's events through a client of the same library, as anybody would."""
-    client = Client()
-    await client.add_relay(RelayUrl.parse(url))
-    await client.connect()
-    refused = 0
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            output = await client.send_event(Event.from_json(line))
-            refused += 1 if output.failed else 0
-    await client.disconnect()
-    if refused:
-        print(f"the relay refused {refused} events (expired, replaced, deleted)", file=sys.stderr)
+class Memory(NostrDatabase):
+    """Every event, as it came: nothing is replaced, deleted or expired.
+
+    A query with the relay's own limit gives all that match, which the relay passes on: only so does it serve more than 500
+    events to one filter. A smaller limit is the client's, and holds.
+    """
+
+    def __init__(self):
+        self.events = {}  # by id, as hexadecimal text
+
+    def backend(self):
+        return "memory of local_relay.py"
+
+    def features(self):
+        return NostrDatabaseFeatures(
+            persistent=False, event_expiration=False, full_text_search=False, request_to_vanish=False)
+
+    async def save_event(self, event):
+        id = event.id().to_hex()
+        if id in self.events:
+            return SaveEventStatus.rejected(RejectedReason.DUPLICATE)
+        self.events[id] = event
+        return SaveEventStatus.success()
+
+    async def check_id(self, event_id):
+        return DatabaseEventStatus.SAVED if event_id.to_hex() in self.events else DatabaseEventStatus.NOT_EXISTENT
+
+    async def event_by_id(self, event_id):
+        return self.events.get(event_id.to_hex())
+
+    async def count(self, filter):
+        return len(await self.query(filter))
+
+    async def query(self, filter):
+        """The newest first; of one second, the lower id (NIP-01)."""
+        limit = filter.as_record().limit
+        found = [event for event in self.events.values() if filter.match_event(event)]
+        found.sort(key=lambda event: (-event.created_at().as_secs(), event.id().to_hex()))
+        return found if limit is None or limit >= RELAY_LIMIT else found[:limit]
+
+    async def delete_events(self, filter):
+        for event in await self.query(filter):
+            del self.events[event.id().to_hex()]
+
+    async def wipe(self):
+        self.events.clear()
 
 
 async def main():
@@ -36,17 +75,19 @@ async def main():
     arguments = parser.parse_args()
     # Without this a callback from the library's own threads finds no loop.
     nostr_sdk.uniffi_set_event_loop(asyncio.get_running_loop())
+    memory = Memory()
+    if arguments.events:
+        with open(arguments.events, encoding="utf-8") as lines:
+            for line in lines:
+                await memory.save_event(Event.from_json(line))
+    builder = LocalRelayBuilder().addr("127.0.0.1").database(memory)
     # By default it takes 60 events a minute.
-    limit = RateLimit(max_reqs=500, notes_per_minute=1_000_000)
-    builder = LocalRelayBuilder().addr("127.0.0.1").rate_limit(limit).max_filter_limit(100_000).default_filter_limit(100_000)
+    builder = builder.rate_limit(RateLimit(max_reqs=500, notes_per_minute=1_000_000))
     if arguments.port:
         builder = builder.port(arguments.port)
     relay = builder.build()
     await relay.run()
-    url = str(await relay.url())
-    if arguments.events:
-        await load(url, arguments.events)
-    print(url, flush=True)
+    print(await relay.url(), flush=True)
     await asyncio.to_thread(sys.stdin.read)
     relay.shutdown()
 

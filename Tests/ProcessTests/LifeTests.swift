@@ -42,6 +42,19 @@ extension ProcessTests {
       }
     }
 
+    @Test("A critical worker that has failed ends the supervisor with 1, also when it never ran")
+    func criticalWithoutProgram() throws {
+      let keys = [
+        "program": "\"/nonexistent\"", "critical": "true", "breaker-restarts": "3", "backoff-base": "\"200ms\"",
+        "backoff-ceiling": "\"400ms\"",
+      ]
+      try withRoost(.one([], keys), awaitsReady: false) { roost in
+        let end = try roost.daemon.waitForEnd()
+        #expect(end == .exited(1))
+        #expect(roost.said.contains("example is critical and has failed"))
+      }
+    }
+
     @Test(
       "Promise 4: five seconds after kill -9 of roostd nothing of its workers is left, stopped, deaf and grandchildren included"
     )

@@ -33,10 +33,10 @@ import Testing
     #expect(
       lines == [
         "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
-        "relay-main   ready    2h 14m  4312       0/5     0     2   14 MB  3 relays connected",
+        "relay-main   ready    2h 14m  4312       0/5     0     2  14 MiB  3 relays connected",
         "event-store  backoff   900ms     -       4/5   117     0       -  next try in 4s; killed by SIGSEGV…",
         "",
-        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KB kept · roostd pid 4300 up 2h 15m, 18 MB",
+        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB of mail · roostd pid 4300 up 2h 15m, 18 MiB",
       ])
     #expect(lines.allSatisfy { $0.count <= 100 })
   }
@@ -110,11 +110,11 @@ import Testing
   func doctor() {
     let result = DoctorResult(checks: [
       .init(name: "socket", isGood: true, text: "mode 0600"),
-      .init(name: "memory lock", isGood: false, text: "raise RLIMIT_MEMLOCK to 64 MB"),
+      .init(name: "memory lock", isGood: false, text: "raise RLIMIT_MEMLOCK to 64 MiB"),
     ])
     #expect(
       DoctorText.lines(result, .plain) == [
-        "✓ socket       mode 0600", "✗ memory lock  raise RLIMIT_MEMLOCK to 64 MB", "", "1 check needs attention.",
+        "✓ socket       mode 0600", "✗ memory lock  raise RLIMIT_MEMLOCK to 64 MiB", "", "1 check needs attention.",
       ])
     #expect(DoctorText.lines(DoctorResult(checks: []), .plain).last == "All is well.")
   }

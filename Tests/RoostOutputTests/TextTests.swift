@@ -37,8 +37,8 @@ import Testing
   @Test(
     "Bytes have a unit and at most two or three digits",
     arguments: [
-      (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KB"), (9_900_000, "9.4 MB"), (14_680_064, "14 MB"),
-      (UInt64.max, "15 EB"),
+      (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KiB"), (9_900_000, "9.4 MiB"), (14_680_064, "14 MiB"),
+      (UInt64.max, "15 EiB"),
     ] as [(UInt64, String)])
   func bytes(count: UInt64, text: String) { #expect(Amount.bytes(count) == text) }
 

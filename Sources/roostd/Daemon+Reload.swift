@@ -1,0 +1,84 @@
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import LogKeeping
+import MessageHub
+import Supervision
+
+// What `roost reload` and SIGHUP change in a running supervisor.
+
+extension Daemon {
+  /// Takes over a new configuration; the caller has looked at the changes.
+  func adopt(_ new: SupervisorConfiguration, _ changes: [ConfigurationChange]) throws {
+    let old = configuration
+    configuration = new
+    // What needs a restart of roostd stays as it is, so that the next reload tells of it again.
+    configuration.supervisor.stateDirectory = old.supervisor.stateDirectory
+    configuration.supervisor.runDirectory = old.supervisor.runDirectory
+    configuration.supervisor.logDirectory = old.supervisor.logDirectory
+    configuration.supervisor.socket = old.supervisor.socket
+    configuration.bus.frameLimit = old.bus.frameLimit
+    configuration.bus.windowFrames = old.bus.windowFrames
+    configuration.bus.windowBytes = old.bus.windowBytes
+    adoptBounds()
+    // Levels set while running stay, unless the file says something new about logs.
+    if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {
+      logs.apply(
+        LogBookSettings(new.log, directory: old.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
+    }
+    shell.hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init))
+    for change in changes {
+      guard case .worker(let name) = change.subject else { continue }
+      switch change.kind {
+      case .unchanged: break
+      case .added:
+        guard let added = new.worker(named: name) else { continue }
+        try add(added)
+        if added.enabled { worker(named: name)?.receive(.startRequested) }
+      case .removed: remove(name)
+      case .changed(let effect): apply(effect, to: name, new)
+      }
+    }
+    broadcastSettings()
+    tellDependents()
+    registryChanged()
+  }
+
+  /// Bounds of the hub, spawning and dead letters, from the configuration in force.
+  private func adoptBounds() {
+    let limits = HubLimits(configuration.bus)
+    shell.change { hub, _ in hub.adopt(limits: limits) }
+    spawnBudget = SpawnBudget(configuration.supervisor, now: EventLoop.process.now)
+    deadLetters.countMaximum = configuration.bus.deadLettersMaximum
+  }
+
+  private func apply(_ effect: SettingEffect, to name: String, _ new: SupervisorConfiguration) {
+    guard let worker = worker(named: name), let settings = new.worker(named: name) else { return }
+    let wasEnabled = worker.configuration.enabled
+    worker.adopt(settings)
+    if settings.enabled && !wasEnabled { worker.receive(.startRequested) }
+    if !settings.enabled && wasEnabled { worker.receive(.stopRequested(drain: nil)) }
+    if effect == .restartsWorker, settings.enabled, worker.isRunning { worker.receive(.restartRequested) }
+  }
+
+  private func remove(_ name: String) {
+    guard let worker = worker(named: name) else { return }
+    worker.receive(.stopRequested(drain: nil))
+    worker.whenArrived({ _ in worker.isAtRest }) { [unowned self] in
+      workers.removeAll { $0 === worker }
+      shell.change { hub, _ in hub.releaseSeat(worker.seat) }
+      registryChanged()
+    }
+  }
+
+  /// Running workers hear of settings and log levels that need no restart.
+  func broadcastSettings() {
+    for worker in workers {
+      guard let connection = shell.connection(on: worker.seat) else { continue }
+      let levels = JSONValue.object(logLevels.mapValues { .string($0) })
+      connection.send(
+        .config, json: JSONValue.object(["logLevels": levels, "settings": JSONValue(worker.configuration.settings)]))
+    }
+  }
+}
