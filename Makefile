@@ -46,6 +46,9 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh .venv
+	@for program in roostd roost-exec relay-connector loop-bench; do \
+	  $(SWIFT) build -c release --product $$program || exit; \
+	done
 	python3 Benchmarks/run.py
 
 fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600

@@ -110,6 +110,10 @@ let package = Package(
       name: "example-client", dependencies: ["Frames", "Bus", "Contracts", "RoostClient"], path: "examples/SwiftClient",
       swiftSettings: strict),
 
+    // What an await costs; run by `make bench`
+    .executableTarget(
+      name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench", swiftSettings: strict),
+
     // Tests
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",

@@ -3,7 +3,8 @@
 
     python3 Benchmarks/report.py [FILE…]      results, one line of JSON each; without FILE the newest in Benchmarks/results
 
-A figure that one side did not measure shows a dash and "not measured": an aim is met by a measurement or not at all.
+An aim is a ratio to the yardstick ("≥ 0.5 ×") or an amount ("≤ 100 ms"); a line without one is there to be read. A figure that
+one side did not measure shows a dash and "not measured": an aim is met by a measurement or not at all.
 Exit: 0 every aim that was measured is met, 1 one is missed, 2 there is nothing to report.
 """
 
@@ -20,28 +21,42 @@ def amount(entry):
     """A median with its unit and its spread, for people."""
     if entry is None:
         return "–"
-    digits = 0 if entry["median"] >= 1000 else 1
+    digits = 0 if entry["median"] >= 100 else 2
     low, high = min(entry["rounds"]), max(entry["rounds"])
     spread = f" ({low:,.{digits}f} … {high:,.{digits}f})" if len(entry["rounds"]) > 1 else ""
     return f"{entry['median']:,.{digits}f} {entry['unit']}{spread}"
 
 
-def is_met(aim, ratio):
-    """Whether a ratio reaches its aim; both bounds belong to "met"."""
-    return ratio >= aim["aim"] if aim["better"] == "higher" else ratio <= aim["aim"]
+def judged(aim, ours, ratio):
+    """The aim as text, and the verdict; by how much an aim was missed is part of it."""
+    if "atMost" in aim:
+        unit = f" {ours['unit']}" if ours else ""
+        text, value, bound = f"≤ {aim['atMost']:,g}{unit}", ours and ours["median"], aim["atMost"]
+        share = None if value is None else value / bound
+    elif "ratioAtMost" in aim:
+        text, share = f"≤ {aim['ratioAtMost']:g} ×", None if ratio is None else ratio / aim["ratioAtMost"]
+    elif "ratioAtLeast" in aim:
+        text, share = f"≥ {aim['ratioAtLeast']:g} ×", None if ratio is None else aim["ratioAtLeast"] / max(ratio, 1e-9)
+    else:
+        return "", ""
+    if share is None:
+        return text, "not measured"
+    return text, "met" if share <= 1 else f"MISSED by {100 * (share - 1):.0f} %"
 
 
-def row(aim, results):
-    """The cells of one line of the table, and whether the aim was missed; nothing if neither side was measured."""
+def rows_of(aim, results):
+    """The lines of the table for one aim: one for each yardstick, or a single one; none if nobody was measured."""
     ours = results.get((aim["figure"], aim["ours"]))
-    yardstick = results.get((aim["figure"], aim["yardstick"]))
-    if ours is None and yardstick is None:
-        return None
-    ratio = measure.ratio(ours, yardstick)
-    sign = "≥" if aim["better"] == "higher" else "≤"
-    verdict = "not measured" if ratio is None else "met" if is_met(aim, ratio) else "MISSED"
-    return (aim["title"], amount(ours), amount(yardstick), aim["yardstick"],
-            "–" if ratio is None else f"{ratio:.2f}", f"{sign} {aim['aim']:g}", verdict)
+    yardsticks = [name for name in aim["yardsticks"] if (aim["figure"], name) in results]
+    if ours is None and not yardsticks:
+        return
+    for position, name in enumerate(yardsticks or [None]):
+        yardstick = results.get((aim["figure"], name))
+        ratio = measure.ratio(ours, yardstick)
+        text, verdict = judged(aim, ours, ratio) if position == 0 else ("", "")
+        yield (aim["title"] if position == 0 else "", amount(ours) if position == 0 else "",
+               amount(yardstick) if yardstick else "–", name or "–", "–" if ratio is None else f"{ratio:.3g} ×",
+               text, verdict)
 
 
 def table(rows):
@@ -54,12 +69,12 @@ def table(rows):
 def report(results):
     """Prints the table; returns the exit code."""
     aims = json.loads((pathlib.Path(__file__).parent / "aims.json").read_text(encoding="utf-8"))
-    rows = [cells for cells in (row(aim, results) for aim in aims) if cells]
+    rows = [cells for aim in aims for cells in rows_of(aim, results)]
     if not rows:
         print("report: no results; run 'make bench'", file=sys.stderr)
         return 2
     print(table(rows))
-    return 1 if any(cells[-1] == "MISSED" for cells in rows) else 0
+    return 1 if any(cells[-1].startswith("MISSED") for cells in rows) else 0
 
 
 def main():

@@ -18,7 +18,7 @@ role = "relay-connector"
 relays = []
 stable-after = "100ms"
 breaker-restarts = 1000
-breaker-window = "1s"
+breaker-window = "24h"
 """
 ROLE = """
 [role.bench]

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Measures everything and prints the report; `make bench` calls it.
+"""Measures everything and prints the report; `make bench` calls it after it has built the programs for release.
 
-    python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--skip restart]
+    python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--idle-seconds 20] [--skip hub]
 
-Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls on all alike. Results are
-kept in Benchmarks/results, one file a run.
+About five minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls on all
+alike. Results are kept in Benchmarks/results, one file a run.
 """
 
 import argparse
+import os
 import time
 
+import executor
 import hub
 import measure
 import report
@@ -19,20 +21,29 @@ import restart
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each throughput round")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each load of a hub")
     parser.add_argument("--restarts", type=int, default=20)
-    parser.add_argument("--skip", action="append", default=[], choices=["hub", "restart"])
+    parser.add_argument("--idle-seconds", type=float, default=20.0)
+    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "restart"])
     options = parser.parse_args()
 
     measure.build_yardsticks()
     measure.RESULTS.mkdir(exist_ok=True)
     path = measure.RESULTS / time.strftime("%Y%m%dT%H%M%S.jsonl", time.gmtime())
+    parts = {
+        "hub": lambda: hub.run(options.rounds, options.seconds),
+        "executor": lambda: executor.run(options.rounds),
+        "restart": lambda: restart.run(options.restarts, options.idle_seconds),
+    }
+    loads = []
     with path.open("w", encoding="utf-8") as file:
-        if "hub" not in options.skip:
-            measure.write(hub.run(options.rounds, options.seconds), file)
-        if "restart" not in options.skip:
-            measure.write(restart.run(options.restarts), file)
+        for name, part in parts.items():
+            if name not in options.skip:
+                loads.append(os.getloadavg()[0])
+                measure.write(part(), file)
     report.report(measure.read([path]))
+    print(f"\n{os.cpu_count()} processors, load before each part {', '.join(f'{load:.1f}' for load in loads)}; kept in "
+          f"{path.relative_to(measure.ROOT)}")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ public struct BusSettings: Sendable, Hashable {
   /// The longest frame accepted, in bytes after its length field.
   public var frameLimit = 1 << 20
   /// How many frames a peer may send beyond those already taken.
-  public var windowFrames = 64
+  public var windowFrames = 256
   /// How many bytes a peer may send beyond those already taken; at least ``frameLimit``.
   public var windowBytes = 1 << 20
   /// How many frames wait for one worker while it is slow, restarting or held.

@@ -3,7 +3,7 @@ public import Frames
 /// The bounds of the hub, from `[bus]` in `supervisor.conf`. At each of them something definite happens; nothing grows
 /// past one.
 public struct HubLimits: Sendable, Equatable {
-  /// What a peer may send before it hears more: 64 frames, 1 MiB. Beyond it the peer is cut (`no-credit`).
+  /// What a peer may send before it hears more: 256 frames, 1 MiB. Beyond it the peer is cut (`no-credit`).
   public var window = Window.standard
   /// Frames in a worker's mailbox from which its senders get their credit back only when a frame leaves.
   public var mailboxFrames = 1_000

@@ -75,6 +75,25 @@ import Testing
     }
   }
 
+  @Test("What waits shrinks with every piece that the other side reads, not only when all is gone")
+  func pending() async throws {
+    try await LoopThread.run {
+      var ends: [Int32] = [-1, -1]
+      #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+      defer { close(ends[1]) }
+      let stream = try ByteStream(descriptor: ends[0])
+      let byteCount = 8 << 20
+      [UInt8](repeating: 7, count: byteCount).withUnsafeBytes { stream.write($0) }
+      let atFirst = stream.pendingByteCount
+      #expect(atFirst > 0 && Int(stream.writtenByteCount) + atFirst == byteCount)
+      var buffer = [UInt8](repeating: 0, count: 1 << 20)
+      #expect(read(ends[1], &buffer, buffer.count) > 0)
+      try await eventually("the next piece") { stream.pendingByteCount < atFirst }
+      #expect(stream.pendingByteCount > 0)
+      #expect(Int(stream.writtenByteCount) + stream.pendingByteCount == byteCount)
+    }
+  }
+
   @Test("A peer that sends more unusable input than the limit is cut")
   func inputLimit() async throws {
     try await LoopThread.run {

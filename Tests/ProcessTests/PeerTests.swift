@@ -66,6 +66,23 @@ extension ProcessTests {
       ]
     }
 
+    @Test("A busy peer may end every write inside a frame: the deadline is for one frame")
+    func busyPeer() throws {
+      try withRoost(Layout(bus: ["partial-frame-deadline": "\"300ms\""])) { roost in
+        let peer = try roost.client("busy")
+        let ping = BusPeer.bytes(FrameHeader(type: .ping), [])
+        let end = Monotonic.seconds + 1
+        peer.sendBytes(Array(ping[..<20]))
+        while Monotonic.seconds < end {
+          peer.receive(withinMilliseconds: 20)
+          peer.sendBytes(Array(ping[20...] + ping[..<20]))
+        }
+        peer.sendBytes(Array(ping[20...]))
+        #expect(try peer.call("example.echo", "still here").text == "still here")
+        #expect(peer.fatal == nil)
+      }
+    }
+
     @Test("Promise 9: peers that send random bytes and random frames disturb nobody", arguments: seeds(1))
     func randomPeers(seed: UInt64) throws {
       try withRoost(Layout(bus: ["partial-frame-deadline": "\"500ms\"", "hello-deadline": "\"500ms\""])) { roost in
