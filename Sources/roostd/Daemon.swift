@@ -167,7 +167,8 @@ final class Daemon {
       stream: stream, origin: origin, frameLimit: configuration.bus.frameLimit,
       outputLimit: configuration.bus.outputLimit,
       partialDeadlineMilliseconds: configuration.bus.partialFrameDeadline.wholeMilliseconds)
-    greeting.insert(ObjectIdentifier(connection), connection)
+    let victim = greeting.insert(ObjectIdentifier(connection), connection)
+    victim?.close("too many connections that say nothing")
     connection.onFrame = { [unowned self, unowned connection] header, payload in
       let isOpen = door.firstFrame(header, payload, of: connection)
       greeting.remove(ObjectIdentifier(connection))
