@@ -138,9 +138,8 @@ final class Door {
     }
     connection.name = ticket.name
     if let worker = daemon.worker(named: ticket.name) {
-      // Waits unread until the managed instance is gone; its frames stay in the kernel.
-      connection.onFrame = { _, _ in true }
-      connection.stream.stopReading()
+      // Waits unread until the managed instance is gone; its frames wait with it.
+      connection.hold()
       connection.didJoin()
       worker.visit(ManagedWorker.Visitor(connection: connection, hello: hello, pid: credentials.process))
       return
@@ -176,8 +175,7 @@ final class Door {
     do throws(Refusal) {
       let serves = try register(hello, role)
       seatWorker(connection, hello, serves, seat: seat, configuration: configuration)
-      connection.stream.offerRest()
-      connection.stream.startReading()
+      connection.resume()
     } catch {
       daemon.refused(connection, error)
     }

@@ -25,6 +25,8 @@ final class PeerConnection {
   var name = "?"
   /// The managed worker whose place an attached one has taken.
   var attachedTo: String?
+  /// Whether frames wait unread, in the stream and in the kernel.
+  private var isHeld = false
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?
@@ -38,7 +40,7 @@ final class PeerConnection {
   private var reader: FrameReader
   private let deadlineTimer = LoopTimer()
   private let partialDeadlineMilliseconds: UInt64
-  private var isPartial = false
+  private var isPartialWatched = false
   private var stall: (written: UInt64, since: Instant)?
 
   init(stream: ByteStream, origin: Origin, frameLimit: Int, outputLimit: Int, partialDeadlineMilliseconds: UInt64) {
@@ -67,6 +69,19 @@ final class PeerConnection {
   func didJoin() {
     deadlineTimer.cancel()
     joinedAt = EventLoop.process.now
+  }
+
+  /// Leaves what comes from now on unread, what has come with HELLO included, until ``resume()``.
+  func hold() {
+    isHeld = true
+    stream.stopReading()
+  }
+
+  /// Reads on where ``hold()`` left off.
+  func resume() {
+    isHeld = false
+    stream.offerRest()
+    stream.startReading()
   }
 
   /// Both sides agreed on this length limit.
@@ -128,7 +143,7 @@ final class PeerConnection {
   private func received(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
     var used = 0
     do throws(FrameViolation) {
-      loop: while !stream.isClosed {
+      loop: while !stream.isClosed && !isHeld {
         switch try reader.next(in: UnsafeRawBufferPointer(rebasing: bytes[used...])) {
         case .frame(let header, let payload):
           used += header.frameByteCount
@@ -140,21 +155,23 @@ final class PeerConnection {
       onViolation?(error)
       return bytes.count
     }
-    watchPartial(used < bytes.count)
+    watchPartial(used < bytes.count, hasMoved: used > 0)
     return used
   }
 
-  /// A frame that has begun must end.
-  private func watchPartial(_ isPartialNow: Bool) {
-    guard isPartialNow != isPartial else { return }
-    isPartial = isPartialNow
+  /// A frame that has begun must end. Time counts for each frame from its own beginning: a peer that is always in the
+  /// middle of one, but of another each time, is only busy.
+  private func watchPartial(_ isPartial: Bool, hasMoved: Bool) {
     guard seat != nil else { return }
-    if isPartial {
-      deadlineTimer.set(afterMilliseconds: partialDeadlineMilliseconds) { [unowned self] in
-        onViolation?(.rule(.tooSlow, "a frame stayed unfinished for \(partialDeadlineMilliseconds) ms"))
-      }
-    } else {
-      deadlineTimer.cancel()
+    guard isPartial else {
+      if isPartialWatched { deadlineTimer.cancel() }
+      isPartialWatched = false
+      return
+    }
+    guard hasMoved || !isPartialWatched else { return }
+    isPartialWatched = true
+    deadlineTimer.set(afterMilliseconds: partialDeadlineMilliseconds) { [unowned self] in
+      onViolation?(.rule(.tooSlow, "a frame stayed unfinished for \(partialDeadlineMilliseconds) ms"))
     }
   }
 }
