@@ -168,7 +168,8 @@ final class Daemon {
       stream: stream, origin: origin, frameLimit: configuration.bus.frameLimit,
       outputLimit: configuration.bus.outputLimit,
       partialDeadlineMilliseconds: configuration.bus.partialFrameDeadline.wholeMilliseconds)
-    greeting.insert(ObjectIdentifier(connection), connection)
+    let victim = greeting.insert(ObjectIdentifier(connection), connection)
+    victim?.close("too many connections that say nothing")
     connection.onFrames = { [unowned self, unowned connection] run throws(FrameViolation) in
       guard let (header, payload) = try run.next() else { return }
       door.firstFrame(header, payload, of: connection)

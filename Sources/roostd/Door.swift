@@ -135,8 +135,7 @@ final class Door {
     connection.name = ticket.name
     if let worker = daemon.worker(named: ticket.name) {
       // Waits unread until the managed instance is gone; its frames stay in the kernel, or in the stream.
-      connection.onFrames = { _ in }
-      connection.stream.stopReading()
+      connection.hold()
       connection.didJoin()
       worker.visit(ManagedWorker.Visitor(connection: connection, hello: hello, pid: credentials.process))
       return
@@ -172,8 +171,7 @@ final class Door {
     do throws(Refusal) {
       let serves = try register(hello, role)
       seatWorker(connection, hello, serves, seat: seat, configuration: configuration)
-      connection.stream.offerRest()
-      connection.stream.startReading()
+      connection.resume()
     } catch {
       daemon.refused(connection, error)
     }

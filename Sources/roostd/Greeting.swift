@@ -10,13 +10,17 @@ struct Greeting {
   /// Connections that may be undecided at once.
   static let countMaximum = 256
 
-  mutating func insert(_ id: ObjectIdentifier, _ connection: PeerConnection) {
+  /// Holds a connection.
+  ///
+  /// - Returns: the one that gives way for it, to be closed by the caller: a close calls back, and must not find this
+  ///   value in the middle of a change.
+  mutating func insert(_ id: ObjectIdentifier, _ connection: PeerConnection) -> PeerConnection? {
     connections[id] = connection
     order.append(id)
-    guard connections.count > Self.countMaximum, let oldest = order.first, oldest != id else { return }
+    guard connections.count > Self.countMaximum, let oldest = order.first, oldest != id else { return nil }
     let victim = connections[oldest]
     remove(oldest)
-    victim?.close("too many connections that say nothing")
+    return victim
   }
 
   mutating func remove(_ id: ObjectIdentifier) {

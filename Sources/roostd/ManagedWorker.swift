@@ -25,6 +25,8 @@ final class ManagedWorker {
   unowned let daemon: Daemon
 
   private(set) var process: WorkerProcess?
+  /// Why the program of the present process could not be run; nil while it is not known to have failed.
+  private var execFailure: String?
   private var connection: PeerConnection?
   private var visitor: Visitor?
   private var timers: [WorkerTimer: LoopTimer] = [:]
@@ -191,14 +193,21 @@ final class ManagedWorker {
       receive(.spawned(generation: generation, pid: process.pid))
       return
     }
+    // Told when the shim itself is gone: a worker whose start has failed is taken to have no process any more.
+    execFailure = "\(configuration.program): \(failure)"
     connection?.close("never started")
-    receive(.spawnFailed(generation: generation, text: "\(configuration.program): \(failure)"))
   }
 
   private func exited(_ generation: UInt32, _ exit: ChildExit) {
     guard let process, process.generation == generation else { return }
     daemon.managedPids.remove(process.pid)
     process.drainLogs()
+    if let text = execFailure {
+      execFailure = nil
+      self.process = nil
+      receive(.spawnFailed(generation: generation, text: text))
+      return
+    }
     let exit: WorkerExit =
       exit.signal != 0 ? .signal(exit.signal, coreDumped: false) : .code(Int32(clamping: exit.code))
     receive(.exited(generation: generation, exit))
@@ -277,8 +286,10 @@ final class ManagedWorker {
   }
 
   private func busEnded(_ generation: UInt32) {
+    let ended = connection
     connection = nil
-    if daemon.shell.connection(on: seat) == nil || visitor == nil {
+    // Also while a visitor waits: the hub must see this connection leave before another takes the seat.
+    if let ended, daemon.shell.connection(on: seat) === ended {
       let report = daemon.shell.unseat(seat)
       if report.isPoison { receive(.deathChargedToPoison(generation: generation)) }
     }
@@ -302,8 +313,9 @@ final class ManagedWorker {
       return
     }
     self.visitor = visitor
-    visitor.connection.onEnd = { [unowned self] _ in visitorLeft(visitor.pid) }
-    receive(.attachArrived(pid: visitor.pid))
+    let pid = visitor.pid
+    visitor.connection.onEnd = { [unowned self] _ in visitorLeft(pid) }
+    receive(.attachArrived(pid: pid))
   }
 
   private func admitVisitor() {
@@ -311,7 +323,6 @@ final class ManagedWorker {
     sandbox = "UNSANDBOXED (started by hand)"
     visitor.connection.attachedTo = name
     daemon.door.admitWorker(visitor.connection, visitor.hello, role: role, seat: seat, configuration: configuration)
-    visitor.connection.onEnd = { [unowned self] _ in visitorLeft(visitor.pid) }
   }
 
   private func visitorLeft(_ pid: Int32) {

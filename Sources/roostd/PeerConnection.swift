@@ -25,6 +25,7 @@ final class PeerConnection {
   var name = "?"
   /// The managed worker whose place an attached one has taken.
   var attachedTo: String?
+  /// Whether frames wait unread, in the stream and in the kernel.
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?
@@ -69,6 +70,18 @@ final class PeerConnection {
   func didJoin() {
     deadlineTimer.cancel()
     joinedAt = EventLoop.process.now
+  }
+
+  /// Leaves what comes from now on unread, what has come with HELLO included, until ``resume()``.
+  func hold() {
+    onFrames = { _ in }
+    stream.stopReading()
+  }
+
+  /// Reads on where ``hold()`` left off.
+  func resume() {
+    stream.offerRest()
+    stream.startReading()
   }
 
   /// Both sides agreed on this length limit.

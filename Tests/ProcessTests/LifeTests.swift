@@ -89,6 +89,20 @@ extension ProcessTests {
       }
     }
 
+    @Test("A stop ends in order at whatever moment of a start that fails it comes")
+    func stopWhileFailing() throws {
+      let layout = Layout.one([], ["program": "\"/nonexistent/program\"", "breaker-restarts": "1000"])
+      for round in 0..<6 {
+        try withRoost(layout, awaitsReady: false) { roost in
+          let client = try roost.client()
+          try roost.awaitWorker("example", "has failed to start some times", within: 30, client) {
+            $0.restarts > 5 + round
+          }
+          // `finish` tells it to stop, and waits for that.
+        }
+      }
+    }
+
     @Test("Promise 4: an orderly stop takes grandchildren along, and a worker that ignores TERM")
     func orderlyStop() throws {
       try withRoost(.one(["--ignore-term"])) { roost in

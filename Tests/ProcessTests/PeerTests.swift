@@ -83,6 +83,60 @@ extension ProcessTests {
       }
     }
 
+    @Test("Of many connections that say nothing the oldest give way, and nobody else notices")
+    func silentCrowd() throws {
+      try withRoost { roost in
+        let witness = try roost.client("witness")
+        var crowd: [BusPeer] = []
+        for number in 0..<400 {
+          crowd.append(try BusPeer(socket: roost.socket, hello: nil))
+          if number % 50 == 0 { #expect(try witness.call("example.echo", "\(number)").text == "\(number)") }
+        }
+        try awaitSoon("the end of the oldest") {
+          crowd[0].receive(withinMilliseconds: 20)
+          return crowd[0].isEnded
+        }
+        #expect(try witness.call("example.echo", "still").text == "still")
+        crowd.removeAll()
+      }
+    }
+
+    @Test("A peer that is always in the middle of a frame, but of another each time, is not too slow")
+    func busyWithParts() throws {
+      try withRoost(Layout(bus: ["partial-frame-deadline": "\"400ms\""])) { roost in
+        let peer = try roost.client()
+        let frame = BusPeer.bytes(FrameHeader(type: .ping), [])
+        let start = Monotonic.seconds
+        peer.sendBytes(Array(frame[..<20]))
+        while Monotonic.seconds - start < 1.5 {
+          peer.receive(withinMilliseconds: 100)
+          peer.sendBytes(Array(frame[20...] + frame[..<20]))
+        }
+        #expect(!peer.isEnded, "\(peer.fatal?.message ?? "")")
+        try awaitSoon("the end of a frame that never ends") {
+          peer.receive(withinMilliseconds: 20)
+          return peer.isEnded
+        }
+        #expect(peer.fatal?.code == .tooSlow)
+      }
+    }
+
+    @Test("A frame begun in one breath with HELLO must end like any other")
+    func partBehindHello() throws {
+      try withRoost(Layout(bus: ["partial-frame-deadline": "\"300ms\""])) { roost in
+        let peer = try BusPeer(socket: roost.socket, hello: nil)
+        let hello = BusPeer.bytes(FrameHeader(type: .hello), JSONPayload.encode(Hello(name: "test", role: "client")))
+        peer.sendBytes(Array(hello[..<60]))
+        peer.receive(withinMilliseconds: 100)
+        peer.sendBytes(Array(hello[60...]) + [44, 0, 0, 0, 1])
+        try awaitSoon("the end of the peer") {
+          peer.receive(withinMilliseconds: 20)
+          return peer.isEnded
+        }
+        #expect(peer.fatal?.code == .tooSlow)
+      }
+    }
+
     @Test("Promise 9: peers that send random bytes and random frames disturb nobody", arguments: seeds(1))
     func randomPeers(seed: UInt64) throws {
       try withRoost(Layout(bus: ["partial-frame-deadline": "\"500ms\"", "hello-deadline": "\"500ms\""])) { roost in
