@@ -61,7 +61,7 @@ public enum ReloadText {
     let changes = result.changes.flatMap { paragraph in
       paragraph.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + VisibleText.make($0) }
     }
-    let heading = result.isApplied ? "In force now:" : "This would change:"
+    let heading = result.isApplied ? "Taken over:" : "This would change:"
     return [style.paint(heading, .strong)] + changes
   }
 }

@@ -251,6 +251,7 @@ final class Daemon {
   private static func severity(of change: StateChange) -> LogSeverity {
     switch change.to {
     case .failed, .execFailed: .error
+    case .backoff, .stopping(.aborting), .stopping(.killing): .warning
     // The line that it is starting follows at once. After an end this line is the one that tells how it ended.
     case .waiting(.spawning) where change.from.kind != .stopping: .debug
     default: .info
