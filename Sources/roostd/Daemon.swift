@@ -114,8 +114,11 @@ final class Daemon {
     shell.onInjectedAnswer = { [unowned self] id, header, payload in control.injectedAnswer(id, header, payload) }
     shell.onDeadLetter = { [unowned self] letter in keep(letter) }
     shell.onCut = { [unowned self] connection, violation in
-      log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
-      workers.first { $0.seat == connection.seat }?.violated(violation.code)
+      let worker = workers.first { $0.seat == connection.seat }
+      if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
+        log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
+      }
+      worker?.violated(violation.code)
     }
   }
 
