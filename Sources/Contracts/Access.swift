@@ -67,6 +67,9 @@ public struct AccessTable: Sendable {
   public static let firstCustomNumber: UInt16 = 0x4000
   /// Most methods that custom roles may bring.
   public static let customMethodMaximum = 1_024
+  /// Longest name of a method that a custom role brings, in bytes. With the number of them it bounds the registry, which
+  /// must fit into the WELCOME of every peer.
+  public static let methodNameByteCountMaximum = 64
   /// Most custom roles.
   public static let customRoleMaximum = 64
 
@@ -167,13 +170,13 @@ public struct AccessTable: Sendable {
     var grew = false
     for name in methods {
       if let entry = self[name] {
-        guard entry.server == role, entry.kind == .method else { throw ServeProblem(method: name, role: role.name) }
+        guard entry.server == role, entry.kind == .method, mayServe(name, role) else {
+          throw ServeProblem(method: name, role: role.name, reason: .notAllowed)
+        }
         numbers.append(entry.number)
         continue
       }
-      guard let custom = customRoles[role.number], AccessTable.matches(name, custom.serves),
-        Int(nextCustomNumber - AccessTable.firstCustomNumber) < AccessTable.customMethodMaximum
-      else { throw ServeProblem(method: name, role: role.name) }
+      try checkNew(name, of: role)
       insert(customLine(nextCustomNumber, name, of: role))
       numbers.append(nextCustomNumber)
       nextCustomNumber += 1
@@ -182,15 +185,53 @@ public struct AccessTable: Sendable {
     return (numbers, grew)
   }
 
-  /// A peer wants to serve what its role may not.
+  /// Whether a method that nobody has brought before may stand in the table.
+  private func checkNew(_ name: String, of role: Role) throws(ServeProblem) {
+    let longest = AccessTable.methodNameByteCountMaximum
+    guard name.utf8.count <= longest else {
+      let head = String(decoding: name.utf8.prefix(longest), as: UTF8.self) + "…"
+      throw ServeProblem(method: head, role: role.name, reason: .nameTooLong)
+    }
+    guard customRoles[role.number] != nil, mayServe(name, role) else {
+      throw ServeProblem(method: name, role: role.name, reason: .notAllowed)
+    }
+    guard Int(nextCustomNumber - AccessTable.firstCustomNumber) < AccessTable.customMethodMaximum else {
+      throw ServeProblem(method: name, role: role.name, reason: .tableFull)
+    }
+  }
+
+  /// A built-in role serves what the table says of it; a custom one what its own table allows now.
+  private func mayServe(_ name: String, _ role: Role) -> Bool {
+    customRoles[role.number].map { AccessTable.matches(name, $0.serves) } ?? true
+  }
+
+  /// A peer wants to serve what it may not.
   public struct ServeProblem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Why not.
+    public enum Reason: Sendable, Equatable {
+      /// Its role may not.
+      case notAllowed
+      /// The name has more than 64 bytes.
+      case nameTooLong
+      /// Custom roles have brought 1,024 methods since the supervisor started.
+      case tableFull
+    }
     /// The method's name.
     public let method: String
     /// The peer's role.
     public let role: String
+    /// Why not.
+    public let reason: Reason
     /// A sentence.
     public var description: String {
-      "role '\(role)' may not serve '\(method)': allow it with serves = [\"\(method)\"] in [role.\(role)] of supervisor.conf"
+      switch reason {
+      case .notAllowed:
+        "role '\(role)' may not serve '\(method)': allow it with serves = [\"\(method)\"] in [role.\(role)] of supervisor.conf"
+      case .nameTooLong:
+        "the name of the method '\(method)' is too long: \(AccessTable.methodNameByteCountMaximum) bytes at most"
+      case .tableFull:
+        "'\(method)' is one method too many: \(AccessTable.customMethodMaximum) names at most, counted since roostd started"
+      }
     }
   }
 }

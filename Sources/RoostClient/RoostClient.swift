@@ -199,7 +199,9 @@ public final class RoostClient {
     let result = await withCheckedContinuation { continuation in
       let waiter = SessionWaiter(continuation)
       waiters.append(waiter)
-      waiter.timer.set(at: deadline) { [weak self, unowned waiter] in
+      waiter.timer.set(at: deadline) { [weak self, weak waiter] in
+        // Held here: the list is all that keeps it.
+        guard let waiter else { return }
         self?.waiters.removeAll { $0 === waiter }
         waiter.finish(.failure(self?.unconnectedRefusal() ?? Refusal(.disconnected, "the client is gone")))
       }

@@ -96,8 +96,19 @@ final class ControlService {
 
   // MARK: Workers
 
+  /// A worker that can be told to run: one that leaves the configuration only stops.
+  private func stayingWorker(_ name: String) throws(Refusal) -> ManagedWorker {
+    let worker = try worker(name)
+    guard !worker.isLeaving else {
+      throw Refusal(
+        .unavailable, "\(name) is stopping: a reload took it out of the configuration, or put another in its place",
+        outcome: .notStarted)
+    }
+    return worker
+  }
+
   private func start(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
-    let worker = try worker(command.worker)
+    let worker = try stayingWorker(command.worker)
     guard daemon.stopping == nil else {
       throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
     }
@@ -110,7 +121,7 @@ final class ControlService {
   }
 
   private func restart(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
-    let worker = try worker(command.worker)
+    let worker = try stayingWorker(command.worker)
     let before = worker.machine.generation
     worker.receive(.restartRequested)
     worker.whenArrived({ state in worker.machine.generation != before && Self.isSettled(state) || Self.isFailed(state) }
@@ -126,7 +137,7 @@ final class ControlService {
   }
 
   private func hold(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
-    let worker = try worker(command.worker)
+    let worker = try stayingWorker(command.worker)
     if command.hold == false {
       worker.receive(.releaseRequested)
       answerOnArrival(call, worker)
@@ -211,6 +222,9 @@ final class ControlService {
   }
 
   private func reload(_ request: ReloadRequest) throws(Refusal) -> ReloadResult {
+    guard daemon.stopping == nil else {
+      throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
+    }
     let new: SupervisorConfiguration
     do throws(ConfigurationError) { new = try daemon.reread() } catch {
       throw Refusal(.failed, "the old configuration stays in force:\n\(error)", outcome: .notStarted)

@@ -32,10 +32,7 @@ extension Daemon {
       guard case .worker(let name) = change.subject else { continue }
       switch change.kind {
       case .unchanged: break
-      case .added:
-        guard let added = new.worker(named: name) else { continue }
-        try add(added)
-        if added.enabled { worker(named: name)?.receive(.startRequested) }
+      case .added: try place(name)
       case .removed: remove(name)
       case .changed(let effect): apply(effect, to: name, new)
       }
@@ -54,7 +51,12 @@ extension Daemon {
   }
 
   private func apply(_ effect: SettingEffect, to name: String, _ new: SupervisorConfiguration) {
-    guard let worker = worker(named: name), let settings = new.worker(named: name) else { return }
+    guard let worker = worker(named: name), !worker.isLeaving, let settings = new.worker(named: name) else { return }
+    guard settings.role == worker.role.name else {
+      // Seat and role are one for life: it goes, and another comes in its place.
+      remove(name)
+      return
+    }
     let wasEnabled = worker.configuration.enabled
     worker.adopt(settings)
     if settings.enabled && !wasEnabled { worker.receive(.startRequested) }
@@ -62,14 +64,30 @@ extension Daemon {
     if effect == .restartsWorker, settings.enabled, worker.isRunning { worker.receive(.restartRequested) }
   }
 
+  /// Seats a worker of the configuration and starts it, unless one of that name is still leaving: then it comes after
+  /// that one.
+  private func place(_ name: String) throws {
+    guard worker(named: name) == nil, let settings = configuration.worker(named: name) else { return }
+    try add(settings)
+    if settings.enabled { worker(named: name)?.receive(.startRequested) }
+  }
+
   private func remove(_ name: String) {
-    guard let worker = worker(named: name) else { return }
+    guard let worker = worker(named: name), !worker.isLeaving else { return }
+    worker.isLeaving = true
     worker.receive(.stopRequested(drain: nil))
-    worker.whenArrived({ _ in worker.isAtRest }) { [unowned self] in
-      workers.removeAll { $0 === worker }
-      shell.change { hub, _ in hub.releaseSeat(worker.seat) }
-      registryChanged()
+    worker.whenArrived({ [unowned worker] _ in worker.isAtRest }) { [unowned self, unowned worker] in left(worker) }
+  }
+
+  /// A worker that was to leave is gone.
+  private func left(_ worker: ManagedWorker) {
+    workers.removeAll { $0 === worker }
+    shell.change { hub, _ in hub.releaseSeat(worker.seat) }
+    if stopping == nil {
+      do { try place(worker.name) } catch { log(.error, "supervision", "\(worker.name) cannot be started: \(error)") }
     }
+    tellDependents()
+    registryChanged()
   }
 
   /// Running workers hear of settings and log levels that need no restart.

@@ -41,7 +41,8 @@ final class Daemon {
   private(set) lazy var control = ControlService(daemon: self)
   private var listener: StreamListener?
   private var listenerInode: UInt64 = 0
-  private var guardian: Guardian?
+  var guardian: Guardian?
+  let guardianTimer = LoopTimer()
   var spawnBudget: SpawnBudget
   private var suspends: SuspendDetector
   private let housekeepingTimer = LoopTimer()
@@ -50,7 +51,7 @@ final class Daemon {
   private var lastRegistry: [UInt8] = []
   private(set) var stopping: StopReason?
   private let stopTimer = LoopTimer()
-  private var isFinished = false
+  private(set) var isFinished = false
   private let notifier: ServiceNotifier?
   private var refusalLog = RefusalLog()
 
@@ -90,8 +91,7 @@ final class Daemon {
     // A file size limit is an error of the write, not the end of the supervisor.
     signal(SIGXFSZ, SIG_IGN)
     try ProcessAttributes.becomeSubreaper()
-    guardian = try Guardian(shim: shimPath, instance: instance)
-    if let guardian { managedPids.insert(guardian.pid) }
+    try startGuardian()
     connectShell()
     for worker in configuration.workers { try add(worker) }
     try listen()
@@ -114,8 +114,11 @@ final class Daemon {
     shell.onInjectedAnswer = { [unowned self] id, header, payload in control.injectedAnswer(id, header, payload) }
     shell.onDeadLetter = { [unowned self] letter in keep(letter) }
     shell.onCut = { [unowned self] connection, violation in
-      log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
-      workers.first { $0.seat == connection.seat }?.violated(violation.code)
+      let worker = workers.first { $0.seat == connection.seat }
+      if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
+        log(.warning, "bus", "\(connection.name) broke the protocol and is cut: \(violation.message)")
+      }
+      worker?.violated(violation.code)
     }
   }
 

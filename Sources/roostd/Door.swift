@@ -85,7 +85,7 @@ final class Door {
     }
     guard case .socket(let credentials) = connection.origin else { return }
     guard let role = daemon.shell.hub.table.role(named: hello.role), role != .supervisor else {
-      let names = daemon.shell.hub.table.roles.keys
+      let names = daemon.shell.hub.table.roles.keys.filter { $0 != Role.supervisor.name }
       throw Refusal(.notPermitted, "there is no role '\(hello.role)'\(NearestName.hint(hello.role, among: names))")
     }
     if daemon.descendsFromWorker(credentials.process) {

@@ -10,6 +10,8 @@ final class Guardian {
   private var child: ChildProcess?
   private var descriptor: Int32
   private var onGone: (@EventLoopActor () -> Void)?
+  /// Called when it ends without having been dismissed: somebody killed it.
+  var onLost: (@EventLoopActor () -> Void)?
 
   /// From roostd's death to the first kill: the workers' time to finish a write.
   static let graceMilliseconds = 1_500
@@ -23,8 +25,7 @@ final class Guardian {
         path: shim, arguments: ["--guard", "--instance", instance, "--grace", "\(Self.graceMilliseconds)"],
         environment: [], descriptors: [nil, nil, 2, pipe.first]
       ) { [weak self] _ in
-        self?.onGone?()
-        self?.onGone = nil
+        self?.ended()
       }
     } catch {
       Descriptors.close(pipe.second)
@@ -32,7 +33,16 @@ final class Guardian {
     }
   }
 
+  isolated deinit { if descriptor >= 0 { Descriptors.close(descriptor) } }
+
   var pid: Int32 { child?.pid ?? 0 }
+
+  private func ended() {
+    let callback = descriptor >= 0 ? onLost : onGone
+    onLost = nil
+    onGone = nil
+    callback?()
+  }
 
   /// An orderly end: nothing is left to kill. `gone` is called when the guardian has been reaped.
   func dismiss(_ gone: @escaping @EventLoopActor () -> Void) {

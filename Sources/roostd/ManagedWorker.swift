@@ -24,6 +24,9 @@ final class ManagedWorker {
   var status: Status?
   unowned let daemon: Daemon
 
+  /// Whether the configuration does not name it any more, or names another in its place.
+  var isLeaving = false
+
   private(set) var process: WorkerProcess?
   /// Why the program of the present process could not be run; nil while it is not known to have failed.
   private var execFailure: String?

@@ -153,6 +153,25 @@ import Testing
     #expect(bench.take(bot)?.refusal?.code == .denied)
   }
 
+  @Test("What custom roles bring stays small enough to be told to everybody, and is allowed at the time it is brought")
+  func customBounds() throws {
+    var table = AccessTable(customRoles: [.init(name: "bot", serves: ["bot.*"], mayCall: [], callableBy: [])])
+    let role = try #require(table.role(named: "bot"))
+    func reason(_ methods: [String]) -> AccessTable.ServeProblem.Reason? {
+      do throws(AccessTable.ServeProblem) { _ = try table.register(methods: methods, of: role) } catch {
+        return error.reason
+      }
+      return nil
+    }
+    #expect(reason(["bot." + String(repeating: "m", count: 60)]) == nil)
+    #expect(reason(["bot." + String(repeating: "m", count: 61)]) == .nameTooLong)
+    #expect(reason(["relay.list"]) == .notAllowed && reason(["other.run"]) == .notAllowed)
+    #expect(reason((1..<AccessTable.customMethodMaximum).map { "bot.\($0)" }) == nil)
+    #expect(reason(["bot.more"]) == .tableFull && reason(["bot.1"]) == nil)
+    table.adopt(customRoles: [])
+    #expect(reason(["bot.1"]) == .notAllowed)
+  }
+
   @Test("All seats can be taken, and one given back can be taken again")
   func seats() {
     let bench = HubBench()

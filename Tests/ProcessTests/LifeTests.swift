@@ -103,6 +103,22 @@ extension ProcessTests {
       }
     }
 
+    @Test("A killed guardian is replaced, and the new one knows its work")
+    func guardianKilled() throws {
+      try withRoost { roost in
+        func guardians() -> [ProcessEntry] {
+          ProcessTable.children(of: roost.daemon.pid).filter { $0.name.hasPrefix("roost-") && $0.state != .ended }
+        }
+        let client = try roost.client()
+        for _ in 0..<2 { _ = try client.call("example.orphan") }
+        let first = try #require(guardians().first).process
+        kill(first, SIGKILL)
+        try awaitSoon("another guardian") { guardians().first.map { $0.process != first } ?? false }
+        try roost.killDaemon()
+        try awaitSoon("the end of all", within: 10) { roost.livingProcesses.isEmpty }
+      }
+    }
+
     @Test("Promise 4: an orderly stop takes grandchildren along, and a worker that ignores TERM")
     func orderlyStop() throws {
       try withRoost(.one(["--ignore-term"])) { roost in

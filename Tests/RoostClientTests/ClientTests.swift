@@ -83,6 +83,26 @@ import Testing
     }
   }
 
+  @Test("A request that waits for a supervisor which does not come back ends as a refusal")
+  func goneForGood() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try FakeHub(path: directory.path + "/roost.sock")
+      var settings = settings(hub)
+      settings.patienceMilliseconds = 100
+      let client = RoostClient(settings)
+      try await client.connect()
+      hub.stop()
+      let refusal = await RoostClientTests.refusal { () throws(Refusal) in
+        // The first may still meet the old connection; the second waits for a new one.
+        do throws(Refusal) { _ = try await client.request("supervisor.status") } catch {}
+        _ = try await client.request("supervisor.status")
+      }
+      #expect(refusal != nil && refusal?.outcome == .notStarted)
+      client.close()
+    }
+  }
+
   @Test("A subscription is made again after a restart, and says that events may be missing")
   func resubscribe() async throws {
     let directory = try TemporaryDirectory()
