@@ -73,9 +73,9 @@ public struct BusSettings: Sendable, Hashable {
   /// How many frames wait for one worker while it is slow, restarting or held.
   public var mailboxFrames = 1_000
   /// How many bytes wait for one worker; at least ``frameLimit``, at most ``mailboxPool``.
-  public var mailboxBytes = 16 << 20
+  public var mailboxBytes = 12 << 20
   /// How many bytes wait for all workers together.
-  public var mailboxPool = 16 << 20
+  public var mailboxPool = 12 << 20
   /// How many of a peer's requests may be unanswered.
   public var outstandingRequests = 1_024
   /// How long a new connection may take to say HELLO.

@@ -9,13 +9,13 @@ public struct HubLimits: Sendable, Equatable {
   /// Frames in a worker's mailbox from which its senders get their credit back only when a frame leaves.
   public var mailboxFrames = 1_000
   /// Payload bytes in a worker's mailbox, with the same effect.
-  public var mailboxBytes = 16 << 20
+  public var mailboxBytes = 12 << 20
   /// The same for a client; events of topics are dropped there, with a gap marker.
   public var clientMailboxFrames = 256
   /// The same for a client, in payload bytes.
   public var clientMailboxBytes = 1 << 20
   /// Payload bytes that all mailboxes and all unanswered requests hold together; above it every mailbox counts as full.
-  public var poolBytes = 16 << 20
+  public var poolBytes = 12 << 20
   /// Unanswered requests of one peer from which its credit comes back only with the answers. A worker that makes
   /// requests while it serves one keeps a quarter of its window for them, or a circle of such workers could wait for
   /// each other.

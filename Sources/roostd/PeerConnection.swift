@@ -25,7 +25,6 @@ final class PeerConnection {
   var name = "?"
   /// The managed worker whose place an attached one has taken.
   var attachedTo: String?
-  /// Whether frames wait unread, in the stream and in the kernel.
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?

@@ -54,7 +54,7 @@ extension ProcessTests {
 
     /// Sends to each until no credit comes back for a second; the number of frames sent.
     private static func fill(_ count: Int, _ senders: [BusPeer]) throws -> Int {
-      let payload = [UInt8](repeating: 0x20, count: 1_500)
+      let payload = [UInt8](repeating: 0x20, count: 1_100)
       let members = try #require(senders[0].welcome?.registry.members)
       let targets = try (0..<count).map { number in
         Endpoint(rawValue: try #require(members.first { $0.name == "w\(number)" }).endpoint)

@@ -42,7 +42,8 @@ final class RunningRoost {
       killEverything()
       throw DeadlinePassed(description: "\(error); roostd said: \(said)")
     }
-    descriptorBaseline = descriptorCount
+    // Where workers are not awaited, each may still open what it needs: the bus, two log pipes, the shim's status pipe.
+    descriptorBaseline = descriptorCount + (awaitsReady ? 0 : 4 * layout.workers.count)
   }
 
   deinit {
