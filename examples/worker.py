@@ -13,7 +13,7 @@ import json, os, socket, struct, time
 HEADER = struct.Struct("<IBBHIIQQIHHQ")
 HELLO, READY, CREDIT, PING, PONG, DRAIN, GOODBYE, FATAL, REQUEST, RESPONSE = 1, 3, 7, 5, 6, 8, 9, 10, 16, 17
 MORE = 1  # flag: not the last part of this answer
-WINDOW = {"frames": 256, "bytes": 1 << 20}  # what the hub may send before it hears of more
+WINDOW = {"frames": 64, "bytes": 1 << 20}  # what the hub may send before it hears of more
 
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))

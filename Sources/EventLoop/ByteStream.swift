@@ -175,15 +175,18 @@ public final class ByteStream {
 
   // MARK: Writing
 
-  /// Bytes ever given to `write`.
-  private var acceptedByteCount: UInt64 = 0
+  /// Bytes given to the kernel or to libuv.
+  private var flushedByteCount: UInt64 = 0
 
   /// Bytes the kernel has taken so far. Means nothing once the stream is closed.
-  public var writtenByteCount: UInt64 { acceptedByteCount - UInt64(pendingByteCount) }
+  public var writtenByteCount: UInt64 { flushedByteCount - UInt64(queuedByteCount) }
 
-  /// Bytes that wait to be taken by the kernel. What libuv holds is asked of libuv: a large rest leaves piece by piece, and
-  /// a peer that is reading it must not be taken for one that does not.
-  public var pendingByteCount: Int { output.count + (stream.map { uv_stream_get_write_queue_size($0) } ?? 0) }
+  /// Bytes that wait to be taken by the kernel.
+  public var pendingByteCount: Int { output.count + queuedByteCount }
+
+  /// What libuv holds is asked of libuv: a large rest leaves piece by piece, and a peer that is reading it must not be taken
+  /// for one that does not.
+  private var queuedByteCount: Int { stream.map { uv_stream_get_write_queue_size($0) } ?? 0 }
 
   /// Appends bytes to the output; they are copied. Written at the end of the turn. Nothing happens on a closed stream.
   public func write(_ bytes: UnsafeRawBufferPointer) {
@@ -194,8 +197,7 @@ public final class ByteStream {
   @inline(__always)
   public func write(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
     if stream == nil || writeFault != nil { return }
-    output.append(byteCount: byteCount, fill)
-    acceptedByteCount += UInt64(byteCount)
+    fill(output.append(byteCount: byteCount))
     if output.count >= Self.flushThreshold { flush() }
     if !isMarked, output.count > 0 {
       isMarked = true
@@ -221,6 +223,7 @@ public final class ByteStream {
       return
     }
     output.drop(Int(max(0, written)))
+    flushedByteCount += UInt64(max(0, written))
     if output.count == 0 {
       output.giveBackMemory()
       return
@@ -231,6 +234,7 @@ public final class ByteStream {
   /// The kernel is full: libuv keeps what is left until it has room, and a new buffer collects meanwhile.
   private func writeRest(to stream: UnsafeMutablePointer<uv_stream_t>) {
     var buffer = output.unwritten
+    flushedByteCount += UInt64(output.count)
     inFlight = output
     output = OutputBuffer()
     // The request outlives a close: it keeps the stream alive until its callback.

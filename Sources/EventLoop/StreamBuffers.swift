@@ -79,12 +79,13 @@ struct OutputBuffer {
     uv_buf_init(memory.map { ($0 + start).assumingMemoryBound(to: CChar.self) }, UInt32(truncatingIfNeeded: count))
   }
 
+  /// Room for more bytes, which count as contents from here on: the caller fills all of it at once.
   @inline(__always)
-  mutating func append(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+  mutating func append(byteCount: Int) -> UnsafeMutableRawBufferPointer {
     if capacity - end < byteCount { grow(by: byteCount) }
-    guard let memory else { return }
-    fill(UnsafeMutableRawBufferPointer(start: memory + end, count: byteCount))
+    let start = end
     end += byteCount
+    return UnsafeMutableRawBufferPointer(start: memory.map { $0 + start }, count: memory == nil ? 0 : byteCount)
   }
 
   @inline(never)

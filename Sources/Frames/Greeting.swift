@@ -12,9 +12,8 @@ public struct Window: Codable, Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// 256 frames and 1 MiB: about one full read of small frames. With a quarter of that a sender and the hub take turns instead
-  /// of working at the same time, which halves what passes between them.
-  public static let standard = Window(frames: 256, bytes: 1 << 20)
+  /// 64 frames and 1 MiB.
+  public static let standard = Window(frames: 64, bytes: 1 << 20)
 }
 
 /// The payload of HELLO, JSON of at most 64 KiB: who is calling, and what it serves.
@@ -41,7 +40,7 @@ public struct Hello: Codable, Sendable {
   public var methods: [String]?
   /// The largest length field the peer accepts, in bytes; absent: 1 MiB.
   public var frameLimit: Int?
-  /// What the peer lets the hub send before its first CREDIT; absent: 256 frames and 1 MiB.
+  /// What the peer lets the hub send before its first CREDIT; absent: 64 frames and 1 MiB.
   public var window: Window?
   /// The sandbox achieved, as text for `roost status --sandbox`.
   public var sandbox: String?

@@ -3,8 +3,9 @@ public import Frames
 /// The bounds of the hub, from `[bus]` in `supervisor.conf`. At each of them something definite happens; nothing grows
 /// past one.
 public struct HubLimits: Sendable, Equatable {
-  /// What a peer may send before it hears more: 256 frames, 1 MiB. Beyond it the peer is cut (`no-credit`).
-  public var window = Window.standard
+  /// What a peer may send before it hears more: 256 frames, 1 MiB. Beyond it the peer is cut (`no-credit`). That is about one
+  /// full read of small frames: with 64 a sender and the hub take turns instead of working at the same time.
+  public var window = Window(frames: 256, bytes: 1 << 20)
   /// Frames in a worker's mailbox from which its senders get their credit back only when a frame leaves.
   public var mailboxFrames = 1_000
   /// Payload bytes in a worker's mailbox, with the same effect.

@@ -170,7 +170,7 @@ import Testing
       hub.onRoom = { pump() }
       let client = RoostClient(settings(hub))
       let answer = try await client.stream("supervisor.logs")
-      try await eventually("the window is used up") { sent >= 256 }
+      try await eventually("the window is used up") { sent >= 64 }
       await EventLoopActor.sleep(milliseconds: 50)
       let heldAt = sent
       #expect(heldAt < total)
