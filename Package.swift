@@ -32,11 +32,14 @@ let package = Package(
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
 
     // Pure values, and the machine we stand on
     .target(name: "Clocks", swiftSettings: strict),
     .target(name: "Frames", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "Nostr", swiftSettings: strict),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1"], swiftSettings: strict),
+    .target(name: "Nostr", dependencies: ["Cryptography"], swiftSettings: strict),
     .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"], swiftSettings: strict),
     .target(name: "EventLoop", dependencies: ["CLibUV", "Clocks"], swiftSettings: strict),
 
@@ -146,6 +149,7 @@ let package = Package(
       dependencies: [
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),

@@ -1,0 +1,6 @@
+/* libsecp256k1 with BIP-340 and plain ECDH. Only Cryptography imports this. */
+#pragma once
+#include <secp256k1.h>
+#include <secp256k1_ecdh.h>
+#include <secp256k1_extrakeys.h>
+#include <secp256k1_schnorrsig.h>

@@ -1,0 +1,72 @@
+/// Bytes as hexadecimal digits. Writing gives lower case; reading takes lower case only, because NIP-01 allows no other, and
+/// two spellings of one id would be two ids to somebody.
+public enum Hexadecimal {
+  /// The value of each byte as a digit; 0xFF for what is none.
+  private static let values: [UInt8] = (0...255).map { byte in
+    switch UInt8(byte) {
+    case 0x30...0x39: UInt8(byte) - 0x30
+    case 0x61...0x66: UInt8(byte) - 0x57
+    default: 0xFF
+    }
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// 16 digits at `address` as a big-endian number; nil when one of them is none.
+  ///
+  /// Eight digits at a time, in one register: `0`…`9` and `a`…`f` differ in bit 6, which says whether 9 is to be added.
+  @inline(__always)
+  static func word(at address: UnsafeRawPointer) -> UInt64? {
+    guard let high = half(address.loadUnaligned(as: UInt64.self)),
+      let low = half(address.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    else { return nil }
+    return high << 32 | low
+  }
+
+  @inline(__always)
+  private static func half(_ text: UInt64) -> UInt64? {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let letters = (text >> 6) & ones
+    let values = (text & (0x0F &* ones)) &+ letters &* 9
+    // Rebuilt from its value each byte must be what it was: that refuses all that is no digit, upper case included.
+    let isLetter = letters &* 0xFF
+    let rebuilt = (values &+ (0x30 &* ones)) & ~isLetter | (values &+ (0x57 &* ones)) & isLetter
+    // A value above 15 would carry into its neighbour; above 9 without being a letter it is `:` … `?`.
+    let tooLarge = (values & (0xF0 &* ones)) | (((values &+ (0x06 &* ones)) & (0x10 &* ones)) & ~isLetter)
+    guard rebuilt == text, tooLarge == 0 else { return nil }
+    // Pairs of digits to bytes, the first digit of the text in the lowest byte.
+    let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
+    let words = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF
+    let packed = UInt32(truncatingIfNeeded: words | words >> 16)
+    return UInt64(packed.byteSwapped)
+  }
+
+  /// Lower-case digits, two for each byte.
+  public static func text(of bytes: some Collection<UInt8>) -> String {
+    String(decoding: encode(bytes), as: UTF8.self)
+  }
+
+  /// Lower-case digits as ASCII, two for each byte.
+  public static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+      text.append(digits[Int(byte >> 4)])
+      text.append(digits[Int(byte & 15)])
+    }
+    return text
+  }
+
+  /// The bytes that an even number of lower-case digits stands for; nil for anything else.
+  public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    guard text.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count / 2)
+    var digits = text.makeIterator()
+    while let high = digits.next(), let low = digits.next() {
+      guard values[Int(high)] | values[Int(low)] < 16 else { return nil }
+      bytes.append(values[Int(high)] << 4 | values[Int(low)])
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,60 @@
+internal import COpenSSL
+
+/// SHA-256 (FIPS 180-4), computed with one context that is used again and again: looking the algorithm up costs OpenSSL 3 as
+/// much as hashing an event.
+///
+/// Belongs to one thread at a time; whoever hashes on several has one for each.
+public final class SHA256 {
+  private let algorithm: OpaquePointer
+  private let context: OpaquePointer
+
+  /// A hasher.
+  ///
+  /// A machine whose libcrypto has no SHA-256, or no memory for a context, cannot run any of this: that is a bug, not a fault.
+  public init() {
+    guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new() else {
+      preconditionFailure("libcrypto gives no SHA-256")
+    }
+    self.algorithm = algorithm
+    self.context = context
+  }
+
+  deinit {
+    EVP_MD_CTX_free(context)
+    EVP_MD_free(algorithm)
+  }
+
+  /// Begins a digest. What was begun before is forgotten.
+  public func begin() {
+    precondition(EVP_DigestInit_ex2(context, algorithm, nil) == 1, "SHA-256 can always begin")
+  }
+
+  /// Adds bytes to the digest begun.
+  @inline(__always)
+  public func update(_ bytes: UnsafeRawBufferPointer) {
+    precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "SHA-256 takes any bytes")
+  }
+
+  /// Ends the digest begun.
+  public func end() -> Octets32 {
+    withUnsafeTemporaryAllocation(byteCount: Octets32.byteCount, alignment: 8) { digest in
+      guard let address = digest.baseAddress, EVP_DigestFinal_ex(context, address, nil) == 1 else {
+        preconditionFailure("SHA-256 can always end")
+      }
+      return Octets32(at: address)
+    }
+  }
+
+  /// The digest of `bytes`.
+  public func hash(_ bytes: UnsafeRawBufferPointer) -> Octets32 {
+    begin()
+    update(bytes)
+    return end()
+  }
+
+  /// The digest of `bytes`.
+  public func hash(_ bytes: [UInt8]) -> Octets32 { bytes.withUnsafeBytes { hash($0) } }
+
+  /// The digest of `bytes`, for whoever needs one and no more.
+  public static func hash(_ bytes: [UInt8]) -> Octets32 { SHA256().hash(bytes) }
+}

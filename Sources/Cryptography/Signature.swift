@@ -1,0 +1,58 @@
+internal import CSecp256k1
+
+/// A BIP-340 signature, 64 bytes. Whether it is valid is said by ``isValid(for:by:)``.
+public struct Signature: Hashable, Sendable, CustomStringConvertible {
+  private let point: Octets32
+  private let scalar: Octets32
+
+  /// Bytes of a signature.
+  public static let byteCount = 64
+
+  /// Reads 64 bytes at `address`.
+  @inline(__always)
+  public init(at address: UnsafeRawPointer) {
+    point = Octets32(at: address)
+    scalar = Octets32(at: address + Octets32.byteCount)
+  }
+
+  /// Reads 128 lower-case hexadecimal digits at `address`; nil when one of them is none.
+  @inline(__always)
+  public init?(hexadecimalAt address: UnsafeRawPointer) {
+    guard let point = Octets32(hexadecimalAt: address), let scalar = Octets32(hexadecimalAt: address + 64) else {
+      return nil
+    }
+    self.point = point
+    self.scalar = scalar
+  }
+
+  /// Reads 128 lower-case hexadecimal digits; nil for anything else.
+  public init?(_ text: String) {
+    guard let bytes = Hexadecimal.decode(text.utf8), bytes.count == Self.byteCount,
+      let point = Octets32(bytes[..<32]), let scalar = Octets32(bytes[32...])
+    else { return nil }
+    self.point = point
+    self.scalar = scalar
+  }
+
+  /// The 64 bytes.
+  public var bytes: [UInt8] { point.bytes + scalar.bytes }
+
+  /// The 128 lower-case hexadecimal digits.
+  public var description: String { point.description + scalar.description }
+
+  /// Whether the holder of `key` signed the 32 bytes of `message` (BIP-340).
+  ///
+  /// Costs about 30 µs; may be called on any thread.
+  public func isValid(for message: Octets32, by key: ParsedPublicKey) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: Self.byteCount + Octets32.byteCount, alignment: 8) { bytes in
+      guard let address = bytes.baseAddress else { return false }
+      point.write(to: address)
+      scalar.write(to: address + 32)
+      message.write(to: address + 64)
+      let octets = address.assumingMemoryBound(to: UInt8.self)
+      return withUnsafePointer(to: key.point) { point in
+        secp256k1_schnorrsig_verify(Curve.context, octets, octets + 64, Octets32.byteCount, point) == 1
+      }
+    }
+  }
+}
