@@ -28,17 +28,36 @@ public enum Hexadecimal {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let letters = (text >> 6) & ones
     let values = (text & (0x0F &* ones)) &+ letters &* 9
-    // Rebuilt from its value each byte must be what it was: that refuses all that is no digit, upper case included.
+    // Rebuilt from its value each byte must be what it was, and exactly the letters must be above 9: that refuses all that is
+    // no digit, upper case included.
     let isLetter = letters &* 0xFF
     let rebuilt = (values &+ (0x30 &* ones)) & ~isLetter | (values &+ (0x57 &* ones)) & isLetter
-    // A value above 15 would carry into its neighbour; above 9 without being a letter it is `:` … `?`.
-    let tooLarge = (values & (0xF0 &* ones)) | (((values &+ (0x06 &* ones)) & (0x10 &* ones)) & ~isLetter)
-    guard rebuilt == text, tooLarge == 0 else { return nil }
+    let areAboveNine = ((values &+ (0x06 &* ones)) >> 4) & ones
+    guard rebuilt == text, areAboveNine == letters, values & (0xF0 &* ones) == 0 else { return nil }
     // Pairs of digits to bytes, the first digit of the text in the lowest byte.
     let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
     let words = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF
     let packed = UInt32(truncatingIfNeeded: words | words >> 16)
     return UInt64(packed.byteSwapped)
+  }
+
+  /// Writes a big-endian number as 16 digits to `address`, eight digits in one register.
+  @inline(__always)
+  static func store(_ word: UInt64, to address: UnsafeMutableRawPointer) {
+    address.storeBytes(of: digits(of: UInt32(truncatingIfNeeded: word >> 32)), as: UInt64.self)
+    address.storeBytes(of: digits(of: UInt32(truncatingIfNeeded: word)), toByteOffset: 8, as: UInt64.self)
+  }
+
+  @inline(__always)
+  private static func digits(of half: UInt32) -> UInt64 {
+    // One nibble in each byte, the first digit in the lowest.
+    var nibbles = UInt64(half.byteSwapped)
+    nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF
+    nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
+    nibbles = (nibbles >> 4 | nibbles << 8) & 0x0F0F_0F0F_0F0F_0F0F
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let isLetter = ((nibbles &+ 0x06 &* ones) >> 4) & ones
+    return (nibbles &+ 0x30 &* ones &+ isLetter &* 0x27).littleEndian
   }
 
   /// Lower-case digits, two for each byte.

@@ -64,6 +64,18 @@ public struct Octets32: Hashable, Sendable, Comparable, CustomStringConvertible 
     }
   }
 
+  /// Appends the 64 lower-case hexadecimal digits.
+  public func appendHexadecimal(to text: inout [UInt8]) {
+    withUnsafeTemporaryAllocation(byteCount: 2 * Self.byteCount, alignment: 8) { digits in
+      guard let address = digits.baseAddress else { return }
+      Hexadecimal.store(words.0, to: address)
+      Hexadecimal.store(words.1, to: address + 16)
+      Hexadecimal.store(words.2, to: address + 32)
+      Hexadecimal.store(words.3, to: address + 48)
+      text.append(contentsOf: digits)
+    }
+  }
+
   /// The first eight bytes, as a big-endian number: as good as random for a digest.
   @inline(__always)
   public var firstWord: UInt64 { words.0 }

@@ -44,14 +44,23 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
   ///
   /// Costs about 30 µs; may be called on any thread.
   public func isValid(for message: Octets32, by key: ParsedPublicKey) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: Self.byteCount + Octets32.byteCount, alignment: 8) { bytes in
+    withUnsafeTemporaryAllocation(byteCount: Octets32.byteCount, alignment: 8) { bytes in
+      guard let address = bytes.baseAddress else { return false }
+      message.write(to: address)
+      return isValid(for: UnsafeRawBufferPointer(bytes), by: key)
+    }
+  }
+
+  /// The same for a message of any length.
+  public func isValid(for message: UnsafeRawBufferPointer, by key: ParsedPublicKey) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: Self.byteCount, alignment: 8) { bytes in
       guard let address = bytes.baseAddress else { return false }
       point.write(to: address)
-      scalar.write(to: address + 32)
-      message.write(to: address + 64)
-      let octets = address.assumingMemoryBound(to: UInt8.self)
+      scalar.write(to: address + Octets32.byteCount)
       return withUnsafePointer(to: key.point) { point in
-        secp256k1_schnorrsig_verify(Curve.context, octets, octets + 64, Octets32.byteCount, point) == 1
+        secp256k1_schnorrsig_verify(
+          Curve.context, address.assumingMemoryBound(to: UInt8.self),
+          message.baseAddress?.assumingMemoryBound(to: UInt8.self), message.count, point) == 1
       }
     }
   }

@@ -67,6 +67,10 @@ public struct JSONScanner {
   public let bytes: UnsafeRawBufferPointer
   /// The offset of the next byte to be read.
   public private(set) var position: Int
+  /// Bytes of white space passed so far.
+  public private(set) var whiteSpaceByteCount = 0
+  /// Whether a string that was passed has a byte above 0x7F: whoever needs UTF-8 then has something to check.
+  public private(set) var hasSeenNonASCII = false
 
   /// Deepest nesting of arrays and objects that is followed. An event inside a relay message needs four.
   public static let depthMaximum = 64
@@ -88,6 +92,7 @@ public struct JSONScanner {
       if byte > 0x20 { return byte }
       guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { break }
       position += 1
+      whiteSpaceByteCount += 1
     }
     if position < bytes.count { throw JSONFault(.expected("a value"), at: position) }
     throw JSONFault(.endOfText, at: position)
@@ -127,22 +132,54 @@ public struct JSONScanner {
     guard try take(UInt8(ascii: "\"")) else { throw JSONFault(.expected("a string"), at: position) }
     let start = position
     var hasEscapes = false
-    while position < bytes.count {
-      let byte = bytes[position]
-      if byte == UInt8(ascii: "\"") {
+    while true {
+      skipPlainBytes()
+      guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+      switch bytes[position] {
+      case UInt8(ascii: "\""):
         position += 1
         return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes)
-      }
-      if byte == UInt8(ascii: "\\") {
+      case UInt8(ascii: "\\"):
         hasEscapes = true
         try skipEscape()
+      case 0..<0x20: throw JSONFault(.controlCharacter, at: position)
+      default:
+        if bytes[position] > 0x7F { hasSeenNonASCII = true }
+        position += 1
+      }
+    }
+  }
+
+  /// Passes bytes that mean themselves inside a string, eight at a time: most of an event is such bytes. May stop early, at
+  /// the end of the text.
+  @inline(__always)
+  private mutating func skipPlainBytes() {
+    guard let base = bytes.baseAddress else { return }
+    var seen: UInt64 = 0
+    while position + 8 <= bytes.count {
+      let word = UInt64(littleEndian: (base + position).loadUnaligned(as: UInt64.self))
+      // In each of the three a byte's top bit is set if the byte is what is looked for. A borrow may set it in bytes above the
+      // first one found as well, never below.
+      let quote = word ^ Self.eachByte(0x22)
+      let backslash = word ^ Self.eachByte(0x5C)
+      let found =
+        ((quote &- Self.eachByte(1)) & ~quote | (backslash &- Self.eachByte(1)) & ~backslash
+          | (word &- Self.eachByte(0x20)) & ~word) & Self.eachByte(0x80)
+      if found == 0 {
+        seen |= word
+        position += 8
         continue
       }
-      if byte < 0x20 { throw JSONFault(.controlCharacter, at: position) }
-      position += 1
+      let plainBits = found.trailingZeroBitCount & ~7
+      position += plainBits / 8
+      seen |= word & ((1 << UInt64(plainBits)) &- 1)
+      break
     }
-    throw JSONFault(.endOfText, at: position)
+    if seen & Self.eachByte(0x80) != 0 { hasSeenNonASCII = true }
   }
+
+  @inline(__always)
+  private static func eachByte(_ byte: UInt64) -> UInt64 { byte &* 0x0101_0101_0101_0101 }
 
   /// Reads `true` or `false`.
   public mutating func scanBoolean() throws(JSONFault) -> Bool {

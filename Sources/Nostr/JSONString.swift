@@ -67,6 +67,22 @@ public struct JSONString: Hashable, Sendable {
     }
   }
 
+  /// Makes sure that every `\uD800`…`\uDFFF` is half of a pair.
+  func checkSurrogates(in bytes: UnsafeRawBufferPointer) throws(JSONFault) {
+    var position = content.lowerBound
+    while position < content.upperBound {
+      guard bytes[position] == UInt8(ascii: "\\") else {
+        position += 1
+        continue
+      }
+      guard position + 1 < content.upperBound, bytes[position + 1] == UInt8(ascii: "u") else {
+        position += 2
+        continue
+      }
+      position = try unicodeEscape(in: bytes, at: position, .refused).next
+    }
+  }
+
   private static func shortEscape(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): byte
@@ -108,24 +124,66 @@ public struct JSONString: Hashable, Sendable {
 }
 
 extension JSONString {
+  /// Whether the string stands as NIP-01 writes it for the hash: the seven short escapes, control characters without one as
+  /// lower-case `\u00xx`, and nothing else escaped.
+  public func isCanonical(in bytes: UnsafeRawBufferPointer) -> Bool {
+    guard hasEscapes else { return true }
+    var position = content.lowerBound
+    while position < content.upperBound {
+      guard bytes[position] == UInt8(ascii: "\\") else {
+        position += 1
+        continue
+      }
+      guard position + 1 < content.upperBound else { return false }
+      switch bytes[position + 1] {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+        UInt8(ascii: "r"), UInt8(ascii: "t"):
+        position += 2
+      case UInt8(ascii: "u"):
+        guard position + 6 <= content.upperBound, isCanonicalControl(bytes, at: position + 2) else { return false }
+        position += 6
+      default: return false
+      }
+    }
+    return true
+  }
+
+  /// Whether the four digits are those of a control character that has no short escape.
+  private func isCanonicalControl(_ bytes: UnsafeRawBufferPointer, at position: Int) -> Bool {
+    guard bytes[position] == 0x30, bytes[position + 1] == 0x30, bytes[position + 2] == 0x30 || bytes[position + 2] == 0x31
+    else { return false }
+    let last = bytes[position + 3]
+    guard last &- 0x30 < 10 || last &- 0x61 < 6 else { return false }
+    let value = (bytes[position + 2] & 1) << 4 | (last < 0x3A ? last & 15 : last &- 0x57)
+    return ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(value)
+  }
+
   /// Appends `text` to `json` as a JSON string with its quotes, escaped as NIP-01 does: the seven short escapes, other control
-  /// characters as `\u00XX`, everything else verbatim.
-  public static func append(_ text: String, to json: inout [UInt8]) {
+  /// characters as `\u00xx`, everything else verbatim.
+  public static func append(_ text: String, to json: inout [UInt8]) { append(utf8: Array(text.utf8), to: &json) }
+
+  /// The same for text that is at hand as UTF-8.
+  public static func append(utf8 text: [UInt8], to json: inout [UInt8]) {
     json.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
+    for byte in text {
       switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): json.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0x08: json.append(contentsOf: Array("\\b".utf8))
-      case 0x09: json.append(contentsOf: Array("\\t".utf8))
-      case 0x0A: json.append(contentsOf: Array("\\n".utf8))
-      case 0x0C: json.append(contentsOf: Array("\\f".utf8))
-      case 0x0D: json.append(contentsOf: Array("\\r".utf8))
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(short: byte, to: &json)
+      case 0x08: append(short: UInt8(ascii: "b"), to: &json)
+      case 0x09: append(short: UInt8(ascii: "t"), to: &json)
+      case 0x0A: append(short: UInt8(ascii: "n"), to: &json)
+      case 0x0C: append(short: UInt8(ascii: "f"), to: &json)
+      case 0x0D: append(short: UInt8(ascii: "r"), to: &json)
       case 0..<0x20:
-        let digits = Array("0123456789abcdef".utf8)
-        json.append(contentsOf: Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+        json.append(contentsOf: Array("\\u00".utf8) + Array(byte < 0x10 ? "0".utf8 : "1".utf8))
+        json.append(byte & 15 < 10 ? 0x30 + (byte & 15) : 0x57 + (byte & 15))
       default: json.append(byte)
       }
     }
     json.append(UInt8(ascii: "\""))
+  }
+
+  private static func append(short letter: UInt8, to json: inout [UInt8]) {
+    json.append(UInt8(ascii: "\\"))
+    json.append(letter)
   }
 }

@@ -9,3 +9,9 @@ public func seeds(_ count: Int) -> [UInt64] {
   if let value = getenv("ROOST_SEED"), let seed = UInt64(String(cString: value)) { return [seed] }
   return (0..<count).map { _ in UInt64.random(in: .min ... .max) }
 }
+
+/// How much of something a test does: `name` of the environment, a whole number above 0, or `standard`.
+public func amount(_ name: String, standard: Int) -> Int {
+  guard let value = getenv(name), let number = Int(String(cString: value)), number > 0 else { return standard }
+  return number
+}

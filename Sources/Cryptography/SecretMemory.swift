@@ -1,0 +1,51 @@
+internal import COpenSSL
+
+/// Bytes that must not be seen: locked into memory, left out of core dumps, between guard pages, wiped when given back.
+///
+/// It is libcrypto's secure heap, made when first asked for. Where the machine lets a process lock no memory
+/// (`RLIMIT_MEMLOCK`), the bytes still are wiped and not dumped; ``isLocked`` then says false, and whoever keeps keys says so.
+public final class SecretMemory: @unchecked Sendable {
+  // @unchecked: the bytes are written while there is one owner, and only read afterwards.
+  private let memory: UnsafeMutableRawPointer
+  /// How many there are.
+  public let byteCount: Int
+
+  /// All that secrets of one process may take together: some thousand keys.
+  public static let heapByteCount = 256 << 10
+
+  /// 1: all of it is locked; 2: it is there, but not locked or not guarded; 0: there is none.
+  private static let heapState: Int32 = CRYPTO_secure_malloc_init(heapByteCount, 32)
+
+  /// Whether secrets cannot be swapped out.
+  public static var isLocked: Bool { heapState == 1 }
+
+  /// Room for `byteCount` bytes, 1 … 64 KiB, filled by `fill`; what `fill` throws ends it.
+  ///
+  /// - Throws: what `fill` throws.
+  public init<Failure: Error>(
+    byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    precondition(byteCount > 0 && byteCount <= 64 << 10, "a secret has 1 byte to 64 KiB")
+    _ = Self.heapState
+    guard let memory = roost_secure_allocate(byteCount) else {
+      preconditionFailure("the \(Self.heapByteCount) bytes for secrets are used up")
+    }
+    self.memory = memory
+    self.byteCount = byteCount
+    do throws(Failure) {
+      try fill(UnsafeMutableRawBufferPointer(start: memory, count: byteCount))
+    } catch {
+      roost_secure_release(memory, byteCount)
+      throw error
+    }
+  }
+
+  deinit { roost_secure_release(memory, byteCount) }
+
+  /// Lends the bytes. They must not be copied to where they would stay.
+  public func withBytes<Value, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try body(UnsafeRawBufferPointer(start: memory, count: byteCount))
+  }
+}

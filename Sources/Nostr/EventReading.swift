@@ -1,0 +1,212 @@
+internal import Cryptography
+
+/// The state of one pass over an event's text.
+struct EventReading {
+  private var scanner: JSONScanner
+  /// A bit for each of the seven keys that was read.
+  private var seen: Set7 = []
+  private var id: EventID?
+  private var pubkey: PublicKey?
+  private var signature: Signature?
+  private var createdAt: Int64 = 0
+  private var kind: UInt16 = 0
+  private var tags = 0..<0
+  private var content = JSONString(content: 0..<0, hasEscapes: false)
+  private var isCanonical = true
+  private var hasOtherKeys = false
+
+  init(_ bytes: UnsafeRawBufferPointer) { scanner = JSONScanner(bytes) }
+
+  private struct Set7: OptionSet {
+    let rawValue: UInt8
+    static let id = Set7(rawValue: 1)
+    static let pubkey = Set7(rawValue: 2)
+    static let createdAt = Set7(rawValue: 4)
+    static let kind = Set7(rawValue: 8)
+    static let tags = Set7(rawValue: 16)
+    static let content = Set7(rawValue: 32)
+    static let signature = Set7(rawValue: 64)
+    static let all = Set7(rawValue: 127)
+  }
+
+  mutating func read() throws -> ScannedEvent {
+    _ = try scanner.peek()
+    let start = scanner.position
+    let whiteSpaceBefore = scanner.whiteSpaceByteCount
+    try scanner.expect(UInt8(ascii: "{"))
+    if try !scanner.take(UInt8(ascii: "}")) {
+      repeat { try readMember() } while try scanner.take(UInt8(ascii: ","))
+      try scanner.expect(UInt8(ascii: "}"))
+    }
+    let range = start..<scanner.position
+    let isCompact = !hasOtherKeys && scanner.whiteSpaceByteCount == whiteSpaceBefore
+    try scanner.expectEnd()
+    guard seen == .all, let id, let pubkey, let signature else { throw EventFault.missingKey(missingKey) }
+    if scanner.hasSeenNonASCII { try checkUTF8(range) }
+    return ScannedEvent(
+      id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, signature: signature, tags: tags, content: content,
+      range: range, isCanonical: isCanonical, isCompact: isCompact)
+  }
+
+  private var missingKey: String {
+    let names: [(Set7, String)] = [
+      (.id, "id"), (.pubkey, "pubkey"), (.createdAt, "created_at"), (.kind, "kind"), (.tags, "tags"),
+      (.content, "content"), (.signature, "sig"),
+    ]
+    return names.first { !seen.contains($0.0) }?.1 ?? "id"
+  }
+
+  private func checkUTF8(_ range: Range<Int>) throws {
+    let text = UnsafeRawBufferPointer(rebasing: scanner.bytes[range]).bindMemory(to: UInt8.self)
+    do { _ = try UTF8Span(validating: text.span) } catch { throw EventFault.notUTF8 }
+  }
+
+  // MARK: Members
+
+  private mutating func readMember() throws {
+    let key = try scanner.scanString()
+    try scanner.expect(UInt8(ascii: ":"))
+    if key.hasEscapes {
+      // "\u0069d" is "id" to any other reader.
+      try readMember(named: key.string(in: scanner.bytes))
+      return
+    }
+    // The seven names differ in length, but for "kind" and "tags".
+    let bytes = scanner.bytes
+    switch key.content.count {
+    case 2 where key.equals("id", in: bytes): try readID()
+    case 3 where key.equals("sig", in: bytes): try readSignature()
+    case 4 where key.equals("kind", in: bytes): try readKind()
+    case 4 where key.equals("tags", in: bytes): try readTags()
+    case 6 where key.equals("pubkey", in: bytes): try readPublicKey()
+    case 7 where key.equals("content", in: bytes): try readContent()
+    case 10 where key.equals("created_at", in: bytes): try readTime()
+    default: try skipOther()
+    }
+  }
+
+  private mutating func readMember(named key: String) throws {
+    hasOtherKeys = true
+    switch key {
+    case "id": try readID()
+    case "sig": try readSignature()
+    case "kind": try readKind()
+    case "tags": try readTags()
+    case "pubkey": try readPublicKey()
+    case "content": try readContent()
+    case "created_at": try readTime()
+    default: try skipOther()
+    }
+  }
+
+  private mutating func skipOther() throws {
+    hasOtherKeys = true
+    try scanner.skipValue()
+  }
+
+  @inline(__always)
+  private mutating func note(_ key: Set7, _ name: StaticString) throws {
+    guard !seen.contains(key) else { throw EventFault.repeatedKey("\(name)") }
+    seen.insert(key)
+  }
+
+  /// The address of `count` hexadecimal digits that must come next, as a string.
+  @inline(__always)
+  private mutating func hexadecimal(_ count: Int) throws -> UnsafeRawPointer? {
+    guard try scanner.peek() == UInt8(ascii: "\"") else { return nil }
+    let text = try scanner.scanString()
+    guard !text.hasEscapes, text.content.count == count else { return nil }
+    return scanner.bytes.baseAddress.map { $0 + text.content.lowerBound }
+  }
+
+  private mutating func readID() throws {
+    try note(.id, "id")
+    guard let octets = try hexadecimal(64).flatMap({ Octets32(hexadecimalAt: $0) }) else {
+      throw EventFault.badField("id", "64 lower-case hexadecimal digits")
+    }
+    id = EventID(octets)
+  }
+
+  private mutating func readPublicKey() throws {
+    try note(.pubkey, "pubkey")
+    guard let octets = try hexadecimal(64).flatMap({ Octets32(hexadecimalAt: $0) }) else {
+      throw EventFault.badField("pubkey", "64 lower-case hexadecimal digits")
+    }
+    pubkey = PublicKey(octets)
+  }
+
+  private mutating func readSignature() throws {
+    try note(.signature, "sig")
+    guard let value = try hexadecimal(128).flatMap({ Signature(hexadecimalAt: $0) }) else {
+      throw EventFault.badField("sig", "128 lower-case hexadecimal digits")
+    }
+    signature = value
+  }
+
+  private mutating func readTime() throws {
+    try note(.createdAt, "created_at")
+    guard let value = try number() else { throw EventFault.badField("created_at", "a whole number of seconds") }
+    createdAt = Int64(value)
+  }
+
+  private mutating func readKind() throws {
+    try note(.kind, "kind")
+    guard let value = try number().flatMap({ UInt16(exactly: $0) }) else {
+      throw EventFault.badField("kind", "a number from 0 to 65535")
+    }
+    kind = value
+  }
+
+  /// A number in plain digits; nil for any other value.
+  private mutating func number() throws -> Int? {
+    let first = try scanner.peek()
+    guard first &- 0x30 < 10 else { return nil }
+    do throws(JSONFault) { return try scanner.scanUnsignedInteger() } catch {
+      if error.problem == .badNumber { return nil }
+      throw error
+    }
+  }
+
+  private mutating func readContent() throws {
+    try note(.content, "content")
+    guard try scanner.peek() == UInt8(ascii: "\"") else { throw EventFault.badField("content", "a string") }
+    content = try readText()
+  }
+
+  private mutating func readTags() throws {
+    try note(.tags, "tags")
+    guard try scanner.peek() == UInt8(ascii: "[") else { throw Self.badTags }
+    let start = scanner.position
+    let whiteSpaceBefore = scanner.whiteSpaceByteCount
+    try scanner.expect(UInt8(ascii: "["))
+    if try !scanner.take(UInt8(ascii: "]")) {
+      repeat { try readTag() } while try scanner.take(UInt8(ascii: ","))
+      try scanner.expect(UInt8(ascii: "]"))
+    }
+    tags = start..<scanner.position
+    if scanner.whiteSpaceByteCount != whiteSpaceBefore { isCanonical = false }
+  }
+
+  /// A tag has at least one string (NIP-01).
+  private mutating func readTag() throws {
+    guard try scanner.take(UInt8(ascii: "[")) else { throw Self.badTags }
+    repeat {
+      guard try scanner.peek() == UInt8(ascii: "\"") else { throw Self.badTags }
+      _ = try readText()
+    } while try scanner.take(UInt8(ascii: ","))
+    try scanner.expect(UInt8(ascii: "]"))
+  }
+
+  private static let badTags = EventFault.badField("tags", "a list of lists of at least one string")
+
+  /// A string that is part of the hash.
+  private mutating func readText() throws -> JSONString {
+    let text = try scanner.scanString()
+    guard text.hasEscapes else { return text }
+    if !text.isCanonical(in: scanner.bytes) {
+      isCanonical = false
+      try text.checkSurrogates(in: scanner.bytes)
+    }
+    return text
+  }
+}

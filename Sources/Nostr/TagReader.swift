@@ -1,0 +1,62 @@
+/// Walks through the tags of a scanned event without copying them.
+///
+///     var reader = TagReader(event, in: bytes)
+///     while reader.nextTag() {
+///       guard let name = reader.nextString(), let value = reader.nextString() else { continue }
+///     }
+///
+/// The buffer must be the one the event was read from, unchanged: the scanner has looked at every byte already.
+public struct TagReader {
+  private let bytes: UnsafeRawBufferPointer
+  private let end: Int
+  private var position: Int
+  private var isInside = false
+
+  /// At the first tag.
+  public init(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+    position = event.tags.lowerBound + 1
+    end = event.tags.upperBound - 1
+  }
+
+  /// Goes to the next tag; false when there is none.
+  public mutating func nextTag() -> Bool {
+    while isInside { _ = nextString() }
+    while position < end {
+      let byte = bytes[position]
+      position += 1
+      if byte == UInt8(ascii: "[") {
+        isInside = true
+        return true
+      }
+    }
+    return false
+  }
+
+  /// The next string of this tag: first its name, then its value, then what else there is; nil when there is none.
+  public mutating func nextString() -> JSONString? {
+    guard isInside else { return nil }
+    while position < end {
+      let byte = bytes[position]
+      position += 1
+      if byte == UInt8(ascii: "]") { break }
+      if byte == UInt8(ascii: "\"") { return string() }
+    }
+    isInside = false
+    return nil
+  }
+
+  private mutating func string() -> JSONString {
+    let start = position
+    var hasEscapes = false
+    while bytes[position] != UInt8(ascii: "\"") {
+      if bytes[position] == UInt8(ascii: "\\") {
+        hasEscapes = true
+        position += 1
+      }
+      position += 1
+    }
+    position += 1
+    return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes)
+  }
+}
