@@ -1,0 +1,47 @@
+internal import Cryptography
+
+extension Filter {
+  /// Whether the event meets every condition but `limit` and `search`: the first is about how many, the second is for whoever
+  /// keeps an index of words.
+  public func matches(_ event: IndexedEvent) -> Bool {
+    if let since, event.createdAt < since { return false }
+    if let until, event.createdAt > until { return false }
+    if let kinds, !kinds.contains(event.kind) { return false }
+    if let authors, !authors.contains(event.pubkey) { return false }
+    if let ids, !ids.contains(event.id) { return false }
+    return tags.allSatisfy { letter, values in
+      event.tags.contains { $0.letter == letter && values.contains($0.value) }
+    }
+  }
+}
+
+/// A filter made ready to be asked many times: its lists as sets.
+public struct FilterMatcher: Sendable {
+  /// The filter.
+  public let filter: Filter
+  private let ids: Set<EventID>?
+  private let authors: Set<PublicKey>?
+  private let kinds: Set<UInt16>?
+  private let tags: [(letter: TagLetter, values: Set<TagValue>)]
+
+  /// Makes a filter ready.
+  public init(_ filter: Filter) {
+    self.filter = filter
+    ids = filter.ids.map { Set($0) }
+    authors = filter.authors.map { Set($0) }
+    kinds = filter.kinds.map { Set($0) }
+    tags = filter.tags.map { ($0.key, Set($0.value)) }
+  }
+
+  /// The same answer as ``Filter/matches(_:)``.
+  public func matches(_ event: IndexedEvent) -> Bool {
+    if let since = filter.since, event.createdAt < since { return false }
+    if let until = filter.until, event.createdAt > until { return false }
+    if let kinds, !kinds.contains(event.kind) { return false }
+    if let authors, !authors.contains(event.pubkey) { return false }
+    if let ids, !ids.contains(event.id) { return false }
+    return tags.allSatisfy { letter, values in
+      event.tags.contains { $0.letter == letter && values.contains($0.value) }
+    }
+  }
+}
