@@ -117,6 +117,11 @@ let package = Package(
     .executableTarget(
       name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench", swiftSettings: strict),
 
+    // What reading and verifying an event costs; run by `make bench`
+    .executableTarget(
+      name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
+      swiftSettings: strict),
+
     // Tests
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",
