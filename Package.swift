@@ -59,6 +59,7 @@ let package = Package(
       ], swiftSettings: strict),
     .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
+    .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Contracts"], swiftSettings: strict),
 
     // Machines with I/O
@@ -155,6 +156,9 @@ let package = Package(
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "EventIndexTests", dependencies: ["EventIndex", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
