@@ -25,6 +25,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // C libraries: a module map and a shim each
@@ -63,6 +64,10 @@ let package = Package(
     .target(name: "Configuration", dependencies: ["Contracts"], swiftSettings: strict),
 
     // Machines with I/O
+    .target(
+      name: "Storage",
+      dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
+      swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
       name: "Bus",

@@ -1,13 +1,11 @@
 /// Postings of the events that came last, in memory, as a few sorted runs.
 ///
-/// Each batch of events adds a run; neighbours of like length are merged, so that there are never more runs than the
+/// A posting whose event is gone stays: whoever finds it looks for the event anyway. Each batch of events adds a run; neighbours of like length are merged, so that there are never more runs than the
 /// logarithm of the whole, and each posting is moved that often at most.
 public struct PostingMemory: Sendable {
   /// Sorted, the longest first.
   private var runs: [[Posting]] = []
-  /// Postings that are no longer true; left out when read.
-  private var removed: Set<Posting> = []
-  /// How many postings there are, those removed included.
+  /// How many postings there are.
   public private(set) var count = 0
 
   /// Nothing.
@@ -27,9 +25,6 @@ public struct PostingMemory: Sendable {
     }
     runs.append(run)
   }
-
-  /// Takes back postings that were added.
-  public mutating func remove(_ postings: [Posting]) { removed.formUnion(postings) }
 
   private static func merged(_ left: [Posting], _ right: [Posting]) -> [Posting] {
     [Posting](unsafeUninitializedCapacity: left.count + right.count) { buffer, count in
@@ -55,19 +50,15 @@ public struct PostingMemory: Sendable {
     }
   }
 
-  /// All of it as one sorted run, without what was removed: what becomes a segment.
-  public func sorted() -> [Posting] {
-    var all = runs.reversed().reduce([]) { Self.merged($0, $1) }
-    if !removed.isEmpty { all.removeAll { removed.contains($0) } }
-    return all
-  }
+  /// All of it as one sorted run: what becomes a segment.
+  public func sorted() -> [Posting] { runs.reversed().reduce([]) { Self.merged($0, $1) } }
 
   /// The postings under a term from `until` back to `since`, newest first.
   public func cursors(term: UInt64, since: Int64, until: Int64) -> [PostingCursor] {
     runs.compactMap { run in
       let end = Self.firstIndex(in: run, after: term, until)
       guard end > 0, run[end - 1].term == term, run[end - 1].time >= since else { return nil }
-      return PostingCursor(run: run, position: end, term: term, since: since, removed: removed)
+      return PostingCursor(run: run, position: end, term: term, since: since)
     }
   }
 
@@ -90,14 +81,12 @@ public struct PostingCursor: Sendable {
   private var position: Int
   private let term: UInt64
   private let since: Int64
-  private let removed: Set<Posting>
 
-  init(run: [Posting], position: Int, term: UInt64, since: Int64, removed: Set<Posting>) {
+  init(run: [Posting], position: Int, term: UInt64, since: Int64) {
     self.run = run
     self.position = position
     self.term = term
     self.since = since
-    self.removed = removed
   }
 
   /// The next posting; nil at the end.
@@ -106,7 +95,7 @@ public struct PostingCursor: Sendable {
       position -= 1
       let posting = run[position]
       guard posting.term == term, posting.time >= since else { break }
-      if removed.isEmpty || !removed.contains(posting) { return posting }
+      return posting
     }
     position = 0
     return nil
