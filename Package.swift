@@ -70,6 +70,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
+      name: "EventArchive", dependencies: ["Cryptography", "Nostr", "EventIndex", "Storage"], swiftSettings: strict),
+    .target(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: strict),
@@ -127,6 +129,10 @@ let package = Package(
     .executableTarget(
       name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Storage"],
+      path: "Benchmarks/ArchiveBench", swiftSettings: strict),
 
     // Tests
     .target(

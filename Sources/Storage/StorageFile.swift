@@ -96,25 +96,30 @@ public final class StorageFile: Sendable {
   }
 
   /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of it.
+  ///
+  /// - Parameter onCommit: called on the same thread when the commit has succeeded, before the next transaction begins.
   public func write<Value: Sendable>(
-    _ body: @escaping @Sendable (StorageSession) throws -> Value
+    _ body: @escaping @Sendable (StorageSession) throws -> Value,
+    onCommit: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StorageFault) -> Value {
     let path = path
     let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
       pool.asyncWriteWithoutTransaction { database in
-        continuation.resume(returning: Self.transaction(database, path, body))
+        continuation.resume(returning: Self.transaction(database, path, body, onCommit))
       }
     }
     return try result.get()
   }
 
   /// The same, waiting on this thread: for a start, and for tests.
-  public func writeNow<Value>(_ body: (StorageSession) throws -> Value) throws(StorageFault) -> Value {
-    try pool.writeWithoutTransaction { Self.transaction($0, path, body) }.get()
+  public func writeNow<Value>(
+    _ body: (StorageSession) throws -> Value, onCommit: (Value) -> Void = { _ in }
+  ) throws(StorageFault) -> Value {
+    try pool.writeWithoutTransaction { Self.transaction($0, path, body, onCommit) }.get()
   }
 
   private static func transaction<Value>(
-    _ database: Database, _ path: String, _ body: (StorageSession) throws -> Value
+    _ database: Database, _ path: String, _ body: (StorageSession) throws -> Value, _ onCommit: (Value) -> Void
   ) -> Result<Value, StorageFault> {
     do {
       var value: Value?
@@ -123,6 +128,7 @@ public final class StorageFile: Sendable {
         return .commit
       }
       guard let value else { preconditionFailure("a transaction that commits has a value") }
+      onCommit(value)
       return .success(value)
     } catch {
       return .failure(StorageFault(error, path: path))
