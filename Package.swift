@@ -70,7 +70,10 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
-      name: "EventArchive", dependencies: ["Cryptography", "Nostr", "EventIndex", "Storage"], swiftSettings: strict),
+      name: "EventArchive",
+      dependencies: [
+        "Cryptography", "Nostr", "EventIndex", "Storage", .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
@@ -169,6 +172,9 @@ let package = Package(
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "EventIndexTests", dependencies: ["EventIndex", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
