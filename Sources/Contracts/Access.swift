@@ -25,6 +25,9 @@ public struct AccessEntry: Sendable, Hashable {
   /// The roles that may call or subscribe.
   public let callers: RoleSet
 
+  /// Whether its payloads must not be written anywhere: keys, tokens and plaintext pass in them.
+  public var isSecret: Bool { name.hasPrefix("signer.") || name == "supervisor.attach" }
+
   /// A line of the table.
   public init(_ number: UInt16, _ name: String, _ kind: Kind = .method, servedBy server: Role, callers: [Role]) {
     self.number = number
@@ -252,6 +255,7 @@ extension AccessTable {
     AccessEntry(11, "supervisor.dead-letters", servedBy: .supervisor, callers: [.client]),
     AccessEntry(12, "supervisor.doctor", servedBy: .supervisor, callers: [.client]),
     AccessEntry(13, "supervisor.shutdown", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(14, "supervisor.record", servedBy: .supervisor, callers: [.client]),
     AccessEntry(32, "supervisor.events", .topic, servedBy: .supervisor, callers: [.client]),
 
     AccessEntry(256, "relay.request", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),

@@ -18,6 +18,8 @@ final class ControlService {
   unowned let daemon: Daemon
   private var followers: [HubCall: LogStream] = [:]
   var retries: [UInt64: Retry] = [:]
+  /// Recordings under way, by the call that asked for each; at most `BusRecording.countMaximum`.
+  var recordings: [HubCall: BusRecording] = [:]
 
   init(daemon: Daemon) { self.daemon = daemon }
 
@@ -38,6 +40,7 @@ final class ControlService {
       case "supervisor.why": reply(call, try why(try arguments(WhyRequest.self, payload)))
       case "supervisor.dead-letters": deadLetters(call, try arguments(DeadLettersRequest.self, payload))
       case "supervisor.doctor": reply(call, doctor())
+      case "supervisor.record": try record(call, try arguments(RecordRequest.self, payload))
       case "supervisor.shutdown":
         reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
         daemon.stop(.asked("roost"))
@@ -49,7 +52,10 @@ final class ControlService {
   }
 
   /// The caller gave up, or left.
-  func cancelled(_ call: HubCall) { followers.removeValue(forKey: call)?.end() }
+  func cancelled(_ call: HubCall) {
+    followers.removeValue(forKey: call)?.end()
+    recordingCancelled(call)
+  }
 
   /// A caller whose mailbox was full has room again.
   func mayContinue(_ seat: Int) {

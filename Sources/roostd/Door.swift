@@ -193,6 +193,7 @@ final class Door {
   ) {
     let limit = min(daemon.configuration.bus.frameLimit, hello.frameLimit ?? FrameReader.defaultLengthMaximum)
     connection.limitFrames(to: limit)
+    daemon.workers.first { $0.seat == seat }?.recordGreeting(connection, hello)
     var welcome = Welcome(
       endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.shell.hub.limits.window,
       registry: daemon.shell.hub.registry())

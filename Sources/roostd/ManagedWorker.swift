@@ -24,6 +24,9 @@ final class ManagedWorker {
   var status: Status?
   unowned let daemon: Daemon
 
+  /// What is being recorded of it, or waits for its next start to be.
+  var recording: BusRecording?
+
   /// Whether the configuration does not name it any more, or names another in its place.
   var isLeaving = false
 
