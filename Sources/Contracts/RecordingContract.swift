@@ -14,7 +14,7 @@ public struct RecordRequest: Codable, Sendable {
   public var restart: Bool?
   /// How long it goes on, counted from its first frame; absent: until somebody ends it.
   public var milliseconds: UInt64?
-  /// The size that the file never passes; absent: 64 MiB. Kept between 128 KiB and 256 MiB.
+  /// The size that the file never passes; absent: 64 MiB. Kept between 256 KiB and 256 MiB.
   public var bytes: Int?
   /// True ends the worker's recording that is under way; all else is left out then.
   public var ends: Bool?

@@ -101,11 +101,13 @@ public struct RecordingOpening: Codable, Hashable, Sendable {
   public var time: String
   /// The version of roostd.
   public var version: String
+  /// Numbers of methods by name, where no WELCOME in the recording tells them: in one that begins in the middle.
+  public var methods: [String: UInt16]?
 
   /// An opening with these contents.
   public init(
     worker: String, role: String, generation: UInt32, isFromStart: Bool, program: String, arguments: [String],
-    environment: [String], sandbox: String, time: String, version: String
+    environment: [String], sandbox: String, time: String, version: String, methods: [String: UInt16]? = nil
   ) {
     self.worker = worker
     self.role = role
@@ -117,6 +119,7 @@ public struct RecordingOpening: Codable, Hashable, Sendable {
     self.sandbox = sandbox
     self.time = time
     self.version = version
+    self.methods = methods
   }
 }
 
@@ -198,8 +201,8 @@ enum RecordingLayout {
   static let fileHeadByteCount = 16
   /// Time, kind, flags, reserved, length of the body.
   static let recordHeadByteCount = 16
-  /// Longest opening, in bytes of JSON.
-  static let openingByteCountMaximum = 64 << 10
+  /// Longest opening, in bytes of JSON: the names of all methods there can be fit.
+  static let openingByteCountMaximum = 128 << 10
   /// Longest body: the largest frame there can be.
   static let bodyByteCountMaximum = FrameHeader.byteCount + FrameReader.lengthCeiling
 

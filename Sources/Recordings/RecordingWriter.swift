@@ -25,7 +25,7 @@ public struct RecordingWriter: Sendable {
   private var untoldCount: UInt64 = 0
 
   /// The smallest limit: room for an opening and an end, in bytes.
-  public static let byteCountMinimum = 128 << 10
+  public static let byteCountMinimum = 256 << 10
   /// The largest limit, in bytes: a recording is read into memory to be replayed.
   public static let byteCountCeiling = 256 << 20
   /// The limit when nobody names one, in bytes.
@@ -40,7 +40,7 @@ public struct RecordingWriter: Sendable {
     self.byteCountMaximum = min(max(byteCountMaximum, Self.byteCountMinimum), Self.byteCountCeiling)
   }
 
-  /// The first bytes of the file. Arguments too long to be kept are left out.
+  /// The first bytes of the file. Arguments and names too long to be kept are left out.
   public mutating func open(_ opening: RecordingOpening) -> [UInt8] {
     precondition(byteCount == 0, "a recording is opened once")
     var opening = opening
@@ -48,6 +48,7 @@ public struct RecordingWriter: Sendable {
     if json.count > RecordingLayout.openingByteCountMaximum {
       opening.arguments = []
       opening.environment = []
+      opening.methods = nil
       json = JSONPayload.encode(opening)
     }
     precondition(json.count <= RecordingLayout.openingByteCountMaximum, "names and paths are short")

@@ -158,7 +158,7 @@ public struct Replay: Sendable {
     guard let deadline, now >= deadline else { return [] }
     if pausedUntil != nil { return advance(now) }
     if isSayingFarewell { return finish(.identical) }
-    let waited = now.milliseconds(since: lastMove)
+    let waited = deadline.milliseconds(since: lastMove)
     let isOurs = cursor < frames.count && frames[cursor].direction == .toWorker
     let why = isOurs ? "it has granted no credit for this frame" : "it did not come"
     return finish(.timedOut, difference(at: min(cursor, frames.count - 1), nil, "\(why) within \(waited) ms"))

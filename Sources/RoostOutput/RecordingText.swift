@@ -10,10 +10,16 @@ public struct RecordingText: Sendable {
   private var names: [UInt16: String] = [:]
   private let style: Style
 
-  /// A printer that knows Roost's own methods.
-  public init(_ style: Style) {
+  /// A printer that knows Roost's own methods, and those the opening names.
+  public init(_ style: Style, opening: RecordingOpening? = nil) {
     self.style = style
     for entry in AccessTable.builtIn { names[entry.number] = entry.name }
+    if let opening { learn(opening) }
+  }
+
+  /// Names that stand in the opening.
+  public mutating func learn(_ opening: RecordingOpening) {
+    for (name, number) in opening.methods ?? [:] { names[number] = name }
   }
 
   // MARK: Lines

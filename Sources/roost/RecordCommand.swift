@@ -29,14 +29,14 @@ struct Record: LoopCommand {
   var output: String?
   @Option(help: "End after so many seconds.")
   var seconds: UInt32?
-  @Option(help: "End before the file gets larger; 131072 to 268435456. Default: 67108864.")
+  @Option(help: "End before the file gets larger; 262144 to 268435456. Default: 67108864.")
   var bytes: Int?
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
     if seconds == 0 { throw ValidationError("A recording of 0 seconds holds nothing.") }
-    if let bytes, !(128 << 10...256 << 20).contains(bytes) {
-      throw ValidationError("--bytes is between 131072 and 268435456.")
+    if let bytes, !(256 << 10...256 << 20).contains(bytes) {
+      throw ValidationError("--bytes is between 262144 and 268435456.")
     }
   }
 

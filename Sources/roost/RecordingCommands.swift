@@ -84,6 +84,7 @@ private struct RecordingPrinter {
   private mutating func begin(_ opening: RecordingOpening?) async {
     guard !hasBegun, let opening else { return }
     hasBegun = true
+    text.learn(opening)
     await session.print(opening, RecordingText.head(opening, session.style))
   }
 }

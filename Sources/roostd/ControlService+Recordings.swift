@@ -140,11 +140,16 @@ extension ManagedWorker {
 
   private func beginRecording(_ connection: PeerConnection, isFromStart: Bool) {
     guard let recording else { return }
-    let opening = RecordingOpening(
+    let table = daemon.shell.hub.table
+    var opening = RecordingOpening(
       worker: name, role: role.name, generation: process?.generation ?? machine.generation, isFromStart: isFromStart,
       program: configuration.program, arguments: configuration.arguments, environment: configuration.environment,
       sandbox: configuration.sandbox.rawValue, time: WallTime.now.text, version: RoostVersion.text)
-    let servesSecrets = daemon.shell.hub.table.all.contains { $0.isSecret && $0.server == role }
+    if !isFromStart {
+      let own = table.all.filter { $0.number >= AccessTable.firstCustomNumber }
+      opening.methods = Dictionary(uniqueKeysWithValues: own.map { ($0.name, $0.number) })
+    }
+    let servesSecrets = table.all.contains { $0.isSecret && $0.server == role }
     connection.recording = recording
     recording.begin(opening, servesSecrets: servesSecrets)
   }

@@ -39,6 +39,7 @@ enum MisbehavingWorker {
 /// | `--ready-after MS`, `--extend MS` | READY late; with an EXTEND before |
 /// | `--ignore-term` | ignores SIGTERM |
 /// | `--shout` | writes to standard output as fast as it is read |
+/// | `--say TEXT` | `example.echo` answers with this |
 struct Flags {
   enum Place: String { case start, hello, ready, drain }
 
@@ -51,6 +52,7 @@ struct Flags {
   var extendMilliseconds: UInt32 = 0
   var ignoresTerm = false
   var shouts = false
+  var says: String?
   /// Started by itself: to fork once more, or to stay when all others go.
   var isFork = false
   var isSleeper = false
@@ -72,6 +74,7 @@ struct Flags {
       case "--extend": extendMilliseconds = rest.popFirst().flatMap(UInt32.init) ?? 0
       case "--ignore-term": ignoresTerm = true
       case "--shout": shouts = true
+      case "--say": says = rest.popFirst()
       case Orphan.forkFlag: isFork = true
       case Orphan.sleepFlag: isSleeper = true
       default:

@@ -22,7 +22,9 @@ extension Worker {
 
   private static var wellBehaved: Bodies {
     [
-      "echo": { $0.answer($1) },
+      "echo": { worker, request in
+        if let text = worker.flags.says { worker.answer(request, text) } else { worker.answer(request) }
+      },
       // Takes its time, and goes on serving meanwhile.
       "slow": { worker, request in
         worker.later.append((milliseconds() + (request.order.milliseconds ?? 100), request))
