@@ -135,7 +135,8 @@ let package = Package(
     .executableTarget(
       name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
     .testTarget(
-      name: "ProcessTests", dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "TestSupport"],
+      name: "ProcessTests",
+      dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -169,6 +170,7 @@ let package = Package(
         "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "Recordings", "RoostOutput"], swiftSettings: strict),
+      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "Recordings", "RoostOutput"],
+      swiftSettings: strict),
   ]
 )

@@ -106,7 +106,8 @@ public struct RecordingReader: Sendable {
     _ direction: RecordedFrame.Direction, _ flags: UInt8, _ body: ArraySlice<UInt8>, _ nanoseconds: UInt64
   ) throws(RecordingFault) -> RecordedFrame {
     let isWithheld = flags & RecordingLayout.withheldFlag != 0
-    let payloadByteCount = Int(number(at: RecordingLayout.recordHeadByteCount, as: UInt32.self)) - FrameHeader.lengthMinimum
+    let length = Int(number(at: RecordingLayout.recordHeadByteCount, as: UInt32.self))
+    let payloadByteCount = length - FrameHeader.lengthMinimum
     let keptByteCount = body.count - FrameHeader.byteCount
     guard isWithheld ? keptByteCount == 0 && payloadByteCount >= 0 : keptByteCount == payloadByteCount else {
       throw fault("the frame's header speaks of \(payloadByteCount) bytes, and \(keptByteCount) follow")

@@ -12,10 +12,12 @@ enum Strand: Hashable, Sendable {
   case pong
 
   /// The strand of a worker's frame; nil when it is not compared.
-  init?(_ header: FrameHeader) {
+  init?(_ header: FrameHeader, _ settings: ReplaySettings) {
     switch header.type {
     case .hello, .ready, .goodbye, .fatal: self = .life
-    case .request, .event, .cancel, .subscribe, .unsubscribe: self = .own
+    case .request, .event, .cancel, .subscribe, .unsubscribe:
+      if settings.comparesAnswersOnly { return nil }
+      self = .own
     case .response, .error, .ack, .nack: self = .answer(to: header.destination, id: header.re)
     case .pong: self = .pong
     case .credit, .status, .progress, .extend, .ping: return nil
@@ -34,7 +36,7 @@ enum Strand: Hashable, Sendable {
 extension Replay {
   /// Compares a frame of the program with the next recorded one of its strand; nil when there is nothing to say.
   mutating func compare(_ header: FrameHeader, _ payload: [UInt8]) -> ReplayDifference? {
-    guard let strand = Strand(header) else { return nil }
+    guard let strand = Strand(header, settings) else { return nil }
     guard let index = expected[strand]?.popFirst() else { return judgeExtra(header, payload, strand) }
     if let reason = FrameComparison.reason(recorded: frames[index], header, payload) {
       return difference(at: index, (header, payload), reason)

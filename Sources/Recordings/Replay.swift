@@ -30,6 +30,9 @@ public struct ReplaySettings: Sendable, Equatable {
   public var patienceMilliseconds: UInt64 = 5_000
   /// Whether the hub's frames also wait for their time in the recording.
   public var isPaced = false
+  /// Whether only answers are compared, and what the program sends of its own accord is neither compared nor waited for:
+  /// for a worker that has other inputs than its bus.
+  public var comparesAnswersOnly = false
   /// How long the PONG at the end may take; a program that answers no PING is not held to it.
   public var farewellMilliseconds: UInt64 = 1_000
 
@@ -114,7 +117,7 @@ public struct Replay: Sendable {
     }
     self.settings = settings
     self.frames = frames
-    let strands = frames.map { $0.direction == .fromWorker ? Strand($0.header) : nil }
+    let strands = frames.map { $0.direction == .fromWorker ? Strand($0.header, settings) : nil }
     isDealtWith = strands.map { $0 == nil }
     expected = Dictionary(grouping: frames.indices.filter { strands[$0] != nil }) { strands[$0] ?? .life }
       .mapValues { $0[...] }

@@ -45,6 +45,14 @@ public struct ReplayDifference: Sendable {
   public var got: Frame?
   /// In what they differ, in words.
   public var reason: String
+
+  /// A difference at the frame with this number.
+  public init(frame: Int, expected: RecordedFrame?, got: Frame?, reason: String) {
+    self.frame = frame
+    self.expected = expected
+    self.got = got
+    self.reason = reason
+  }
 }
 
 extension FrameType {

@@ -51,7 +51,9 @@ public struct RecordingText: Sendable {
 
   /// The end, or that there is none.
   public func endLines(_ recording: RecordingEnd?, isCutOff: Bool) -> [String] {
-    if let recording { return [style.paint("-- the end (\(recording.reason.rawValue)): \(VisibleText.make(recording.text))", .dim)] }
+    if let recording {
+      return [style.paint("-- the end (\(recording.reason.rawValue)): \(VisibleText.make(recording.text))", .dim)]
+    }
     return [
       style.paint(
         "-- the recording stops without an end\(isCutOff ? ", in the middle of a record" : ""): "
@@ -243,7 +245,9 @@ public enum RecordText {
     if result.framesMissing > 0 {
       lines.append("Incomplete: \(Amount.count(result.framesMissing, "frame")) found no room on their way to the disk.")
     }
-    if result.isReplayable { lines.append("Play it again: roost replay \(VisibleText.make(result.path)) -- PROGRAM ARGUMENTS") }
+    if result.isReplayable {
+      lines.append("Play it again: roost replay \(VisibleText.make(result.path)) -- PROGRAM ARGUMENTS")
+    }
     return lines
   }
 }

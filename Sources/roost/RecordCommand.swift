@@ -25,7 +25,8 @@ struct Record: LoopCommand {
   @Flag(help: "Restart the worker, so that the recording begins with its HELLO.")
   var restart = false
   @Option(
-    name: [.short, .long], help: ArgumentHelp("The file to make; by default one in the state directory.", valueName: "file"))
+    name: [.short, .long],
+    help: ArgumentHelp("The file to make; by default one in the state directory.", valueName: "file"))
   var output: String?
   @Option(help: "End after so many seconds.")
   var seconds: UInt32?

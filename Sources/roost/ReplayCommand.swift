@@ -25,9 +25,13 @@ struct ReplayFile: LoopCommand {
   var timeout = Timeout(milliseconds: 5_000)
   @Flag(help: "Send each message no earlier than it was sent in the recording.")
   var paced = false
-  @Option(help: ArgumentHelp("The program's ROOST_STATE, instead of a new temporary directory.", valueName: "directory"))
+  @Flag(help: "Compare answers alone, not what the program asks or tells of its own accord.")
+  var answersOnly = false
+  @Option(
+    help: ArgumentHelp("The program's ROOST_STATE, instead of a new temporary directory.", valueName: "directory"))
   var state: String?
-  @Option(help: ArgumentHelp("The program's ROOST_SANDBOX, instead of the recorded one: try, required, off.", valueName: "mode"))
+  @Option(
+    help: ArgumentHelp("The program's ROOST_SANDBOX, instead of the recorded: try, required, off.", valueName: "mode"))
   var sandbox: String?
   @Option(help: ArgumentHelp("Pass on this variable of the environment too; may be repeated.", valueName: "name"))
   var env: [String] = []
@@ -47,6 +51,7 @@ struct ReplayFile: LoopCommand {
     var settings = ReplaySettings()
     settings.patienceMilliseconds = UInt64(timeout.milliseconds)
     settings.isPaced = paced
+    settings.comparesAnswersOnly = answersOnly
     let replay: Replay
     do throws(ReplayProblem) {
       replay = try Replay(recording, settings, now: EventLoop.process.now)

@@ -110,14 +110,17 @@ final class ReplayRunner {
     }
   }
 
-  /// Ends the program: its bus closes, and soon it is killed. Its directory goes if it left nothing there.
+  /// Ends the program: its bus ends, and soon it is killed. Its directory goes if it left nothing there.
   func end() async {
     timer.cancel()
-    bus?.flushAndClose()
+    bus?.flush()
+    // Only our half: closed while its last words are unread, the program would see a failure where there is none.
+    if let bus, !bus.isClosed { shutdown(bus.descriptor, Int32(SHUT_WR)) }
     let deadline = EventLoop.process.now.advanced(milliseconds: Self.leaveMilliseconds)
     while child?.isRunning == true, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
     kill()
     while child?.isRunning == true { await EventLoopActor.sleep(milliseconds: 5) }
+    bus?.close()
     if let directory = program?.temporaryDirectory, rmdir(directory) != 0 {
       let text = "roost: what the program has written to its state is in \(directory)\n"
       _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }

@@ -10,7 +10,8 @@ final class RecordCommand {
   let process: SpawnedProcess
   let path: String
 
-  init(_ roost: RunningRoost, _ arguments: [String] = ["--restart"], worker: String = "example", to name: String) throws {
+  init(_ roost: RunningRoost, _ arguments: [String] = ["--restart"], worker: String = "example", to name: String) throws
+  {
     path = roost.path(name)
     process = try SpawnedProcess(
       SpawnedProcess.builtProgram("roost"), ["record", worker, "--output", path] + arguments,

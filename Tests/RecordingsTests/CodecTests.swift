@@ -26,7 +26,8 @@ struct CodecTests {
           records.append(.gap(nanoseconds: time, missingCount: 1))
         }
         let direction: RecordedFrame.Direction = Bool.random(using: &random) ? .toWorker : .fromWorker
-        let payload = (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let payload = (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random)
+        }
         let isSecret = Int.random(in: 0..<6, using: &random) == 0
         let header = FrameHeader(
           type: .request, flags: .raw, source: Endpoint(rawValue: .random(in: 0...9_999, using: &random)),

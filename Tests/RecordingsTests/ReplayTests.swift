@@ -11,9 +11,12 @@ struct ReplayBench {
   var sent: [(header: FrameHeader, payload: [UInt8])] = []
   var report: ReplayReport?
 
-  init(_ frames: [(RecordedFrame.Direction, FrameHeader, String)], isPaced: Bool = false) throws {
+  init(
+    _ frames: [(RecordedFrame.Direction, FrameHeader, String)], isPaced: Bool = false, answersOnly: Bool = false
+  ) throws {
     var settings = ReplaySettings()
     settings.isPaced = isPaced
+    settings.comparesAnswersOnly = answersOnly
     replay = try Replay(try Samples.recording(frames), settings, now: now)
   }
 
@@ -152,7 +155,8 @@ struct ReplayTests {
     bench.send(FrameHeader(type: .hello), script[0].2)
     bench.send(FrameHeader(type: .ready))
     #expect(bench.sentTypes == [.welcome, .request])
-    bench.perform(bench.replay.received(FrameHeader(type: .credit), Credit(frames: 3, bytes: 300).payload, now: bench.now))
+    let credit = Credit(frames: 3, bytes: 300)
+    bench.perform(bench.replay.received(FrameHeader(type: .credit), credit.payload, now: bench.now))
     #expect(bench.sentTypes == [.welcome, .request, .request, .request, .ping])
   }
 
@@ -184,6 +188,25 @@ struct ReplayTests {
     bench.send(Samples.answer(5), "A")
     bench.perform(bench.replay.programEnded("exit code 0"))
     #expect(bench.report?.outcome == .identical)
+  }
+
+  @Test("of answers alone lets the program ask and tell what it likes")
+  func answersOnly() throws {
+    let event = FrameHeader(type: .event, id: 1, method: 288)
+    let script: [(RecordedFrame.Direction, FrameHeader, String)] =
+      Samples.start + [
+        (.fromWorker, event, "{}"), (.toWorker, Samples.request(5), "a"), (.fromWorker, Samples.answer(5), "A"),
+      ]
+    var bench = try ReplayBench(script, answersOnly: true)
+    bench.start()
+    bench.send(FrameHeader(type: .subscribe, id: 4, method: 288))
+    bench.send(Samples.answer(5), "A")
+    bench.pong()
+    #expect(bench.report?.outcome == .identical && bench.report?.comparedCount == 3)
+    bench = try ReplayBench(script, answersOnly: true)
+    bench.start()
+    bench.send(Samples.answer(5), "B")
+    #expect(bench.report?.outcome == .different)
   }
 
   @Test("holds the hub's frames to their time when it is paced")

@@ -16,7 +16,8 @@ enum Samples {
   }
 
   static func request(_ id: UInt64, method: UInt16 = 0x4000) -> FrameHeader {
-    FrameHeader(type: .request, destination: Endpoint(seat: 1, turn: 1), source: caller, id: id, attempt: 1, method: method)
+    FrameHeader(
+      type: .request, destination: Endpoint(seat: 1, turn: 1), source: caller, id: id, attempt: 1, method: method)
   }
 
   static func answer(_ id: UInt64, _ type: FrameType = .response, flags: FrameFlags = []) -> FrameHeader {
