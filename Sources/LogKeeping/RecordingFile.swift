@@ -29,7 +29,7 @@ public final class RecordingFile {
   private var isRunning = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// A file at an absolute path; ``create()`` makes it.
+  /// A file at an absolute path; ``create(ensuring:)`` makes it.
   public init(path: String, files: any FileOperations = SystemFiles()) {
     self.path = path
     writer = PoolOwned(RecordingFileWriter(path: path, files: files))
@@ -37,7 +37,7 @@ public final class RecordingFile {
 
   /// Makes the file, mode 0600, and its directory too if `directory` names one of ours.
   ///
-  /// - Throws: EEXIST when something is there; else what the system said.
+  /// - Throws: EEXIST when something is there; else what the system said. Nothing is there then.
   public func create(ensuring directory: String? = nil) async throws(SystemFault) {
     try await writer.use { $0.create(ensuring: directory) }.get()
   }

@@ -62,7 +62,7 @@ public struct RecordingWriter: Sendable {
 
   /// The bytes of a frame, with the gap before it or the end in its place; none when the recording has ended.
   ///
-  /// - Parameter isSecret: whether the payload must not be written. A token in HELLO never is, whatever is said here.
+  /// With `isSecret` the payload is not written. A token in HELLO never is, whatever is said here.
   public mutating func append(
     _ direction: RecordedFrame.Direction, _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, isSecret: Bool,
     nanoseconds: UInt64

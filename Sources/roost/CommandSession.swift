@@ -65,15 +65,20 @@ final class CommandSession {
     }
   }
 
-  /// From now on the first Ctrl-C or SIGTERM calls `body`, and the next ends the program.
-  func onFirstInterrupt(_ body: @escaping @EventLoopActor () -> Void) throws(Refusal) {
+  /// From now on the first Ctrl-C or SIGTERM calls `body`, and the next calls `giveUp` and ends the program.
+  func onFirstInterrupt(
+    _ body: @escaping @EventLoopActor () -> Void, giveUp: @escaping @EventLoopActor () -> Void = {}
+  ) throws(Refusal) {
     var isFirst = true
     signals = []
     for number in [SIGINT, SIGTERM] {
       do throws(LoopFault) {
         signals.append(
           try SignalWatcher(number) { [unowned self] in
-            if !isFirst { leave(.interrupted) }
+            if !isFirst {
+              giveUp()
+              leave(.interrupted)
+            }
             isFirst = false
             body()
           })

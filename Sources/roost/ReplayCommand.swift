@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import EventLoop
 internal import Frames
+internal import Glibc
 internal import Recordings
 internal import RoostOutput
 
@@ -61,7 +62,12 @@ struct ReplayFile: LoopCommand {
       ReplayProgram(
         recording.opening, command: program, sandbox: sandbox, passedVariables: env,
         stateDirectory: state.map(FilePaths.absolute)))
-    try session.onInterrupt(.interrupted) { runner.kill() }
+    if Terminal.isTerminal(STDIN_FILENO) {
+      // The program has the same terminal and hears of it too: a debugger wants its Ctrl-C for itself.
+      try session.onFirstInterrupt({}, giveUp: { runner.kill() })
+    } else {
+      try session.onInterrupt(.interrupted) { runner.kill() }
+    }
     let report = await runner.report()
     await runner.end()
     var names = RecordingText(session.style)

@@ -1,3 +1,4 @@
+import Clocks
 import Configuration
 import Contracts
 import EventLoop
@@ -32,12 +33,14 @@ extension ControlService {
     }
     worker.recording = recording
     recordings[call] = recording
+    openRecordingCount += 1
     recording.onBegin = { [unowned self] in tell(call, recording) }
     recording.onEnd = { [unowned self, weak worker] result in ended(call, recording, worker, result) }
     let ownDirectory = request.path == nil ? directory : nil
     EventLoopActor.task { [self] in
       do throws(SystemFault) { try await recording.create(ensuring: ownDirectory) } catch {
         recordings[call] = nil
+        openRecordingCount -= 1
         if worker.recording === recording { worker.recording = nil }
         refuse(call, Refusal(.failed, "\(error)", outcome: .notStarted))
         return
@@ -70,6 +73,7 @@ extension ControlService {
     _ call: HubCall, _ recording: BusRecording, _ worker: ManagedWorker?, _ result: RecordResult?
   ) {
     if worker?.recording === recording { worker?.recording = nil }
+    openRecordingCount -= 1
     let name = recording.worker
     let size = result.map { "\($0.bytes) bytes, \($0.sentence)" } ?? "nothing was recorded"
     daemon.log(.notice, "supervision", "the recording of \(name) has ended: \(size)")
@@ -84,6 +88,12 @@ extension ControlService {
   /// The caller gave up, or left.
   func recordingCancelled(_ call: HubCall) {
     recordings.removeValue(forKey: call)?.end(RecordingEnd(.asked, "whoever asked for it has left"))
+  }
+
+  /// Waits until the last bytes of recordings that have ended are on the disk, if it takes them in time.
+  func recordingsWritten(withinMilliseconds milliseconds: UInt64) async {
+    let deadline = EventLoop.process.now.advanced(milliseconds: milliseconds)
+    while openRecordingCount > 0, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
   }
 
   /// The file is made with our rights, so only our own user may name it; and a worker must not read what passes others.
@@ -103,7 +113,7 @@ extension ControlService {
     if let other = worker.recording {
       throw Refusal(.badRequest, "\(worker.name) is being recorded to \(other.path) already", outcome: .notStarted)
     }
-    guard recordings.count < BusRecording.countMaximum else {
+    guard openRecordingCount < BusRecording.countMaximum else {
       throw Refusal(
         .full, "\(BusRecording.countMaximum) recordings are under way, which is the most", outcome: .notStarted)
     }

@@ -18,8 +18,10 @@ final class ControlService {
   unowned let daemon: Daemon
   private var followers: [HubCall: LogStream] = [:]
   var retries: [UInt64: Retry] = [:]
-  /// Recordings under way, by the call that asked for each; at most `BusRecording.countMaximum`.
+  /// Recordings whose callers wait for them.
   var recordings: [HubCall: BusRecording] = [:]
+  /// Recordings whose last byte is not written; at most `BusRecording.countMaximum`.
+  var openRecordingCount = 0
 
   init(daemon: Daemon) { self.daemon = daemon }
 

@@ -429,9 +429,10 @@ final class Daemon {
       connection.close("the supervisor stops")
     }
     log(.notice, "supervision", "stopped")
-    let leave: @EventLoopActor () -> Void = { [logs] in
+    let leave: @EventLoopActor () -> Void = { [logs, control] in
       EventLoopActor.task {
         _ = await logs.flush(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
+        await control.recordingsWritten(withinMilliseconds: Self.flushMilliseconds)
         EventLoop.process.stop()
       }
     }

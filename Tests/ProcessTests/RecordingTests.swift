@@ -140,6 +140,29 @@ extension ProcessTests {
       }
     }
 
+    @Test("A disk that takes no more ends the recording and nothing else; what is in the file can be read and replayed")
+    func fullDisk() throws {
+      try withRoost { roost in
+        let record = try RecordCommand(roost, to: "a.recording")
+        try record.awaitBegin()
+        let client = try roost.client()
+        #expect(try client.call("example.echo", "before").isResponse)
+        let limit = try SpawnedProcess("/usr/bin/prlimit", ["--pid", "\(roost.daemon.pid)", "--fsize=200000"])
+        #expect(try limit.waitForEnd() == .exited(0))
+        #expect(try client.call("example.parts", #"{"parts":100,"bytes":9000}"#).parts.count == 100)
+        let text = try record.process.readAllOutput()
+        #expect(try record.process.waitForEnd() == .exited(1) && text.contains("Ended by disk"), "\(text)")
+        #expect(try client.call("example.echo", "after").text == "after")
+        #expect(SharedFolder.bytes(ofFile: record.path)?.count == 200_000)
+        let recording = try record.recording()
+        #expect(recording.isCutOff && recording.end == nil)
+        let show = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), ["recording", "show", record.path])
+        #expect(try show.readAllOutput().contains("stops without an end, in the middle of a record"))
+        let result = try replay(record.path)
+        #expect(result.ending == .exited(0), "\(result.text)")
+      }
+    }
+
     @Test("A worker started by hand is recorded without its token")
     func attached() throws {
       try withRoost { roost in
