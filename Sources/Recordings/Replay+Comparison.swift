@@ -116,10 +116,12 @@ enum FrameComparison {
     return names.first { before[$0] != now[$0] }.map { "'\($0)' in its HELLO differs" }
   }
 
-  /// The fields of a HELLO that are the same at every start.
+  /// The fields of a HELLO that are the same at every start; of those that the protocol knows, for the hub records no others.
   private static func lasting(_ payload: [UInt8]) -> [String: JSONValue]? {
-    // What is no JSON is compared byte by byte.
-    guard var hello = try? JSONPayload.decode([String: JSONValue].self, from: payload) else { return nil }
+    // What is no greeting is compared byte by byte.
+    guard let known = try? JSONPayload.decode(Hello.self, from: payload),
+      var hello = try? JSONPayload.decode([String: JSONValue].self, from: JSONPayload.encode(known))
+    else { return nil }
     for name in changingHelloFields { hello[name] = nil }
     if case .array(let methods)? = hello["methods"] { hello["methods"] = .array(methods.sorted { "\($0)" < "\($1)" }) }
     return hello

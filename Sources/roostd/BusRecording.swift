@@ -32,6 +32,9 @@ final class BusRecording {
   private var servesSecrets = false
   private var isFromStart = false
   private(set) var hasEnded = false
+  private var isCreated = false
+  /// The life of the worker that is not meant: it is being restarted.
+  var skippedGeneration: UInt32?
 
   /// Most recordings at once, of all workers.
   static let countMaximum = 8
@@ -48,9 +51,13 @@ final class BusRecording {
   /// Whether frames are being recorded.
   var isRecording: Bool { startedAt != nil && !hasEnded }
 
+  /// Whether the file is there and the worker's next connection is awaited.
+  var isWaiting: Bool { isCreated && startedAt == nil && !hasEnded }
+
   /// Makes the file.
   func create(ensuring directory: String?) async throws(SystemFault) {
     try await file.create(ensuring: directory)
+    isCreated = true
     file.onFault = { [weak self] fault in self?.failed(fault) }
   }
 
@@ -61,7 +68,7 @@ final class BusRecording {
 
   /// The worker's connection stands, and what passes over it from now on is recorded.
   func begin(_ opening: RecordingOpening, servesSecrets: Bool) {
-    guard startedAt == nil, !hasEnded else { return }
+    guard isWaiting else { return }
     startedAt = EventLoop.process.now
     isFromStart = opening.isFromStart
     self.servesSecrets = servesSecrets

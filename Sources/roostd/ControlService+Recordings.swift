@@ -34,11 +34,15 @@ extension ControlService {
     worker.recording = recording
     recordings[call] = recording
     openRecordingCount += 1
-    recording.onBegin = { [unowned self] in tell(call, recording) }
-    recording.onEnd = { [unowned self, weak worker] result in ended(call, recording, worker, result) }
+    recording.onBegin = { [unowned self, unowned recording] in tell(call, recording) }
+    recording.onEnd = { [unowned self, unowned recording, weak worker] result in
+      ended(call, recording, worker, result)
+    }
     let ownDirectory = request.path == nil ? directory : nil
     EventLoopActor.task { [self] in
       do throws(SystemFault) { try await recording.create(ensuring: ownDirectory) } catch {
+        // Its caller may have left meanwhile: then it has ended already.
+        guard !recording.hasEnded else { return }
         recordings[call] = nil
         openRecordingCount -= 1
         if worker.recording === recording { worker.recording = nil }
@@ -57,6 +61,7 @@ extension ControlService {
     }
     daemon.log(.notice, "supervision", "\(worker.name) is being recorded to \(recording.path)")
     guard !restarts else {
+      recording.skippedGeneration = worker.process?.generation
       tell(call, recording)
       worker.receive(.restartRequested)
       return
@@ -137,7 +142,9 @@ extension ManagedWorker {
 
   /// The worker has greeted: a recording that waits for that begins, with the greeting.
   func recordGreeting(_ connection: PeerConnection, _ hello: Hello) {
-    guard let recording, !recording.isRecording else { return }
+    guard let recording, recording.isWaiting else { return }
+    // One that is to be restarted may be in the middle of its start.
+    if let skipped = recording.skippedGeneration, process?.generation == skipped { return }
     beginRecording(connection, isFromStart: true)
     // Written anew from what was read of it, without the token: the bytes that held one are not touched again.
     var hello = hello

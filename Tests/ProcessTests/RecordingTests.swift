@@ -208,6 +208,48 @@ extension ProcessTests {
       }
     }
 
+    @Test("A worker that is restarted in the middle of its start is recorded from the next HELLO, not from that one")
+    func restartedWhileStarting() throws {
+      try withRoost(.one(["--ready-after", "400"])) { roost in
+        let client = try roost.client()
+        try client.ask("supervisor.restart", #"{"worker":"example"}"#)
+        try roost.awaitWorker("example", "starts again", within: 30, client) {
+          $0.state == "starting" && $0.generation == 2
+        }
+        let record = try RecordCommand(roost, to: "a.recording")
+        try record.awaitBegin()
+        try roost.awaitWorker("example", "is ready", within: 30, client) { $0.state == "ready" }
+        #expect(try client.call("example.echo", "x").text == "x")
+        try record.end()
+        let recording = try record.recording()
+        #expect(recording.opening.generation == 3)
+        #expect(recording.frames.filter { $0.header.type == .hello }.count == 1)
+        #expect(try replay(record.path, ["--ready-after", "1"]).ending == .exited(0))
+      }
+    }
+
+    @Test("A worker may not record another, even if it may call the supervisor; a path is absolute")
+    func forClientsOnly() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        try roost.rewrite { $0.roleKeys["may-call"] = "[\"supervisor.*\"]" }
+        #expect(try client.call("supervisor.reload").isResponse)
+        let grant = try JSONPayload.decode(
+          AttachGrant.self,
+          from: try client.call("supervisor.attach", #"{"role":"example","name":"guest"}"#).terminal.payload)
+        var hello = Hello(name: "guest", role: "example")
+        hello.token = grant.token
+        let guest = try BusPeer(socket: roost.socket, hello: hello)
+        #expect(try guest.call("supervisor.status").isResponse)
+        let order = #"{"worker":"example","path":"\#(roost.path("stolen"))"}"#
+        #expect(try guest.call("supervisor.record", order).refusal?.code == .denied)
+        let relative = try client.call("supervisor.record", #"{"worker":"example","path":"here"}"#)
+        #expect(relative.refusal?.code == .badRequest)
+        #expect(access(roost.path("stolen"), F_OK) != 0)
+        guest.send(FrameHeader(type: .goodbye))
+      }
+    }
+
     @Test("A recording ends when whoever asked for it leaves, and keeps nobody from recording again")
     func callerLeaves() throws {
       try withRoost { roost in

@@ -58,7 +58,7 @@ struct ReplayTests {
         (.toWorker, Samples.request(6), "b"), (.fromWorker, Samples.answer(6), "B"),
       ])
     #expect(bench.sent.isEmpty)
-    bench.send(FrameHeader(type: .hello), #"{"role":"example","pid":99,"version":"2","name":"example"}"#)
+    bench.send(FrameHeader(type: .hello), #"{"role":"example","pid":99,"version":"2","more":1,"name":"example"}"#)
     #expect(bench.sentTypes == [.welcome])
     bench.send(FrameHeader(type: .ready))
     #expect(bench.sentTypes == [.welcome, .request])
