@@ -62,14 +62,14 @@ struct ReplayFile: LoopCommand {
       ReplayProgram(
         recording.opening, command: program, sandbox: sandbox, passedVariables: env,
         stateDirectory: state.map(FilePaths.absolute)))
-    if Terminal.isTerminal(STDIN_FILENO) {
+    let hasTerminal = Terminal.isTerminal(STDIN_FILENO)
+    if hasTerminal {
       // The program has the same terminal and hears of it too: a debugger wants its Ctrl-C for itself.
       try session.onFirstInterrupt({}, giveUp: { runner.kill() })
     } else {
       try session.onInterrupt(.interrupted) { runner.kill() }
     }
     let report = await runner.report()
-    await runner.end()
     var names = RecordingText(session.style)
     for (index, frame) in recording.frames.enumerated() { _ = names.line(index + 1, frame) }
     if session.isJSON {
@@ -77,6 +77,8 @@ struct ReplayFile: LoopCommand {
     } else {
       await session.output.writeLines(ReplayText.lines(report, names: names, session.style))
     }
+    // Nobody is thrown out of a debugger; Ctrl-C twice leaves it.
+    await runner.end(isPatient: hasTerminal)
     return switch report.outcome {
     case .identical: .done
     case .different: .failed

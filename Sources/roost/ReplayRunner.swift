@@ -110,14 +110,17 @@ final class ReplayRunner {
     }
   }
 
-  /// Ends the program: its bus ends, and soon it is killed. Its directory goes if it left nothing there.
-  func end() async {
+  /// Ends the program's bus and waits for it to leave; soon it is killed, unless the caller is patient. Its directory goes if
+  /// it left nothing there.
+  func end(isPatient: Bool) async {
     timer.cancel()
     bus?.flush()
     // Only our half: closed while its last words are unread, the program would see a failure where there is none.
     if let bus, !bus.isClosed { shutdown(bus.descriptor, Int32(SHUT_WR)) }
     let deadline = EventLoop.process.now.advanced(milliseconds: Self.leaveMilliseconds)
-    while child?.isRunning == true, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
+    while child?.isRunning == true, isPatient || EventLoop.process.now < deadline {
+      await EventLoopActor.sleep(milliseconds: 5)
+    }
     kill()
     while child?.isRunning == true { await EventLoopActor.sleep(milliseconds: 5) }
     bus?.close()
