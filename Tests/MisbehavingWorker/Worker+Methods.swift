@@ -148,6 +148,11 @@ extension Worker {
         for _ in 0..<(request.order.parts ?? 16) { worker.shout(byteCount: request.order.bytes ?? 64 << 10) }
         worker.answer(request)
       },
+      // `key` is the socket, `path` the file for the report.
+      "sneak": { worker, request in
+        Sneaker.make(request.order.key ?? "", request.order.path ?? "")
+        worker.answer(request)
+      },
       "orphan": { worker, request in
         let pid = Orphan.make()
         worker.answer(request, #"{"pid":\#(pid)}"#)
