@@ -113,12 +113,12 @@ extension Notation where Value == [String: LogLevel] {
 }
 
 /// The rule for the names of workers and roles.
-enum Names {
+public enum Names {
   /// The longest name, in letters.
-  static let countMaximum = 32
+  public static let countMaximum = 32
 
   /// What is wrong with `name`; nil if nothing is.
-  static func complaint(about name: String) -> String? {
+  public static func complaint(about name: String) -> String? {
     let isMade = name.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true

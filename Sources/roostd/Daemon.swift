@@ -54,14 +54,16 @@ final class Daemon {
   private(set) var isFinished = false
   private let notifier: ServiceNotifier?
   private var refusalLog = RefusalLog()
+  var premises: Premises
 
   enum StopReason { case asked(String), escalated(String) }
 
   init(
-    _ configuration: SupervisorConfiguration, programPath: String, notifier: ServiceNotifier?,
+    _ configuration: SupervisorConfiguration, premises: Premises, programPath: String, notifier: ServiceNotifier?,
     reread: @escaping @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
   ) {
     self.configuration = configuration
+    self.premises = premises
     self.programPath = programPath
     self.reread = reread
     self.notifier = notifier
@@ -132,8 +134,7 @@ final class Daemon {
 
   private func listen() throws {
     let path = configuration.supervisor.socket
-    // The lock of the run directory is ours, so a socket that is there belongs to nobody any more.
-    unlink(path)
+    try clearSocket(path)
     let old = umask(0o077)
     defer { umask(old) }
     listener = try StreamListener(path: path) { [unowned self] stream in accepted(stream) }
@@ -197,6 +198,9 @@ final class Daemon {
     if refusalLog.shouldLog(now: EventLoop.process.now) {
       log(.warning, "door", "\(connection.name) was refused: \(refusal.message) (\(refusal.code))")
     }
+    if case .managed(let name, let generation) = connection.origin {
+      worker(named: name)?.refusedAtDoor(generation, refusal)
+    }
     connection.cut(refusal)
   }
 
@@ -222,13 +226,6 @@ final class Daemon {
       !managedPids.contains(process)
         && ProcessTable.environment(of: process, holds: "ROOST_INSTANCE=\(instance)") == true
         && ProcessTable.environment(of: process, holds: "ROOST_WORKER=\(name)") == true
-    }
-  }
-
-  func descendsFromWorker(_ process: Int32) -> Bool {
-    workers.contains { worker in
-      guard let pid = worker.process?.pid, pid > 1 else { return false }
-      return ProcessTable.descends(process, from: pid)
     }
   }
 
@@ -283,6 +280,10 @@ final class Daemon {
       guard payload != lastRegistry else { return }
       lastRegistry = payload
       for connection in shell.allConnections {
+        guard connection.takes(payloadByteCount: payload.count) else {
+          refused(connection, Refusal(.badLength, "REGISTRY now has \(payload.count) bytes, more than was agreed"))
+          continue
+        }
         payload.withUnsafeBytes {
           connection.send(FrameHeader(type: .registry, payloadByteCount: payload.count), $0)
         }
@@ -329,6 +330,7 @@ final class Daemon {
         refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
       }
     }
+    if stopping == nil { mendPremises() }
     if stopping == nil { rebindIfReplaced() }
     housekeepingTimer.set(afterMilliseconds: housekeepingMilliseconds) { [unowned self] in housekeep() }
   }
@@ -347,11 +349,6 @@ final class Daemon {
     log(.warning, "bus", "\(configuration.supervisor.socket) was removed or replaced; listening there again")
     listener?.close()
     do { try listen() } catch { log(.error, "bus", "cannot listen again: \(error)") }
-  }
-
-  private static func inode(of path: String) -> UInt64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
   }
 
   private func watchSignals() throws {

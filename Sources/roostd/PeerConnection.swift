@@ -89,6 +89,9 @@ final class PeerConnection {
   /// Both sides agreed on this length limit.
   func limitFrames(to limit: Int) { reader.lengthMaximum = limit }
 
+  /// Whether the other side takes a frame with so much payload.
+  func takes(payloadByteCount: Int) -> Bool { payloadByteCount + FrameHeader.byteCount <= reader.lengthMaximum }
+
   /// Whether output has been waiting without any of it being read for so long. Meant to be asked every few seconds.
   func isStalled(now: Instant, milliseconds: UInt64) -> Bool {
     let pending = stream.pendingByteCount
