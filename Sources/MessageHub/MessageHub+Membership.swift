@@ -15,7 +15,7 @@ extension MessageHub {
     seats[seat].role = role.number
     seats[seat].isWorker = true
     seats[seat].state = .closed
-    seats[seat].closedReason = "not started yet"
+    seats[seat].closedReason = "is not started yet"
     seats[seat].turn += 1
     seats[seat].firstTurn = seats[seat].turn
     membersByRole[role.number, default: []].append(seat)
@@ -108,7 +108,7 @@ extension MessageHub {
     if seats[seat].state == .closed { seats[seat].state = .away }
   }
 
-  /// Work for the worker is refused from now on, and what waits is answered.
+  /// Work for the worker is refused from now on, and what waits is answered; `reason` goes on after the worker's name.
   public mutating func closeMailbox(
     _ seat: Int, reason: String, retryAfterMilliseconds: UInt32? = nil, now: Instant, actions: inout [HubAction]
   ) {

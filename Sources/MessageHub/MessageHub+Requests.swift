@@ -141,7 +141,7 @@ extension MessageHub {
 
   func refusalWhenClosed(_ seat: Int, outcome: Outcome = .notStarted) -> Refusal {
     Refusal(
-      .unavailable, "\(seats[seat].name) is not running: \(seats[seat].closedReason)", outcome: outcome,
+      .unavailable, "\(seats[seat].name) \(seats[seat].closedReason)", outcome: outcome,
       retryAfterMilliseconds: seats[seat].retryAfterMilliseconds)
   }
 

@@ -53,6 +53,10 @@ final class Daemon {
   private let stopTimer = LoopTimer()
   private(set) var isFinished = false
   private let notifier: ServiceNotifier?
+  /// Dead letters on disk and in memory, as last counted.
+  var deadLetterCount = 0
+  /// Letters that are being written.
+  var deadLettersInHand = 0
   private var refusalLog = RefusalLog()
   var premises: Premises
 
@@ -291,28 +295,6 @@ final class Daemon {
     }
   }
 
-  private func keep(_ letter: DeadLetter) {
-    let method = shell.hub.table[letter.header.method]?.name ?? "\(letter.header.method)"
-    let text = "\(letter.worker) died \(letter.deliveries) times with \(method) from \(letter.sender) in hand"
-    let record = DeadLetterRecord(letter, method: method)
-    EventLoopActor.task { [deadLetters, self] in
-      do throws(DeadLetterFault) {
-        log(.error, "hub", "\(text); kept as dead letter \(try await deadLetters.keep(record).id)")
-      } catch {
-        log(.error, "hub", "\(text); \(error)")
-      }
-      await countDeadLetters()
-    }
-  }
-
-  /// Dead letters on disk and in memory, as last counted.
-  private(set) var deadLetterCount = 0
-
-  func countDeadLetters() async {
-    // A directory that cannot be read is told by the doctor; the last count stands.
-    do throws(SystemFault) { deadLetterCount = try await deadLetters.list().letters.count } catch {}
-  }
-
   // MARK: Housekeeping
 
   private func housekeep() {
@@ -427,7 +409,8 @@ final class Daemon {
     }
     log(.notice, "supervision", "stopped")
     let leave: @EventLoopActor () -> Void = { [logs, control] in
-      EventLoopActor.task {
+      EventLoopActor.task { [self] in
+        await settleDeadLetters(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
         _ = await logs.flush(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
         await control.recordingsWritten(withinMilliseconds: Self.flushMilliseconds)
         EventLoop.process.stop()

@@ -168,7 +168,7 @@ final class Door {
     connection.onEnd = { [unowned daemon] _ in
       _ = daemon.shell.unseat(seat)
       daemon.shell.change { hub, actions in
-        hub.closeMailbox(seat, reason: "\(name) has left", now: EventLoop.process.now, actions: &actions)
+        hub.closeMailbox(seat, reason: "has left", now: EventLoop.process.now, actions: &actions)
         hub.releaseSeat(seat)
       }
       daemon.registryChanged()

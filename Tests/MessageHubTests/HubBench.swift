@@ -102,7 +102,7 @@ final class HubBench {
     return report
   }
 
-  func closeMailbox(_ seat: Int, reason: String = "stopped") {
+  func closeMailbox(_ seat: Int, reason: String = "is stopped") {
     input { $0.closeMailbox(seat, reason: reason, retryAfterMilliseconds: 900, now: $1, actions: &$2) }
   }
 

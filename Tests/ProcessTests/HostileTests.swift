@@ -105,6 +105,20 @@ extension ProcessTests {
       }
     }
 
+    @Test(
+      "A dead letter of the last moment is on the disk when roostd ends; with a maximum of 0 none is",
+      arguments: [0, 10])
+    func lastLetter(maximum: Int) throws {
+      try withRoost(Layout(bus: ["deliveries-maximum": "1", "dead-letters-maximum": "\(maximum)"])) { roost in
+        let client = try roost.client()
+        #expect(try client.call("example.die", #"{"lives":1}"#).refusal?.code == .quarantined)
+        roost.daemon.send(SIGTERM)
+        #expect(try roost.daemon.waitForEnd() == .exited(0))
+        let list = try SpawnedProcess("/bin/ls", [roost.path("state/dead-letters")])
+        #expect(try list.readAllOutput().split(separator: "\n").count == min(1, maximum))
+      }
+    }
+
     @Test("Directories and locks that are removed under roostd are made again")
     func removedDirectories() throws {
       try withRoost { roost in
