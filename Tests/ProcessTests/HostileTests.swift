@@ -50,6 +50,27 @@ extension ProcessTests {
       }
     }
 
+    @Test("A violation behind a long frame that came in pieces ends its peer and nobody else")
+    func violationBehindLongFrame() throws {
+      try withRoost { roost in
+        let witness = try roost.client("witness")
+        let peer = try roost.client("wrong")
+        let frame = BusPeer.bytes(
+          try peer.request("example.echo"), [UInt8](repeating: UInt8(ascii: "x"), count: 400_000))
+        let wrong = BusPeer.bytes(FrameHeader(type: .welcome), [])
+        peer.sendBytes(Array(frame[..<300_000]))
+        // The first part has been read when the next question is answered.
+        #expect(try witness.call("example.echo", "before").text == "before")
+        peer.sendBytes(Array(frame[300_000...]) + wrong)
+        try awaitSoon("the end of the peer") {
+          peer.receive(withinMilliseconds: 20)
+          return peer.isEnded
+        }
+        #expect(peer.fatal?.code == .unknownType)
+        #expect(try witness.call("example.echo", "after").text == "after")
+      }
+    }
+
     @Test("A name is attached once, and one that could not be let in takes nobody's place")
     func guests() throws {
       try withRoost { roost in
