@@ -116,6 +116,8 @@ extension Notation where Value == [String: LogLevel] {
 public enum Names {
   /// The longest name, in letters.
   public static let countMaximum = 32
+  /// The name that nobody else may have.
+  public static let supervisor = "roostd"
 
   /// What is wrong with `name`; nil if nothing is.
   public static func complaint(about name: String) -> String? {
@@ -128,6 +130,8 @@ public enum Names {
     guard isMade, !name.isEmpty, !name.hasPrefix("-") else {
       return "'\(name)' is no name: write lower case letters, digits and hyphens, beginning with a letter or digit"
     }
+    // Its log, and what is shown of it, would be the supervisor's.
+    guard name != supervisor else { return "'\(name)' is the supervisor itself" }
     guard name.count <= countMaximum else {
       return "'\(name)' has \(name.count) letters; a name has at most \(countMaximum)"
     }
