@@ -47,8 +47,11 @@ let package = Package(
     // The words workers use with each other
     .target(name: "Contracts", dependencies: ["Frames"], swiftSettings: strict),
 
+    // What passes over the bus, kept and played again
+    .target(name: "Recordings", dependencies: ["Clocks", "Frames"], swiftSettings: strict),
+
     // What the command line prints: values in, text out
-    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
+    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts", "Recordings"], swiftSettings: strict),
 
     // Machines without I/O
     .target(
@@ -102,13 +105,13 @@ let package = Package(
       name: "roostd",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
-        "LogKeeping",
+        "LogKeeping", "Recordings",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostOutput", "RoostClient",
+        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
@@ -143,6 +146,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"], swiftSettings: strict),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
     .executableTarget(
@@ -152,7 +158,8 @@ let package = Package(
     .executableTarget(
       name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
     .testTarget(
-      name: "ProcessTests", dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "TestSupport"],
+      name: "ProcessTests",
+      dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -193,6 +200,7 @@ let package = Package(
         "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "Recordings", "RoostOutput"],
+      swiftSettings: strict),
   ]
 )
