@@ -88,6 +88,21 @@ enum CanonicalForm {
     JSONString.append(utf8: scratch, to: &form)
   }
 
+  /// Tags as JSON without white space, in canonical form.
+  static func append(_ tags: [[String]], to form: inout [UInt8]) {
+    form.append(UInt8(ascii: "["))
+    for (index, tag) in tags.enumerated() {
+      if index > 0 { form.append(UInt8(ascii: ",")) }
+      form.append(UInt8(ascii: "["))
+      for (index, text) in tag.enumerated() {
+        if index > 0 { form.append(UInt8(ascii: ",")) }
+        JSONString.append(text, to: &form)
+      }
+      form.append(UInt8(ascii: "]"))
+    }
+    form.append(UInt8(ascii: "]"))
+  }
+
   private static func appendDecimal(_ number: UInt64, to form: inout [UInt8]) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var rest = number

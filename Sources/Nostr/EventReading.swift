@@ -14,6 +14,8 @@ struct EventReading {
   private var content = JSONString(content: 0..<0, hasEscapes: false)
   private var isCanonical = true
   private var hasOtherKeys = false
+  /// Whether `sig` is a key like any other, because what is read is not signed.
+  private var passesSignature = false
 
   init(_ bytes: UnsafeRawBufferPointer) { scanner = JSONScanner(bytes) }
 
@@ -30,6 +32,34 @@ struct EventReading {
   }
 
   mutating func read() throws -> ScannedEvent {
+    let (range, isCompact) = try readObject()
+    guard seen == .all, let id, let pubkey, let signature else { throw EventFault.missingKey(missingKey(of: .all)) }
+    return ScannedEvent(
+      id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, signature: signature, tags: tags, content: content,
+      range: range, isCanonical: isCanonical, isCompact: isCompact)
+  }
+
+  /// Reads an event that has no signature yet, or never will. See ``UnsignedEvent/init(json:author:)``.
+  mutating func readUnsigned(author: PublicKey?) throws -> UnsignedEvent {
+    passesSignature = true
+    _ = try readObject()
+    let needed: Set7 = [.createdAt, .kind, .tags, .content]
+    guard let pubkey = pubkey ?? author else { throw EventFault.missingKey("pubkey") }
+    guard seen.isSuperset(of: needed) else { throw EventFault.missingKey(missingKey(of: needed)) }
+    var reader = TagReader(tags: tags, in: scanner.bytes)
+    let event = UnsignedEvent(
+      pubkey: pubkey, createdAt: createdAt, kind: kind, tags: reader.strings(),
+      content: content.string(in: scanner.bytes))
+    if let id {
+      let right = event.id
+      guard id == right else { throw EventFault.wrongID(right) }
+    }
+    return event
+  }
+
+  /// Reads the object and makes sure that nothing follows it and that it is UTF-8.
+  @inline(__always)
+  private mutating func readObject() throws -> (range: Range<Int>, isCompact: Bool) {
     _ = try scanner.peek()
     let start = scanner.position
     let whiteSpaceBefore = scanner.whiteSpaceByteCount
@@ -41,19 +71,16 @@ struct EventReading {
     let range = start..<scanner.position
     let isCompact = !hasOtherKeys && scanner.whiteSpaceByteCount == whiteSpaceBefore
     try scanner.expectEnd()
-    guard seen == .all, let id, let pubkey, let signature else { throw EventFault.missingKey(missingKey) }
     if scanner.hasSeenNonASCII { try checkUTF8(range) }
-    return ScannedEvent(
-      id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, signature: signature, tags: tags, content: content,
-      range: range, isCanonical: isCanonical, isCompact: isCompact)
+    return (range, isCompact)
   }
 
-  private var missingKey: String {
+  private func missingKey(of needed: Set7) -> String {
     let names: [(Set7, String)] = [
       (.id, "id"), (.pubkey, "pubkey"), (.createdAt, "created_at"), (.kind, "kind"), (.tags, "tags"),
       (.content, "content"), (.signature, "sig"),
     ]
-    return names.first { !seen.contains($0.0) }?.1 ?? "id"
+    return names.first { needed.contains($0.0) && !seen.contains($0.0) }?.1 ?? "id"
   }
 
   private func checkUTF8(_ range: Range<Int>) throws {
@@ -136,6 +163,7 @@ struct EventReading {
   }
 
   private mutating func readSignature() throws {
+    if passesSignature { return try skipOther() }
     try note(.signature, "sig")
     guard let value = try hexadecimal(128).flatMap({ Signature(hexadecimalAt: $0) }) else {
       throw EventFault.badField("sig", "128 lower-case hexadecimal digits")

@@ -13,10 +13,12 @@ public struct TagReader {
   private var isInside = false
 
   /// At the first tag.
-  public init(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) {
+  public init(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) { self.init(tags: event.tags, in: bytes) }
+
+  init(tags: Range<Int>, in bytes: UnsafeRawBufferPointer) {
     self.bytes = bytes
-    position = event.tags.lowerBound + 1
-    end = event.tags.upperBound - 1
+    position = tags.lowerBound + 1
+    end = tags.upperBound - 1
   }
 
   /// Goes to the next tag; false when there is none.
@@ -44,6 +46,17 @@ public struct TagReader {
     }
     isInside = false
     return nil
+  }
+
+  /// All tags from here on, as owned text.
+  mutating func strings() -> [[String]] {
+    var tags: [[String]] = []
+    while nextTag() {
+      var tag: [String] = []
+      while let text = nextString() { tag.append(text.string(in: bytes)) }
+      tags.append(tag)
+    }
+    return tags
   }
 
   private mutating func string() -> JSONString {
