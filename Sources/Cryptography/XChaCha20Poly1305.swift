@@ -68,7 +68,8 @@ public enum XChaCha20Poly1305 {
       deriveKey(of: key, nonce: UnsafeRawBufferPointer(rebasing: nonce[..<16]), into: messageKey)
       withUnsafeTemporaryAllocation(byteCount: 12, alignment: 4) { rest in
         rest.storeBytes(of: 0, as: UInt32.self)
-        UnsafeMutableRawBufferPointer(rebasing: rest[4...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: nonce[16...]))
+        UnsafeMutableRawBufferPointer(rebasing: rest[4...])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: nonce[16...]))
         body(
           CipherContext(
             CipherContext.Cipher.chaCha20Poly1305, key: UnsafeRawBufferPointer(messageKey),
