@@ -32,12 +32,8 @@ public final class SecretMemory: @unchecked Sendable {
     }
     self.memory = memory
     self.byteCount = byteCount
-    do throws(Failure) {
-      try fill(UnsafeMutableRawBufferPointer(start: memory, count: byteCount))
-    } catch {
-      roost_secure_release(memory, byteCount)
-      throw error
-    }
+    // If it throws, `deinit` runs all the same, since every property has its value: releasing here would be the second time.
+    try fill(UnsafeMutableRawBufferPointer(start: memory, count: byteCount))
   }
 
   deinit { roost_secure_release(memory, byteCount) }

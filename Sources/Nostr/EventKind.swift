@@ -1,0 +1,115 @@
+/// What is kept of a kind's events (NIP-01).
+public enum KindClass: Hashable, Sendable {
+  /// All of them.
+  case regular
+  /// The newest of an author.
+  case replaceable
+  /// The newest of an author for each value of the tag `d`.
+  case addressable
+  /// None: passed on, and forgotten.
+  case ephemeral
+
+  /// The class of a kind. Those that NIP-01 puts in no range are regular.
+  @inline(__always)
+  public init(_ kind: UInt16) {
+    switch kind {
+    case 0, 3, 10_000..<20_000: self = .replaceable
+    case 20_000..<30_000: self = .ephemeral
+    case 30_000..<40_000: self = .addressable
+    default: self = .regular
+    }
+  }
+}
+
+/// The numbers of the kinds that Roost knows by name. A kind is a plain number everywhere: most of them are somebody else's.
+public enum EventKind {
+  /// A profile (NIP-01, NIP-24).
+  public static let metadata: UInt16 = 0
+  /// A short text (NIP-10).
+  public static let textNote: UInt16 = 1
+  /// Whom one follows (NIP-02).
+  public static let follows: UInt16 = 3
+  /// A message by NIP-04.
+  public static let encryptedDirectMessage: UInt16 = 4
+  /// A request to delete (NIP-09).
+  public static let deletion: UInt16 = 5
+  /// A repost of a text (NIP-18).
+  public static let repost: UInt16 = 6
+  /// A reaction (NIP-25).
+  public static let reaction: UInt16 = 7
+  /// A sealed rumor (NIP-59).
+  public static let seal: UInt16 = 13
+  /// A private message, always a rumor (NIP-17).
+  public static let privateMessage: UInt16 = 14
+  /// A private file, always a rumor (NIP-17).
+  public static let privateFile: UInt16 = 15
+  /// A repost of anything else (NIP-18).
+  public static let genericRepost: UInt16 = 16
+  /// A request to vanish (NIP-62).
+  public static let vanish: UInt16 = 62
+  /// A gift wrap (NIP-59).
+  public static let giftWrap: UInt16 = 1_059
+  /// A comment (NIP-22).
+  public static let comment: UInt16 = 1_111
+  /// A report (NIP-56).
+  public static let report: UInt16 = 1_984
+  /// A request for a zap (NIP-57).
+  public static let zapRequest: UInt16 = 9_734
+  /// A receipt for a zap (NIP-57).
+  public static let zapReceipt: UInt16 = 9_735
+  /// Whom one does not want to see (NIP-51).
+  public static let mutes: UInt16 = 10_000
+  /// Where one writes and reads (NIP-65).
+  public static let relayList: UInt16 = 10_002
+  /// Relays never to be connected to (NIP-51).
+  public static let blockedRelays: UInt16 = 10_006
+  /// Relays to search in (NIP-51).
+  public static let searchRelays: UInt16 = 10_007
+  /// Relays for one's own private events (NIP-37, NIP-51); their list is encrypted.
+  public static let privateRelays: UInt16 = 10_013
+  /// Where one receives private messages (NIP-17).
+  public static let directMessageRelays: UInt16 = 10_050
+  /// A gift wrap that is not to be kept (NIP-59).
+  public static let ephemeralGiftWrap: UInt16 = 21_059
+  /// The answer to a relay's challenge (NIP-42).
+  public static let relayAuthentication: UInt16 = 22_242
+  /// A request to a remote signer, or its answer (NIP-46).
+  public static let remoteSigning: UInt16 = 24_133
+  /// An article (NIP-23).
+  public static let article: UInt16 = 30_023
+
+  /// Requests for jobs (NIP-90).
+  public static let jobRequests: ClosedRange<UInt16> = 5_000...5_999
+  /// Results of jobs, each its request's kind and 1,000 (NIP-90).
+  public static let jobResults: ClosedRange<UInt16> = 6_000...6_999
+  /// What a provider says before the result (NIP-90).
+  public static let jobFeedback: UInt16 = 7_000
+}
+
+/// Why an event does not say what its kind promises.
+public enum KindFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// An event of another kind.
+  case wrongKind(UInt16, expected: [UInt16])
+  /// No usable tag of this name, which the kind needs.
+  case missingTag(String)
+  /// The content is not the JSON object it must be.
+  case badContent(JSONFault)
+  /// The content has more bytes than are looked at.
+  case contentTooLarge(byteCount: Int, maximum: Int)
+
+  /// A sentence: `an event of kind 1 where kind 10002 was expected`.
+  public var description: String {
+    switch self {
+    case .wrongKind(let kind, let expected):
+      "an event of kind \(kind) where kind \(expected.map(String.init).joined(separator: " or ")) was expected"
+    case .missingTag(let name): "the event has no tag \"\(name)\" that can be used"
+    case .badContent(let fault): "the event's content is not what its kind promises: \(fault)"
+    case .contentTooLarge(let count, let maximum):
+      "the event's content has \(count) bytes, and at most \(maximum) are looked at"
+    }
+  }
+
+  static func expect(_ expected: UInt16..., of kind: UInt16) throws(KindFault) {
+    guard expected.contains(kind) else { throw .wrongKind(kind, expected: expected) }
+  }
+}
