@@ -151,7 +151,7 @@ let package = Package(
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
