@@ -25,6 +25,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // C libraries: a module map and a shim each
@@ -60,10 +61,17 @@ let package = Package(
       ], swiftSettings: strict),
     .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
+    .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Contracts"], swiftSettings: strict),
 
     // Machines with I/O
+    .target(
+      name: "Storage",
+      dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
+      swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
+    .target(
+      name: "EventArchive", dependencies: ["Cryptography", "Nostr", "EventIndex", "Storage"], swiftSettings: strict),
     .target(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
@@ -118,6 +126,15 @@ let package = Package(
     .executableTarget(
       name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench", swiftSettings: strict),
 
+    // What reading and verifying an event costs; run by `make bench`
+    .executableTarget(
+      name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
+      swiftSettings: strict),
+
+    .executableTarget(
+      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Storage"],
+      path: "Benchmarks/ArchiveBench", swiftSettings: strict),
+
     // Tests
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",
@@ -151,7 +168,11 @@ let package = Package(
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "EventIndexTests", dependencies: ["EventIndex", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -12,33 +12,32 @@ public enum Hexadecimal {
 
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// 16 digits at `address` as a big-endian number; nil when one of them is none.
-  ///
-  /// Eight digits at a time, in one register: `0`…`9` and `a`…`f` differ in bit 6, which says whether 9 is to be added.
+  /// What is wrong with the digits read so far: 0 = nothing. Asked once for many of them.
+  typealias Doubt = UInt64
+
+  /// 16 digits at `address` as a big-endian number, which means something only if `doubt` stays 0.
   @inline(__always)
-  static func word(at address: UnsafeRawPointer) -> UInt64? {
-    guard let high = half(address.loadUnaligned(as: UInt64.self)),
-      let low = half(address.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    else { return nil }
-    return high << 32 | low
+  static func word(at address: UnsafeRawPointer, _ doubt: inout Doubt) -> UInt64 {
+    let high = half(UInt64(littleEndian: address.loadUnaligned(as: UInt64.self)), &doubt)
+    return high << 32 | half(UInt64(littleEndian: address.loadUnaligned(fromByteOffset: 8, as: UInt64.self)), &doubt)
   }
 
+  /// Eight digits in one register, the first of the text in the lowest byte. `0`…`9` and `a`…`f` differ in bit 6, which says
+  /// whether 9 is to be added.
   @inline(__always)
-  private static func half(_ text: UInt64) -> UInt64? {
+  private static func half(_ text: UInt64, _ doubt: inout Doubt) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let letters = (text >> 6) & ones
     let values = (text & (0x0F &* ones)) &+ letters &* 9
-    // Rebuilt from its value each byte must be what it was, and exactly the letters must be above 9: that refuses all that is
-    // no digit, upper case included.
-    let isLetter = letters &* 0xFF
-    let rebuilt = (values &+ (0x30 &* ones)) & ~isLetter | (values &+ (0x57 &* ones)) & isLetter
-    let areAboveNine = ((values &+ (0x06 &* ones)) >> 4) & ones
-    guard rebuilt == text, areAboveNine == letters, values & (0xF0 &* ones) == 0 else { return nil }
-    // Pairs of digits to bytes, the first digit of the text in the lowest byte.
+    // Written again from its value each byte must be what it was, and exactly the letters must be above 9: no other byte passes
+    // both, upper case included.
+    let written = values &+ 0x30 &* ones &+ letters &* 0x27
+    let areAboveNine = ((values &+ 0x06 &* ones) >> 4) & ones
+    doubt |= written ^ text | areAboveNine ^ letters | values & (0xF0 &* ones)
+    // Pairs of digits to bytes.
     let pairs = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
     let words = (pairs | pairs >> 8) & 0x0000_FFFF_0000_FFFF
-    let packed = UInt32(truncatingIfNeeded: words | words >> 16)
-    return UInt64(packed.byteSwapped)
+    return UInt64(UInt32(truncatingIfNeeded: words | words >> 16).byteSwapped)
   }
 
   /// Writes a big-endian number as 16 digits to `address`, eight digits in one register.

@@ -30,10 +30,17 @@ public struct Octets32: Hashable, Sendable, Comparable, CustomStringConvertible 
   /// Reads 64 hexadecimal digits at `address`, lower case only, as NIP-01 demands; nil when one of them is none.
   @inline(__always)
   public init?(hexadecimalAt address: UnsafeRawPointer) {
-    guard let first = Hexadecimal.word(at: address), let second = Hexadecimal.word(at: address + 16),
-      let third = Hexadecimal.word(at: address + 32), let fourth = Hexadecimal.word(at: address + 48)
-    else { return nil }
-    words = (first, second, third, fourth)
+    var doubt: Hexadecimal.Doubt = 0
+    self.init(hexadecimalAt: address, &doubt)
+    if doubt != 0 { return nil }
+  }
+
+  @inline(__always)
+  init(hexadecimalAt address: UnsafeRawPointer, _ doubt: inout Hexadecimal.Doubt) {
+    words = (
+      Hexadecimal.word(at: address, &doubt), Hexadecimal.word(at: address + 16, &doubt),
+      Hexadecimal.word(at: address + 32, &doubt), Hexadecimal.word(at: address + 48, &doubt)
+    )
   }
 
   /// Reads 64 lower-case hexadecimal digits; nil for anything else.

@@ -18,11 +18,10 @@ public struct Signature: Hashable, Sendable, CustomStringConvertible {
   /// Reads 128 lower-case hexadecimal digits at `address`; nil when one of them is none.
   @inline(__always)
   public init?(hexadecimalAt address: UnsafeRawPointer) {
-    guard let point = Octets32(hexadecimalAt: address), let scalar = Octets32(hexadecimalAt: address + 64) else {
-      return nil
-    }
-    self.point = point
-    self.scalar = scalar
+    var doubt: Hexadecimal.Doubt = 0
+    point = Octets32(hexadecimalAt: address, &doubt)
+    scalar = Octets32(hexadecimalAt: address + 64, &doubt)
+    if doubt != 0 { return nil }
   }
 
   /// Reads 128 lower-case hexadecimal digits; nil for anything else.

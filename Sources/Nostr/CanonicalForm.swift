@@ -41,7 +41,9 @@ extension ScannedEvent {
     appendTags(of: bytes, to: &json, &scratch)
     json.append(contentsOf: ",\"content\":".utf8)
     CanonicalForm.append(content, of: bytes, to: &json, &scratch)
-    json.append(contentsOf: ",\"sig\":\"\(signature)\"}".utf8)
+    json.append(contentsOf: ",\"sig\":\"".utf8)
+    json.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[signatureDigits]))
+    json.append(contentsOf: "\"}".utf8)
   }
 
   private func appendTags(of bytes: UnsafeRawBufferPointer, to form: inout [UInt8], _ scratch: inout [UInt8]) {

@@ -24,12 +24,17 @@ public struct Event: Hashable, Sendable {
   public let signature: Signature
 
   /// Copies a scanned event out of `bytes`, the text it was read from.
-  public init(_ scanned: ScannedEvent, in bytes: UnsafeRawBufferPointer) {
+  ///
+  /// - Throws: `badField` when its signature is not 128 digits, which nobody has looked at yet.
+  public init(_ scanned: ScannedEvent, in bytes: UnsafeRawBufferPointer) throws(EventFault) {
+    guard let signature = scanned.signature(in: bytes) else {
+      throw .badField("sig", "128 lower-case hexadecimal digits")
+    }
     id = scanned.id
     pubkey = scanned.pubkey
     createdAt = scanned.createdAt
     kind = scanned.kind
-    signature = scanned.signature
+    self.signature = signature
     content = scanned.content.string(in: bytes)
     var reader = TagReader(scanned, in: bytes)
     tags = reader.strings()
@@ -41,7 +46,7 @@ public struct Event: Hashable, Sendable {
   public init(json: [UInt8]) throws(EventFault) {
     let result = json.withUnsafeBytes { bytes -> Result<Event, EventFault> in
       do throws(EventFault) {
-        return .success(Event(try ScannedEvent(bytes), in: bytes))
+        return .success(try Event(ScannedEvent(bytes), in: bytes))
       } catch {
         return .failure(error)
       }

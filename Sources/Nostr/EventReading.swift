@@ -7,11 +7,11 @@ struct EventReading {
   private var seen: Set7 = []
   private var id: EventID?
   private var pubkey: PublicKey?
-  private var signature: Signature?
+  private var signatureDigits = 0..<0
   private var createdAt: Int64 = 0
   private var kind: UInt16 = 0
   private var tags = 0..<0
-  private var content = JSONString(content: 0..<0, hasEscapes: false)
+  private var content = JSONString(content: 0..<0, hasEscapes: false, isCanonical: true)
   private var isCanonical = true
   private var hasOtherKeys = false
   /// Whether `sig` is a key like any other, because what is read is not signed.
@@ -33,10 +33,10 @@ struct EventReading {
 
   mutating func read() throws -> ScannedEvent {
     let (range, isCompact) = try readObject()
-    guard seen == .all, let id, let pubkey, let signature else { throw EventFault.missingKey(missingKey(of: .all)) }
+    guard seen == .all, let id, let pubkey else { throw EventFault.missingKey(missingKey(of: .all)) }
     return ScannedEvent(
-      id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, signature: signature, tags: tags, content: content,
-      range: range, isCanonical: isCanonical, isCompact: isCompact)
+      id: id, pubkey: pubkey, createdAt: createdAt, kind: kind, signatureDigits: signatureDigits, tags: tags,
+      content: content, range: range, isCanonical: isCanonical, isCompact: isCompact)
   }
 
   /// Reads an event that has no signature yet, or never will. See ``UnsignedEvent/init(json:author:)``.
@@ -91,29 +91,38 @@ struct EventReading {
   // MARK: Members
 
   private mutating func readMember() throws {
+    if try readSpelledMember() { return }
     let key = try scanner.scanString()
     try scanner.expect(UInt8(ascii: ":"))
-    if key.hasEscapes {
-      // "\u0069d" is "id" to any other reader.
-      try readMember(named: key.string(in: scanner.bytes))
-      return
-    }
-    // The seven names differ in length, but for "kind" and "tags".
-    let bytes = scanner.bytes
-    switch key.content.count {
-    case 2 where key.equals("id", in: bytes): try readID()
-    case 3 where key.equals("sig", in: bytes): try readSignature()
-    case 4 where key.equals("kind", in: bytes): try readKind()
-    case 4 where key.equals("tags", in: bytes): try readTags()
-    case 6 where key.equals("pubkey", in: bytes): try readPublicKey()
-    case 7 where key.equals("content", in: bytes): try readContent()
-    case 10 where key.equals("created_at", in: bytes): try readTime()
-    default: try skipOther()
-    }
+    // "\u0069d" is "id" to any other reader, and so it is here.
+    try readMember(named: key.string(in: scanner.bytes), isUsual: !key.hasEscapes)
   }
 
-  private mutating func readMember(named key: String) throws {
-    hasOtherKeys = true
+  /// The seven keys as nearly all events have them, recognised a word at a time; false, with nothing passed, for anything else.
+  @inline(__always)
+  private mutating func readSpelledMember() throws -> Bool {
+    if scanner.takeExactly(0x3A_22_6469_22, 5) { /* "id": */
+      try readID()
+    } else if scanner.takeExactly(0x22_7965_6B62_7570_22, 8, 0x3A, 1) { /* "pubkey": */
+      try readPublicKey()
+    } else if scanner.takeExactly(0x6465_7461_6572_63_22, 8, 0x3A22_7461_5F, 5) { /* "created_at": */
+      try readTime()
+    } else if scanner.takeExactly(0x3A_22_646E_696B_22, 7) { /* "kind": */
+      try readKind()
+    } else if scanner.takeExactly(0x3A_22_7367_6174_22, 7) { /* "tags": */
+      try readTags()
+    } else if scanner.takeExactly(0x746E_6574_6E6F_63_22, 8, 0x3A22, 2) { /* "content": */
+      try readContent()
+    } else if scanner.takeExactly(0x3A_22_6769_73_22, 6) { /* "sig": */
+      try readSignature()
+    } else {
+      return false
+    }
+    return true
+  }
+
+  private mutating func readMember(named key: String, isUsual: Bool) throws {
+    if !isUsual { hasOtherKeys = true }
     switch key {
     case "id": try readID()
     case "sig": try readSignature()
@@ -137,38 +146,38 @@ struct EventReading {
     seen.insert(key)
   }
 
-  /// The address of `count` hexadecimal digits that must come next, as a string.
+  /// The address of `count` bytes that stand between two quotes and come next. Hexadecimal digits have no escapes, so their
+  /// string need not be scanned: if all of them are digits, it ends where it must; if not, the event is refused.
   @inline(__always)
-  private mutating func hexadecimal(_ count: Int) throws -> UnsafeRawPointer? {
+  private mutating func digits(_ count: Int) throws -> UnsafeRawPointer? {
     guard try scanner.peek() == UInt8(ascii: "\"") else { return nil }
-    let text = try scanner.scanString()
-    guard !text.hasEscapes, text.content.count == count else { return nil }
-    return scanner.bytes.baseAddress.map { $0 + text.content.lowerBound }
+    return scanner.quoted(count)
   }
 
   private mutating func readID() throws {
     try note(.id, "id")
-    guard let octets = try hexadecimal(64).flatMap({ Octets32(hexadecimalAt: $0) }) else {
+    guard let octets = try digits(64).flatMap({ Octets32(hexadecimalAt: $0) }) else {
       throw EventFault.badField("id", "64 lower-case hexadecimal digits")
     }
+    scanner.skipQuoted(64)
     id = EventID(octets)
   }
 
   private mutating func readPublicKey() throws {
     try note(.pubkey, "pubkey")
-    guard let octets = try hexadecimal(64).flatMap({ Octets32(hexadecimalAt: $0) }) else {
+    guard let octets = try digits(64).flatMap({ Octets32(hexadecimalAt: $0) }) else {
       throw EventFault.badField("pubkey", "64 lower-case hexadecimal digits")
     }
+    scanner.skipQuoted(64)
     pubkey = PublicKey(octets)
   }
 
   private mutating func readSignature() throws {
     if passesSignature { return try skipOther() }
     try note(.signature, "sig")
-    guard let value = try hexadecimal(128).flatMap({ Signature(hexadecimalAt: $0) }) else {
-      throw EventFault.badField("sig", "128 lower-case hexadecimal digits")
-    }
-    signature = value
+    guard try digits(128) != nil else { throw EventFault.badField("sig", "128 lower-case hexadecimal digits") }
+    signatureDigits = (scanner.position + 1)..<(scanner.position + 129)
+    scanner.skipQuoted(128)
   }
 
   private mutating func readTime() throws {
@@ -230,8 +239,7 @@ struct EventReading {
   /// A string that is part of the hash.
   private mutating func readText() throws -> JSONString {
     let text = try scanner.scanString()
-    guard text.hasEscapes else { return text }
-    if !text.isCanonical(in: scanner.bytes) {
+    if !text.isCanonical {
       isCanonical = false
       try text.checkSurrogates(in: scanner.bytes)
     }

@@ -31,10 +31,13 @@ public final class EventVerifier {
   public func fault(
     of event: ScannedEvent, in bytes: UnsafeRawBufferPointer, key: ParsedPublicKey? = nil
   ) -> EventFault? {
+    guard let signature = event.signature(in: bytes) else {
+      return .badField("sig", "128 lower-case hexadecimal digits")
+    }
     let id = identify(event, in: bytes)
     guard id == event.id else { return .wrongID(id) }
     guard let key = key ?? ParsedPublicKey(event.pubkey) else { return .badPublicKey(event.pubkey) }
-    return event.signature.isValid(for: id.octets, by: key) ? nil : .badSignature
+    return signature.isValid(for: id.octets, by: key) ? nil : .badSignature
   }
 
   /// Largest buffer that is kept for the next event.

@@ -132,16 +132,17 @@ public struct JSONScanner {
     guard try take(UInt8(ascii: "\"")) else { throw JSONFault(.expected("a string"), at: position) }
     let start = position
     var hasEscapes = false
+    var isCanonical = true
     while true {
       skipPlainBytes()
       guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
       switch bytes[position] {
       case UInt8(ascii: "\""):
         position += 1
-        return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes)
+        return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes, isCanonical: isCanonical)
       case UInt8(ascii: "\\"):
         hasEscapes = true
-        try skipEscape()
+        if try !skipEscape() { isCanonical = false }
       case 0..<0x20: throw JSONFault(.controlCharacter, at: position)
       default:
         if bytes[position] > 0x7F { hasSeenNonASCII = true }
@@ -194,22 +195,65 @@ public struct JSONScanner {
     }
   }
 
+  /// That many digits fit into an `Int`, whichever they are.
+  private static let safeDigitCount = 18
+
   /// Reads an integer of 0 to 2^63-1 written in digits only, as NIP-01 writes kinds and times.
   public mutating func scanUnsignedInteger() throws(JSONFault) -> Int {
     guard isDigit(try peek()) else { throw JSONFault(.expected("a whole number"), at: position) }
     let start = position
     var value = 0
     while position < bytes.count, isDigit(bytes[position]) {
-      let (product, overflowed) = value.multipliedReportingOverflow(by: 10)
-      let (sum, carried) = product.addingReportingOverflow(Int(bytes[position] - 0x30))
-      if overflowed || carried { throw JSONFault(.badNumber, at: start) }
-      value = sum
+      let digit = Int(bytes[position] &- 0x30)
+      if position - start < Self.safeDigitCount {
+        value = value &* 10 &+ digit
+      } else {
+        let (product, overflowed) = value.multipliedReportingOverflow(by: 10)
+        let (sum, carried) = product.addingReportingOverflow(digit)
+        if overflowed || carried { throw JSONFault(.badNumber, at: start) }
+        value = sum
+      }
       position += 1
     }
     if bytes[start] == 0x30, position - start > 1 { throw JSONFault(.badNumber, at: start) }
     if position < bytes.count, isNumberTail(bytes[position]) { throw JSONFault(.badNumber, at: start) }
     return value
   }
+
+  // MARK: Short cuts
+
+  /// Passes `count` bytes if they are those of `text`, the first in the lowest byte; says whether they were. May say no near
+  /// the end of the text.
+  @inline(__always)
+  mutating func takeExactly(_ text: UInt64, _ count: Int) -> Bool {
+    guard position + 8 <= bytes.count, let base = bytes.baseAddress else { return false }
+    let word = UInt64(littleEndian: (base + position).loadUnaligned(as: UInt64.self))
+    guard (word ^ text) << UInt64(64 - 8 * count) == 0 else { return false }
+    position += count
+    return true
+  }
+
+  /// The same for a text of more than eight bytes.
+  @inline(__always)
+  mutating func takeExactly(_ text: UInt64, _ count: Int, _ rest: UInt64, _ restCount: Int) -> Bool {
+    let start = position
+    if takeExactly(text, count) && takeExactly(rest, restCount) { return true }
+    position = start
+    return false
+  }
+
+  /// The address of `count` bytes that stand between two quotes here; nil when the quotes do not. They are not looked at.
+  @inline(__always)
+  func quoted(_ count: Int) -> UnsafeRawPointer? {
+    guard position + count + 2 <= bytes.count, bytes[position] == UInt8(ascii: "\""),
+      bytes[position + count + 1] == UInt8(ascii: "\"")
+    else { return nil }
+    return bytes.baseAddress.map { $0 + position + 1 }
+  }
+
+  /// Passes what ``quoted(_:)`` found.
+  @inline(__always)
+  mutating func skipQuoted(_ count: Int) { position += count + 2 }
 
   // MARK: Stepping over
 
@@ -292,22 +336,43 @@ public struct JSONScanner {
 
   /// At a backslash: passes the escape, having looked that it is one. Whether surrogates pair up is asked when the string
   /// is unescaped.
-  private mutating func skipEscape() throws(JSONFault) {
-    let start = position
+  ///
+  /// - Returns: whether NIP-01 writes it so.
+  @inline(__always)
+  private mutating func skipEscape() throws(JSONFault) -> Bool {
     guard position + 1 < bytes.count else { throw JSONFault(.endOfText, at: bytes.count) }
-    switch bytes[position + 1] {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+    let letter = bytes[position + 1]
+    // Asked first, and not by a table of jumps, which no processor foresees: nearly all escapes are one of these.
+    if letter == UInt8(ascii: "n") || letter == UInt8(ascii: "\"") || letter == UInt8(ascii: "\\") {
       position += 2
-    case UInt8(ascii: "u"):
-      position += 2
-      for _ in 0..<4 {
-        guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
-        guard hexadecimalValue(bytes[position]) != nil else { throw JSONFault(.badEscape, at: start) }
-        position += 1
-      }
-    default: throw JSONFault(.badEscape, at: start)
+      return true
     }
+    switch letter {
+    case UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      position += 2
+      return true
+    case UInt8(ascii: "/"):
+      position += 2
+      return false
+    case UInt8(ascii: "u"): return try skipUnicodeEscape()
+    default: throw JSONFault(.badEscape, at: position)
+    }
+  }
+
+  private mutating func skipUnicodeEscape() throws(JSONFault) -> Bool {
+    let start = position
+    position += 2
+    var unit: UInt16 = 0
+    var isLowerCase = true
+    for _ in 0..<4 {
+      guard position < bytes.count else { throw JSONFault(.endOfText, at: position) }
+      guard let digit = hexadecimalValue(bytes[position]) else { throw JSONFault(.badEscape, at: start) }
+      if bytes[position] &- 0x41 < 6 { isLowerCase = false }
+      unit = unit << 4 | UInt16(digit)
+      position += 1
+    }
+    // Control characters that have no short escape.
+    return isLowerCase && unit < 0x20 && ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(unit)
   }
 
   @inline(__always) private func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }

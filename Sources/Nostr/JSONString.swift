@@ -4,11 +4,15 @@ public struct JSONString: Hashable, Sendable {
   public let content: Range<Int>
   /// Whether there is a backslash among them. Without one, the bytes are the value.
   public let hasEscapes: Bool
+  /// Whether the string stands as NIP-01 writes it for the hash: the seven short escapes, control characters without one as
+  /// lower-case `\u00xx`, and nothing else escaped.
+  public let isCanonical: Bool
 
   /// A string at this place.
-  public init(content: Range<Int>, hasEscapes: Bool) {
+  public init(content: Range<Int>, hasEscapes: Bool, isCanonical: Bool) {
     self.content = content
     self.hasEscapes = hasEscapes
+    self.isCanonical = isCanonical
   }
 
   /// What becomes of `\uD800`, which is JSON but no Unicode.
@@ -124,40 +128,6 @@ public struct JSONString: Hashable, Sendable {
 }
 
 extension JSONString {
-  /// Whether the string stands as NIP-01 writes it for the hash: the seven short escapes, control characters without one as
-  /// lower-case `\u00xx`, and nothing else escaped.
-  public func isCanonical(in bytes: UnsafeRawBufferPointer) -> Bool {
-    guard hasEscapes else { return true }
-    var position = content.lowerBound
-    while position < content.upperBound {
-      guard bytes[position] == UInt8(ascii: "\\") else {
-        position += 1
-        continue
-      }
-      guard position + 1 < content.upperBound else { return false }
-      switch bytes[position + 1] {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
-        UInt8(ascii: "r"), UInt8(ascii: "t"):
-        position += 2
-      case UInt8(ascii: "u"):
-        guard position + 6 <= content.upperBound, isCanonicalControl(bytes, at: position + 2) else { return false }
-        position += 6
-      default: return false
-      }
-    }
-    return true
-  }
-
-  /// Whether the four digits are those of a control character that has no short escape.
-  private func isCanonicalControl(_ bytes: UnsafeRawBufferPointer, at position: Int) -> Bool {
-    guard bytes[position] == 0x30, bytes[position + 1] == 0x30, bytes[position + 2] == 0x30 || bytes[position + 2] == 0x31
-    else { return false }
-    let last = bytes[position + 3]
-    guard last &- 0x30 < 10 || last &- 0x61 < 6 else { return false }
-    let value = (bytes[position + 2] & 1) << 4 | (last < 0x3A ? last & 15 : last &- 0x57)
-    return ![0x08, 0x09, 0x0A, 0x0C, 0x0D].contains(value)
-  }
-
   /// Appends `text` to `json` as a JSON string with its quotes, escaped as NIP-01 does: the seven short escapes, other control
   /// characters as `\u00xx`, everything else verbatim.
   public static func append(_ text: String, to json: inout [UInt8]) { append(utf8: Array(text.utf8), to: &json) }

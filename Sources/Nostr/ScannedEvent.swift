@@ -26,8 +26,9 @@ public struct ScannedEvent: Sendable {
   public let createdAt: Int64
   /// The kind.
   public let kind: UInt16
-  /// The signature it claims.
-  public let signature: Signature
+  /// Where 128 bytes stand that must be the digits of the signature: they are read when it is verified, which most events, seen
+  /// before, never are.
+  public let signatureDigits: Range<Int>
   /// The array of tags, brackets included: arrays of at least one string each.
   public let tags: Range<Int>
   /// The content.
@@ -62,15 +63,22 @@ public struct ScannedEvent: Sendable {
     }
   }
 
+  /// The signature it claims; nil when its 128 bytes are not all lower-case hexadecimal digits.
+  ///
+  /// - Parameter bytes: the text this event was read from.
+  public func signature(in bytes: UnsafeRawBufferPointer) -> Signature? {
+    bytes.baseAddress.flatMap { Signature(hexadecimalAt: $0 + signatureDigits.lowerBound) }
+  }
+
   init(
-    id: EventID, pubkey: PublicKey, createdAt: Int64, kind: UInt16, signature: Signature, tags: Range<Int>,
+    id: EventID, pubkey: PublicKey, createdAt: Int64, kind: UInt16, signatureDigits: Range<Int>, tags: Range<Int>,
     content: JSONString, range: Range<Int>, isCanonical: Bool, isCompact: Bool
   ) {
     self.id = id
     self.pubkey = pubkey
     self.createdAt = createdAt
     self.kind = kind
-    self.signature = signature
+    self.signatureDigits = signatureDigits
     self.tags = tags
     self.content = content
     self.range = range

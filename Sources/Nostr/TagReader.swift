@@ -70,6 +70,6 @@ public struct TagReader {
       position += 1
     }
     position += 1
-    return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes)
+    return JSONString(content: start..<(position - 1), hasEscapes: hasEscapes, isCanonical: !hasEscapes)
   }
 }

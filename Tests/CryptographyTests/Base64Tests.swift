@@ -18,7 +18,8 @@ import Testing
   @Test(
     "A text that writing does not give is refused",
     arguments: [
-      "Z", "Zg", "Zg=", "Zg===", "=", "==", "====", "Z===", "Zh==", "Zm9=", "Zm8=Zm8=", "Zm8=\n", " Zm8", "Zm-_", "Zm8é",
+      "Z", "Zg", "Zg=", "Zg===", "=", "==", "====", "Z===", "Zh==", "Zm9=", "Zm8=Zm8=", "Zm8=\n", " Zm8", "Zm-_",
+      "Zm8é",
       "Zg==Zg==", "Z=g=", "Zm\u{0}v",
     ])
   func refused(text: String) { #expect(Base64.decode(text) == nil) }

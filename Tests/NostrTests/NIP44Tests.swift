@@ -234,7 +234,9 @@ import Testing
     for padded in bad {
       #expect(throws: NIP44Fault.badPadding) { try NIP44.decrypt(forge(padded, with: key), with: key) }
     }
-    #expect(throws: NIP44Fault.unknownVersion(3)) { try NIP44.decrypt(forge([0, 32] + zeros, with: key, version: 3), with: key) }
+    #expect(throws: NIP44Fault.unknownVersion(3)) {
+      try NIP44.decrypt(forge([0, 32] + zeros, with: key, version: 3), with: key)
+    }
     // 132 letters, of which two stand for nothing.
     #expect(throws: NIP44Fault.payloadTooShort(byteCount: 132)) {
       try NIP44.decrypt(Base64.encode([2] + RandomBytes.make(96)), with: key)

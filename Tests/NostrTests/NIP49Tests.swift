@@ -81,7 +81,9 @@ import Testing
     #expect(read { $0[1] = 22 } == .tooCostly(logN: 22, maximum: 21) && read { $0[1] = 255 } != nil)
     #expect(read { $0[42] = 3 } == .unknownHandling(3))
     #expect(NIP49Fault.tooCostly(logN: 22, maximum: 21).description.contains("2048 MiB"))
-    #expect(throws: NIP49Fault.notBech32(.badChecksum)) { try EncryptedSecretKey(Self.example.replacing("qgg9", with: "qgg8")) }
+    #expect(throws: NIP49Fault.notBech32(.badChecksum)) {
+      try EncryptedSecretKey(Self.example.replacing("qgg9", with: "qgg8"))
+    }
     #expect(throws: NIP49Fault.notBech32(.tooLong(count: 513, maximum: 512))) {
       try EncryptedSecretKey(String(repeating: "n", count: 513))
     }
@@ -103,8 +105,13 @@ import Testing
   @Test(
     "Spellings of one text are one passphrase",
     arguments: [
-      ("e\u{301}", "\u{E9}"), ("\u{FB01}", "fi"), ("\u{FF21}", "A"), ("\u{2460}", "1"), ("\u{AC00}", "\u{1100}\u{1161}"),
-      ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("\u{A0}", " "), ("\u{FDFA}", "\u{635}\u{644}\u{649} \u{627}\u{644}\u{644}\u{647} \u{639}\u{644}\u{64A}\u{647} \u{648}\u{633}\u{644}\u{645}"),
+      ("e\u{301}", "\u{E9}"), ("\u{FB01}", "fi"), ("\u{FF21}", "A"), ("\u{2460}", "1"),
+      ("\u{AC00}", "\u{1100}\u{1161}"),
+      ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("\u{A0}", " "),
+      (
+        "\u{FDFA}",
+        "\u{635}\u{644}\u{649} \u{627}\u{644}\u{644}\u{647} \u{639}\u{644}\u{64A}\u{647} \u{648}\u{633}\u{644}\u{645}"
+      ),
     ])
   func spellings(one: String, other: String) throws {
     #expect(try normalized(one) == normalized(other))
@@ -121,7 +128,9 @@ import Testing
   @Test("What is no UTF-8, or too long, is refused; what grows most is taken")
   func refused() throws {
     for bytes: [UInt8] in [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x61, 0xC0, 0x80], [0xF4, 0x90, 0x80, 0x80]] {
-      #expect(throws: PassphraseFault.notUTF8) { try bytes.withUnsafeBytes { bytes throws(PassphraseFault) in try Passphrase(utf8: bytes) } }
+      #expect(throws: PassphraseFault.notUTF8) {
+        try bytes.withUnsafeBytes { bytes throws(PassphraseFault) in try Passphrase(utf8: bytes) }
+      }
     }
     #expect(throws: PassphraseFault.tooLong(byteCount: 1_025, maximum: 1_024)) {
       try Passphrase(String(repeating: "x", count: 1_025))

@@ -17,7 +17,9 @@ import Testing
       content: content)
   }
 
-  private func wrapped(_ json: [UInt8], sealedBy sealer: SecretKey, kind: UInt16 = 13, tags: [[String]] = []) throws -> Event {
+  private func wrapped(_ json: [UInt8], sealedBy sealer: SecretKey, kind: UInt16 = 13, tags: [[String]] = []) throws
+    -> Event
+  {
     let seal = UnsignedEvent(
       pubkey: sealer.publicKey, createdAt: now, kind: kind, tags: tags,
       content: try NIP44.encrypt(json, with: ConversationKey(sealer, bob.publicKey)))
@@ -76,7 +78,8 @@ import Testing
     let seal = try Seal(rumor(), for: bob.publicKey, by: alice, now: now, expiration: now + 60, using: &random)
     let wrap = try GiftWrap(
       seal, for: bob.publicKey, now: now, expiration: now + 60, isEphemeral: true, using: &random)
-    #expect(seal.event.tags == [["expiration", "\(now + 60)"]] && wrap.event.tags.last == ["expiration", "\(now + 60)"])
+    #expect(
+      seal.event.tags == [["expiration", "\(now + 60)"]] && wrap.event.tags.last == ["expiration", "\(now + 60)"])
     #expect(wrap.event.kind == 21_059)
     #expect(try open(wrap.event).warnings.isEmpty)
   }
@@ -117,7 +120,9 @@ import Testing
     let without = try open(wrapped(Array(json.replacing("\"id\":\"\(id)\",", with: "").utf8), sealedBy: alice))
     #expect(without.id == rumor().id && without.warnings == [.rumorWithoutID])
     let wrong = json.replacing(id, with: String(repeating: "0", count: 64))
-    #expect(throws: GiftWrapFault.badRumor(.wrongID(rumor().id))) { try open(wrapped(Array(wrong.utf8), sealedBy: alice)) }
+    #expect(throws: GiftWrapFault.badRumor(.wrongID(rumor().id))) {
+      try open(wrapped(Array(wrong.utf8), sealedBy: alice))
+    }
     let signed = try open(wrapped(rumor().signed(by: alice).json, sealedBy: alice))
     #expect(signed.event == rumor() && signed.warnings == [.rumorWithSignature])
   }
@@ -206,7 +211,8 @@ import Testing
       let keys: [String: Pair], wraps: [Case]
       struct Pair: Decodable { let secret: String }
       struct Case: Decodable {
-        let name: String, expect: String, why: String, recipient: String, wrap: AnyJSON, seal: AnyJSON, rumorText: String
+        let name: String, expect: String, why: String, recipient: String, wrap: AnyJSON, seal: AnyJSON,
+          rumorText: String
       }
     }
     // What its payload's own rules refuse is a sound rumor to NIP-59.

@@ -63,7 +63,8 @@ struct NostrSDKTests {
     }
   }
 
-  @Test("A text of each critical size is read in both directions", arguments: [1, 31, 32, 33, 256, 257, 65_408, 65_535])
+  @Test(
+    "A text of each critical size is read in both directions", arguments: [1, 31, 32, 33, 256, 257, 65_408, 65_535])
   func sizes(count: Int) throws {
     let sdk = try SDK()
     let (here, there) = (SecretKey.generate(), SecretKey.generate())

@@ -119,7 +119,8 @@ public enum NIP44 {
     payload.withUnsafeMutableBytes { payload in
       MessageKeys.derive(from: key, nonce: part(payload, 1..<start)) { keys in
         ChaCha20.apply(
-          key: keys.cipherKey, nonce: keys.cipherNonce, to: UnsafeMutableRawBufferPointer(rebasing: payload[start..<end]))
+          key: keys.cipherKey, nonce: keys.cipherNonce,
+          to: UnsafeMutableRawBufferPointer(rebasing: payload[start..<end]))
         let hmac = HMACSHA256(key: keys.codeKey)
         hmac.update(part(payload, 1..<end))
         hmac.end(into: UnsafeMutableRawBufferPointer(rebasing: payload[end...]))

@@ -1,0 +1,60 @@
+internal import EventIndex
+
+/// What is known of the newest events without asking the database: their postings and ids, which are on disk only as part of
+/// the events themselves.
+///
+/// A value: a reader takes a copy and has one state for the whole of its query; copies share what they have in common. The writer
+/// gathers what it does as an ``ArchiveChange``, which is made here when its transaction has committed.
+struct ArchiveMemory: Sendable {
+  /// Events not yet in a segment, those of the segment that is just being written first.
+  var generations: [Generation] = [Generation(firstSeq: 1)]
+  /// Complete segments, by number.
+  var segments: [Segment] = []
+
+  struct Generation: Sendable {
+    /// The first seq that may be in it.
+    var firstSeq: Int64
+    var postings = PostingMemory()
+    /// Id terms → seq.
+    var ids: [UInt64: Int64] = [:]
+  }
+
+  struct Segment: Sendable {
+    var number: Int64
+    var firstSeq: Int64
+    var lastSeq: Int64
+  }
+
+  /// The seq of an id that is not in a segment.
+  func seq(ofID term: UInt64) -> Int64? {
+    for generation in generations.reversed() {
+      if let seq = generation.ids[term] { return seq }
+    }
+    return nil
+  }
+
+  /// Makes a change that was committed.
+  mutating func apply(_ change: ArchiveChange) {
+    let last = generations.count - 1
+    for (term, seq) in change.ids { generations[last].ids[term] = seq }
+    for (term, seq) in change.removedIDs {
+      for index in generations.indices where generations[index].ids[term] == seq { generations[index].ids[term] = nil }
+    }
+    generations[last].postings.add(change.postings)
+  }
+
+  /// Events in memory.
+  var eventCount: Int { generations.reduce(0) { $0 + $1.ids.count } }
+}
+
+/// What a transaction changes in ``ArchiveMemory``.
+struct ArchiveChange: Sendable {
+  /// Ids stored and not removed again: term → seq.
+  var ids: [UInt64: Int64] = [:]
+  /// Ids removed that were stored before: term, seq.
+  var removedIDs: [UInt64: Int64] = [:]
+  /// Postings of what was stored.
+  var postings: [Posting] = []
+  /// The last seq given.
+  var lastSeq: Int64
+}

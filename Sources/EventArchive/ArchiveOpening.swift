@@ -1,0 +1,94 @@
+internal import Cryptography
+internal import EventIndex
+internal import Nostr
+internal import Storage
+
+/// What is done once, when an archive is opened.
+struct ArchiveOpening: Sendable {
+  let maker: TermMaker
+  let memory: ArchiveMemory
+  let lastSeq: Int64
+
+  static func open(_ session: StorageSession) throws -> ArchiveOpening {
+    let maker = TermMaker(try key(session))
+    try removeIncompleteSegments(session)
+    var memory = ArchiveMemory()
+    memory.segments = try segments(session)
+    var lastSeq = try property("last-seq", session) ?? 0
+    let firstSeq = (memory.segments.last?.lastSeq ?? 0) + 1
+    memory.generations = [ArchiveMemory.Generation(firstSeq: firstSeq)]
+    lastSeq = max(lastSeq, try readTail(from: firstSeq, session, maker, &memory.generations[0]))
+    return ArchiveOpening(maker: maker, memory: memory, lastSeq: lastSeq)
+  }
+
+  /// The database's own key; made when it is asked for first.
+  private static func key(_ session: StorageSession) throws -> SipHash {
+    let statement = try session.statement("SELECT value FROM property WHERE name = 'term-key'")
+    if try statement.step() {
+      let bytes = statement.bytes(0)
+      statement.reset()
+      guard bytes.count == 16 else {
+        throw StorageFault(.corrupt, path: session.path, "its key for terms has \(bytes.count) bytes instead of 16")
+      }
+      return hash(bytes)
+    }
+    let bytes = RandomBytes.make(16)
+    let insertion = try session.statement("INSERT INTO property (name, value) VALUES ('term-key', ?)")
+    insertion.bind(bytes, at: 1)
+    try insertion.run()
+    return hash(bytes)
+  }
+
+  private static func hash(_ bytes: [UInt8]) -> SipHash {
+    let words = [0, 8].map { start in
+      (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[start + $1]) << UInt64(8 * $1) }
+    }
+    return SipHash(key: words[0], words[1])
+  }
+
+  private static func property(_ name: String, _ session: StorageSession) throws -> Int64? {
+    let statement = try session.statement("SELECT value FROM property WHERE name = ?")
+    statement.bind(name, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  private static func removeIncompleteSegments(_ session: StorageSession) throws {
+    try session.execute(
+      """
+      DELETE FROM posting WHERE segment IN (SELECT number FROM segment WHERE isComplete = 0);
+      DELETE FROM segment WHERE isComplete = 0;
+      """)
+  }
+
+  private static func segments(_ session: StorageSession) throws -> [ArchiveMemory.Segment] {
+    let statement = try session.statement("SELECT number, firstSeq, lastSeq FROM segment ORDER BY number")
+    var segments: [ArchiveMemory.Segment] = []
+    while try statement.step() {
+      segments.append(
+        ArchiveMemory.Segment(
+          number: statement.number(0), firstSeq: statement.number(1), lastSeq: statement.number(2)))
+    }
+    return segments
+  }
+
+  /// Reads the events that are in no segment. Returns the last seq.
+  private static func readTail(
+    from firstSeq: Int64, _ session: StorageSession, _ maker: TermMaker, _ generation: inout ArchiveMemory.Generation
+  ) throws -> Int64 {
+    let statement = try session.statement("SELECT seq, json FROM event WHERE seq >= ? ORDER BY seq")
+    statement.bind(firstSeq, at: 1)
+    var lastSeq: Int64 = 0
+    var postings: [Posting] = []
+    while try statement.step() {
+      let seq = statement.number(0)
+      let indexed = try statement.withBytes(1) { bytes in IndexedEvent(try ScannedEvent(bytes), in: bytes) }
+      generation.ids[maker.term(id: indexed.id)] = seq
+      for term in maker.terms(of: indexed) { postings.append(Posting(term: term, time: indexed.createdAt, seq: seq)) }
+      lastSeq = seq
+    }
+    generation.postings.add(postings)
+    return lastSeq
+  }
+}

@@ -1,0 +1,39 @@
+internal import Storage
+
+// The tables.
+//
+//   event      every event that is kept, by seq: its compact JSON, and what retention asks for without reading it
+//   identity   id → seq, as terms; ids of the newest events are in memory until their segment is written
+//   address    the place of a replaceable or addressable event → seq
+//   segment    runs of events whose postings are on disk
+//   posting    term → events, newest first, in blocks; one segment is written in the order of its keys
+//   tombstone  what its author deleted: an id (for ever), an address or everything (up to a second)
+//   expiry     when events end (NIP-40)
+//   relay      numbers for relay URLs; seen: which relay had an event, and when first
+//   property   the database's own key for terms, the last seq given
+//
+// The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
+
+enum ArchiveSchema {
+  static let migrations = [
+    StorageMigration(
+      version: 1,
+      """
+      CREATE TABLE event (
+        seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind INTEGER NOT NULL, flags INTEGER NOT NULL, json BLOB NOT NULL);
+      CREATE TABLE identity (term INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (term, seq)) WITHOUT ROWID;
+      CREATE TABLE address (term INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
+      CREATE TABLE segment (
+        number INTEGER PRIMARY KEY, firstSeq INTEGER NOT NULL, lastSeq INTEGER NOT NULL, isComplete INTEGER NOT NULL);
+      CREATE TABLE posting (
+        segment INTEGER NOT NULL, term INTEGER NOT NULL, oldest INTEGER NOT NULL, block INTEGER NOT NULL,
+        entries BLOB NOT NULL, PRIMARY KEY (segment, term, oldest, block)) WITHOUT ROWID;
+      CREATE TABLE tombstone (term INTEGER PRIMARY KEY, until INTEGER NOT NULL);
+      CREATE TABLE expiry (time INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (time, seq)) WITHOUT ROWID;
+      CREATE TABLE relay (number INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
+      CREATE TABLE seen (
+        seq INTEGER NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (seq, relay)) WITHOUT ROWID;
+      CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+      """)
+  ]
+}

@@ -1,0 +1,217 @@
+internal import Cryptography
+internal import EventIndex
+internal import Nostr
+internal import Storage
+
+/// Stores events: the only place where the archive is changed. Lives for one transaction, on the writer's thread.
+struct ArchiveWriter {
+  /// What is to be done to memory once this is committed.
+  private(set) var change: ArchiveChange
+  private let session: StorageSession
+  private let maker: TermMaker
+  private let memory: (UInt64) -> Int64?
+
+  /// - Parameter memory: the seq of an id that is in memory, by its term.
+  init(_ session: StorageSession, maker: TermMaker, lastSeq: Int64, memory: @escaping (UInt64) -> Int64?) {
+    self.session = session
+    self.maker = maker
+    self.memory = memory
+    change = ArchiveChange(lastSeq: lastSeq)
+  }
+
+  /// Stores a batch, in order.
+  mutating func store(_ events: [VerifiedEvent], now: Int64) throws -> [StoreOutcome] {
+    var outcomes: [StoreOutcome] = []
+    outcomes.reserveCapacity(events.count)
+    for event in events { outcomes.append(try store(event, now: now)) }
+    try writeLastSeq()
+    return outcomes
+  }
+
+  private mutating func store(_ event: VerifiedEvent, now: Int64) throws -> StoreOutcome {
+    let indexed = event.indexed
+    let idTerm = maker.term(id: indexed.id)
+    if let seq = try seq(ofID: idTerm) {
+      try noteSeen(seq, event)
+      return .duplicate(seq: seq)
+    }
+    if let expiration = event.expiration, expiration <= now { return .expired }
+    if try isDeleted(indexed) { return .deleted }
+    let place = address(of: indexed)
+    if let place, let rival = try occupant(of: place) {
+      guard rival.isReplaced(by: indexed) else { return .superseded }
+      try remove(rival.seq, rival)
+    }
+    change.lastSeq += 1
+    let seq = change.lastSeq
+    try insert(event, seq: seq, idTerm: idTerm)
+    if let place { try occupy(place, seq) }
+    try noteSeen(seq, event)
+    switch indexed.kind {
+    case EventKind.deletion: try delete(as: indexed)
+    default: break
+    }
+    return .stored(seq: seq)
+  }
+
+  private mutating func insert(_ event: VerifiedEvent, seq: Int64, idTerm: UInt64) throws {
+    let statement = try session.statement("INSERT INTO event (seq, time, kind, flags, json) VALUES (?, ?, ?, ?, ?)")
+    statement.bind(seq, at: 1)
+    statement.bind(event.indexed.createdAt, at: 2)
+    statement.bind(Int64(event.indexed.kind), at: 3)
+    statement.bind(event.isKept ? 1 : 0, at: 4)
+    statement.bind(event.json, at: 5)
+    try statement.run()
+    change.ids[idTerm] = seq
+    for term in maker.terms(of: event.indexed) {
+      change.postings.append(Posting(term: term, time: event.indexed.createdAt, seq: seq))
+    }
+    guard let expiration = event.expiration else { return }
+    let expiry = try session.statement("INSERT INTO expiry (time, seq) VALUES (?, ?)")
+    expiry.bind(expiration, at: 1)
+    expiry.bind(seq, at: 2)
+    try expiry.run()
+  }
+
+  // MARK: Ids
+
+  /// The seq of an id; nil when it is not here.
+  ///
+  /// A term is taken for the id: two ids share one with a chance of 1 in 2^64, which nobody can raise who does not know the key.
+  func seq(ofID term: UInt64) throws -> Int64? {
+    if let seq = change.ids[term] { return seq }
+    if let seq = memory(term) { return change.removedIDs[term] == seq ? nil : seq }
+    // What was removed while its segment was being written is still there by name.
+    let statement = try session.statement(
+      "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
+    statement.bind(Int64(bitPattern: term), at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  // MARK: Places of replaceable events
+
+  /// What is in the way of a replaceable event.
+  struct Occupant {
+    let seq: Int64
+    let indexed: IndexedEvent
+    let expiration: Int64?
+
+    /// Newer stays; of one second, the lower id (NIP-01).
+    func isReplaced(by event: IndexedEvent) -> Bool {
+      (event.createdAt, indexed.id) > (indexed.createdAt, event.id)
+    }
+  }
+
+  private func address(of event: IndexedEvent) -> UInt64? {
+    EventAddress(of: event).map { maker.term(address: $0.pubkey, kind: $0.kind, identifier: $0.identifier) }
+  }
+
+  private func occupant(of place: UInt64) throws -> Occupant? {
+    let statement = try session.statement("SELECT seq FROM address WHERE term = ?")
+    statement.bind(Int64(bitPattern: place), at: 1)
+    guard try statement.step() else { return nil }
+    let seq = statement.number(0)
+    statement.reset()
+    return try stored(seq)
+  }
+
+  private func occupy(_ place: UInt64, _ seq: Int64) throws {
+    let statement = try session.statement("INSERT OR REPLACE INTO address (term, seq) VALUES (?, ?)")
+    statement.bind(Int64(bitPattern: place), at: 1)
+    statement.bind(seq, at: 2)
+    try statement.run()
+  }
+
+  /// A stored event; nil when it is gone.
+  private func stored(_ seq: Int64) throws -> Occupant? {
+    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    let indexed = try statement.withBytes(0) { bytes in IndexedEvent(try ScannedEvent(bytes), in: bytes) }
+    return Occupant(seq: seq, indexed: indexed, expiration: nil)
+  }
+
+  // MARK: Removing
+
+  private mutating func remove(_ seq: Int64, _ event: Occupant) throws {
+    let idTerm = maker.term(id: event.indexed.id)
+    if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
+    try run("DELETE FROM event WHERE seq = ?", seq)
+    try run("DELETE FROM seen WHERE seq = ?", seq)
+    try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
+  }
+
+  private func run(_ sql: String, _ first: Int64, _ second: Int64? = nil) throws {
+    let statement = try session.statement(sql)
+    statement.bind(first, at: 1)
+    if let second { statement.bind(second, at: 2) }
+    try statement.run()
+  }
+
+  // MARK: Deletions
+
+  private func isDeleted(_ event: IndexedEvent) throws -> Bool {
+    // A deletion cannot be deleted (NIP-09).
+    guard event.kind != EventKind.deletion else { return false }
+    if try tombstone(maker.term(id: event.id, author: event.pubkey)) != nil { return true }
+    guard let place = address(of: event), let until = try tombstone(place) else { return false }
+    return event.createdAt <= until
+  }
+
+  private func tombstone(_ term: UInt64) throws -> Int64? {
+    let statement = try session.statement("SELECT until FROM tombstone WHERE term = ?")
+    statement.bind(Int64(bitPattern: term), at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  private func bury(_ term: UInt64, until: Int64) throws {
+    try run(
+      """
+      INSERT INTO tombstone (term, until) VALUES (?, ?)
+      ON CONFLICT (term) DO UPDATE SET until = max(until, excluded.until)
+      """, Int64(bitPattern: term), until)
+  }
+
+  /// Does what a deletion asks for: its author's events only, those to come as well (NIP-09).
+  private mutating func delete(as request: IndexedEvent) throws {
+    for tag in request.tags {
+      switch tag.letter.ascii {
+      case UInt8(ascii: "e"):
+        guard let id = EventID(hex: tag.value.utf8) else { continue }
+        try bury(maker.term(id: id, author: request.pubkey), until: .max)
+        guard let seq = try seq(ofID: maker.term(id: id)), let event = try stored(seq) else { continue }
+        guard event.indexed.pubkey == request.pubkey, event.indexed.kind != EventKind.deletion else { continue }
+        try remove(seq, event)
+      case UInt8(ascii: "a"):
+        guard let address = EventAddress(tag.value.description), address.pubkey == request.pubkey else { continue }
+        let place = maker.term(address: address.pubkey, kind: address.kind, identifier: address.identifier)
+        try bury(place, until: request.createdAt)
+        guard let event = try occupant(of: place), event.indexed.createdAt <= request.createdAt else { continue }
+        try remove(event.seq, event)
+      default: continue
+      }
+    }
+  }
+
+  // MARK: Where seen
+
+  private func noteSeen(_ seq: Int64, _ event: VerifiedEvent) throws {
+    guard let relay = event.relay else { return }
+    let statement = try session.statement("INSERT OR IGNORE INTO seen (seq, relay, time) VALUES (?, ?, ?)")
+    statement.bind(seq, at: 1)
+    statement.bind(relay, at: 2)
+    statement.bind(event.receivedAt, at: 3)
+    try statement.run()
+  }
+
+  private func writeLastSeq() throws {
+    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES ('last-seq', ?)")
+    statement.bind(change.lastSeq, at: 1)
+    try statement.run()
+  }
+}

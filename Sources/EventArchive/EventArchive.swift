@@ -1,0 +1,138 @@
+internal import Cryptography
+internal import EventIndex
+public import Storage
+internal import Synchronization
+
+// The events that are kept, and how they are found.
+//
+// One writer stores batches of verified events, each in one transaction. Readers answer filters from a snapshot of the database
+// and a copy of what is only in memory; memory is copied first, so that an event that moves from memory to disk meanwhile is
+// met twice rather than not at all.
+//
+// After `segmentEventCount` events the postings in memory are written as a segment (`SegmentWriter`), in slices between
+// batches. After a death the events since the last complete segment are read once, and memory is as it was.
+
+/// The event database.
+public final class EventArchive: Sendable {
+  let file: StorageFile
+  let maker: TermMaker
+  private let state: Mutex<State>
+  /// Events in memory from which a segment is written.
+  let segmentEventCount: Int
+
+  private struct State {
+    var memory: ArchiveMemory
+    var lastSeq: Int64
+    var segment: SegmentWriter?
+  }
+
+  /// Events of one segment, unless told otherwise. Their postings take about 7 MiB of memory.
+  public static let standardSegmentEventCount = 32_768
+
+  /// Opens the archive, or makes it.
+  public init(
+    path: String, settings: StorageSettings = StorageSettings(durability: .normal),
+    segmentEventCount: Int = EventArchive.standardSegmentEventCount
+  ) throws(StorageFault) {
+    self.segmentEventCount = segmentEventCount
+    file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
+    let opened = try file.writeNow { session in try ArchiveOpening.open(session) }
+    maker = opened.maker
+    state = Mutex(State(memory: opened.memory, lastSeq: opened.lastSeq))
+  }
+
+  /// The seq of the last commit; 0 in an empty archive.
+  public var lastSeq: Int64 { state.withLock { $0.lastSeq } }
+
+  /// A copy of what is in memory.
+  var memory: ArchiveMemory { state.withLock { $0.memory } }
+
+  // MARK: Storing
+
+  /// Stores a batch in one transaction, in order.
+  ///
+  /// - Returns: what became of each.
+  /// - Throws: why none of them was stored.
+  public func store(_ events: [VerifiedEvent], now: Int64) async throws(StorageFault) -> [StoreOutcome] {
+    try await file.write({ [self] session in try store(events, now: now, session) }, onCommit: { [self] in apply($0) })
+      .outcomes
+  }
+
+  /// The same, waiting on this thread.
+  public func storeNow(_ events: [VerifiedEvent], now: Int64) throws(StorageFault) -> [StoreOutcome] {
+    try file.writeNow({ session in try store(events, now: now, session) }, onCommit: { apply($0) }).outcomes
+  }
+
+  private struct Stored: Sendable {
+    let outcomes: [StoreOutcome]
+    let change: ArchiveChange
+  }
+
+  private func store(_ events: [VerifiedEvent], now: Int64, _ session: StorageSession) throws -> Stored {
+    var writer = ArchiveWriter(session, maker: maker, lastSeq: lastSeq) { [self] term in
+      state.withLock { $0.memory.seq(ofID: term) }
+    }
+    let outcomes = try writer.store(events, now: now)
+    return Stored(outcomes: outcomes, change: writer.change)
+  }
+
+  private func apply(_ stored: Stored) {
+    state.withLock {
+      $0.memory.apply(stored.change)
+      $0.lastSeq = stored.change.lastSeq
+    }
+  }
+
+  // MARK: Segments
+
+  /// Whether a slice of a segment waits to be written.
+  public var hasSegmentWork: Bool {
+    state.withLock { $0.segment != nil || $0.memory.generations.last.map { $0.ids.count >= segmentEventCount } ?? false }
+  }
+
+  /// Writes one slice of a segment, if there is one to be written.
+  public func writeSegmentSlice() async throws(StorageFault) {
+    _ = try await file.write({ [self] session in try writeSlice(session) }, onCommit: { [self] in wrote($0) })
+  }
+
+  /// The same, waiting on this thread.
+  public func writeSegmentSliceNow() throws(StorageFault) {
+    _ = try file.writeNow({ session in try writeSlice(session) }, onCommit: { wrote($0) })
+  }
+
+  private struct Slice: Sendable {
+    let segment: SegmentWriter
+    let isLast: Bool
+  }
+
+  private func writeSlice(_ session: StorageSession) throws -> Slice? {
+    guard var segment = state.withLock({ beginSegment(&$0) }) else { return nil }
+    let isLast = try segment.writeSlice(session)
+    return Slice(segment: segment, isLast: isLast)
+  }
+
+  private func wrote(_ slice: Slice?) {
+    guard let slice else { return }
+    state.withLock { state in
+      state.segment = slice.isLast ? nil : slice.segment
+      guard slice.isLast else { return }
+      state.memory.generations.removeFirst()
+      state.memory.segments.append(
+        ArchiveMemory.Segment(
+          number: slice.segment.number, firstSeq: slice.segment.firstSeq, lastSeq: slice.segment.lastSeq))
+    }
+  }
+
+  private func beginSegment(_ state: inout State) -> SegmentWriter? {
+    if let segment = state.segment { return segment }
+    guard let full = state.memory.generations.last, full.ids.count >= segmentEventCount else { return nil }
+    let number = (state.memory.segments.last?.number ?? 0) + 1
+    state.memory.generations.append(ArchiveMemory.Generation(firstSeq: state.lastSeq + 1))
+    let segment = SegmentWriter(number: number, full, lastSeq: state.lastSeq)
+    state.segment = segment
+    return segment
+  }
+
+  /// Closes the files.
+  public func close() throws(StorageFault) { try file.close() }
+}

@@ -1,0 +1,88 @@
+internal import EventIndex
+internal import Storage
+
+/// Writes the postings and ids of one generation to disk, a slice at a time, so that whoever waits to store an event waits for
+/// one slice and not for all of it.
+///
+/// The segment counts from the transaction that calls it complete. What a death leaves of an incomplete one is removed at the
+/// next start.
+struct SegmentWriter: Sendable {
+  let number: Int64
+  let firstSeq: Int64
+  let lastSeq: Int64
+  private let postings: [Posting]
+  private let ids: [(term: UInt64, seq: Int64)]
+  private var postingIndex = 0
+  private var idIndex = 0
+
+  /// Rows written in one transaction: some ten milliseconds.
+  static let sliceRowCount = 4_000
+
+  init(number: Int64, _ generation: ArchiveMemory.Generation, lastSeq: Int64) {
+    self.number = number
+    firstSeq = generation.firstSeq
+    self.lastSeq = lastSeq
+    // By signed term, as the table has its keys.
+    let sorted = generation.postings.sorted()
+    let negative = sorted.firstIndex { $0.term > UInt64(Int64.max) } ?? sorted.count
+    postings = Array(sorted[negative...] + sorted[..<negative])
+    // In the order of the table's keys, which are signed.
+    ids = generation.ids.map { ($0.key, $0.value) }
+      .sorted { Int64(bitPattern: $0.term) < Int64(bitPattern: $1.term) }
+  }
+
+  /// Writes the next slice; true when that was the last, and the segment is complete.
+  mutating func writeSlice(_ session: StorageSession) throws -> Bool {
+    if postingIndex == 0 && idIndex == 0 { try begin(session) }
+    var room = Self.sliceRowCount
+    try writePostings(session, &room)
+    try writeIDs(session, &room)
+    guard postingIndex == postings.count, idIndex == ids.count, room > 0 else { return false }
+    let statement = try session.statement("UPDATE segment SET isComplete = 1 WHERE number = ?")
+    statement.bind(number, at: 1)
+    try statement.run()
+    return true
+  }
+
+  private func begin(_ session: StorageSession) throws {
+    let statement = try session.statement(
+      "INSERT INTO segment (number, firstSeq, lastSeq, isComplete) VALUES (?, ?, ?, 0)")
+    statement.bind(number, at: 1)
+    statement.bind(firstSeq, at: 2)
+    statement.bind(lastSeq, at: 3)
+    try statement.run()
+  }
+
+  private mutating func writePostings(_ session: StorageSession, _ room: inout Int) throws {
+    let statement = try session.statement(
+      "INSERT INTO posting (segment, term, oldest, block, entries) VALUES (?, ?, ?, ?, ?)")
+    while postingIndex < postings.count, room > 0 {
+      // One block: of one term, oldest first as they are sorted here.
+      let term = postings[postingIndex].term
+      var end = postingIndex + 1
+      while end < postings.count, end - postingIndex < PostingBlock.entryCountMaximum, postings[end].term == term {
+        end += 1
+      }
+      let entries = postings[postingIndex..<end].reversed().map { PostingBlock.Entry(time: $0.time, seq: $0.seq) }
+      statement.bind(number, at: 1)
+      statement.bind(Int64(bitPattern: term), at: 2)
+      statement.bind(postings[postingIndex].time, at: 3)
+      statement.bind(Int64(postingIndex), at: 4)
+      statement.bind(PostingBlock(entries).bytes, at: 5)
+      try statement.run()
+      postingIndex = end
+      room -= 1
+    }
+  }
+
+  private mutating func writeIDs(_ session: StorageSession, _ room: inout Int) throws {
+    let statement = try session.statement("INSERT OR IGNORE INTO identity (term, seq) VALUES (?, ?)")
+    while idIndex < ids.count, room > 0 {
+      statement.bind(Int64(bitPattern: ids[idIndex].term), at: 1)
+      statement.bind(ids[idIndex].seq, at: 2)
+      try statement.run()
+      idIndex += 1
+      room -= 1
+    }
+  }
+}

@@ -1,0 +1,77 @@
+public import Cryptography
+public import Nostr
+
+/// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer sees it.
+public struct VerifiedEvent: Sendable {
+  /// The event as it is kept and passed on: compact JSON.
+  public let json: [UInt8]
+  /// What filters look at.
+  public let indexed: IndexedEvent
+  /// When it ends (NIP-40), seconds since 1970.
+  public let expiration: Int64?
+  /// The relay it came from, as numbered by the archive; nil for one of our own making.
+  public var relay: Int64?
+  /// When it came, seconds since 1970.
+  public var receivedAt: Int64
+  /// Whether an account of ours signed it, or it waits to be published: then it is never evicted.
+  public var isKept: Bool
+
+  /// Verifies an event.
+  ///
+  /// - Parameters:
+  ///   - bytes: one event object.
+  ///   - verifier: this thread's.
+  ///   - key: the author's key, where it was computed before.
+  /// - Throws: why it is not valid.
+  public init(
+    _ bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, key: ParsedPublicKey? = nil,
+    relay: Int64? = nil, receivedAt: Int64, isKept: Bool = false
+  ) throws(EventFault) {
+    if let fault = verifier.fault(of: scanned, in: bytes, key: key) { throw fault }
+    self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt, isKept: isKept)
+  }
+
+  /// Takes an event that was verified before: one that comes out of an archive of ours.
+  public init(
+    trusted bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, relay: Int64? = nil, receivedAt: Int64,
+    isKept: Bool = false
+  ) {
+    if scanned.isCompact {
+      json = Array(bytes[scanned.range])
+    } else {
+      var compact: [UInt8] = []
+      scanned.appendCompactForm(of: bytes, to: &compact)
+      json = compact
+    }
+    indexed = IndexedEvent(scanned, in: bytes)
+    expiration = Self.expiration(scanned, in: bytes)
+    self.relay = relay
+    self.receivedAt = receivedAt
+    self.isKept = isKept
+  }
+
+  private static func expiration(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) -> Int64? {
+    var reader = TagReader(event, in: bytes)
+    while reader.nextTag() {
+      guard let name = reader.nextString(), name.equals("expiration", in: bytes), let value = reader.nextString() else {
+        continue
+      }
+      return Int64(value.string(in: bytes))
+    }
+    return nil
+  }
+}
+
+/// What became of an event that was to be stored.
+public enum StoreOutcome: Hashable, Sendable {
+  /// It is stored; its place in the order of commits.
+  case stored(seq: Int64)
+  /// It was there already.
+  case duplicate(seq: Int64)
+  /// A newer one is in its place (NIP-01: of one second, the lower id stays).
+  case superseded
+  /// Its author has deleted it, or everything of then (NIP-09, NIP-62).
+  case deleted
+  /// Its time was over (NIP-40).
+  case expired
+}

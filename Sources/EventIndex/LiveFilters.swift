@@ -1,0 +1,94 @@
+internal import Cryptography
+public import Nostr
+
+/// Who wants to hear of an event: the filters of all that listen, turned around.
+///
+/// Asking a thousand filters about every event would cost more than verifying it. So each filter is filed under the values of
+/// one of its lists, that which fewest events meet, and an event asks only those filed under its own id, tags, author and
+/// kind, and the few filed under nothing.
+public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable {
+  private struct Entry: Sendable {
+    let listener: Listener
+    let matcher: FilterMatcher
+  }
+
+  private var entries: [Int: Entry] = [:]
+  private var entriesByListener: [Listener: [Int]] = [:]
+  private var nextEntry = 0
+  private var byID: [EventID: Set<Int>] = [:]
+  private var byTag: [IndexedEvent.Tag: Set<Int>] = [:]
+  private var byAuthor: [PublicKey: Set<Int>] = [:]
+  private var byKind: [UInt16: Set<Int>] = [:]
+  private var unfiled: Set<Int> = []
+
+  /// Nobody listens.
+  public init() {}
+
+  /// How many listen.
+  public var count: Int { entriesByListener.count }
+
+  /// Somebody listens, with any of these filters; whoever listened under this name before does so no longer. Filters that
+  /// nothing matches are dropped.
+  public mutating func add(_ listener: Listener, _ filters: [Filter]) {
+    remove(listener)
+    entriesByListener[listener] = []
+    for filter in filters where !filter.matchesNothing {
+      let number = nextEntry
+      nextEntry += 1
+      entries[number] = Entry(listener: listener, matcher: FilterMatcher(filter))
+      entriesByListener[listener, default: []].append(number)
+      file(number, filter) { _ = $0.insert($1) }
+    }
+  }
+
+  /// Listens no longer.
+  public mutating func remove(_ listener: Listener) {
+    for number in entriesByListener.removeValue(forKey: listener) ?? [] {
+      guard let entry = entries.removeValue(forKey: number) else { continue }
+      file(number, entry.matcher.filter) { _ = $0.remove($1) }
+    }
+  }
+
+  /// Those with a filter that matches, in order, each once.
+  public func listeners(for event: IndexedEvent) -> [Listener] {
+    var found: [Listener] = []
+    func ask(_ numbers: Set<Int>?) {
+      for number in numbers ?? [] {
+        guard let entry = entries[number], entry.matcher.matches(event) else { continue }
+        found.append(entry.listener)
+      }
+    }
+    ask(unfiled)
+    ask(byKind[event.kind])
+    ask(byAuthor[event.pubkey])
+    ask(byID[event.id])
+    if !byTag.isEmpty {
+      for tag in event.tags { ask(byTag[tag]) }
+    }
+    guard found.count > 1 else { return found }
+    found.sort()
+    return found.indices.filter { $0 == 0 || found[$0] != found[$0 - 1] }.map { found[$0] }
+  }
+
+  /// Changes the places where a filter is filed. Which list that is follows from the filter alone, so that it is found again.
+  private mutating func file(_ number: Int, _ filter: Filter, _ change: (inout Set<Int>, Int) -> Void) {
+    if let ids = filter.ids {
+      for id in ids { Self.change(&byID, id, number, change) }
+    } else if let (letter, values) = filter.tags.min(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) {
+      for value in values { Self.change(&byTag, IndexedEvent.Tag(letter, value), number, change) }
+    } else if let authors = filter.authors {
+      for author in authors { Self.change(&byAuthor, author, number, change) }
+    } else if let kinds = filter.kinds {
+      for kind in kinds { Self.change(&byKind, kind, number, change) }
+    } else {
+      change(&unfiled, number)
+    }
+  }
+
+  private static func change<Value: Hashable>(
+    _ places: inout [Value: Set<Int>], _ value: Value, _ number: Int, _ change: (inout Set<Int>, Int) -> Void
+  ) {
+    change(&places[value, default: []], number)
+    if places[value]?.isEmpty == true { places[value] = nil }
+  }
+}

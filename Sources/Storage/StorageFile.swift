@@ -1,0 +1,164 @@
+internal import GRDB
+internal import GRDBSQLite
+
+// A worker's database: one SQLite file in WAL mode, one writer, some readers, each on threads of their own.
+//
+// What GRDB gives: the pool of connections, snapshots that readers see while the writer writes, statements that are kept, and
+// migrations. What is added here: faults in a worker's words, versions that refuse a file from the future, and statements
+// that bind and read numbers and bytes without a value in between, which a batch of a thousand events needs.
+//
+// Results come back as continuations: a task of the loop that awaits one goes on on the loop.
+
+/// One step of a database's history. Steps are never changed once they have been released; a new one is added.
+public struct StorageMigration: Sendable {
+  /// The version the file has after it, 1, 2, ….
+  public let version: Int
+  /// SQL statements.
+  public let sql: String
+
+  /// A step.
+  public init(version: Int, _ sql: String) {
+    self.version = version
+    self.sql = sql
+  }
+}
+
+/// How a database file is opened.
+public struct StorageSettings: Sendable {
+  /// When a commit counts as written.
+  public enum Durability: Sendable {
+    /// After `fsync`: for what was accepted from somebody (DESIGN's first promise).
+    case full
+    /// At the next checkpoint: a loss of power may take the last commits, never the order; for what can be fetched again.
+    case normal
+  }
+
+  /// When a commit counts as written.
+  public var durability: Durability
+  /// Connections that read, 1 to 16.
+  public var readerCount = 4
+  /// Memory each connection may use for pages, in bytes.
+  public var cacheByteCount = 16 << 20
+  /// Pages of 4 KiB in the write-ahead log before it is copied into the file.
+  public var checkpointPageCount = 4_000
+
+  /// The usual ones.
+  public init(durability: Durability) { self.durability = durability }
+}
+
+/// An open database file.
+public final class StorageFile: Sendable {
+  /// The file's path.
+  public let path: String
+  private let pool: DatabasePool
+
+  /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`.
+  ///
+  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  public init(path: String, _ settings: StorageSettings, migrations: [StorageMigration]) throws(StorageFault) {
+    self.path = path
+    var configuration = Configuration()
+    configuration.maximumReaderCount = settings.readerCount
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { database in
+      let synchronous = settings.durability == .full ? "FULL" : "NORMAL"
+      try database.execute(
+        sql: """
+          PRAGMA synchronous = \(synchronous);
+          PRAGMA cache_size = -\(settings.cacheByteCount >> 10);
+          PRAGMA wal_autocheckpoint = \(settings.checkpointPageCount);
+          PRAGMA journal_size_limit = \(settings.checkpointPageCount * 3 * 4_096);
+          PRAGMA temp_store = MEMORY;
+          """)
+    }
+    do {
+      pool = try DatabasePool(path: path, configuration: configuration)
+      try pool.writeWithoutTransaction { try Self.migrate($0, path, migrations) }
+    } catch {
+      throw StorageFault(error, path: path)
+    }
+  }
+
+  private static func migrate(_ database: Database, _ path: String, _ migrations: [StorageMigration]) throws {
+    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    let known = migrations.last?.version ?? 0
+    guard version <= known else {
+      throw StorageFault(
+        .newer, path: path, "was written by a later version of this program (its form is \(version), and \(known) is known here)")
+    }
+    for migration in migrations where migration.version > version {
+      try database.inTransaction(.immediate) {
+        try database.execute(sql: migration.sql)
+        try database.execute(sql: "PRAGMA user_version = \(migration.version)")
+        return .commit
+      }
+    }
+  }
+
+  /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of it.
+  ///
+  /// - Parameter onCommit: called on the same thread when the commit has succeeded, before the next transaction begins.
+  public func write<Value: Sendable>(
+    _ body: @escaping @Sendable (StorageSession) throws -> Value,
+    onCommit: @escaping @Sendable (Value) -> Void = { _ in }
+  ) async throws(StorageFault) -> Value {
+    let path = path
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
+      pool.asyncWriteWithoutTransaction { database in
+        continuation.resume(returning: Self.transaction(database, path, body, onCommit))
+      }
+    }
+    return try result.get()
+  }
+
+  /// The same, waiting on this thread: for a start, and for tests.
+  public func writeNow<Value>(
+    _ body: (StorageSession) throws -> Value, onCommit: (Value) -> Void = { _ in }
+  ) throws(StorageFault) -> Value {
+    try pool.writeWithoutTransaction { Self.transaction($0, path, body, onCommit) }.get()
+  }
+
+  private static func transaction<Value>(
+    _ database: Database, _ path: String, _ body: (StorageSession) throws -> Value, _ onCommit: (Value) -> Void
+  ) -> Result<Value, StorageFault> {
+    do {
+      var value: Value?
+      try database.inTransaction(.immediate) {
+        value = try body(StorageSession(database, path))
+        return .commit
+      }
+      guard let value else { preconditionFailure("a transaction that commits has a value") }
+      onCommit(value)
+      return .success(value)
+    } catch {
+      return .failure(StorageFault(error, path: path))
+    }
+  }
+
+  /// Does `body` on a reader's thread, with the database as it was when it begins.
+  public func read<Value: Sendable>(
+    _ body: @escaping @Sendable (StorageSession) throws -> Value
+  ) async throws(StorageFault) -> Value {
+    let path = path
+    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
+      pool.asyncRead { database in
+        do {
+          continuation.resume(returning: .success(try body(StorageSession(database.get(), path))))
+        } catch {
+          continuation.resume(returning: .failure(StorageFault(error, path: path)))
+        }
+      }
+    }
+    return try result.get()
+  }
+
+  /// The same, waiting on this thread: for a start, and for tests.
+  public func readNow<Value>(_ body: (StorageSession) throws -> Value) throws(StorageFault) -> Value {
+    do { return try pool.read { try body(StorageSession($0, path)) } } catch { throw StorageFault(error, path: path) }
+  }
+
+  /// Closes all connections; a later use fails. Waits for what is going on.
+  public func close() throws(StorageFault) {
+    do { try pool.close() } catch { throw StorageFault(error, path: path) }
+  }
+}

@@ -1,0 +1,121 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// A connection for the time of one transaction. Must not be kept longer.
+public struct StorageSession {
+  private let database: Database
+  /// The database file, for faults.
+  public let path: String
+
+  init(_ database: Database, _ path: String) {
+    self.database = database
+    self.path = path
+  }
+
+  /// Does statements that give no rows.
+  public func execute(_ sql: String) throws { try database.execute(sql: sql) }
+
+  /// A statement, compiled once for each connection and text.
+  public func statement(_ sql: String) throws -> StorageStatement {
+    StorageStatement(try database.cachedStatement(sql: sql), path)
+  }
+
+  /// Rows that the last statement changed.
+  public var changedRowCount: Int { database.changesCount }
+}
+
+/// A compiled statement. Parameters and columns are numbers, bytes or text; bytes are lent, not copied.
+public struct StorageStatement {
+  private let statement: Statement
+  private let handle: OpaquePointer
+  private let path: String
+
+  init(_ statement: Statement, _ path: String) {
+    self.statement = statement
+    handle = statement.sqliteStatement
+    self.path = path
+  }
+
+  // MARK: Parameters, from 1
+
+  /// Sets a parameter.
+  @inline(__always)
+  public func bind(_ number: Int64, at index: Int32) { sqlite3_bind_int64(handle, index, number) }
+
+  /// Sets a parameter; nil is NULL.
+  public func bind(_ number: Int64?, at index: Int32) {
+    if let number { sqlite3_bind_int64(handle, index, number) } else { sqlite3_bind_null(handle, index) }
+  }
+
+  /// Sets a parameter to bytes, which SQLite copies.
+  public func bind(_ bytes: [UInt8], at index: Int32) { bytes.withUnsafeBytes { bind($0, at: index) } }
+
+  /// Sets a parameter to bytes, which SQLite copies.
+  public func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+    guard let base = bytes.baseAddress, bytes.count > 0 else {
+      sqlite3_bind_zeroblob(handle, index, 0)
+      return
+    }
+    sqlite3_bind_blob64(handle, index, base, UInt64(bytes.count), Self.transient)
+  }
+
+  /// Sets a parameter to text.
+  public func bind(_ text: String, at index: Int32) {
+    let bytes = Array(text.utf8)
+    bytes.withUnsafeBufferPointer { bytes in
+      let base = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      _ = sqlite3_bind_text(handle, index, base, Int32(bytes.count), Self.transient)
+    }
+  }
+
+  /// "Make a copy": a cast of -1 that Swift does not import.
+  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
+  // MARK: Running
+
+  /// Goes to the next row; false when there is none, and then the statement can be used again.
+  @inline(__always)
+  public func step() throws -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    sqlite3_reset(handle)
+    guard code == SQLITE_DONE else { throw fault(code) }
+    return false
+  }
+
+  /// Runs a statement that gives no rows.
+  @inline(__always)
+  public func run() throws {
+    while try step() {}
+  }
+
+  /// Makes the statement usable again before its last row was reached.
+  public func reset() { sqlite3_reset(handle) }
+
+  private func fault(_ code: Int32) -> StorageFault {
+    let message = sqlite3_db_handle(handle).flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+    return StorageFault(DatabaseError(resultCode: ResultCode(rawValue: code), message: message), path: path)
+  }
+
+  // MARK: Columns, from 0
+
+  /// A number of the row; 0 for NULL.
+  @inline(__always)
+  public func number(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  /// Whether the row has nothing there.
+  public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  /// Bytes of the row, lent until the next step.
+  @inline(__always)
+  public func withBytes<Value>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Value) rethrows -> Value {
+    let base = sqlite3_column_blob(handle, column)
+    return try body(UnsafeRawBufferPointer(start: base, count: Int(sqlite3_column_bytes(handle, column))))
+  }
+
+  /// Bytes of the row, copied.
+  public func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
+
+  /// Text of the row.
+  public func text(_ column: Int32) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
+}
