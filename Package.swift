@@ -35,11 +35,12 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+    .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
 
     // Pure values, and the machine we stand on
     .target(name: "Clocks", swiftSettings: strict),
     .target(name: "Frames", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1"], swiftSettings: strict),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1", "CUtf8proc"], swiftSettings: strict),
     .target(name: "Nostr", dependencies: ["Cryptography"], swiftSettings: strict),
     .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"], swiftSettings: strict),
     .target(name: "EventLoop", dependencies: ["CLibUV", "Clocks"], swiftSettings: strict),
@@ -183,7 +184,8 @@ let package = Package(
     .testTarget(
       name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
