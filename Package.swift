@@ -20,6 +20,7 @@ let package = Package(
     .executable(name: "roost", targets: ["roost"]),
     .executable(name: "roost-exec", targets: ["roost-exec"]),
     .executable(name: "relay-connector", targets: ["relay-connector"]),
+    .executable(name: "signer", targets: ["signer"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -65,6 +66,8 @@ let package = Package(
     .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
+    .target(
+      name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Contracts"], swiftSettings: strict),
 
     // Machines with I/O
@@ -72,6 +75,7 @@ let package = Package(
       name: "Storage",
       dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
       swiftSettings: strict),
+    .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
       name: "EventArchive",
@@ -112,8 +116,8 @@ let package = Package(
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
+        "Signing", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "relay-connector",
@@ -122,6 +126,13 @@ let package = Package(
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
+    .executableTarget(
+      name: "signer",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Signing", "KeyStore",
+        "WorkerKit", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Workers/Signer", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(
@@ -160,7 +171,9 @@ let package = Package(
       name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
     .testTarget(
       name: "ProcessTests",
-      dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "TestSupport"],
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings", "Signing", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -177,6 +190,12 @@ let package = Package(
       dependencies: [
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
+    .testTarget(
+      name: "SigningTests", dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Signing"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "KeyStoreTests", dependencies: ["Cryptography", "KeyStore", "LinuxSystem", "Nostr", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "EventIndexTests", dependencies: ["EventIndex", "Cryptography", "Nostr", "TestSupport"],

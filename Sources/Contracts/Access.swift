@@ -276,5 +276,22 @@ extension AccessTable {
     AccessEntry(257, "relay.publish", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(258, "relay.list", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(288, "relay.states", .topic, servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+
+    AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
+    AccessEntry(641, "signer.authenticate", servedBy: .signer, callers: [.relayConnector]),
+    AccessEntry(642, "signer.nip04.encrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),
+    AccessEntry(643, "signer.nip04.decrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),
+    AccessEntry(644, "signer.nip44.encrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),
+    AccessEntry(645, "signer.nip44.decrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),
+    AccessEntry(646, "signer.wrap", servedBy: .signer, callers: [.client]),
+    AccessEntry(647, "signer.unwrap", servedBy: .signer, callers: [.client]),
+    AccessEntry(
+      648, "signer.accounts", servedBy: .signer,
+      callers: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider]),
+    AccessEntry(649, "signer.generate", servedBy: .signer, callers: [.client]),
+    AccessEntry(650, "signer.import", servedBy: .signer, callers: [.client]),
+    AccessEntry(651, "signer.unlock", servedBy: .signer, callers: [.client]),
+    AccessEntry(652, "signer.lock", servedBy: .signer, callers: [.client]),
+    AccessEntry(653, "signer.remove", servedBy: .signer, callers: [.client]),
   ]
 }

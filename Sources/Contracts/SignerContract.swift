@@ -1,0 +1,306 @@
+public import Frames
+
+// The methods of role `signer`, `signer.*`.
+//
+// No secret key and no passphrase stands in any of these payloads: what a person types travels as a ``SealedSecret``, which
+// only the signer's process opens, so that the hub, its mailboxes and its dead letters carry nothing worth stealing. Texts to
+// be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore holds for all of them.
+//
+// `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account.
+
+/// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this process of
+/// the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open it: it refuses
+/// with `sealed-for-another`, and the caller asks for the new key.
+public struct SealedSecret: Codable, Sendable, Hashable {
+  /// The public key of the sender's for this message, 64 hexadecimal digits.
+  public var key: String
+  /// The NIP-44 payload.
+  public var payload: String
+
+  /// A secret that was sealed.
+  public init(key: String, payload: String) {
+    self.key = key
+    self.payload = payload
+  }
+}
+
+/// `signer.sign`: an event to be signed.
+public struct SignerSign: Codable, Sendable {
+  /// Who signs.
+  public var account: String?
+  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the account's).
+  public var event: JSONValue
+
+  /// An event to be signed.
+  public init(account: String? = nil, event: JSONValue) {
+    self.account = account
+    self.event = event
+  }
+}
+
+/// The answer of `signer.sign` and `signer.authenticate`.
+public struct SignerSigned: Codable, Sendable {
+  /// The event with id and signature.
+  public var event: JSONValue
+}
+
+/// `signer.authenticate`: the answer to a relay's challenge (NIP-42). The signer makes the event itself.
+public struct SignerAuthenticate: Codable, Sendable {
+  /// Who shows himself.
+  public var account: String?
+  /// The relay, in its canonical spelling.
+  public var relay: String
+  /// What the relay sent, 1 … 512 bytes.
+  public var challenge: String
+
+  /// A challenge to be answered.
+  public init(account: String? = nil, relay: String, challenge: String) {
+    self.account = account
+    self.relay = relay
+    self.challenge = challenge
+  }
+}
+
+/// `signer.nip04.encrypt`, `signer.nip04.decrypt`, `signer.nip44.encrypt`, `signer.nip44.decrypt`.
+public struct SignerCipher: Codable, Sendable {
+  /// Whose key.
+  public var account: String?
+  /// The other's public key: 64 hexadecimal digits or `npub`.
+  public var peer: String
+  /// What is to be encrypted or decrypted. Most bytes: what fits into a frame and what the NIP allows.
+  public var text: String
+
+  /// A text to be encrypted or decrypted.
+  public init(account: String? = nil, peer: String, text: String) {
+    self.account = account
+    self.peer = peer
+    self.text = text
+  }
+}
+
+/// The answer of the four: the other form of the text.
+public struct SignerText: Codable, Sendable {
+  /// The text.
+  public var text: String
+
+  /// A text.
+  public init(text: String) { self.text = text }
+}
+
+/// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each, with the
+/// same `created_at`, so that the rumor's id is the same for all.
+public struct SignerWrap: Codable, Sendable {
+  /// Who speaks.
+  public var account: String?
+  /// Who is to read it: 64 hexadecimal digits or `npub`.
+  public var recipient: String
+  /// An event as for `signer.sign`; it is not signed.
+  public var rumor: JSONValue
+  /// A relay of the recipient's for the `p` tag.
+  public var relayHint: String?
+  /// When relays may drop it, in seconds since 1970 (NIP-40).
+  public var expiration: Int64?
+  /// Whether relays are not to store it (kind 21059).
+  public var isEphemeral: Bool?
+
+  /// A rumor to be wrapped.
+  public init(
+    account: String? = nil, recipient: String, rumor: JSONValue, relayHint: String? = nil, expiration: Int64? = nil,
+    isEphemeral: Bool? = nil
+  ) {
+    self.account = account
+    self.recipient = recipient
+    self.rumor = rumor
+    self.relayHint = relayHint
+    self.expiration = expiration
+    self.isEphemeral = isEphemeral
+  }
+}
+
+/// The answer of `signer.wrap`.
+public struct SignerWrapped: Codable, Sendable {
+  /// The gift wrap, to be sent to the recipient's relays.
+  public var wrap: JSONValue
+  /// The rumor with its id, to be kept by the sender.
+  public var rumor: JSONValue
+}
+
+/// `signer.unwrap`: a gift wrap to be opened, with all checks of NIP-59.
+public struct SignerUnwrap: Codable, Sendable {
+  /// For whom it is; else the account that a `p` tag of it names.
+  public var account: String?
+  /// The gift wrap.
+  public var wrap: JSONValue
+
+  /// A gift wrap to be opened.
+  public init(account: String? = nil, wrap: JSONValue) {
+    self.account = account
+    self.wrap = wrap
+  }
+}
+
+/// The answer of `signer.unwrap`.
+public struct SignerUnwrapped: Codable, Sendable {
+  /// The account it was for, 64 hexadecimal digits.
+  public var recipient: String
+  /// Who speaks, proven by the seal's signature.
+  public var author: String
+  /// What was said, with its id and without signature.
+  public var rumor: JSONValue
+  /// What is unusual about it, in sentences' ends.
+  public var warnings: [String]
+}
+
+/// One account, without anything secret.
+public struct SignerAccount: Codable, Sendable, Hashable {
+  /// Whether it can be used now.
+  public enum State: String, Codable, Sendable {
+    /// Its passphrase is needed first.
+    case locked
+    /// It can be used.
+    case unlocked
+  }
+  /// Where its key is.
+  public enum Origin: String, Codable, Sendable {
+    /// In a file of the signer's.
+    case file
+    /// In a credential of the service manager's: not stored, and not to be removed here.
+    case credential
+  }
+  /// Lower case letters, digits, `-` and `_`, at most 32.
+  public var name: String
+  /// 64 hexadecimal digits.
+  public var publicKey: String
+  /// The same as people write it.
+  public var npub: String
+  /// Whether it can be used now.
+  public var state: State
+  /// Whether the stored key is encrypted with a passphrase (NIP-49).
+  public var isEncrypted: Bool
+  /// Where the key is.
+  public var origin: Origin
+  /// When the key came here, in seconds since 1970.
+  public var createdAt: Int64
+
+  /// An account.
+  public init(
+    name: String, publicKey: String, npub: String, state: State, isEncrypted: Bool, origin: Origin, createdAt: Int64
+  ) {
+    self.name = name
+    self.publicKey = publicKey
+    self.npub = npub
+    self.state = state
+    self.isEncrypted = isEncrypted
+    self.origin = origin
+    self.createdAt = createdAt
+  }
+}
+
+/// The answer of `signer.accounts` and `signer.lock`.
+public struct SignerAccounts: Codable, Sendable {
+  /// By name.
+  public var accounts: [SignerAccount]
+  /// Key files that were refused, in sentences that say what to do.
+  public var problems: [String]
+  /// For ``SealedSecret``: the public key of this process of the signer, 64 hexadecimal digits.
+  public var sealingKey: String
+  /// Whether keys are locked into memory, so that they never stand on a swap partition.
+  public var isMemoryLocked: Bool
+  /// Requests that wait for an account to be unlocked.
+  public var waiting: Int
+
+  /// What the signer has.
+  public init(
+    accounts: [SignerAccount], problems: [String], sealingKey: String, isMemoryLocked: Bool, waiting: Int
+  ) {
+    self.accounts = accounts
+    self.problems = problems
+    self.sealingKey = sealingKey
+    self.isMemoryLocked = isMemoryLocked
+    self.waiting = waiting
+  }
+}
+
+/// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two keys.
+public struct SignerGenerate: Codable, Sendable {
+  /// The account's name.
+  public var name: String
+  /// Encrypts the stored key; without one it is stored as it is.
+  public var passphrase: SealedSecret?
+
+  /// A key to be made.
+  public init(name: String, passphrase: SealedSecret? = nil) {
+    self.name = name
+    self.passphrase = passphrase
+  }
+}
+
+/// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the same
+/// name twice is the same as once.
+public struct SignerImport: Codable, Sendable {
+  /// The account's name.
+  public var name: String
+  /// `nsec1…`, `ncryptsec1…` or 64 hexadecimal digits.
+  public var secret: SealedSecret
+  /// Of an `ncryptsec` the passphrase that opens it, and which it keeps; else the one to store the key under, if any.
+  public var passphrase: SealedSecret?
+
+  /// A key to be taken over.
+  public init(name: String, secret: SealedSecret, passphrase: SealedSecret? = nil) {
+    self.name = name
+    self.secret = secret
+    self.passphrase = passphrase
+  }
+}
+
+/// `signer.unlock`. Answered by the ``SignerAccount``.
+public struct SignerUnlock: Codable, Sendable {
+  /// The account; may be left out while one is locked.
+  public var account: String?
+  /// Its passphrase.
+  public var passphrase: SealedSecret
+
+  /// An account to be unlocked.
+  public init(account: String? = nil, passphrase: SealedSecret) {
+    self.account = account
+    self.passphrase = passphrase
+  }
+}
+
+/// `signer.lock`: forgets the keys until their passphrases are given again. Answered by ``SignerAccounts``.
+public struct SignerLock: Codable, Sendable {
+  /// The account; all encrypted ones if left out.
+  public var account: String?
+
+  /// An account to be locked.
+  public init(account: String? = nil) { self.account = account }
+}
+
+/// `signer.remove`: deletes a stored key for good. Answered by the ``SignerAccount`` that was.
+public struct SignerRemove: Codable, Sendable {
+  /// The account's name.
+  public var name: String
+  /// Its public key, so that nobody removes another key than the one he means.
+  public var publicKey: String
+
+  /// A key to be deleted.
+  public init(name: String, publicKey: String) {
+    self.name = name
+    self.publicKey = publicKey
+  }
+}
+
+extension RefusalCode {
+  /// The account is locked, and its passphrase did not come in time.
+  public static let locked: RefusalCode = "locked"
+  /// No such account.
+  public static let noSuchAccount: RefusalCode = "no-such-account"
+  /// The caller's role may not have this signed.
+  public static let forbidden: RefusalCode = "forbidden"
+  /// The caller's role has used up what it may have done at a time; `retryAfterMilliseconds` says when there is more.
+  public static let rateLimited: RefusalCode = "rate-limited"
+  /// The passphrase does not open the key.
+  public static let wrongPassphrase: RefusalCode = "wrong-passphrase"
+  /// A sealed secret was meant for an earlier process of the signer.
+  public static let sealedForAnother: RefusalCode = "sealed-for-another"
+}

@@ -1,0 +1,67 @@
+public import Cryptography
+internal import Glibc
+internal import LinuxSystem
+
+// Secrets that a service manager hands over (systemd.exec(5), LoadCredentialEncrypted=): files in `$CREDENTIALS_DIRECTORY`,
+// which on a machine with a TPM are decrypted for this service alone. Two kinds are read, by their names:
+//
+//     roost.key.NAME           a secret key; the account NAME is there as long as the process, and is stored nowhere
+//     roost.passphrase.NAME    the passphrase of the account NAME, which is unlocked at the start
+
+/// What a service manager handed over.
+public struct Credentials: Sendable {
+  /// Secret keys by the account's name.
+  public var keys: [String: SecretText] = [:]
+  /// Passphrases by the account's name.
+  public var passphrases: [String: Passphrase] = [:]
+  /// What was refused.
+  public var problems: [KeyStoreFault] = []
+
+  private static let keyPrefix = "roost.key."
+  private static let passphrasePrefix = "roost.passphrase."
+
+  /// Nothing.
+  public init() {}
+
+  /// Reads what is meant for the signer. A directory that is not there is a problem; what else is in it is passed over.
+  public init(directory: String) {
+    guard let folder = opendir(directory) else {
+      problems.append(.system(SystemFault(call: "opendir", subject: directory, code: errno)))
+      return
+    }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    for name in names.sorted().prefix(2 * KeyDirectory.fileMaximum) {
+      do throws(KeyStoreFault) { try take(name, in: directory) } catch { problems.append(error) }
+    }
+  }
+
+  private mutating func take(_ name: String, in directory: String) throws(KeyStoreFault) {
+    let path = directory + "/" + name
+    if name.hasPrefix(Self.keyPrefix) {
+      let account = String(name.dropFirst(Self.keyPrefix.count))
+      keys[account] = try SecretFile.read(path, isForeignOwnerAllowed: true) { text throws(SecretTextFault) in
+        try SecretText(text)
+      }
+    } else if name.hasPrefix(Self.passphrasePrefix) {
+      let account = String(name.dropFirst(Self.passphrasePrefix.count))
+      passphrases[account] = try SecretFile.read(path, isForeignOwnerAllowed: true) { text throws(SecretTextFault) in
+        do throws(PassphraseFault) { return try Passphrase(utf8: Self.withoutLineEnd(text)) } catch {
+          throw SecretTextFault(description: error.description)
+        }
+      }
+    }
+  }
+
+  /// Editors end a file with a line's end that is no part of the passphrase.
+  private static func withoutLineEnd(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    var count = text.count
+    if count > 0, text[count - 1] == 0x0A { count -= 1 }
+    if count > 0, text[count - 1] == 0x0D { count -= 1 }
+    return UnsafeRawBufferPointer(rebasing: text[..<count])
+  }
+}

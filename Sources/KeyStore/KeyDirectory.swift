@@ -1,0 +1,143 @@
+internal import Cryptography
+internal import Glibc
+internal import LinuxSystem
+
+// One file for each account, `NAME.key`, in a directory that is ours alone.
+//
+// A key that is lost is lost for ever, and half a key is a lost one. So a file is written under another name, brought to the
+// disk, and only then given its own: whenever the process or the machine dies, there is the old state or the new one. What was
+// left under the other name is removed at the next start.
+//
+// A file that others could have read or changed is not used: a key of which there are copies is no key, and nobody should learn
+// that by accident from a signer that went on as if nothing were.
+
+/// The signer's key files. Everything here blocks.
+public final class KeyDirectory: Sendable {
+  /// Where it is.
+  public let path: String
+  private let lock: FileLock
+
+  /// Most files that are read.
+  public static let fileMaximum = 256
+  private static let suffix = ".key"
+  private static let unfinishedSuffix = ".key.new"
+
+  /// What was found.
+  public struct Contents: Sendable {
+    /// The keys, by name.
+    public var keys: [StoredKey] = []
+    /// The files that were refused.
+    public var problems: [KeyStoreFault] = []
+  }
+
+  /// Opens a directory, and makes it if it is not there, with mode 0700. It stays ours until the object goes.
+  public init(path: String) throws(KeyStoreFault) {
+    self.path = path
+    let attempt: FileLock.Attempt
+    do throws(SystemFault) {
+      try PrivateDirectory.ensure(path)
+      attempt = try FileLock.attempt(path: path + "/lock", information: "signer, pid \(getpid())")
+    } catch {
+      throw .system(error)
+    }
+    switch attempt {
+    case .acquired(let lock): self.lock = lock
+    case .held(let holder): throw .inUse(path: path, holder: holder)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Reads all key files, and removes what a death left unfinished.
+  public func load() throws(KeyStoreFault) -> Contents {
+    var contents = Contents()
+    let names = try fileNames()
+    for name in names where name.hasSuffix(Self.unfinishedSuffix) { try removeFile(path + "/" + name) }
+    let files = names.filter { $0.hasSuffix(Self.suffix) }.sorted()
+    for file in files.prefix(Self.fileMaximum) {
+      do throws(KeyStoreFault) { contents.keys.append(try read(String(file.dropLast(Self.suffix.count)))) } catch {
+        contents.problems.append(error)
+      }
+    }
+    if files.count > Self.fileMaximum {
+      contents.problems.append(
+        .unreadable(path: path, problem: "it holds \(files.count) keys, and \(Self.fileMaximum) at most are read"))
+    }
+    return contents
+  }
+
+  private func fileNames() throws(KeyStoreFault) -> [String] {
+    guard let folder = opendir(path) else { throw fault("opendir", path) }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+    }
+    return names
+  }
+
+  private func read(_ name: String) throws(KeyStoreFault) -> StoredKey {
+    let file = path + "/" + name + Self.suffix
+    return try SecretFile.read(file) { bytes throws(SecretTextFault) in try StoredKey(name: name, contents: bytes) }
+  }
+
+  // MARK: Writing
+
+  /// Stores a new key: when this returns, it survives the machine.
+  public func add(_ key: StoredKey) throws(KeyStoreFault) {
+    let final = path + "/" + key.name + Self.suffix
+    let unfinished = path + "/" + key.name + Self.unfinishedSuffix
+    var status = stat()
+    // The directory is locked: nobody else makes one between this look and the renaming.
+    guard lstat(final, &status) != 0 else { throw .exists(path: final) }
+    try removeFile(unfinished)
+    var contents = key.contents
+    defer { contents.wipe() }
+    do throws(KeyStoreFault) {
+      try write(contents, to: unfinished)
+      guard rename(unfinished, final) == 0 else { throw fault("rename", unfinished) }
+    } catch {
+      // The first fault is the one to tell.
+      unlink(unfinished)
+      throw error
+    }
+    try synchronizeDirectory()
+  }
+
+  /// Removes a key for good.
+  public func remove(_ name: String) throws(KeyStoreFault) {
+    try removeFile(path + "/" + name + Self.suffix)
+    try synchronizeDirectory()
+  }
+
+  private func write(_ contents: [UInt8], to file: String) throws(KeyStoreFault) {
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw fault("open", file) }
+    defer { close(descriptor) }
+    // Whatever the process's mask says.
+    guard fchmod(descriptor, 0o600) == 0 else { throw fault("fchmod", file) }
+    let result = contents.withUnsafeBytes { bytes -> Result<Void, SystemFault> in
+      do throws(SystemFault) { return .success(try Descriptors.writeAll(bytes, to: descriptor)) } catch {
+        return .failure(error)
+      }
+    }
+    do throws(SystemFault) { try result.get() } catch { throw .system(error) }
+    guard fsync(descriptor) == 0 else { throw fault("fsync", file) }
+  }
+
+  private func synchronizeDirectory() throws(KeyStoreFault) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw fault("open", path) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw fault("fsync", path) }
+  }
+
+  private func removeFile(_ file: String) throws(KeyStoreFault) {
+    guard unlink(file) == 0 || errno == ENOENT else { throw fault("unlink", file) }
+  }
+
+  private func fault(_ call: String, _ subject: String) -> KeyStoreFault {
+    .system(SystemFault(call: call, subject: subject, code: errno))
+  }
+}

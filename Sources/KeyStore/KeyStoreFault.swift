@@ -1,0 +1,28 @@
+public import LinuxSystem
+internal import Nostr
+
+/// Why a key was not read, written or removed. Says nothing of keys and passphrases.
+public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The system refused something.
+  case system(SystemFault)
+  /// Others could read or change the file, or it is not a plain file of ours; the second text says what to do.
+  case untrusted(path: String, advice: String)
+  /// The file is not what it should be; the second text says what is wrong.
+  case unreadable(path: String, problem: String)
+  /// There is a file of this name already.
+  case exists(path: String)
+  /// Another process has the directory.
+  case inUse(path: String, holder: String)
+
+  /// A sentence.
+  public var description: String {
+    switch self {
+    case .system(let fault): "\(fault)"
+    case .untrusted(let path, let advice): "\(path) is not used: \(advice)"
+    case .unreadable(let path, let problem): "\(path) cannot be read as a key: \(problem)"
+    case .exists(let path): "\(path) is there already, and a key is never written over"
+    case .inUse(let path, let holder):
+      "the keys in \(path) are in use by another process (\(holder)); two signers must not share a directory"
+    }
+  }
+}

@@ -1,0 +1,114 @@
+public import Cryptography
+public import Nostr
+
+// The form of a key file: lines that a person can read, so that who finds one knows what it is and that it must not be shown.
+//
+//     # A secret key of Roost's signer. Whoever can read it can act in the name of its owner.
+//     roost-key 1
+//     public-key <64 hexadecimal digits>
+//     created-at <seconds since 1970>
+//     encrypted-secret ncryptsec1…            (NIP-49; or, without a passphrase:)
+//     unencrypted-secret <64 hexadecimal digits>
+//
+// The account's name is the file's. The public key stands there so that an account has a face while it is locked; it is
+// compared with the secret as soon as that is open, and a file whose two do not belong together is refused.
+
+/// A key as it is stored.
+public struct StoredKey: Sendable {
+  /// How the secret is kept.
+  public enum Secret: Sendable {
+    /// Under a passphrase.
+    case encrypted(EncryptedSecretKey)
+    /// As it is.
+    case unencrypted(SecretKey)
+  }
+  /// The account's name.
+  public let name: String
+  /// Its public key; of an encrypted secret as the file says.
+  public let publicKey: PublicKey
+  /// When it came here, in seconds since 1970.
+  public let createdAt: Int64
+  /// The secret.
+  public let secret: Secret
+
+  /// Largest file that is read, in bytes.
+  public static let byteCountMaximum = 4_096
+
+  /// A key to be stored.
+  public init(name: String, publicKey: PublicKey, createdAt: Int64, secret: Secret) {
+    self.name = name
+    self.publicKey = publicKey
+    self.createdAt = createdAt
+    self.secret = secret
+  }
+
+  /// Whether it is under a passphrase.
+  public var isEncrypted: Bool { if case .encrypted = secret { true } else { false } }
+
+  /// The file's contents. Whoever asks wipes them.
+  public var contents: [UInt8] {
+    var text: [UInt8] = []
+    // No second buffer that would not be wiped.
+    text.reserveCapacity(Self.byteCountMaximum)
+    text.append(contentsOf: Self.remark.utf8)
+    text.append(contentsOf: "roost-key 1\npublic-key \(publicKey)\ncreated-at \(createdAt)\n".utf8)
+    switch secret {
+    case .encrypted(let key): text.append(contentsOf: "\(Self.encryptedWord) \(key.text)\n".utf8)
+    case .unencrypted(let key):
+      text.append(contentsOf: "\(Self.unencryptedWord) ".utf8)
+      key.withSecret { secret in
+        var digits = Hexadecimal.encode(secret)
+        text.append(contentsOf: digits)
+        digits.wipe()
+      }
+      text.append(UInt8(ascii: "\n"))
+    }
+    return text
+  }
+
+  private static let remark = "# A secret key of Roost's signer. Whoever can read it can act in the name of its owner.\n"
+  private static let encryptedWord = "encrypted-secret"
+  private static let unencryptedWord = "unencrypted-secret"
+
+  /// Reads a file's contents, which the caller wipes.
+  public init(name: String, contents: UnsafeRawBufferPointer) throws(SecretTextFault) {
+    var fields: [String: UnsafeRawBufferPointer] = [:]
+    for line in contents.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
+      guard let space = line.firstIndex(of: UInt8(ascii: " ")) else {
+        throw SecretTextFault(description: "it has a line without a value")
+      }
+      let word = String(decoding: line[..<space], as: UTF8.self)
+      guard fields.updateValue(UnsafeRawBufferPointer(rebasing: line[(space + 1)...]), forKey: word) == nil else {
+        throw SecretTextFault(description: "it has a line twice")
+      }
+    }
+    func text(_ word: String) -> String? { fields[word].map { String(decoding: $0, as: UTF8.self) } }
+    guard let version = text("roost-key") else { throw SecretTextFault(description: "it has no line 'roost-key'") }
+    guard version == "1" else { throw SecretTextFault(description: "it is of a newer form than this signer knows") }
+    guard let publicKey = text("public-key").flatMap({ PublicKey($0) }) else {
+      throw SecretTextFault(description: "its line 'public-key' is missing or wrong")
+    }
+    guard let createdAt = text("created-at").flatMap({ Int64($0) }), createdAt >= 0 else {
+      throw SecretTextFault(description: "its line 'created-at' is missing or wrong")
+    }
+    let secret = try Self.readSecret(fields[Self.encryptedWord], fields[Self.unencryptedWord])
+    if case .unencrypted(let key) = secret, key.publicKey != publicKey {
+      throw SecretTextFault(description: "its secret and its public key do not belong together")
+    }
+    self.init(name: name, publicKey: publicKey, createdAt: createdAt, secret: secret)
+  }
+
+  private static func readSecret(
+    _ encrypted: UnsafeRawBufferPointer?, _ unencrypted: UnsafeRawBufferPointer?
+  ) throws(SecretTextFault) -> Secret {
+    guard let text = encrypted ?? unencrypted, encrypted == nil || unencrypted == nil else {
+      throw SecretTextFault(
+        description: "it must have one line '\(encryptedWord)' or '\(unencryptedWord)', and not both")
+    }
+    switch (try SecretText(text), encrypted != nil) {
+    case (.encrypted(let key), true): return .encrypted(key)
+    case (.plain(let key), false): return .unencrypted(key)
+    default: throw SecretTextFault(description: "its secret is of another form than its line says")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+internal import Contracts
+public import Cryptography
+public import Frames
+internal import Nostr
+
+extension SignerMachine {
+  /// The account that a caller means.
+  ///
+  /// - Parameters:
+  ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account there is.
+  /// - Throws: `no-such-account`, or `bad-request` when there are several.
+  public func resolve(_ text: String?, candidates: [PublicKey] = []) throws(Refusal) -> Account {
+    guard let text else { return try resolve(among: candidates) }
+    if let account = accounts[text] { return account }
+    // What is no key is no account; the difference does not matter to who mistyped a name.
+    let key = Result { () throws(EntityFault) in try PublicKey(spelled: text) }
+    if case .success(let key) = key, let account = accounts.values.first(where: { $0.publicKey == key }) {
+      return account
+    }
+    guard case .failure(.secret) = key else {
+      let hint = NearestName.find(text, among: accounts.keys.sorted()).map { "; did you mean '\($0)'?" } ?? ""
+      let shown = AccountName.isValid(text) || PublicKey(text) != nil ? " '\(text)'" : " of this name"
+      throw Refusal(.noSuchAccount, "there is no account\(shown)\(hint)", outcome: .notStarted)
+    }
+    throw Refusal(.badRequest, "'account' is a secret key, which must not stand there", outcome: .notStarted)
+  }
+
+  private func resolve(among candidates: [PublicKey]) throws(Refusal) -> Account {
+    if !candidates.isEmpty {
+      if let account = accounts.values.first(where: { candidates.contains($0.publicKey) }) { return account }
+      throw Refusal(.noSuchAccount, "it is for none of the accounts here", outcome: .notStarted)
+    }
+    if accounts.count == 1, let only = accounts.values.first { return only }
+    guard !accounts.isEmpty else {
+      throw Refusal(
+        .noSuchAccount, "there is no account yet; 'roost key generate NAME' makes one", outcome: .notStarted)
+    }
+    throw Refusal(
+      .badRequest, "'account' is missing, and there are \(accounts.count) accounts", outcome: .notStarted)
+  }
+
+  /// Why no account of this name and key may come in; nil when it may. The same key under the same name is no new account.
+  public func refusalOfNew(_ name: String, _ publicKey: PublicKey?) -> Refusal? {
+    guard AccountName.isValid(name) else {
+      return Refusal(.badRequest, "'name' must be \(AccountName.form)", outcome: .notStarted)
+    }
+    if let present = accounts[name], present.publicKey != publicKey || publicKey == nil {
+      return Refusal(
+        .nameTaken, "there is an account '\(name)' already, with the key \(present.publicKey.npub)",
+        outcome: .notStarted)
+    }
+    if let publicKey, let twin = accounts.values.first(where: { $0.publicKey == publicKey && $0.name != name }) {
+      return Refusal(.nameTaken, "this key is here already, as the account '\(twin.name)'", outcome: .notStarted)
+    }
+    guard accounts.count < Self.accountMaximum || accounts[name] != nil else {
+      return Refusal(.full, "there are \(accounts.count) accounts, and no more are taken", outcome: .notStarted)
+    }
+    return nil
+  }
+
+  /// There is an account more.
+  public mutating func added(_ account: Account) -> [Action] {
+    precondition(refusalOfNew(account.name, account.publicKey) == nil, "an account is looked at before it is added")
+    accounts[account.name] = account
+    return account.isLocked ? [] : release(account.name)
+  }
+
+  /// An account is gone; who waits for it is refused.
+  public mutating func removed(_ name: String) -> [Action] {
+    guard accounts.removeValue(forKey: name) != nil else { return [] }
+    let over = waiting.filter { $0.account == name }
+    waiting.removeAll { $0.account == name }
+    let refusal = Refusal(.noSuchAccount, "the account '\(name)' was removed", outcome: .notStarted)
+    return over.flatMap { refuse($0.key, $0.use, name, refusal) } + timerActions()
+  }
+
+  /// An account's key is open: who waits for it gets on, in the order of coming.
+  public mutating func unlocked(_ name: String) -> [Action] {
+    guard accounts[name] != nil else { return [] }
+    accounts[name]?.isLocked = false
+    return release(name)
+  }
+
+  /// An account's key was forgotten; from now on its uses wait.
+  public mutating func locked(_ name: String) { accounts[name]?.isLocked = true }
+
+  /// `3 accounts, 1 locked, 2 requests wait`
+  public var summary: String {
+    let locked = accounts.values.count { $0.isLocked }
+    var parts = [accounts.count == 1 ? "1 account" : "\(accounts.count) accounts"]
+    if locked > 0 { parts.append(locked == accounts.count ? "LOCKED" : "\(locked) LOCKED") }
+    if waitingCount > 0 { parts.append(waitingCount == 1 ? "1 request waits" : "\(waitingCount) requests wait") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+/// Names of accounts. They are names of files and words on a command line, and nobody must take one for another.
+public enum AccountName {
+  /// Most bytes.
+  public static let byteCountMaximum = 32
+  /// What a name is, for people.
+  public static let form = "1 to 32 lower case letters, digits, '-' and '_', the first a letter or digit, and no key"
+
+  /// Whether it may be one. What begins as a key does may not: somebody may have pasted one.
+  public static func isValid(_ text: String) -> Bool {
+    func isPlain(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) }
+    guard let first = text.utf8.first, isPlain(first), text.utf8.count <= byteCountMaximum else { return false }
+    guard text.utf8.allSatisfy({ isPlain($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }) else {
+      return false
+    }
+    return !["nsec1", "ncryptsec1", "npub1"].contains { text.hasPrefix($0) }
+  }
+}

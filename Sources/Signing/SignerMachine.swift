@@ -1,0 +1,212 @@
+public import Clocks
+public import Cryptography
+public import Frames
+internal import Contracts
+
+// What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, whether it waits
+// for a passphrase and for how long, and what is written down of it.
+//
+//     received ─► rules ─► rate ─► account ─┬─ unlocked ─► perform ─► finished
+//                                           └─ locked ─► hold ─┬─ unlocked ─► perform ─► finished
+//                                                              └─ its time is over, or it is locked for good ─► refuse
+//
+// An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that, and only encrypted ones are ever locked.
+// Each use ends in exactly one audit line: with its refusal, or when the shell says that it is finished.
+
+/// The signer's decisions.
+public struct SignerMachine: Sendable {
+  /// A request's number, given by the shell.
+  public struct Key: Hashable, Sendable {
+    /// The number.
+    public var number: UInt64
+    /// A number.
+    public init(_ number: UInt64) { self.number = number }
+  }
+
+  /// One account, as far as decisions need it.
+  public struct Account: Hashable, Sendable {
+    /// Unique.
+    public var name: String
+    /// Unique.
+    public var publicKey: PublicKey
+    /// Whether a passphrase stands between its uses and its key now.
+    public var isLocked: Bool
+
+    /// An account.
+    public init(name: String, publicKey: PublicKey, isLocked: Bool) {
+      self.name = name
+      self.publicKey = publicKey
+      self.isLocked = isLocked
+    }
+  }
+
+  /// What the shell is to do, in this order.
+  public enum Action: Hashable, Sendable {
+    /// Do it, with this account if it needs one; then say ``SignerMachine/finished(_:refusal:)``.
+    case perform(Key, account: String?)
+    /// Answer it so.
+    case refuse(Key, Refusal)
+    /// It waits: tell the hub that this takes long.
+    case hold(Key)
+    /// Write this down.
+    case audit(AuditLine)
+    /// Call ``SignerMachine/timerFired(at:)`` then; nil: no more.
+    case setTimer(Instant?)
+  }
+
+  struct Waiting {
+    var key: Key
+    var use: SignerUse
+    var account: String
+    var deadline: Instant
+  }
+
+  /// The rules in force.
+  public var policy: SigningPolicy
+  /// The accounts by name.
+  public internal(set) var accounts: [String: Account] = [:]
+  private var limits = RateLimits()
+  var waiting: [Waiting] = []
+  private var inHand: [Key: (use: SignerUse, account: String?)] = [:]
+  /// Which connector speaks for a relay.
+  private var speakers: [String: String] = [:]
+  private var timer: Instant?
+
+  /// Most accounts.
+  public static let accountMaximum = 256
+  /// Most requests that wait for passphrases; the next one is refused as `locked` at once.
+  public static let waitingMaximum = 256
+  /// Most bytes of theirs.
+  public static let waitingByteCountMaximum = 8 << 20
+  /// How long a request waits that does not say how long its answer is of use.
+  public static let waitingMilliseconds: UInt64 = 30_000
+  /// How long any request waits at most.
+  public static let waitingMillisecondsMaximum: UInt64 = 600_000
+  /// Most relays of which it is remembered which connector speaks for them.
+  public static let speakerMaximum = 4_096
+
+  /// A machine without accounts.
+  public init(policy: SigningPolicy) { self.policy = policy }
+
+  /// Requests that wait.
+  public var waitingCount: Int { waiting.count }
+
+  // MARK: Requests
+
+  /// A request has come.
+  public mutating func received(_ key: Key, _ use: SignerUse, at now: Instant) -> [Action] {
+    if let refusal = policy.refusal(of: use) { return refuse(key, use, nil, refusal) }
+    if let milliseconds = limits.take(use, at: now) {
+      return refuse(
+        key, use, nil,
+        Refusal(
+          .rateLimited, "too many \(use.method.rawValue) for the role \(use.caller.role)", outcome: .notStarted,
+          retryAfterMilliseconds: milliseconds))
+    }
+    guard use.method.needsKey else { return perform(key, use, nil) }
+    if let refusal = speakerRefusal(use) { return refuse(key, use, nil, refusal) }
+    let account: Account
+    do throws(Refusal) { account = try resolve(use.account, candidates: use.candidates) } catch {
+      return refuse(key, use, nil, error)
+    }
+    guard account.isLocked else { return perform(key, use, account.name) }
+    return hold(key, use, account.name, at: now)
+  }
+
+  /// A request was done, or could not be.
+  public mutating func finished(_ key: Key, refusal: RefusalCode? = nil) -> [Action] {
+    guard let use = inHand.removeValue(forKey: key) else { return [] }
+    return [.audit(AuditLine(use: use.use, account: use.account, result: refusal?.rawValue ?? "done"))]
+  }
+
+  /// The caller does not wait any more.
+  public mutating func cancelled(_ key: Key) -> [Action] {
+    guard let index = waiting.firstIndex(where: { $0.key == key }) else { return [] }
+    let gone = waiting.remove(at: index)
+    let refusal = Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted)
+    return refuse(key, gone.use, gone.account, refusal) + timerActions()
+  }
+
+  /// The instant of ``Action/setTimer(_:)`` has come.
+  public mutating func timerFired(at now: Instant) -> [Action] {
+    timer = nil
+    return dismiss { $0.deadline <= now } + timerActions()
+  }
+
+  /// The signer ends: who waits is told so.
+  public mutating func draining() -> [Action] { dismiss { _ in true } + timerActions() }
+
+  // MARK: Parts
+
+  private mutating func perform(_ key: Key, _ use: SignerUse, _ account: String?) -> [Action] {
+    inHand[key] = (use, account)
+    return [.perform(key, account: account)]
+  }
+
+  func refuse(_ key: Key, _ use: SignerUse, _ account: String?, _ refusal: Refusal) -> [Action] {
+    [
+      .refuse(key, refusal),
+      .audit(AuditLine(use: use, account: account, result: refusal.code.rawValue)),
+    ]
+  }
+
+  private mutating func hold(_ key: Key, _ use: SignerUse, _ account: String, at now: Instant) -> [Action] {
+    let bytes = waiting.reduce(use.byteCount) { $0 + $1.use.byteCount }
+    guard waiting.count < Self.waitingMaximum, bytes <= Self.waitingByteCountMaximum else {
+      let refusal = Refusal(
+        .locked, "\(Self.lockedText(account)), and \(waiting.count) requests wait for a passphrase already",
+        outcome: .notStarted)
+      return refuse(key, use, account, refusal)
+    }
+    let ttl = UInt64(use.ttlMilliseconds)
+    // A little less than the caller waits, so that he hears what was missing instead of only that time ran out.
+    let patience = ttl == 0 ? Self.waitingMilliseconds : max(1, ttl - ttl / 10)
+    let deadline = now.advanced(milliseconds: min(patience, Self.waitingMillisecondsMaximum))
+    waiting.append(Waiting(key: key, use: use, account: account, deadline: deadline))
+    return [.hold(key)] + timerActions()
+  }
+
+  mutating func release(_ account: String) -> [Action] {
+    let ready = waiting.filter { $0.account == account }
+    waiting.removeAll { $0.account == account }
+    return ready.flatMap { perform($0.key, $0.use, account) } + timerActions()
+  }
+
+  mutating func dismiss(_ isOver: (Waiting) -> Bool) -> [Action] {
+    let over = waiting.filter(isOver)
+    waiting.removeAll(where: isOver)
+    return over.flatMap { item in
+      refuse(item.key, item.use, item.account, Refusal(.locked, Self.lockedText(item.account), outcome: .notStarted))
+    }
+  }
+
+  mutating func timerActions() -> [Action] {
+    let next = waiting.map(\.deadline).min()
+    guard next != timer else { return [] }
+    timer = next
+    return [.setTimer(next)]
+  }
+
+  private static func lockedText(_ account: String) -> String {
+    "the account \(account) is locked; 'roost key unlock \(account)' opens it"
+  }
+
+  // MARK: Relays
+
+  /// The connectors there are, by name, have changed: a relay whose connector is gone may be spoken for by another.
+  public mutating func connectorsChanged(_ names: Set<String>) { speakers = speakers.filter { names.contains($0.value) } }
+
+  /// A relay belongs to one connector. Who is first to authenticate there is taken for it, as long as it is on the bus.
+  private mutating func speakerRefusal(_ use: SignerUse) -> Refusal? {
+    guard use.method == .authenticate, let relay = use.relay else { return nil }
+    if let speaker = speakers[relay] {
+      guard speaker != use.caller.name else { return nil }
+      return Refusal(.forbidden, "\(relay) is a relay of \(speaker), not of \(use.caller.name)", outcome: .notStarted)
+    }
+    guard speakers.count < Self.speakerMaximum else {
+      return Refusal(.full, "\(speakers.count) relays are known already", outcome: .notStarted)
+    }
+    speakers[relay] = use.caller.name
+    return nil
+  }
+}

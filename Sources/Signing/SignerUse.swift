@@ -1,0 +1,106 @@
+public import Cryptography
+
+/// What the signer is asked to do.
+public enum SignerMethod: String, Hashable, Sendable, CaseIterable {
+  /// Sign an event.
+  case sign = "signer.sign"
+  /// Answer a relay's challenge (NIP-42).
+  case authenticate = "signer.authenticate"
+  /// Encrypt as NIP-04 does.
+  case nip04Encrypt = "signer.nip04.encrypt"
+  /// Decrypt what NIP-04 encrypted.
+  case nip04Decrypt = "signer.nip04.decrypt"
+  /// Encrypt as NIP-44 does.
+  case nip44Encrypt = "signer.nip44.encrypt"
+  /// Decrypt what NIP-44 encrypted.
+  case nip44Decrypt = "signer.nip44.decrypt"
+  /// Seal and gift-wrap (NIP-59).
+  case wrap = "signer.wrap"
+  /// Open a gift wrap (NIP-59).
+  case unwrap = "signer.unwrap"
+  /// Tell the accounts.
+  case accounts = "signer.accounts"
+  /// Make a key.
+  case generate = "signer.generate"
+  /// Take a key over.
+  case `import` = "signer.import"
+  /// Open an account's key.
+  case unlock = "signer.unlock"
+  /// Forget an account's key.
+  case lock = "signer.lock"
+  /// Delete a stored key.
+  case remove = "signer.remove"
+
+  /// Whether an account's secret key is needed for it, so that it waits while that is locked.
+  public var needsKey: Bool {
+    switch self {
+    case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap: true
+    case .accounts, .generate, .import, .unlock, .lock, .remove: false
+    }
+  }
+}
+
+/// Who asks, as the hub knows him.
+public struct SignerCaller: Hashable, Sendable {
+  /// The worker's name; for clients, which have none that could be relied on, `client` and their endpoint.
+  public var name: String
+  /// The role.
+  public var role: String
+
+  /// A caller.
+  public init(name: String, role: String) {
+    self.name = name
+    self.role = role
+  }
+}
+
+/// One request, as far as it matters for deciding about it. What is to be signed or encrypted is not in here.
+public struct SignerUse: Hashable, Sendable {
+  /// What is asked.
+  public var method: SignerMethod
+  /// Who asks.
+  public var caller: SignerCaller
+  /// With which account: its name, `npub` or hexadecimal digits. Nil: the only one.
+  public var account: String?
+  /// Where no account is given: those whose accounts it may be, as a gift wrap names them.
+  public var candidates: [PublicKey] = []
+  /// The kind of the event to be signed or sealed.
+  public var kind: UInt16?
+  /// The relay that asks for authentication.
+  public var relay: String?
+  /// Bytes of the request, held while it waits.
+  public var byteCount: Int
+  /// How long the answer is of use, in milliseconds; 0 = not said.
+  public var ttlMilliseconds: UInt32
+
+  /// A request.
+  public init(
+    method: SignerMethod, caller: SignerCaller, account: String? = nil, kind: UInt16? = nil, relay: String? = nil,
+    byteCount: Int = 0, ttlMilliseconds: UInt32 = 0
+  ) {
+    self.method = method
+    self.caller = caller
+    self.account = account
+    self.kind = kind
+    self.relay = relay
+    self.byteCount = byteCount
+    self.ttlMilliseconds = ttlMilliseconds
+  }
+}
+
+/// What is written down of each use: who, what and with which outcome, and nothing of the content.
+public struct AuditLine: Hashable, Sendable {
+  /// What was asked, by whom.
+  public var use: SignerUse
+  /// The account's name, once it is known.
+  public var account: String?
+  /// `done`, or the refusal's code.
+  public var result: String
+
+  /// A line.
+  public init(use: SignerUse, account: String?, result: String) {
+    self.use = use
+    self.account = account
+    self.result = result
+  }
+}
