@@ -22,6 +22,7 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Messages",
         subcommands: [Call.self, Pipe.self, Record.self, RecordingFiles.self, ReplayFile.self]),
+      CommandGroup(name: "Keys", subcommands: [Key.self]),
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])
 

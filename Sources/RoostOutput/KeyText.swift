@@ -1,0 +1,51 @@
+public import Contracts
+
+/// Accounts as `roost key` shows them. Nothing in them is secret.
+public enum KeyText {
+  /// A table of the accounts, and what there is to say about their files.
+  public static func list(_ accounts: SignerAccounts, _ style: Style) -> [String] {
+    var lines: [String] = []
+    if accounts.accounts.isEmpty {
+      lines.append("No accounts. 'roost key generate NAME' makes one, 'roost key import NAME' takes one over.")
+    } else {
+      var table = TextTable([.init(title: "ACCOUNT"), .init(title: "STATE"), .init(title: "KEPT"), .init(title: "KEY")])
+      for account in accounts.accounts {
+        table.append([
+          .init(account.name), .init(account.state.rawValue, account.state == .locked ? .warning : .good),
+          .init(kept(account)), .init(account.npub),
+        ])
+      }
+      lines += table.lines(style)
+    }
+    if accounts.waiting > 0 {
+      let text = accounts.waiting == 1 ? "1 request waits" : "\(accounts.waiting) requests wait"
+      lines.append(style.paint("\(text) for a locked account.", .warning))
+    }
+    for problem in accounts.problems { lines.append(style.paint("Refused: ", .bad) + VisibleText.make(problem)) }
+    if !accounts.isMemoryLocked {
+      lines.append(style.paint("Keys are not locked into memory: the limit of locked memory is too low.", .warning))
+    }
+    return lines
+  }
+
+  /// One account, a fact a line.
+  public static func one(_ account: SignerAccount, _ style: Style) -> [String] {
+    [
+      ("account", account.name), ("npub", account.npub), ("hex", account.publicKey), ("state", account.state.rawValue),
+      ("kept", kept(account)),
+    ].map { name, value in
+      style.paint(name + String(repeating: " ", count: 9 - name.count), .strong) + VisibleText.make(value)
+    }
+  }
+
+  /// `alice is unlocked.` and its public key.
+  public static func changed(_ account: SignerAccount, _ verb: String, _ style: Style) -> [String] {
+    ["\(VisibleText.make(account.name)) is \(verb)."]
+      + ["npub " + account.npub, "hex  " + account.publicKey].map { style.paint("  " + VisibleText.make($0), .dim) }
+  }
+
+  private static func kept(_ account: SignerAccount) -> String {
+    let form = account.isEncrypted ? "under a passphrase" : "unencrypted"
+    return account.origin == .credential ? "credential, \(form)" : form
+  }
+}

@@ -1,0 +1,203 @@
+internal import ArgumentParser
+internal import Bus
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost key`
+struct Key: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Makes, imports, lists, unlocks and removes the signer's keys.",
+    discussion: """
+      Secret keys and passphrases are asked for on the terminal, or read from standard input, a line each; they are never \
+      arguments. An ACCOUNT is a name, an npub or 64 hexadecimal digits, and may be left out while there is one.
+
+        roost key generate alice
+        pass show nostr | roost key import bob --no-passphrase
+        roost key unlock alice
+      """,
+    subcommands: [
+      KeyGenerate.self, KeyImport.self, KeyList.self, KeyShow.self, KeyUnlock.self, KeyLock.self, KeyRemove.self,
+    ])
+}
+
+/// The name of a new account.
+struct AccountArgument: ParsableArguments, Sendable {
+  @Argument(help: "The account's name: lower case letters, digits, '-' and '_'.")
+  var name: String
+
+  func validate() throws {
+    // People paste the wrong thing; it must not go on from here, and not be shown once more.
+    if name.lowercased().hasPrefix("nsec1") || name.lowercased().hasPrefix("ncryptsec1") {
+      throw ValidationError("A secret key is never an argument: it now stands in your shell's history. Remove it there.")
+    }
+  }
+}
+
+/// Which account is meant.
+struct AccountChoice: ParsableArguments, Sendable {
+  @Argument(help: "The account: a name, an npub or 64 hexadecimal digits.")
+  var account: String?
+  @Option(name: .customLong("as"), help: ArgumentHelp("The same, as other commands take it.", valueName: "account"))
+  var other: String?
+
+  /// The one that was given.
+  var text: String? { account ?? other }
+
+  func validate() throws {
+    if account != nil, other != nil { throw ValidationError("Give the account once.") }
+    if text?.lowercased().hasPrefix("nsec1") == true {
+      throw ValidationError("A secret key is never an argument: it now stands in your shell's history. Remove it there.")
+    }
+  }
+}
+
+/// `roost key generate`
+struct KeyGenerate: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "generate", abstract: "Makes a new key, under a passphrase.",
+    discussion: "There is no way to the key without its passphrase. Keep it where you will find it.")
+  @OptionGroup var account: AccountArgument
+  @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
+  var noPassphrase = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let present = try await session.accounts()
+    if present.accounts.contains(where: { $0.name == account.name }) {
+      throw Refusal(.nameTaken, "there is an account '\(account.name)' already", outcome: .notStarted)
+    }
+    let passphrase = noPassphrase ? nil : try session.sealedNewPassphrase(for: present.sealingKey)
+    let request = SignerGenerate(name: account.name, passphrase: passphrase)
+    return try await session.change("signer.generate", request, verb: "made")
+  }
+}
+
+/// `roost key import`
+struct KeyImport: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Takes over a key that was made elsewhere: nsec, ncryptsec or hexadecimal.",
+    discussion: """
+      On a terminal the key and its passphrase are asked for. From standard input the first line is the key and the second \
+      the passphrase: of an ncryptsec the one that opens it, else the one to store the key under.
+      """)
+  @OptionGroup var account: AccountArgument
+  @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
+  var noPassphrase = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let sealingKey = try await session.accounts().sealingKey
+    guard let secret = try session.sealed("Secret key (nsec1…, ncryptsec1… or hexadecimal): ", for: sealingKey) else {
+      throw Refusal(
+        .badRequest, "no secret key was given (on the terminal, or as the first line of standard input)",
+        outcome: .notStarted)
+    }
+    let passphrase = noPassphrase ? nil : try session.sealedNewPassphrase(for: sealingKey)
+    let request = SignerImport(name: account.name, secret: secret, passphrase: passphrase)
+    return try await session.change("signer.import", request, verb: "imported")
+  }
+}
+
+/// `roost key list`
+struct KeyList: LoopCommand {
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the accounts.")
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let accounts = try await session.accounts()
+    await session.print(accounts, KeyText.list(accounts, session.style))
+    return accounts.problems.isEmpty ? .done : .failed
+  }
+}
+
+/// `roost key show`
+struct KeyShow: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Shows one account: its public key, and how it is kept.")
+  @OptionGroup var choice: AccountChoice
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let account = try session.account(choice.text, among: try await session.accounts().accounts)
+    await session.print(account, KeyText.one(account, session.style))
+    return .done
+  }
+}
+
+/// `roost key unlock`
+struct KeyUnlock: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unlock", abstract: "Opens an account's key until the signer ends or 'roost key lock'.",
+    discussion: "Requests that wait for it then go on. Without ACCOUNT it is the one that is locked.")
+  @OptionGroup var choice: AccountChoice
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let present = try await session.accounts()
+    let account = try session.account(choice.text, among: present.accounts) { $0.state == .locked }
+    guard account.state == .locked else {
+      await session.print(account, KeyText.changed(account, "open already", session.style))
+      return .done
+    }
+    guard let passphrase = try session.sealed("Passphrase of \(account.name): ", for: present.sealingKey) else {
+      throw Refusal(
+        .badRequest, "no passphrase was given (on the terminal, or as a line of standard input)", outcome: .notStarted)
+    }
+    let request = SignerUnlock(account: account.name, passphrase: passphrase)
+    return try await session.change("signer.unlock", request, verb: "unlocked")
+  }
+}
+
+/// `roost key lock`
+struct KeyLock: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lock", abstract: "Makes the signer forget a key, or all of them, until the passphrase is given again.")
+  @OptionGroup var choice: AccountChoice
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let accounts: SignerAccounts = try await session.client.request(
+      "signer.lock", BusPayload(json: SignerLock(account: choice.text)), as: SignerAccounts.self,
+      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    await session.print(accounts, KeyText.list(accounts, session.style))
+    return .done
+  }
+}
+
+/// `roost key remove`
+struct KeyRemove: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Deletes a stored key for good.",
+    discussion: """
+      Without a copy elsewhere the account is lost: nobody can ever sign for it again. The account's npub has to be typed, or \
+      given with --confirm.
+      """)
+  @OptionGroup var account: AccountArgument
+  @Option(help: ArgumentHelp("The account's npub, so that nothing is asked.", valueName: "npub"))
+  var confirm: String?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let account = try session.account(self.account.name, among: try await session.accounts().accounts)
+    let typed: String
+    if let confirm { typed = confirm } else { typed = try Self.ask(account) }
+    guard typed == account.npub || typed == account.publicKey else {
+      throw Refusal(.badRequest, "that is not the key of '\(account.name)'; nothing is removed", outcome: .notStarted)
+    }
+    return try await session.change(
+      "signer.remove", SignerRemove(name: account.name, publicKey: account.publicKey), verb: "removed")
+  }
+
+  private static func ask(_ account: SignerAccount) throws(Refusal) -> String {
+    guard SecretInput.isTerminal else {
+      throw Refusal(.badRequest, "removing a key needs --confirm \(account.npub)", outcome: .notStarted)
+    }
+    SecretInput.say("The key of '\(account.name)' will be gone for good. Type its npub, \(account.npub):\n")
+    return Swift.readLine() ?? ""
+  }
+}

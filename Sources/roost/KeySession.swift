@@ -1,0 +1,100 @@
+internal import Bus
+internal import Contracts
+internal import Cryptography
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import RoostClient
+internal import RoostOutput
+internal import Signing
+
+// What the commands of `roost key` have in common: the signer's accounts, and secrets on their way there.
+
+extension CommandSession {
+  /// How long making, opening or storing a key may take: a passphrase's derivation takes up to ten seconds.
+  static let keyMilliseconds: UInt32 = 60_000
+
+  /// The accounts, and the key that secrets are sealed for.
+  func accounts() async throws(Refusal) -> SignerAccounts {
+    try await client.connect()
+    return try await client.request(
+      "signer.accounts", BusPayload(json: [String: String]()), as: SignerAccounts.self,
+      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+  }
+
+  /// The account that a person means by a name, an `npub` or hexadecimal digits; without any, the only one that `isMeant`.
+  func account(
+    _ text: String?, among accounts: [SignerAccount], isMeant: (SignerAccount) -> Bool = { _ in true }
+  ) throws(Refusal) -> SignerAccount {
+    if let text {
+      let key = text.hasPrefix("nostr:") ? String(text.dropFirst(6)) : text
+      if let account = accounts.first(where: { [$0.name, $0.npub, $0.publicKey].contains(key) }) { return account }
+      let near = NearestName.find(text, among: accounts.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+      throw Refusal(.noSuchAccount, "there is no such account\(near)", outcome: .notStarted)
+    }
+    let meant = accounts.filter(isMeant)
+    if meant.count == 1 { return meant[0] }
+    guard !meant.isEmpty else {
+      let text = accounts.isEmpty ? "there is no account yet; 'roost key generate NAME' makes one" : "no account is locked"
+      throw Refusal(.noSuchAccount, text, outcome: .notStarted)
+    }
+    let names = meant.map(\.name).joined(separator: ", ")
+    throw Refusal(.badRequest, "name the account; there are \(names)", outcome: .notStarted)
+  }
+
+  /// Reads a secret and seals it at once; what was typed is wiped.
+  ///
+  /// - Returns: nil when there was none, or an empty line.
+  func sealed(_ prompt: String, for sealingKey: String) throws(Refusal) -> SealedSecret? {
+    guard var line = try readSecret(prompt) else { return nil }
+    defer { line.wipe() }
+    guard !line.isEmpty else { return nil }
+    return try Self.seal(line, for: sealingKey)
+  }
+
+  /// Reads a new passphrase, on a terminal twice, and seals it.
+  func sealedNewPassphrase(for sealingKey: String) throws(Refusal) -> SealedSecret {
+    guard var first = try readSecret("Passphrase: ") else { throw Self.passphraseMissing }
+    defer { first.wipe() }
+    guard !first.isEmpty else { throw Self.passphraseMissing }
+    if SecretInput.isTerminal {
+      var second = try readSecret("The same again: ") ?? []
+      defer { second.wipe() }
+      guard first == second else {
+        throw Refusal(.badRequest, "the two passphrases differ; nothing was done", outcome: .notStarted)
+      }
+    }
+    return try Self.seal(first, for: sealingKey)
+  }
+
+  private static var passphraseMissing: Refusal {
+    Refusal(
+      .badRequest,
+      "no passphrase was given (on the terminal, or as a line of standard input); --no-passphrase stores the key as it is",
+      outcome: .notStarted)
+  }
+
+  private func readSecret(_ prompt: String) throws(Refusal) -> [UInt8]? {
+    do throws(Refusal) { return try SecretInput.readLine(prompt) } catch {
+      if error.code == "interrupted" { leave(.interrupted) }
+      throw error
+    }
+  }
+
+  private static func seal(_ secret: [UInt8], for sealingKey: String) throws(Refusal) -> SealedSecret {
+    let result = secret.withUnsafeBytes { bytes -> Result<SealedSecret, Refusal> in
+      Result { () throws(Refusal) in try SealedSecret.seal(bytes, for: sealingKey) }
+    }
+    return try result.get()
+  }
+
+  /// Has something done with one account, and prints it.
+  func change(_ method: String, _ arguments: some Encodable, verb: String) async throws(Refusal) -> ExitStatus {
+    // A second delivery after a death would be a second key, or a second guess.
+    let options = RequestOptions(ttlMilliseconds: Self.keyMilliseconds, atMostOnce: true)
+    let payload = try await client.request(method, json: arguments, options: options)
+    let account = try payload.decoded(as: SignerAccount.self)
+    await print(account, KeyText.changed(account, verb, style))
+    return .done
+  }
+}

@@ -1,0 +1,92 @@
+internal import Cryptography
+internal import Frames
+internal import Glibc
+internal import RoostOutput
+
+// Secrets that a person types. Never an argument: those stand in the shell's history, and in the list of processes for all to
+// see. On a terminal they are asked for, and what is typed is not shown; else they are lines of standard input, so that a
+// password manager can be the other end of a pipe.
+
+/// Reads secrets line by line.
+enum SecretInput {
+  /// Longest line, in bytes.
+  static let byteCountMaximum = Passphrase.byteCountMaximum
+
+  /// Whether a person is there to be asked.
+  static var isTerminal: Bool { Terminal.isTerminal(STDIN_FILENO) }
+
+  /// The next line, without its end; asked for by `prompt` on a terminal. The caller wipes it.
+  ///
+  /// - Returns: nil at the end of standard input.
+  static func readLine(_ prompt: String) throws(Refusal) -> [UInt8]? {
+    guard isTerminal else { return try readPlainLine("standard input") }
+    say(prompt)
+    let echo = HiddenTyping()
+    defer {
+      echo.end()
+      say("\n")
+    }
+    return try readPlainLine("the terminal")
+  }
+
+  /// Writes to the terminal, past what standard output is piped into.
+  static func say(_ text: String) { _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) } }
+
+  /// Byte by byte, so that what comes behind the line stays for the next one, and no buffer keeps a copy.
+  private static func readPlainLine(_ source: String) throws(Refusal) -> [UInt8]? {
+    var line: [UInt8] = []
+    // No growing: that would leave copies behind that are not wiped.
+    line.reserveCapacity(byteCountMaximum + 1)
+    var byte: UInt8 = 0
+    defer { byte = 0 }
+    while true {
+      let count = read(STDIN_FILENO, &byte, 1)
+      if count < 0 {
+        line.wipe()
+        if errno == EINTR { throw Refusal("interrupted", "given up", outcome: .notStarted) }
+        let reason = String(cString: strerror(errno))
+        throw Refusal(.badRequest, "cannot read \(source): \(reason)", outcome: .notStarted)
+      }
+      if count == 0 { return line.isEmpty ? nil : line }
+      if byte == UInt8(ascii: "\n") { break }
+      guard line.count < byteCountMaximum else {
+        line.wipe()
+        throw Refusal(
+          .badRequest, "the line from \(source) has more than \(byteCountMaximum) bytes", outcome: .notStarted)
+      }
+      line.append(byte)
+    }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    return line
+  }
+}
+
+/// A terminal that does not show what is typed, until the end; also when Ctrl-C ends the typing.
+private struct HiddenTyping {
+  private var settings = termios()
+  private var handlers: [(Int32, sigaction)] = []
+
+  init() {
+    tcgetattr(STDIN_FILENO, &settings)
+    // Without a handler Ctrl-C would end the program and leave the terminal dumb. Interrupted, the read fails.
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { _ in }
+      var before = sigaction()
+      sigaction(number, &action, &before)
+      handlers.append((number, before))
+    }
+    var hidden = settings
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+  }
+
+  func end() {
+    var settings = settings
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+    for (number, before) in handlers {
+      var before = before
+      sigaction(number, &before, nil)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Bus
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import Nostr
+import Signing
+
+// What is done with an open key. Each is some microseconds to a few milliseconds of arithmetic, on the loop.
+
+/// The uses of one key.
+struct KeyUse {
+  let key: SecretKey
+
+  /// Does a job that needs a key.
+  func perform(_ job: SignerJob, _ method: SignerMethod) throws(Refusal) -> BusPayload {
+    switch job {
+    case .sign(let event): return Self.payload(["event": try unsigned(event, "event").signed(by: key).json])
+    case .authenticate(let relay, let challenge): return authenticate(relay, challenge)
+    case .cipher(let peer, let text):
+      return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
+    case .wrap(let wanted, let recipient): return try wrap(wanted, recipient)
+    case .unwrap(let event): return try unwrap(event)
+    case .accounts, .generate, .import, .unlock, .lock, .remove:
+      preconditionFailure("\(method.rawValue) needs no key")
+    }
+  }
+
+  /// What is to be signed or sealed: a template whose missing parts are filled in.
+  private func unsigned(_ template: JSONValue, _ name: String) throws(Refusal) -> UnsignedEvent {
+    guard case .object(var fields) = template else { throw SignerJob.bad("'\(name)' is not an object") }
+    if fields["created_at"] == nil { fields["created_at"] = .integer(Self.now) }
+    if fields["content"] == nil { fields["content"] = .string("") }
+    if fields["tags"] == nil { fields["tags"] = .array([]) }
+    let event: UnsignedEvent
+    do throws(EventFault) {
+      event = try UnsignedEvent(json: JSONPayload.encode(JSONValue.object(fields)), author: key.publicKey)
+    } catch {
+      throw SignerJob.bad("'\(name)': \(error)")
+    }
+    guard event.pubkey == key.publicKey else {
+      throw SignerJob.bad("'\(name).pubkey' is \(event.pubkey), which is not the account's key")
+    }
+    return event
+  }
+
+  private func authenticate(_ relay: RelayURL, _ challenge: String) -> BusPayload {
+    let event = UnsignedEvent(
+      pubkey: key.publicKey, createdAt: Self.now, kind: SigningPolicy.authenticationKind,
+      tags: [["relay", relay.text], ["challenge", challenge]])
+    return Self.payload(["event": event.signed(by: key).json])
+  }
+
+  private func cipher(_ method: SignerMethod, _ peer: PublicKey, _ text: String) throws(Refusal) -> String {
+    do {
+      switch method {
+      case .nip04Encrypt: return try NIP04.encrypt(text, by: key, for: peer)
+      case .nip04Decrypt: return try NIP04.decrypt(text, by: key, from: peer)
+      case .nip44Encrypt: return try NIP44.encrypt(text, with: ConversationKey(key, peer))
+      default: return try NIP44.decryptText(text, with: ConversationKey(key, peer))
+      }
+    } catch {
+      throw SignerJob.bad("'text': \(error)")
+    }
+  }
+
+  private func wrap(_ wanted: SignerWrap, _ recipient: PublicKey) throws(Refusal) -> BusPayload {
+    let rumor = try unsigned(wanted.rumor, "rumor")
+    let hint: String?
+    do throws(RelayURLFault) {
+      hint = try wanted.relayHint.map { text throws(RelayURLFault) in try RelayURL(text).text }
+    } catch {
+      throw SignerJob.bad("'relayHint': \(error)")
+    }
+    guard wanted.expiration.map({ $0 >= 0 }) ?? true else { throw SignerJob.bad("'expiration' is before 1970") }
+    var random = SystemRandomNumberGenerator()
+    do throws(GiftWrapFault) {
+      let now = Self.now
+      let seal = try Seal(
+        rumor, for: recipient, by: key, now: now, expiration: wanted.expiration, using: &random)
+      let wrap = try GiftWrap(
+        seal, for: recipient, now: now, relayHint: hint, expiration: wanted.expiration,
+        isEphemeral: wanted.isEphemeral ?? false, using: &random)
+      return Self.payload(["rumor": rumor.json, "wrap": wrap.event.json])
+    } catch {
+      throw SignerJob.bad("'rumor': \(error)")
+    }
+  }
+
+  private func unwrap(_ event: Event) throws(Refusal) -> BusPayload {
+    do throws(GiftWrapFault) {
+      let rumor = try GiftWrap(event).open(by: key)
+      return Self.payload([
+        "author": JSONPayload.encode(rumor.author.description),
+        "recipient": JSONPayload.encode(key.publicKey.description), "rumor": rumor.event.json,
+        "warnings": JSONPayload.encode(rumor.warnings.map(\.description)),
+      ])
+    } catch {
+      throw SignerJob.bad("'wrap': \(error)")
+    }
+  }
+
+  /// An object whose values are JSON already: an event must arrive byte for byte as it was hashed.
+  private static func payload(_ members: KeyValuePairs<String, [UInt8]>) -> BusPayload {
+    var json: [UInt8] = [UInt8(ascii: "{")]
+    for (name, value) in members {
+      if json.count > 1 { json.append(UInt8(ascii: ",")) }
+      json.append(contentsOf: "\"\(name)\":".utf8)
+      json.append(contentsOf: value)
+    }
+    json.append(UInt8(ascii: "}"))
+    return BusPayload(json)
+  }
+
+  /// Seconds since 1970.
+  static var now: Int64 { Int64(time(nil)) }
+}

@@ -1,0 +1,132 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Nostr
+import Signing
+
+/// A request as it was read: what is to be done, without deciding whether it may be.
+enum SignerJob {
+  case sign(JSONValue)
+  case authenticate(RelayURL, challenge: String)
+  case cipher(peer: PublicKey, text: String)
+  case wrap(SignerWrap, recipient: PublicKey)
+  case unwrap(Event)
+  case accounts
+  case generate(SignerGenerate)
+  case `import`(SignerImport)
+  case unlock(SignerUnlock)
+  case lock(SignerLock)
+  case remove(SignerRemove)
+
+  /// Longest challenge of a relay, in bytes.
+  static let challengeByteCountMaximum = 512
+
+  /// Reads a request.
+  ///
+  /// - Returns: what is to be done, and what is to be decided about.
+  @EventLoopActor static func read(
+    _ method: SignerMethod, _ request: BusRequest, from caller: SignerCaller
+  ) throws(Refusal) -> (job: SignerJob, use: SignerUse) {
+    var use = SignerUse(
+      method: method, caller: caller, byteCount: request.payload.bytes.count, ttlMilliseconds: request.ttlMilliseconds)
+    let job: SignerJob =
+      switch method {
+      case .sign: try sign(request.payload, &use)
+      case .authenticate: try authenticate(request.payload, &use)
+      case .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt: try cipher(request.payload, &use)
+      case .wrap: try wrap(request.payload, &use)
+      case .unwrap: try unwrap(request.payload, &use)
+      case .accounts: .accounts
+      case .generate: .generate(try named(request.payload, &use, \.name))
+      case .import: .import(try named(request.payload, &use, \.name))
+      case .unlock: .unlock(try named(request.payload, &use, \.account))
+      case .lock: .lock(try named(request.payload, &use, \.account))
+      case .remove: .remove(try named(request.payload, &use, \.name))
+      }
+    return (job, use)
+  }
+
+  private static func named<Value: Decodable>(
+    _ payload: BusPayload, _ use: inout SignerUse, _ name: KeyPath<Value, String>
+  ) throws(Refusal) -> Value {
+    let value = try payload.decoded(as: Value.self)
+    use.account = value[keyPath: name]
+    return value
+  }
+
+  private static func named<Value: Decodable>(
+    _ payload: BusPayload, _ use: inout SignerUse, _ name: KeyPath<Value, String?>
+  ) throws(Refusal) -> Value {
+    let value = try payload.decoded(as: Value.self)
+    use.account = value[keyPath: name]
+    return value
+  }
+
+  private static func sign(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try payload.decoded(as: SignerSign.self)
+    use.account = wanted.account
+    use.kind = try kind(of: wanted.event, "event")
+    return .sign(wanted.event)
+  }
+
+  private static func authenticate(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try payload.decoded(as: SignerAuthenticate.self)
+    use.account = wanted.account
+    use.kind = SigningPolicy.authenticationKind
+    let relay: RelayURL
+    do throws(RelayURLFault) { relay = try RelayURL(wanted.relay) } catch { throw bad("'relay': \(error)") }
+    guard relay.text == wanted.relay else {
+      throw bad("'relay' is not in its canonical spelling, which is \(relay.text)")
+    }
+    guard (1...challengeByteCountMaximum).contains(wanted.challenge.utf8.count) else {
+      throw bad("'challenge' must have 1 to \(challengeByteCountMaximum) bytes")
+    }
+    use.relay = relay.text
+    return .authenticate(relay, challenge: wanted.challenge)
+  }
+
+  private static func cipher(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try payload.decoded(as: SignerCipher.self)
+    use.account = wanted.account
+    return .cipher(peer: try publicKey(wanted.peer, "peer"), text: wanted.text)
+  }
+
+  private static func wrap(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try payload.decoded(as: SignerWrap.self)
+    use.account = wanted.account
+    use.kind = try kind(of: wanted.rumor, "rumor")
+    return .wrap(wanted, recipient: try publicKey(wanted.recipient, "recipient"))
+  }
+
+  private static func unwrap(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try payload.decoded(as: SignerUnwrap.self)
+    use.account = wanted.account
+    let event: Event
+    do throws(EventFault) { event = try Event(json: JSONPayload.encode(wanted.wrap)) } catch { throw bad("'wrap': \(error)") }
+    use.kind = event.kind
+    use.candidates = event.values(of: "p").prefix(candidateMaximum).compactMap { PublicKey($0) }
+    return .unwrap(event)
+  }
+
+  /// Recipients of a gift wrap that are looked at.
+  private static let candidateMaximum = 16
+
+  // MARK: Parts
+
+  private static func kind(of event: JSONValue, _ name: String) throws(Refusal) -> UInt16 {
+    guard case .integer(let number)? = event["kind"], let kind = UInt16(exactly: number) else {
+      throw bad("'\(name).kind' must be a whole number from 0 to 65535")
+    }
+    return kind
+  }
+
+  private static func publicKey(_ text: String, _ name: String) throws(Refusal) -> PublicKey {
+    do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
+      throw bad("'\(name)' is not a public key: \(error)")
+    }
+  }
+
+  static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
+}

@@ -1,0 +1,68 @@
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import Logging
+import Signing
+import WorkerKit
+
+/// `signer`: the only program that holds secret keys.
+@main
+enum SignerProgram {
+  static func main() {
+    // Also when a person starts it without a sandbox: a key is not to be read out of a core or by a debugger that comes later.
+    let fault = harden()
+    let premises = Premises()
+    Worker.main(
+      role: .signer, methods: SignerMethod.allCases.map(\.rawValue),
+      profile: { _ in premises.profile }
+    ) { worker throws(Refusal) in
+      if let fault { worker.log.error("not hardened", metadata: ["why": "\(fault)"]) }
+      let service = try SignerService(worker, premises)
+      try await service.start()
+      living = service
+    }
+  }
+
+  private static func harden() -> SystemFault? {
+    do throws(SystemFault) {
+      try ProcessAttributes.setDumpable(false)
+      try ResourceLimit.lower(.coreFile, to: 0)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Kept for the life of the process.
+  @EventLoopActor private static var living: SignerService?
+}
+
+/// Where the signer keeps and finds things, as its environment says.
+struct Premises: Sendable {
+  /// The directory of this worker in the state directory; nil when roostd did not say where that is.
+  let state: String?
+  /// Where a service manager put credentials.
+  let credentials: String?
+
+  init() {
+    func variable(_ name: String) -> String? {
+      guard let value = getenv(name), value[0] == CChar(UInt8(ascii: "/")) else { return nil }
+      return String(cString: value)
+    }
+    let name = getenv("ROOST_WORKER").map { String(cString: $0) } ?? Role.signer.name
+    state = variable("ROOST_STATE").map { $0 + "/" + name }
+    credentials = variable("CREDENTIALS_DIRECTORY")
+    guard let state else { return }
+    // The sandbox opens directories that are there; if it cannot be made, opening the keys says so.
+    do throws(SystemFault) { try PrivateDirectory.ensure(state) } catch {}
+  }
+
+  /// What it may do: write in its own directory, read its credentials, and nothing with networks and programs.
+  var profile: SandboxProfile {
+    SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths + [credentials].compactMap { $0 },
+      writablePaths: [state].compactMap { $0 }, network: .none, maySpawn: false, dumpable: false)
+  }
+}

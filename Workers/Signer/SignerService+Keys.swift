@@ -1,0 +1,283 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import KeyStore
+import Logging
+import Nostr
+import Signing
+
+// Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the thread
+// pool, one at a time, so that nothing of the accounts changes while one of these is under way but by itself.
+
+extension SignerService {
+  /// Does a job that concerns accounts.
+  func handle(_ job: SignerJob) async throws(Refusal) -> BusPayload {
+    switch job {
+    case .accounts: return BusPayload(json: overview)
+    case .lock(let wanted): return try lock(wanted)
+    case .generate(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.generate(wanted) }
+    case .import(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.takeOver(wanted) }
+    case .unlock(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.unlock(wanted) }
+    case .remove(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.remove(wanted) }
+    case .sign, .authenticate, .cipher, .wrap, .unwrap: preconditionFailure("it needs a key")
+    }
+  }
+
+  private func exclusively(
+    _ body: @EventLoopActor () async throws(Refusal) -> SignerAccount
+  ) async throws(Refusal) -> BusPayload {
+    guard !isHandlingKeys else {
+      throw Refusal(
+        .unavailable, "another key is being made, opened or stored", outcome: .notStarted, retryAfterMilliseconds: 500)
+    }
+    isHandlingKeys = true
+    defer { isHandlingKeys = false }
+    let account = try await body()
+    tellStatus()
+    return BusPayload(json: account)
+  }
+
+  // MARK: Telling
+
+  var overview: SignerAccounts {
+    SignerAccounts(
+      accounts: accounts.keys.sorted().compactMap { account(named: $0) }, problems: problems,
+      sealingKey: sealingKey.publicKey.description, isMemoryLocked: SecretMemory.isLocked,
+      waiting: machine.waitingCount)
+  }
+
+  private func account(named name: String) -> SignerAccount? {
+    accounts[name].map { account in
+      SignerAccount(
+        name: name, publicKey: account.stored.publicKey.description, npub: account.stored.publicKey.npub,
+        state: account.open == nil ? .locked : .unlocked, isEncrypted: account.stored.isEncrypted,
+        origin: account.origin, createdAt: account.stored.createdAt)
+    }
+  }
+
+  private func told(_ name: String) throws(Refusal) -> SignerAccount {
+    guard let account = account(named: name) else { throw Refusal(.noSuchAccount, "the account '\(name)' is gone") }
+    return account
+  }
+
+  // MARK: At the start
+
+  /// Reads the key files. One that is refused is told of, and the others are used.
+  func loadKeys() throws(Refusal) {
+    let contents: KeyDirectory.Contents
+    do throws(KeyStoreFault) { contents = try directory.load() } catch { throw Refusal(.failed, "\(error)") }
+    for problem in contents.problems { note(problem.description) }
+    for key in contents.keys { adopt(key, .file) }
+  }
+
+  private func note(_ problem: String) {
+    problems.append(problem)
+    log.error("a key is not used", metadata: ["why": "\(problem)"])
+  }
+
+  private func adopt(_ key: StoredKey, _ origin: SignerAccount.Origin) {
+    if let refusal = machine.refusalOfNew(key.name, key.publicKey) ?? duplicateRefusal(key) {
+      return note("the key '\(key.name)': \(refusal.message)")
+    }
+    var open: SecretKey?
+    if case .unencrypted(let secret) = key.secret { open = secret }
+    insert(key, origin, open)
+  }
+
+  private func duplicateRefusal(_ key: StoredKey) -> Refusal? {
+    accounts[key.name] == nil ? nil : Refusal(.nameTaken, "there is an account of this name already")
+  }
+
+  private func insert(_ key: StoredKey, _ origin: SignerAccount.Origin, _ open: SecretKey?) {
+    accounts[key.name] = Account(stored: key, origin: origin, open: open)
+    perform(
+      machine.added(SignerMachine.Account(name: key.name, publicKey: key.publicKey, isLocked: open == nil)))
+  }
+
+  /// Takes the keys and passphrases that a service manager handed over.
+  func takeCredentials(_ path: String) async {
+    let credentials = Credentials(directory: path)
+    for problem in credentials.problems { note(problem.description) }
+    for (name, text) in credentials.keys.sorted(by: { $0.key < $1.key }) {
+      await takeCredential(name, text, credentials.passphrases[name])
+    }
+    for (name, passphrase) in credentials.passphrases.sorted(by: { $0.key < $1.key }) {
+      guard let account = accounts[name], account.open == nil else { continue }
+      do throws(Refusal) { try await open(name, with: passphrase) } catch {
+        note("the credential roost.passphrase.\(name): \(error.message)")
+      }
+    }
+  }
+
+  private func takeCredential(_ name: String, _ text: SecretText, _ passphrase: Passphrase?) async {
+    do throws(Refusal) {
+      let (key, encrypted) = try await read(text, passphrase)
+      let secret: StoredKey.Secret = encrypted.map { .encrypted($0) } ?? .unencrypted(key)
+      let stored = StoredKey(name: name, publicKey: key.publicKey, createdAt: KeyUse.now, secret: secret)
+      if let refusal = machine.refusalOfNew(name, key.publicKey) ?? duplicateRefusal(stored) { throw refusal }
+      insert(stored, .credential, key)
+    } catch {
+      note("the credential roost.key.\(name): \(error.message)")
+    }
+  }
+
+  // MARK: Making and taking over
+
+  private func generate(_ wanted: SignerGenerate) async throws(Refusal) -> SignerAccount {
+    if let refusal = machine.refusalOfNew(wanted.name, nil) { throw refusal }
+    let passphrase = try passphrase(wanted.passphrase)
+    return try await store(wanted.name, SecretKey.generate(), passphrase, handling: .notKnownInsecure)
+  }
+
+  private func takeOver(_ wanted: SignerImport) async throws(Refusal) -> SignerAccount {
+    let passphrase = try passphrase(wanted.passphrase)
+    let text = try wanted.secret.open(by: sealingKey) { bytes throws(Refusal) in
+      do throws(SecretTextFault) { return try SecretText(bytes) } catch {
+        throw SignerJob.bad("'secret': \(error.description)")
+      }
+    }
+    let (key, encrypted) = try await read(text, passphrase)
+    if let refusal = machine.refusalOfNew(wanted.name, key.publicKey) { throw refusal }
+    if let present = accounts[wanted.name] {
+      guard present.stored.isEncrypted == (passphrase != nil) else {
+        throw Refusal(
+          .nameTaken,
+          "this key is here already, stored \(present.stored.isEncrypted ? "under a passphrase" : "unencrypted"); "
+            + "remove it first to store it otherwise", outcome: .notStarted)
+      }
+      return try told(wanted.name)
+    }
+    guard let encrypted else { return try await store(wanted.name, key, passphrase, handling: .untracked) }
+    return try await store(wanted.name, key, .encrypted(encrypted))
+  }
+
+  /// The key of a text, and its encrypted form if it came in one.
+  private func read(
+    _ text: SecretText, _ passphrase: Passphrase?
+  ) async throws(Refusal) -> (key: SecretKey, encrypted: EncryptedSecretKey?) {
+    switch text {
+    case .plain(let key): return (key, nil)
+    case .encrypted(let encrypted):
+      guard let passphrase else { throw SignerJob.bad("an ncryptsec needs its passphrase") }
+      return (try await open(encrypted, with: passphrase), encrypted)
+    }
+  }
+
+  private func passphrase(_ sealed: SealedSecret?) throws(Refusal) -> Passphrase? {
+    guard let sealed else { return nil }
+    return try sealed.open(by: sealingKey) { bytes throws(Refusal) in
+      do throws(PassphraseFault) { return try Passphrase(utf8: bytes) } catch {
+        throw SignerJob.bad("'passphrase': \(error)")
+      }
+    }
+  }
+
+  private func store(
+    _ name: String, _ key: SecretKey, _ passphrase: Passphrase?, handling: KeyHandling
+  ) async throws(Refusal) -> SignerAccount {
+    guard let passphrase else { return try await store(name, key, .unencrypted(key)) }
+    let result = await EventLoopActor.onThreadPool { () -> Result<EncryptedSecretKey, NIP49Fault> in
+      Result { () throws(NIP49Fault) in try EncryptedSecretKey(encrypting: key, with: passphrase, handling: handling) }
+    }
+    switch result {
+    case .success(let encrypted): return try await store(name, key, .encrypted(encrypted))
+    case .failure(let fault): throw Refusal(.failed, "the key cannot be encrypted: \(fault)", outcome: .notStarted)
+    }
+  }
+
+  private func store(
+    _ name: String, _ key: SecretKey, _ secret: StoredKey.Secret
+  ) async throws(Refusal) -> SignerAccount {
+    let stored = StoredKey(name: name, publicKey: key.publicKey, createdAt: KeyUse.now, secret: secret)
+    let result = await EventLoopActor.onThreadPool { [directory] in
+      Result { () throws(KeyStoreFault) in try directory.add(stored) }
+    }
+    if case .failure(let fault) = result { throw Refusal(.failed, "the key cannot be stored: \(fault)", outcome: .unknown) }
+    insert(stored, .file, key)
+    return try told(name)
+  }
+
+  // MARK: Opening and closing
+
+  private func unlock(_ wanted: SignerUnlock) async throws(Refusal) -> SignerAccount {
+    let name = try nameToUnlock(wanted.account)
+    guard accounts[name]?.open == nil else { return try told(name) }
+    guard let passphrase = try passphrase(wanted.passphrase) else { throw SignerJob.bad("'passphrase' is missing") }
+    try await open(name, with: passphrase)
+    return try told(name)
+  }
+
+  private func nameToUnlock(_ text: String?) throws(Refusal) -> String {
+    if let text { return try machine.resolve(text).name }
+    let locked = accounts.filter { $0.value.open == nil }.keys.sorted()
+    if locked.count == 1, let only = locked.first { return only }
+    guard !locked.isEmpty else { throw SignerJob.bad("no account is locked") }
+    throw SignerJob.bad("'account' is missing, and several are locked: \(locked.joined(separator: ", "))")
+  }
+
+  private func open(_ name: String, with passphrase: Passphrase) async throws(Refusal) {
+    guard let account = accounts[name], case .encrypted(let encrypted) = account.stored.secret else { return }
+    let key = try await open(encrypted, with: passphrase)
+    guard key.publicKey == account.stored.publicKey else {
+      throw Refusal(
+        .failed, "the key file of '\(name)' holds another key than it says; somebody has changed it",
+        outcome: .notStarted)
+    }
+    accounts[name]?.open = key
+    perform(machine.unlocked(name))
+  }
+
+  private func open(
+    _ encrypted: EncryptedSecretKey, with passphrase: Passphrase
+  ) async throws(Refusal) -> SecretKey {
+    let result = await EventLoopActor.onThreadPool { () -> Result<SecretKey, NIP49Fault> in
+      Result { () throws(NIP49Fault) in try encrypted.open(with: passphrase) }
+    }
+    switch result {
+    case .success(let key): return key
+    case .failure(.wrongPassphrase):
+      throw Refusal(.wrongPassphrase, "the passphrase is wrong", outcome: .notStarted)
+    case .failure(let fault): throw Refusal(.failed, "the key cannot be opened: \(fault)", outcome: .notStarted)
+    }
+  }
+
+  private func lock(_ wanted: SignerLock) throws(Refusal) -> BusPayload {
+    var names = accounts.filter { $0.value.stored.isEncrypted }.map(\.key)
+    if let text = wanted.account {
+      let name = try machine.resolve(text).name
+      guard names.contains(name) else {
+        throw SignerJob.bad("the key of '\(name)' is stored without a passphrase; locking it would protect nothing")
+      }
+      names = [name]
+    }
+    for name in names {
+      accounts[name]?.open = nil
+      machine.locked(name)
+    }
+    return BusPayload(json: overview)
+  }
+
+  private func remove(_ wanted: SignerRemove) async throws(Refusal) -> SignerAccount {
+    let name = try machine.resolve(wanted.name).name
+    let account = try told(name)
+    guard account.publicKey == wanted.publicKey || account.npub == wanted.publicKey else {
+      throw SignerJob.bad("the key of '\(name)' is \(account.npub), and another one was named; nothing is removed")
+    }
+    guard account.origin == .file else {
+      throw SignerJob.bad("the key of '\(name)' is a credential of the service manager's; remove it there")
+    }
+    let result = await EventLoopActor.onThreadPool { [directory] in
+      Result { () throws(KeyStoreFault) in try directory.remove(name) }
+    }
+    if case .failure(let fault) = result { throw Refusal(.failed, "the key cannot be removed: \(fault)", outcome: .unknown) }
+    accounts[name] = nil
+    perform(machine.removed(name))
+    return account
+  }
+}

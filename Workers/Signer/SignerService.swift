@@ -1,0 +1,197 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import KeyStore
+import Logging
+import Nostr
+import Signing
+import WorkerKit
+
+// The shell around `SignerMachine`: reads requests, does what the machine says, and holds what the machine must not know, the
+// keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last reference it is wiped.
+
+/// The settings of a signer in `supervisor.conf`.
+struct SignerSettings: Decodable, Sendable {
+  /// Which kinds roles of people's own may have signed: `role:kind` or `role:kind-kind`.
+  var signKinds: [String]?
+}
+
+/// Serves `signer.*`.
+@EventLoopActor
+final class SignerService {
+  /// An account and its key, which is there or is not.
+  struct Account {
+    var stored: StoredKey
+    var origin: SignerAccount.Origin
+    var open: SecretKey?
+  }
+  private struct InHand {
+    let request: BusRequest
+    let job: SignerJob
+    let method: SignerMethod
+  }
+
+  let worker: Worker
+  let log = Logger(label: "signer")
+  var machine: SignerMachine
+  var accounts: [String: Account] = [:]
+  var problems: [String] = []
+  let directory: KeyDirectory
+  /// Made at each start; what passphrases are sealed for.
+  let sealingKey = SecretKey.generate()
+  /// Whether a key is being made, opened, stored or removed: one at a time, since each may take 2 GiB and ten seconds.
+  var isHandlingKeys = false
+
+  private let audit = Logger(label: "audit")
+  private let credentials: String?
+  private var callers: CallerBook
+  private var inHand: [SignerMachine.Key: InHand] = [:]
+  private var nextKey: UInt64 = 1
+  private let timer = LoopTimer()
+
+  init(_ worker: Worker, _ premises: Premises) throws(Refusal) {
+    self.worker = worker
+    credentials = premises.credentials
+    callers = CallerBook(worker.bus.registry)
+    machine = SignerMachine(policy: try Self.policy(of: worker))
+    guard let state = premises.state else {
+      throw Refusal(.failed, "ROOST_STATE is not set to a directory: there is no place for keys")
+    }
+    do throws(KeyStoreFault) { directory = try KeyDirectory(path: state + "/keys") } catch {
+      throw Refusal(.failed, "\(error)")
+    }
+  }
+
+  private static func policy(of worker: Worker) throws(Refusal) -> SigningPolicy {
+    let settings = try worker.settings(as: SignerSettings.self)
+    do throws(PolicyFault) { return try SigningPolicy(rules: settings.signKinds ?? []) } catch {
+      throw Refusal(.failed, "\(error)")
+    }
+  }
+
+  /// Reads the keys, opens what a credential opens, and serves.
+  func start() async throws(Refusal) {
+    if !SecretMemory.isLocked {
+      log.warning("keys are not locked into memory and may come to a swap partition; raise LimitMEMLOCK (ulimit -l)")
+    }
+    try loadKeys()
+    if let credentials { await takeCredentials(credentials) }
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onDrain = { [unowned self] in perform(machine.draining()) }
+    worker.bus.onRegistry = { [unowned self] in registryChanged($0) }
+    for method in SignerMethod.allCases {
+      worker.serve(method.rawValue) { [unowned self] request throws(Refusal) in try received(method, request) }
+    }
+    tellStatus()
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { machine.policy = try Self.policy(of: worker) } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func registryChanged(_ registry: Registry) {
+    callers.adopt(registry)
+    machine.connectorsChanged(callers.connectors)
+  }
+
+  // MARK: Requests
+
+  private func received(_ method: SignerMethod, _ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let (job, use) = try SignerJob.read(method, request, from: callers.caller(request.caller))
+    let key = SignerMachine.Key(nextKey)
+    nextKey += 1
+    inHand[key] = InHand(request: request, job: job, method: method)
+    perform(machine.received(key, use, at: EventLoop.process.now))
+    return nil
+  }
+
+  func perform(_ actions: [SignerMachine.Action]) {
+    for action in actions {
+      switch action {
+      case .perform(let key, let account): begin(key, account)
+      case .refuse(let key, let refusal): inHand.removeValue(forKey: key)?.request.refuse(refusal)
+      case .hold(let key): hold(key)
+      case .audit(let line): write(line)
+      case .setTimer(let instant): setTimer(instant)
+      }
+    }
+    if !actions.isEmpty { tellStatus() }
+  }
+
+  private func hold(_ key: SignerMachine.Key) {
+    guard let item = inHand[key] else { return }
+    // It waits for a person: that is not a stuck worker.
+    item.request.accept()
+    item.request.onCancel = { [unowned self] in perform(machine.cancelled(key)) }
+  }
+
+  private func setTimer(_ instant: Instant?) {
+    guard let instant else {
+      timer.cancel()
+      return
+    }
+    let now = EventLoop.process.now
+    // One more, because a millisecond that has begun counts as over.
+    timer.set(afterMilliseconds: instant > now ? instant.milliseconds(since: now) + 1 : 1) { [unowned self] in
+      perform(machine.timerFired(at: EventLoop.process.now))
+    }
+  }
+
+  private func begin(_ key: SignerMachine.Key, _ account: String?) {
+    guard let item = inHand[key] else { return }
+    item.request.onCancel = nil
+    if item.method.needsKey {
+      guard let name = account, let secret = accounts[name]?.open else {
+        preconditionFailure("the machine lets only uses of open keys through")
+      }
+      finish(key, Result { () throws(Refusal) in try KeyUse(key: secret).perform(item.job, item.method) })
+      return
+    }
+    // It may take as long as a passphrase's derivation does.
+    item.request.accept()
+    EventLoopActor.task { [self] in
+      do throws(Refusal) { finish(key, .success(try await handle(item.job))) } catch { finish(key, .failure(error)) }
+    }
+  }
+
+  private func finish(_ key: SignerMachine.Key, _ result: Result<BusPayload, Refusal>) {
+    guard let item = inHand.removeValue(forKey: key) else { return }
+    // The line first: what was signed is written down, also when the answer is the last thing this process does.
+    switch result {
+    case .success(let payload):
+      perform(machine.finished(key))
+      item.request.respond(payload)
+    case .failure(let refusal):
+      perform(machine.finished(key, refusal: refusal.code))
+      item.request.refuse(refusal)
+    }
+  }
+
+  private func write(_ line: AuditLine) {
+    var fields: Logger.Metadata = [
+      "who": "\(line.use.caller.name)", "role": "\(line.use.caller.role)", "result": "\(line.result)",
+    ]
+    if let account = line.account { fields["account"] = "\(account)" }
+    if let kind = line.use.kind { fields["kind"] = "\(kind)" }
+    if let relay = line.use.relay { fields["relay"] = "\(relay)" }
+    audit.info("\(line.use.method.rawValue)", metadata: fields)
+  }
+
+  // MARK: Status
+
+  private var lastStatus = ""
+
+  func tellStatus() {
+    var text = machine.summary
+    if !problems.isEmpty { text += ", \(problems.count) files refused" }
+    if !SecretMemory.isLocked { text += ", memory not locked" }
+    guard text != lastStatus else { return }
+    lastStatus = text
+    worker.bus.sendStatus(Status(text: text))
+  }
+}
