@@ -93,7 +93,10 @@ enum Schema {
       Setting(
         "connect-timeout", entry: "connectTimeoutMilliseconds", standard: 10_000,
         .milliseconds(.milliseconds(100) ... .seconds(600))),
-    ]
+    ],
+    "signer": [
+      Setting("sign-kinds", entry: "signKinds", standard: [], .list(of: .text("a rule"), "rules, \"role:kind\""))
+    ],
   ]
 
   /// `[role.NAME]`

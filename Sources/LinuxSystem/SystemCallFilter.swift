@@ -67,6 +67,8 @@ final class SystemCallFilter {
     switch network {
     case .none:
       try deny("socket", EAFNOSUPPORT)
+      // Nothing is left to connect, unless a socket was passed in by mistake.
+      for name in ["connect", "bind"] { try deny(name, EACCES) }
     case .unixOnly:
       try checked(
         roost_seccomp_deny_above(filter, "socket", UInt16(EAFNOSUPPORT), UInt64(AF_UNIX)), "seccomp_rule_add", "socket")

@@ -18,6 +18,11 @@ extension Daemon {
       log(.error, "hub", "\(text); thrown away, since dead-letters-maximum is 0")
       return
     }
+    // What passes there are keys' affairs and plaintexts, and a dead letter is a file.
+    guard shell.hub.table[letter.header.method]?.isSecret != true else {
+      log(.error, "hub", "\(text); thrown away, since its contents are secret")
+      return
+    }
     let record = DeadLetterRecord(letter, method: method)
     deadLettersInHand += 1
     EventLoopActor.task { [deadLetters, self] in
