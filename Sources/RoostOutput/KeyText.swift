@@ -45,7 +45,7 @@ public enum KeyText {
   }
 
   private static func kept(_ account: SignerAccount) -> String {
-    let form = account.isEncrypted ? "under a passphrase" : "unencrypted"
-    return account.origin == .credential ? "credential, \(form)" : form
+    if account.origin == .credential { return "credential" }
+    return account.isEncrypted ? "encrypted" : "unencrypted"
   }
 }

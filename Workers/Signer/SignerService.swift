@@ -176,7 +176,10 @@ final class SignerService {
     var fields: Logger.Metadata = [
       "who": "\(line.use.caller.name)", "role": "\(line.use.caller.role)", "result": "\(line.result)",
     ]
-    if let account = line.account { fields["account"] = "\(account)" }
+    // What is no account may be anything that somebody typed there.
+    if let account = line.account ?? line.use.account, line.result == "done" || accounts[account] != nil {
+      fields["account"] = "\(account)"
+    }
     if let kind = line.use.kind { fields["kind"] = "\(kind)" }
     if let relay = line.use.relay { fields["relay"] = "\(relay)" }
     audit.info("\(line.use.method.rawValue)", metadata: fields)
