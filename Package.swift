@@ -73,7 +73,9 @@ let package = Package(
     // Machines with I/O
     .target(
       name: "Storage",
-      dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
@@ -129,7 +131,8 @@ let package = Package(
     .executableTarget(
       name: "signer",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Signing", "KeyStore",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Signing",
+        "KeyStore",
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/Signer", swiftSettings: strict),

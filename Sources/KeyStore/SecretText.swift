@@ -69,7 +69,8 @@ public enum SecretText: Sendable {
 
   private static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-    guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) }) else {
+    guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) })
+    else {
       return UnsafeRawBufferPointer(rebasing: text[..<0])
     }
     return UnsafeRawBufferPointer(rebasing: text[first...last])

@@ -66,7 +66,8 @@ public struct StoredKey: Sendable {
     return text
   }
 
-  private static let remark = "# A secret key of Roost's signer. Whoever can read it can act in the name of its owner.\n"
+  private static let remark =
+    "# A secret key of Roost's signer. Whoever can read it can act in the name of its owner.\n"
   private static let encryptedWord = "encrypted-secret"
   private static let unencryptedWord = "unencrypted-secret"
 

@@ -194,7 +194,9 @@ public struct SignerMachine: Sendable {
   // MARK: Relays
 
   /// The connectors there are, by name, have changed: a relay whose connector is gone may be spoken for by another.
-  public mutating func connectorsChanged(_ names: Set<String>) { speakers = speakers.filter { names.contains($0.value) } }
+  public mutating func connectorsChanged(_ names: Set<String>) {
+    speakers = speakers.filter { names.contains($0.value) }
+  }
 
   /// A relay belongs to one connector. Who is first to authenticate there is taken for it, as long as it is on the bus.
   private mutating func speakerRefusal(_ use: SignerUse) -> Refusal? {

@@ -24,6 +24,10 @@ struct Key: ParsableCommand {
     ])
 }
 
+/// What is said to who has typed one all the same.
+private let secretAsArgument =
+  "A secret key is never an argument: it now stands in your shell's history. Remove it there."
+
 /// The name of a new account.
 struct AccountArgument: ParsableArguments, Sendable {
   @Argument(help: "The account's name: lower case letters, digits, '-' and '_'.")
@@ -32,7 +36,7 @@ struct AccountArgument: ParsableArguments, Sendable {
   func validate() throws {
     // People paste the wrong thing; it must not go on from here, and not be shown once more.
     if name.lowercased().hasPrefix("nsec1") || name.lowercased().hasPrefix("ncryptsec1") {
-      throw ValidationError("A secret key is never an argument: it now stands in your shell's history. Remove it there.")
+      throw ValidationError(secretAsArgument)
     }
   }
 }
@@ -50,7 +54,7 @@ struct AccountChoice: ParsableArguments, Sendable {
   func validate() throws {
     if account != nil, other != nil { throw ValidationError("Give the account once.") }
     if text?.lowercased().hasPrefix("nsec1") == true {
-      throw ValidationError("A secret key is never an argument: it now stands in your shell's history. Remove it there.")
+      throw ValidationError(secretAsArgument)
     }
   }
 }
@@ -155,7 +159,8 @@ struct KeyUnlock: LoopCommand {
 /// `roost key lock`
 struct KeyLock: LoopCommand {
   static let configuration = CommandConfiguration(
-    commandName: "lock", abstract: "Makes the signer forget a key, or all of them, until the passphrase is given again.")
+    commandName: "lock", abstract: "Makes the signer forget a key, or all of them, until the passphrase is given again."
+  )
   @OptionGroup var choice: AccountChoice
   @OptionGroup var general: GeneralOptions
 

@@ -35,7 +35,8 @@ extension CommandSession {
     let meant = accounts.filter(isMeant)
     if meant.count == 1 { return meant[0] }
     guard !meant.isEmpty else {
-      let text = accounts.isEmpty ? "there is no account yet; 'roost key generate NAME' makes one" : "no account is locked"
+      let text =
+        accounts.isEmpty ? "there is no account yet; 'roost key generate NAME' makes one" : "no account is locked"
       throw Refusal(.noSuchAccount, text, outcome: .notStarted)
     }
     let names = meant.map(\.name).joined(separator: ", ")

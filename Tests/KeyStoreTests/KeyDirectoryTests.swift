@@ -162,7 +162,9 @@ struct KeyDirectoryTests {
       }
       #expect(key.publicKey.npub == "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg")
     }
-    for text in ["", " ", String(repeating: "0", count: 64), String(hex.dropLast()), "nsec1abc", "ncryptsec1abc", "npub1"] {
+    for text in [
+      "", " ", String(repeating: "0", count: 64), String(hex.dropLast()), "nsec1abc", "ncryptsec1abc", "npub1",
+    ] {
       #expect(throws: SecretTextFault.self) { try Array(text.utf8).withUnsafeBytes { try SecretText($0) } }
     }
   }

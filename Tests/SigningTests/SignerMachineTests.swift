@@ -99,7 +99,9 @@ struct SignerMachineTests {
 
   @Test(
     "A rule that makes no sense, or that would change Roost's own roles, is refused",
-    arguments: ["", "example", "example:", "example:x", "example:9-1", ":1", "client:1", "a:1:2", "a:22242", "a:0-65535"])
+    arguments: [
+      "", "example", "example:", "example:x", "example:9-1", ":1", "client:1", "a:1:2", "a:22242", "a:0-65535",
+    ])
   func badRules(rule: String) { #expect(throws: PolicyFault(rule: rule)) { try SigningPolicy(rules: [rule]) } }
 
   @Test("A use of a locked key waits, and those that wait get on in the order of their coming")

@@ -104,7 +104,9 @@ enum SignerJob {
     let wanted = try payload.decoded(as: SignerUnwrap.self)
     use.account = wanted.account
     let event: Event
-    do throws(EventFault) { event = try Event(json: JSONPayload.encode(wanted.wrap)) } catch { throw bad("'wrap': \(error)") }
+    do throws(EventFault) { event = try Event(json: JSONPayload.encode(wanted.wrap)) } catch {
+      throw bad("'wrap': \(error)")
+    }
     use.kind = event.kind
     use.candidates = event.values(of: "p").prefix(candidateMaximum).compactMap { PublicKey($0) }
     return .unwrap(event)

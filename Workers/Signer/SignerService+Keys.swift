@@ -198,7 +198,9 @@ extension SignerService {
     let result = await EventLoopActor.onThreadPool { [directory] in
       Result { () throws(KeyStoreFault) in try directory.add(stored) }
     }
-    if case .failure(let fault) = result { throw Refusal(.failed, "the key cannot be stored: \(fault)", outcome: .unknown) }
+    if case .failure(let fault) = result {
+      throw Refusal(.failed, "the key cannot be stored: \(fault)", outcome: .unknown)
+    }
     insert(stored, .file, key)
     return try told(name)
   }
@@ -275,7 +277,9 @@ extension SignerService {
     let result = await EventLoopActor.onThreadPool { [directory] in
       Result { () throws(KeyStoreFault) in try directory.remove(name) }
     }
-    if case .failure(let fault) = result { throw Refusal(.failed, "the key cannot be removed: \(fault)", outcome: .unknown) }
+    if case .failure(let fault) = result {
+      throw Refusal(.failed, "the key cannot be removed: \(fault)", outcome: .unknown)
+    }
     accounts[name] = nil
     perform(machine.removed(name))
     return account
