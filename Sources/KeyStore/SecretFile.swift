@@ -3,12 +3,15 @@ internal import Glibc
 internal import LinuxSystem
 
 /// Small files with something secret in them: looked at before they are believed, and wiped after they were read.
-public enum SecretFile {
+enum SecretFile {
   /// Reads a file that is ours, plain, and closed to others.
   ///
-  /// - Parameter isForeignOwnerAllowed: whether root may own it and let its group read it, as a service manager's credentials
-  ///   are made.
-  public static func read<Value>(
+  /// - Parameters:
+  ///   - path: absolute.
+  ///   - isForeignOwnerAllowed: whether root may own it and let its group read it, as a service manager's credentials are
+  ///     made.
+  ///   - body: reads the bytes, which are wiped afterwards.
+  static func read<Value>(
     _ path: String, isForeignOwnerAllowed: Bool = false,
     _ body: (UnsafeRawBufferPointer) throws(SecretTextFault) -> Value
   ) throws(KeyStoreFault) -> Value {

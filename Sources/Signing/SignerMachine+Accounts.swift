@@ -8,6 +8,7 @@ extension SignerMachine {
   ///
   /// - Parameters:
   ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account there is.
+  ///   - candidates: the keys that it may be for, where no account is named.
   /// - Throws: `no-such-account`, or `bad-request` when there are several.
   public func resolve(_ text: String?, candidates: [PublicKey] = []) throws(Refusal) -> Account {
     guard let text else { return try resolve(among: candidates) }
