@@ -183,7 +183,8 @@ let package = Package(
     .testTarget(
       name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
       swiftSettings: strict),
-    .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
