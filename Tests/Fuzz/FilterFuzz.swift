@@ -5,7 +5,7 @@
 // libraries: crypto secp256k1
 // corpus: filters
 //
-// The input is a client's message. What is taken must be written and read as the same, with bounds kept; its filters must merge
+// The input is a client's message, in UTF-8, which its WebSocket has looked at. What is taken must be written and read as the same, with bounds kept; its filters must merge
 // to filters that cover them; subtracting one from itself must leave nothing. The relay's half is read from the same bytes, for
 // harm only.
 import Nostr
@@ -21,6 +21,8 @@ public func fuzzFilter(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func check(_ bytes: UnsafeRawBufferPointer) {
+  do throws(FilterFault) { check(try Filter(json: bytes)) } catch { precondition(!error.description.isEmpty) }
+  guard String(validating: bytes, as: UTF8.self) != nil else { return }
   do throws(RelayMessageFault) { _ = try RelayMessage(bytes) } catch { precondition(!error.description.isEmpty) }
   do throws(ClientMessageFault) {
     switch try ClientMessage(bytes) {
