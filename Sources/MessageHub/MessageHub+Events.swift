@@ -39,7 +39,7 @@ extension MessageHub {
   ) {
     if header.flags.contains(.needsAck) {
       let index = insertEvent(header, from: seat, to: receiver, now: now, byteCount: payload.count)
-      deliveries[index].holdsCredit = poolBytes >= limits.poolBytes
+      if poolBytes >= limits.poolBytes { withholdCredit(for: index) }
       offer(index, payload, to: receiver, now: now, actions: &actions)
       return
     }

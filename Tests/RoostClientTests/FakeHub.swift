@@ -22,20 +22,22 @@ final class FakeHub {
   private var greeting: [ObjectIdentifier: Peer] = [:]
   private var workerSeats: [String: Int] = [:]
   private let table: AccessTable
+  private let limits: HubLimits
   private let timer = LoopTimer()
 
   static let exampleRole = AccessTable.CustomRole(
     name: "example", serves: ["example.*"], mayCall: [], callableBy: ["client"])
 
-  init(path: String) throws {
+  init(path: String, limits: HubLimits = HubLimits()) throws {
     self.path = path
+    self.limits = limits
     table = AccessTable(customRoles: [Self.exampleRole])
-    hub = Self.makeHub(table)
+    hub = Self.makeHub(table, limits)
     try start()
   }
 
-  private static func makeHub(_ table: AccessTable) -> MessageHub {
-    MessageHub(limits: HubLimits(), table: table, traceSeed: 1)
+  private static func makeHub(_ table: AccessTable, _ limits: HubLimits) -> MessageHub {
+    MessageHub(limits: limits, table: table, traceSeed: 1)
   }
 
   func start() throws {
@@ -51,7 +53,7 @@ final class FakeHub {
     peers = [:]
     greeting = [:]
     workerSeats = [:]
-    hub = Self.makeHub(table)
+    hub = Self.makeHub(table, limits)
   }
 
   /// Peers on the bus.
@@ -135,7 +137,7 @@ final class FakeHub {
       let numbers = (try? hub.register(methods: hello.methods ?? [], of: role).numbers) ?? []
       if let seat {
         hub.openMailbox(seat)
-        hub.joinWorker(seat, serves: numbers, window: window)
+        hub.joinWorker(seat, serves: numbers, window: window, knowsAnswerCredit: hello.answerCredit ?? false)
       }
     }
     guard let seat else { return peer.stream.close() }
@@ -145,7 +147,7 @@ final class FakeHub {
     peers[seat] = peer
     let welcome = Welcome(
       endpoint: hub.endpoint(of: seat).rawValue, frameLimit: FrameReader.defaultLengthMaximum,
-      window: HubLimits().window, registry: hub.registry())
+      window: limits.window, answerWindow: limits.answerWindow, registry: hub.registry())
     send(peer, .welcome, JSONPayload.encode(welcome))
   }
 
