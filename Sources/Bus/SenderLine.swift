@@ -21,7 +21,8 @@ struct SenderLine {
   var firstByteCount: Int? { waiting.first?.byteCount }
 
   /// A sender joins. It is resumed with whether its turn came, and then calls ``didLeave()``.
-  mutating func append(byteCount: Int, owner: ObjectIdentifier? = nil, _ continuation: CheckedContinuation<Bool, Never>) {
+  mutating func append(byteCount: Int, owner: ObjectIdentifier? = nil, _ continuation: CheckedContinuation<Bool, Never>)
+  {
     waiting.append(Waiting(byteCount: byteCount, owner: owner, continuation: continuation))
   }
 

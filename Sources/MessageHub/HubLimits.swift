@@ -24,7 +24,8 @@ public struct HubLimits: Sendable, Equatable {
   public var poolBytes = 12 << 20
   /// Unanswered requests of one peer from which its credit comes back only with the answers. Of a worker's window no more
   /// than three quarters are withheld so: the rest is for requests that it makes while it serves one, or a circle of
-  /// such workers could wait for each other. What it asks beyond twice this number is refused (`full`).
+  /// such workers could wait for each other. What it asks beyond four times this number is refused
+  /// (`full`).
   public var outstandingRequests = 1_024
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3

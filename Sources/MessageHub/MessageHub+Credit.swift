@@ -73,7 +73,7 @@ extension MessageHub {
     guard seats[seat].isWorker,
       (withheld.frames + 1) * 4 > window.frames * 3 || (withheld.bytes + UInt64(byteCount)) * 4 > window.bytes * 3
     else { return true }
-    guard openCount < 2 * limits.outstandingRequests, !isPoolFull else {
+    guard openCount < Self.nestedFactor * limits.outstandingRequests, !isPoolFull else {
       let why = isPoolFull ? "the hub keeps as many bytes as it may" : "\(openCount) requests are unanswered"
       throw Refusal(
         .full, "\(why), and \(seats[seat].name) has used the window that its requests share", outcome: .notStarted,
@@ -82,6 +82,8 @@ extension MessageHub {
     return false
   }
 
+  /// A worker's unanswered requests, as a multiple of `outstandingRequests`, from which one more is refused.
+  static let nestedFactor = 4
   /// When it makes sense to ask again what was refused as one request too many.
   static let fullRetryMilliseconds: UInt32 = 1_000
 
@@ -93,9 +95,10 @@ extension MessageHub {
     seats[caller].withheld.bytes += UInt64(deliveries[index].payloadByteCount)
   }
 
-  /// The message, of its caller's present connection, is answered.
+  /// The message is answered. Of a connection that is over, the books were closed with it.
   mutating func returnWithheld(of index: Int) {
     let caller = deliveries[index].callerSeat
+    guard seats[caller].isConnected else { return }
     let byteCount = deliveries[index].payloadByteCount
     seats[caller].withheld.frames -= 1
     seats[caller].withheld.bytes -= UInt64(byteCount)

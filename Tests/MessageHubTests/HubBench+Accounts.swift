@@ -44,11 +44,47 @@ extension HubBench {
     for seat in peers.keys {
       let books = hub.seats[seat]
       let held = heldCredit(of: seat)
-      #expect(books.allowed.frames - books.received.frames == books.window.frames - held.frames, comment)
+      let away = Credit(frames: held.frames + books.owed.frames, bytes: held.bytes + books.owed.bytes)
+      #expect(books.allowed.frames - books.received.frames == books.window.frames - away.frames, comment)
       #expect(
-        Int64(books.allowed.bytes) - Int64(books.received.bytes) == Int64(books.window.bytes) - Int64(held.bytes),
+        Int64(books.allowed.bytes) - Int64(books.received.bytes) == Int64(books.window.bytes) - Int64(away.bytes),
         comment)
+      if books.owed.frames > 0 { #expect(!books.isWorker && !books.answers.isEmpty, comment) }
+      #expect(books.withheld == withheldCredit(of: seat), comment)
     }
+    for index in hub.deliveries.indices(where: { $0.state == .delivered && $0.isRequest }) {
+      checkParts(index, comment)
+    }
+  }
+
+  /// Credit that comes back with answers.
+  func withheldCredit(of seat: Int) -> Credit {
+    let endpoint = hub.seats[seat].endpoint
+    let held = hub.deliveries.indices { $0.holdsCredit && $0.callerSeat == seat && $0.header.source == endpoint }
+    return held.reduce(into: Credit(frames: 0, bytes: 0)) { sum, index in
+      sum.frames += 1
+      sum.bytes += UInt64(hub.deliveries[index].payloadByteCount)
+    }
+  }
+
+  /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is told.
+  private func checkParts(_ index: Int, _ comment: Comment?) {
+    let delivery = hub.deliveries[index]
+    let waiting = hub.seats[delivery.callerSeat].answers.filter {
+      $0.answers == index && $0.answersSerial == delivery.serial
+    }
+    #expect(delivery.parts.waiting.frames == UInt64(waiting.count), comment)
+    #expect(delivery.parts.waiting.bytes == waiting.reduce(0) { $0 + UInt64($1.payloadByteCount) }, comment)
+    guard let peer = peers[delivery.receiverSeat], peer.knowsAnswerCredit else { return }
+    var answer = BenchAnswer(delivery.header)
+    answer.attempt = delivery.attempt
+    let sent = peer.answersSent[answer] ?? Credit(frames: 0, bytes: 0)
+    let window = limits.answerWindow
+    let granted = peer.answerGrants[answer] ?? Credit(frames: window.frames, bytes: window.bytes)
+    let room = Credit(
+      frames: sent.frames - delivery.parts.waiting.frames + window.frames - granted.frames,
+      bytes: sent.bytes - delivery.parts.waiting.bytes + window.bytes - granted.bytes)
+    #expect(room.frames * 2 < window.frames && room.bytes * 2 < window.bytes, comment)
   }
 
   private func checkSeat(_ seat: Seat, _ comment: Comment?) {
@@ -82,7 +118,7 @@ extension HubBench {
     for seat in hub.seats {
       #expect(seat.mailboxBytes == 0 && seat.waitingCount == 0, comment)
       #expect(seat.suspectCount == 0 && seat.inHandCount == 0 && seat.outstanding.isEmpty, comment)
-      #expect(seat.busySince == nil, comment)
+      #expect(seat.busySince == nil && seat.owed.frames == 0, comment)
     }
     checkAccounts(comment)
   }
