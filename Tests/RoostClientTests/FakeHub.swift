@@ -23,15 +23,21 @@ final class FakeHub {
   private var workerSeats: [String: Int] = [:]
   private let table: AccessTable
   private let limits: HubLimits
+  private let tellsAnswerWindow: Bool
   private let timer = LoopTimer()
 
   static let exampleRole = AccessTable.CustomRole(
     name: "example", serves: ["example.*"], mayCall: [], callableBy: ["client"])
 
-  init(path: String, limits: HubLimits = HubLimits()) throws {
+  /// `tellsAnswerWindow` false: a hub from before there were any.
+  init(
+    path: String, limits: HubLimits = HubLimits(), roles: [AccessTable.CustomRole] = [exampleRole],
+    tellsAnswerWindow: Bool = true
+  ) throws {
     self.path = path
     self.limits = limits
-    table = AccessTable(customRoles: [Self.exampleRole])
+    self.tellsAnswerWindow = tellsAnswerWindow
+    table = AccessTable(customRoles: roles)
     hub = Self.makeHub(table, limits)
     try start()
   }
@@ -137,7 +143,8 @@ final class FakeHub {
       let numbers = (try? hub.register(methods: hello.methods ?? [], of: role).numbers) ?? []
       if let seat {
         hub.openMailbox(seat)
-        hub.joinWorker(seat, serves: numbers, window: window, knowsAnswerCredit: hello.answerCredit ?? false)
+        let knows = tellsAnswerWindow && hello.answerCredit == true
+        hub.joinWorker(seat, serves: numbers, window: window, knowsAnswerCredit: knows)
       }
     }
     guard let seat else { return peer.stream.close() }
@@ -147,7 +154,7 @@ final class FakeHub {
     peers[seat] = peer
     let welcome = Welcome(
       endpoint: hub.endpoint(of: seat).rawValue, frameLimit: FrameReader.defaultLengthMaximum,
-      window: limits.window, answerWindow: limits.answerWindow, registry: hub.registry())
+      window: limits.window, answerWindow: tellsAnswerWindow ? limits.answerWindow : nil, registry: hub.registry())
     send(peer, .welcome, JSONPayload.encode(welcome))
   }
 
