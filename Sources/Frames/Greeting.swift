@@ -197,6 +197,11 @@ public struct Credit: Hashable, Sendable {
 
   /// The payload.
   public var payload: [UInt8] {
-    withUnsafeBytes(of: frames.littleEndian) { Array($0) } + withUnsafeBytes(of: bytes.littleEndian) { Array($0) }
+    [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+      let raw = UnsafeMutableRawBufferPointer(buffer)
+      raw.storeBytes(of: frames.littleEndian, as: UInt64.self)
+      raw.storeBytes(of: bytes.littleEndian, toByteOffset: 8, as: UInt64.self)
+      count = 16
+    }
   }
 }

@@ -20,7 +20,7 @@ extension MessageHub {
   /// A frame of the peer has left the hub's care.
   @inline(__always)
   mutating func returnCredit(to seat: Int, turn: UInt32, byteCount: Int) {
-    if keepsCreditBack(from: seat) {
+    if seats[seat].isBehind {
       owe(seat, turn: turn, byteCount: byteCount)
       return
     }
@@ -31,25 +31,24 @@ extension MessageHub {
 
   // MARK: A client that does not take its answers
 
-  /// Whether parts of answers fill the mailbox of a client. It gets no credit back until it takes some, so it has no more
-  /// answers waiting than its window of requests has brought about.
-  @inline(__always)
-  private func keepsCreditBack(from seat: Int) -> Bool {
-    !seats[seat].answers.isEmpty && !seats[seat].isWorker
-      && (seats[seat].waitingCount >= limits.clientMailboxFrames
-        || seats[seat].mailboxBytes >= limits.clientMailboxBytes)
-  }
-
   private mutating func owe(_ seat: Int, turn: UInt32, byteCount: Int) {
     guard seats[seat].turn == turn else { return }
     seats[seat].owed.frames += 1
     seats[seat].owed.bytes += UInt64(byteCount)
   }
 
+  /// The mailbox of a client is at its bound, and its frames are not all events.
+  func isFullOfAnswers(_ seat: Int) -> Bool {
+    !seats[seat].isWorker && !seats[seat].answers.isEmpty
+      && (seats[seat].waitingCount >= limits.clientMailboxFrames
+        || seats[seat].mailboxBytes >= limits.clientMailboxBytes)
+  }
+
   /// The client has taken some: what was kept back is its own again when that makes room.
   mutating func returnOwed(to seat: Int) {
+    guard seats[seat].isBehind, !isFullOfAnswers(seat) else { return }
     let owed = seats[seat].owed
-    guard owed.frames > 0, !keepsCreditBack(from: seat) else { return }
+    seats[seat].isBehind = false
     seats[seat].owed = Credit(frames: 0, bytes: 0)
     if seats[seat].giveBack(frameCount: owed.frames, byteCount: owed.bytes, turn: seats[seat].turn) == .isDue {
       laggingSeats.append(seat)

@@ -34,6 +34,7 @@ extension MessageHub {
     poolBytes += entry.payload.storedByteCount
     if entry.answers >= 0 { deliveries[entry.answers].parts.didKeep(byteCount: entry.payloadByteCount) }
     seats[seat].answers.append(entry)
+    if isFullOfAnswers(seat) { seats[seat].isBehind = true }
   }
 
   /// Forgets what an entry holds besides its delivery: bytes, and its sender's credit.

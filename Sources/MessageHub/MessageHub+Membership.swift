@@ -85,6 +85,7 @@ extension MessageHub {
     seats[seat].isLagging = false
     seats[seat].withheld = Credit(frames: 0, bytes: 0)
     seats[seat].owed = Credit(frames: 0, bytes: 0)
+    seats[seat].isBehind = false
     laggingSeats.removeAll { $0 == seat }
     seats[seat].lastId = 0
     seats[seat].sent = Credit(frames: 0, bytes: 0)

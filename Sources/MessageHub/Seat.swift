@@ -62,7 +62,10 @@ struct Seat {
   var payloadMaximum = Int.max
   /// Credit that comes back with the answers to the peer's messages: more of those are open than may be.
   var withheld = Credit(frames: 0, bytes: 0)
-  /// Credit that comes back when the client takes the parts that fill its mailbox.
+  /// Whether parts of answers fill the mailbox of a client. It gets no credit back until it takes some, so it has no more
+  /// answers waiting than its window of requests has brought about.
+  var isBehind = false
+  /// The credit that comes back then.
   var owed = Credit(frames: 0, bytes: 0)
 
   // What we may send the peer.

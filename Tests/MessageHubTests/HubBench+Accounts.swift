@@ -49,7 +49,8 @@ extension HubBench {
       #expect(
         Int64(books.allowed.bytes) - Int64(books.received.bytes) == Int64(books.window.bytes) - Int64(away.bytes),
         comment)
-      if books.owed.frames > 0 { #expect(!books.isWorker && !books.answers.isEmpty, comment) }
+      #expect(books.isBehind || books.owed.frames == 0, comment)
+      if books.isBehind { #expect(isFullOfAnswers(seat), comment) }
       #expect(books.withheld == withheldCredit(of: seat), comment)
     }
     for index in hub.deliveries.indices(where: { $0.state == .delivered && $0.isRequest }) {

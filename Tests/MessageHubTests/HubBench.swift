@@ -268,6 +268,7 @@ final class HubBench {
   func report(_ seat: Int) -> MessageHub.SeatReport { hub.report(seat) }
   func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
   func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
+  func isFullOfAnswers(_ seat: Int) -> Bool { hub.isFullOfAnswers(seat) }
   /// Answers to SUBSCRIBE are not counted among those to requests.
   private func isTopic(_ method: UInt16) -> Bool { hub.table[method]?.kind == .topic }
 
