@@ -41,8 +41,8 @@ extension BusConnection {
 
   /// Waits for credit for one frame, after those who came before. The caller then sends it without another await.
   ///
-  /// - Throws: when the connection has ended, the payload is too large, too many wait, or ``dismiss(_:)`` was called for
-  ///   `owner` (`cancelled`).
+  /// - Throws: when the connection has ended, the payload is too large, too many wait, or ``dismissSenders(of:)`` was
+  ///   called for `owner` (`cancelled`).
   func awaitTurn(byteCount: Int, in lane: Lane = .common, owner: BusRequest? = nil) async throws(Refusal) {
     try checkSize(byteCount)
     if let ending { throw ending }
@@ -93,7 +93,7 @@ extension BusConnection {
     }
   }
 
-  /// What waits for this request's answer does so no longer.
+  /// Parts of this request's answer that stand in line are not sent: nobody waits for them any more.
   func dismissSenders(of request: BusRequest) { lines.common.dismiss(ownedBy: ObjectIdentifier(request)) }
 
   /// The two lines.
@@ -102,7 +102,9 @@ extension BusConnection {
     var nested = SenderLine()
 
     subscript(lane: Lane) -> SenderLine {
-      get { lane == .common ? common : nested }
+      _read {
+        if lane == .common { yield common } else { yield nested }
+      }
       _modify {
         if lane == .common { yield &common } else { yield &nested }
       }

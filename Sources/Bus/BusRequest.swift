@@ -32,6 +32,8 @@ public final class BusRequest {
   private var holdsCredit = true
   private var window: AnswerWindow
   private var line = SenderLine()
+  /// Parts that lie within the window and stand in the connection's line.
+  private var partsInLineCount = 0
 
   /// The request that the running task serves; nil outside of a handler and what it has started.
   @TaskLocal static var current: BusRequest?
@@ -64,6 +66,8 @@ public final class BusRequest {
     guard let connection, isWanted else { throw Self.unwanted }
     releaseCredit()
     try await awaitWindow(byteCount: part.bytes.count, on: connection)
+    partsInLineCount += 1
+    defer { partsInLineCount -= 1 }
     do throws(Refusal) { try await connection.awaitTurn(byteCount: part.bytes.count, owner: self) } catch {
       window.didNotSend(byteCount: part.bytes.count)
       throw error
@@ -156,7 +160,7 @@ public final class BusRequest {
 
   private func dismissSenders() {
     line.dismiss()
-    connection?.dismissSenders(of: self)
+    if partsInLineCount > 0 { connection?.dismissSenders(of: self) }
   }
 
   private func header(_ type: FrameType, _ flags: FrameFlags) -> FrameHeader {
