@@ -367,8 +367,8 @@ private struct Play {
       return
     }
     if flavour == 0 { model.calls.remove(at: index) }
-    model.input { hub, _, actions in
-      hub.answer(call, payload: Array("status".utf8), more: flavour == 1, actions: &actions)
+    model.input { hub, now, actions in
+      hub.answer(call, payload: Array("status".utf8), more: flavour == 1, now: now, actions: &actions)
     }
   }
 
@@ -416,7 +416,7 @@ private struct Play {
     for round in 0..<1_000 {
       for place in places.indices { if let seat = speaker(place) { answerAll(seat) } }
       for call in model.calls {
-        model.input { hub, _, actions in hub.answer(call, payload: [], actions: &actions) }
+        model.input { hub, now, actions in hub.answer(call, payload: [], now: now, actions: &actions) }
       }
       model.calls = []
       model.turnEnded()

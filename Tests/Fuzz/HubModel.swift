@@ -242,6 +242,10 @@ final class HubModel {
 
   /// A part, the progress or the end of an answer, as its caller sees it.
   private func check(_ header: FrameHeader, _ payload: [UInt8], _ party: inout Party) {
+    if header.type.spendsCredit(flags: header.flags) {
+      party.taken.frames += 1
+      party.taken.bytes += UInt64(payload.count)
+    }
     if party.subscribing.remove(header.re) != nil { return }
     guard var question = party.open[header.re] else { return require(false, "\(header) answers nothing") }
     require(payload != Self.forgery, "\(header) is forged")
