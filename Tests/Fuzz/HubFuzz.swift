@@ -421,7 +421,8 @@ private struct Play {
       model.calls = []
       model.turnEnded()
       model.pass(milliseconds: 50)
-      if model.hub.openDeliveryCount == 0 && round > 2 { break }
+      // Answers may still wait for the credit of another round when no request is open any more.
+      if round > 2 && model.hub.leftovers().isEmpty { break }
     }
     let left = model.hub.leftovers()
     require(left.isEmpty, "when all is answered: \(left)")
