@@ -134,7 +134,7 @@ extension MessageHub {
   ///   if not, ``HubAction/serviceMayContinue(seat:)`` follows when it may.
   @discardableResult
   public mutating func answer(
-    _ call: HubCall, payload: [UInt8], more: Bool = false, actions: inout [HubAction]
+    _ call: HubCall, payload: [UInt8], more: Bool = false, now: Instant, actions: inout [HubAction]
   ) -> Bool {
     guard let index = findService(call) else { return false }
     let seat = deliveries[index].callerSeat
@@ -158,6 +158,7 @@ extension MessageHub {
         header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
         answersSerial: deliveries[index].serial, creditHolder: -1),
       for: seat)
+    updateBusy(seat, now)
     let hasRoom = seats[seat].waitingCount * 2 < limits.clientMailboxFrames && !isFull(seat)
     if !hasRoom { seats[seat].wantsRoomNotice = true }
     return hasRoom

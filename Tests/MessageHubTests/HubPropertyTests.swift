@@ -206,7 +206,7 @@ struct Chaos {
     let index = Int.random(in: bench.calls.indices, using: &random)
     let call = bench.calls[index]
     let more = Bool.random(using: &random)
-    bench.input { $0.answer(call, payload: Array("status".utf8), more: more, actions: &$2) }
+    bench.input { $0.answer(call, payload: Array("status".utf8), more: more, now: $1, actions: &$2) }
     if !more { bench.calls.remove(at: index) }
   }
 
@@ -284,7 +284,7 @@ struct Chaos {
           actors[actor].hand = []
         } while !bench.peers[actors[actor].seat]!.inbox.isEmpty
       }
-      for call in bench.calls { bench.input { $0.answer(call, payload: [], actions: &$2) } }
+      for call in bench.calls { bench.input { $0.answer(call, payload: [], now: $1, actions: &$2) } }
       bench.calls = []
     }
   }

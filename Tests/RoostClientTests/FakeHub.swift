@@ -67,7 +67,9 @@ final class FakeHub {
 
   func answer(_ call: HubCall, _ text: String, more: Bool = false) -> Bool {
     var isReady = false
-    change { hub, actions in isReady = hub.answer(call, payload: Array(text.utf8), more: more, actions: &actions) }
+    change { hub, actions in
+      isReady = hub.answer(call, payload: Array(text.utf8), more: more, now: EventLoop.process.now, actions: &actions)
+    }
     return isReady
   }
 
