@@ -15,6 +15,7 @@ import Testing
       ("wss://relay.example.com/Inbox?Key=%7ea%2f%3A", "wss://relay.example.com/Inbox?Key=~a%2F%3A"),
       ("wss://relay.example.com/,", "wss://relay.example.com"),
       ("wss://relay.example.com///", "wss://relay.example.com"),
+      ("wss://relay.example.com/x./,/?", "wss://relay.example.com/x"),
       ("wss://relay.example.com?", "wss://relay.example.com"),
       ("ws://[0:0::1]:80", "ws://[::1]"),
       ("wss://[2001:DB8::0:1]:7777/x", "wss://[2001:db8::1]:7777/x"),
