@@ -48,8 +48,11 @@ let package = Package(
     // The words workers use with each other
     .target(name: "Contracts", dependencies: ["Frames"], swiftSettings: strict),
 
+    // What passes over the bus, kept and played again
+    .target(name: "Recordings", dependencies: ["Clocks", "Frames"], swiftSettings: strict),
+
     // What the command line prints: values in, text out
-    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
+    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts", "Recordings"], swiftSettings: strict),
 
     // Machines without I/O
     .target(
@@ -71,7 +74,10 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
-      name: "EventArchive", dependencies: ["Cryptography", "Nostr", "EventIndex", "Storage"], swiftSettings: strict),
+      name: "EventArchive",
+      dependencies: [
+        "Cryptography", "Nostr", "EventIndex", "Storage", .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
@@ -100,13 +106,13 @@ let package = Package(
       name: "roostd",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
-        "LogKeeping",
+        "LogKeeping", "Recordings",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "RoostOutput", "RoostClient",
+        "Clocks", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
@@ -141,6 +147,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"], swiftSettings: strict),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
     .executableTarget(
@@ -150,7 +159,8 @@ let package = Package(
     .executableTarget(
       name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
     .testTarget(
-      name: "ProcessTests", dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "TestSupport"],
+      name: "ProcessTests",
+      dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -172,6 +182,9 @@ let package = Package(
       name: "EventIndexTests", dependencies: ["EventIndex", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
@@ -189,6 +202,7 @@ let package = Package(
         "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "Recordings", "RoostOutput"],
+      swiftSettings: strict),
   ]
 )

@@ -32,7 +32,21 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
     if let key { result += " \(key):" }
     result += " \(message)"
     if let nearest { result += "; did you mean '\(nearest)'?" }
-    return result
+    return Self.visible(result)
+  }
+
+  /// Control characters as TOML would write them: what stands in a file must not move the cursor of who reads about it.
+  private static func visible(_ text: String) -> String {
+    guard text.unicodeScalars.contains(where: isControl) else { return text }
+    return text.unicodeScalars.map { scalar in
+      guard isControl(scalar) else { return String(scalar) }
+      let digits = String(scalar.value, radix: 16, uppercase: true)
+      return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }.joined()
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
   }
 }
 

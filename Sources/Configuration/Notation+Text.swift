@@ -113,12 +113,14 @@ extension Notation where Value == [String: LogLevel] {
 }
 
 /// The rule for the names of workers and roles.
-enum Names {
+public enum Names {
   /// The longest name, in letters.
-  static let countMaximum = 32
+  public static let countMaximum = 32
+  /// The name that nobody else may have.
+  public static let supervisor = "roostd"
 
   /// What is wrong with `name`; nil if nothing is.
-  static func complaint(about name: String) -> String? {
+  public static func complaint(about name: String) -> String? {
     let isMade = name.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
@@ -128,6 +130,8 @@ enum Names {
     guard isMade, !name.isEmpty, !name.hasPrefix("-") else {
       return "'\(name)' is no name: write lower case letters, digits and hyphens, beginning with a letter or digit"
     }
+    // Its log, and what is shown of it, would be the supervisor's.
+    guard name != supervisor else { return "'\(name)' is the supervisor itself" }
     guard name.count <= countMaximum else {
       return "'\(name)' has \(name.count) letters; a name has at most \(countMaximum)"
     }

@@ -20,7 +20,7 @@ enum Schema {
 
   /// `[bus]`. What a peer is told in WELCOME holds for its whole connection, so those three need a new supervisor.
   static let bus: [Setting<BusSettings>] = [
-    Setting("frame-limit", \.frameLimit, .size(4_096...16 << 20), .restartsSupervisor),
+    Setting("frame-limit", \.frameLimit, .size(64 << 10...16 << 20), .restartsSupervisor),
     Setting("window-frames", \.windowFrames, .integer(1...65_536), .restartsSupervisor),
     Setting("window-bytes", \.windowBytes, .size(4_096...1 << 30), .restartsSupervisor),
     Setting("mailbox-frames", \.mailboxFrames, .integer(1...1_000_000)),

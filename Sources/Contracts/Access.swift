@@ -25,6 +25,9 @@ public struct AccessEntry: Sendable, Hashable {
   /// The roles that may call or subscribe.
   public let callers: RoleSet
 
+  /// Whether its payloads must not be written anywhere: keys, tokens and plaintext pass in them.
+  public var isSecret: Bool { name.hasPrefix("signer.") || name == "supervisor.attach" }
+
   /// A line of the table.
   public init(_ number: UInt16, _ name: String, _ kind: Kind = .method, servedBy server: Role, callers: [Role]) {
     self.number = number
@@ -158,16 +161,23 @@ public struct AccessTable: Sendable {
     }
   }
 
-  /// Registers the methods a peer says it serves. Built-in ones must belong to its role; new ones need a custom role whose
-  /// `serves` allows them.
+  /// Registers the methods a peer says it serves, all or none. Built-in ones must belong to its role; new ones need a
+  /// custom role whose `serves` allows them.
   ///
   /// - Returns: the numbers the peer serves, and whether the table grew.
   /// - Throws: ``ServeProblem`` naming the first method that is not allowed.
   public mutating func register(
     methods: [String], of role: Role
   ) throws(ServeProblem) -> (numbers: [UInt16], grew: Bool) {
+    var grown = self
+    let numbers = try grown.registerEach(methods, of: role)
+    let grew = grown.nextCustomNumber > nextCustomNumber
+    if grew { self = grown }
+    return (numbers, grew)
+  }
+
+  private mutating func registerEach(_ methods: [String], of role: Role) throws(ServeProblem) -> [UInt16] {
     var numbers: [UInt16] = []
-    var grew = false
     for name in methods {
       if let entry = self[name] {
         guard entry.server == role, entry.kind == .method, mayServe(name, role) else {
@@ -180,9 +190,8 @@ public struct AccessTable: Sendable {
       insert(customLine(nextCustomNumber, name, of: role))
       numbers.append(nextCustomNumber)
       nextCustomNumber += 1
-      grew = true
     }
-    return (numbers, grew)
+    return numbers
   }
 
   /// Whether a method that nobody has brought before may stand in the table.
@@ -194,6 +203,10 @@ public struct AccessTable: Sendable {
     }
     guard customRoles[role.number] != nil, mayServe(name, role) else {
       throw ServeProblem(method: name, role: role.name, reason: .notAllowed)
+    }
+    // People type it, and every peer is told it.
+    guard name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw ServeProblem(method: name, role: role.name, reason: .notPrintable)
     }
     guard Int(nextCustomNumber - AccessTable.firstCustomNumber) < AccessTable.customMethodMaximum else {
       throw ServeProblem(method: name, role: role.name, reason: .tableFull)
@@ -213,6 +226,8 @@ public struct AccessTable: Sendable {
       case notAllowed
       /// The name has more than 64 bytes.
       case nameTooLong
+      /// The name has something else in it than printable ASCII without spaces.
+      case notPrintable
       /// Custom roles have brought 1,024 methods since the supervisor started.
       case tableFull
     }
@@ -229,6 +244,8 @@ public struct AccessTable: Sendable {
         "role '\(role)' may not serve '\(method)': allow it with serves = [\"\(method)\"] in [role.\(role)] of supervisor.conf"
       case .nameTooLong:
         "the name of the method '\(method)' is too long: \(AccessTable.methodNameByteCountMaximum) bytes at most"
+      case .notPrintable:
+        "the name of the method '\(method)' has something else in it than printable ASCII without spaces"
       case .tableFull:
         "'\(method)' is one method too many: \(AccessTable.customMethodMaximum) names at most, counted since roostd started"
       }
@@ -252,6 +269,7 @@ extension AccessTable {
     AccessEntry(11, "supervisor.dead-letters", servedBy: .supervisor, callers: [.client]),
     AccessEntry(12, "supervisor.doctor", servedBy: .supervisor, callers: [.client]),
     AccessEntry(13, "supervisor.shutdown", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(14, "supervisor.record", servedBy: .supervisor, callers: [.client]),
     AccessEntry(32, "supervisor.events", .topic, servedBy: .supervisor, callers: [.client]),
 
     AccessEntry(256, "relay.request", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),

@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import EventIndex
+public import Nostr
 public import Storage
 internal import Synchronization
 
@@ -131,6 +132,35 @@ public final class EventArchive: Sendable {
     let segment = SegmentWriter(number: number, full, lastSeq: state.lastSeq)
     state.segment = segment
     return segment
+  }
+
+  // MARK: Reading
+
+  /// The events a filter matches, newest first, ties by lowest id (NIP-01): one page.
+  ///
+  /// - Parameters:
+  ///   - position: the last event of the page before; nil for the first page.
+  ///   - limit: most events of this page.
+  ///   - now: events that expired before are left out.
+  public func query(
+    _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
+  ) async throws(StorageFault) -> [StoredEvent] {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .query(filter, after: position, limit: limit, now: now)
+    }
+  }
+
+  /// The same, waiting on this thread.
+  public func queryNow(
+    _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
+  ) throws(StorageFault) -> [StoredEvent] {
+    let memory = memory
+    return try file.readNow { session in
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .query(filter, after: position, limit: limit, now: now)
+    }
   }
 
   /// Closes the files.

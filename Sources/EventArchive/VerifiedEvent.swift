@@ -44,14 +44,17 @@ public struct VerifiedEvent: Sendable {
       json = compact
     }
     indexed = IndexedEvent(scanned, in: bytes)
-    expiration = Self.expiration(scanned, in: bytes)
+    expiration = scanned.expiration(in: bytes)
     self.relay = relay
     self.receivedAt = receivedAt
     self.isKept = isKept
   }
+}
 
-  private static func expiration(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) -> Int64? {
-    var reader = TagReader(event, in: bytes)
+extension ScannedEvent {
+  /// When it ends (NIP-40), seconds since 1970; nil when it does not, or does not say so in a number.
+  func expiration(in bytes: UnsafeRawBufferPointer) -> Int64? {
+    var reader = TagReader(self, in: bytes)
     while reader.nextTag() {
       guard let name = reader.nextString(), name.equals("expiration", in: bytes), let value = reader.nextString() else {
         continue

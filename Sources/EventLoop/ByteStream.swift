@@ -131,8 +131,15 @@ public final class ByteStream {
   /// Offers unused input to `onInput` again, for a consumer that could not use it before but can now.
   public func offerRest() {
     guard rest.count > 0, stream != nil else { return }
-    rest.withBytes { bytes in onInput?(bytes) ?? 0 }
-    if stream == nil { rest.free() }
+    offerTakenRest()
+  }
+
+  /// The rest is taken out for the call, because the consumer may close the stream in the middle of it.
+  private func offerTakenRest() {
+    var taken = rest
+    rest = InputRest()
+    taken.withBytes { bytes in onInput?(bytes) ?? 0 }
+    if stream == nil { taken.free() } else { rest = taken }
   }
 
   private func provideBuffer(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
@@ -157,7 +164,7 @@ public final class ByteStream {
     }
     if rest.count >= Self.ownBufferThreshold {
       rest.didAppend(count)
-      rest.withBytes { bytes in onInput?(bytes) ?? 0 }
+      offerTakenRest()
     } else {
       let bytes = UnsafeMutableRawBufferPointer(rebasing: EventLoop.process.readBuffer[..<(rest.count + count)])
       let used = onInput?(bytes) ?? 0

@@ -61,6 +61,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     check = .allocate(capacity: 1)
     idle = .allocate(capacity: 1)
     readBuffer = .allocate(byteCount: Self.readBufferByteCount, alignment: 64)
+    StandardDescriptors.ensureOpen()
     // libuv writes to sockets with write(2): without this a peer's death kills the process.
     signal(SIGPIPE, SIG_IGN)
     let made = uv_loop_init(raw)

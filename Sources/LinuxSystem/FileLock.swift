@@ -65,13 +65,18 @@ public final class FileLock: Sendable {
   /// the lock stays held while the child, this object or any other copy lives.
   public func duplicate() throws(SystemFault) -> Int32 { try Descriptors.duplicate(descriptor) }
 
-  /// Somebody may have removed or replaced the file between our opening and locking it; then our lock guards nothing.
-  private func checkStillInPlace() throws(SystemFault) {
+  /// Whether the file at ``path`` is still the one we have locked. If somebody has removed or replaced it, our lock guards
+  /// nothing.
+  public var isInPlace: Bool {
     var ours = stat()
     var present = stat()
-    guard fstat(descriptor, &ours) == 0, stat(path, &present) == 0,
-      ours.st_ino == present.st_ino, ours.st_dev == present.st_dev
-    else {
+    return fstat(descriptor, &ours) == 0 && stat(path, &present) == 0
+      && ours.st_ino == present.st_ino && ours.st_dev == present.st_dev
+  }
+
+  /// That may happen between our opening and locking it.
+  private func checkStillInPlace() throws(SystemFault) {
+    guard isInPlace else {
       throw SystemFault(
         call: "flock", subject: path, code: ESTALE,
         advice: "The lock file was replaced at this moment. Nobody should remove it; try again.")

@@ -40,6 +40,22 @@ public enum ProcessTable {
     return true
   }
 
+  /// Whether the line of parents of a process leads to `ancestor`, or it is `ancestor`; nil if it is gone.
+  ///
+  /// For a subreaper that asks about itself this finds every descendant there is: whoever loses its parent becomes the
+  /// subreaper's child, whatever session it has made and whatever environment it has emptied.
+  public static func comes(_ process: Int32, from ancestor: Int32) -> Bool? {
+    var current = process
+    for _ in 0..<ancestorCountMaximum {
+      if current == ancestor { return true }
+      // One that ends on the way up has just handed its children to the subreaper.
+      guard let entry = entry(of: current) else { return current == process ? nil : true }
+      if entry.parent <= 1 { return entry.parent == ancestor }
+      current = entry.parent
+    }
+    return true
+  }
+
   /// Whether the environment a process was started with holds exactly this entry, as `ROOST_INSTANCE=0123abcd`.
   ///
   /// Nil if nothing can be told: it is gone, is in the middle of an exec, has no environment at all, or is not ours to

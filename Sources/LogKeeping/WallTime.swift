@@ -28,7 +28,7 @@ public struct WallTime: Sendable, Hashable, Comparable {
   }
 
   /// The same without punctuation, so that texts sort as times do and may be names of files: `20260301T120000000`.
-  var compactText: String {
+  public var compactText: String {
     let parts = self.parts
     return parts.date.joined() + "T" + parts.time.joined()
   }

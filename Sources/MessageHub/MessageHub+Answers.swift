@@ -42,6 +42,13 @@ extension MessageHub {
       accept(index, of: seat)
       deliveries[index].hasParts = true
       forgetPayload(of: index)
+      if payload.count > seats[deliveries[index].callerSeat].payloadMaximum {
+        returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+        refusePart(payload.count, of: index, actions: &actions)
+        pump(seat, now: now, actions: &actions)
+        updateBusy(seat, now)
+        return
+      }
       passPart(answer, payload, for: index, from: seat, now: now, actions: &actions)
     } else {
       counters.answered += 1
@@ -76,7 +83,7 @@ extension MessageHub {
   ) {
     returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
     let caller = deliveries[index].callerSeat
-    guard takesParts(caller) else { return }
+    guard takesParts(caller), payload.count <= seats[caller].payloadMaximum else { return }
     var header = header
     header.destination = seats[caller].endpoint
     useCredit(towards: caller, byteCount: payload.count)

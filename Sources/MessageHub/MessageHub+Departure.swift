@@ -150,7 +150,7 @@ extension MessageHub {
     refuse(
       index,
       Refusal(
-        .quarantined, "\(worker) died \(delivery.deaths) times with this message in hand; it is kept as a dead letter",
+        .quarantined, "\(worker) died \(delivery.deaths) times with this message in hand; it is set aside",
         outcome: .unknown),
       actions: &actions)
   }

@@ -44,6 +44,11 @@ extension MessageHub {
       return
     }
     let turn = seats[seat].turn
+    guard !seats[receiver].isConnected || payload.count <= seats[receiver].payloadMaximum else {
+      returnCredit(to: seat, turn: turn, byteCount: payload.count)
+      counters.dropped += 1
+      return
+    }
     if isOpenHanded(receiver) {
       returnCredit(to: seat, turn: turn, byteCount: payload.count)
       sendNow(header, to: receiver, payload: payload.isEmpty ? .none : .input, actions: &actions)
@@ -102,6 +107,10 @@ extension MessageHub {
         deliveries[index].ackGroup = group
         // Credit for the one frame received must come back once: the first copy that is held holds it.
         offerCopy(index, payload, kept: &kept, creditHolder: &creditHolder, now: now, actions: &actions)
+        continue
+      }
+      guard !seats[receiver].isConnected || payload.count <= seats[receiver].payloadMaximum else {
+        leaveOut(header.method, for: receiver)
         continue
       }
       var header = header

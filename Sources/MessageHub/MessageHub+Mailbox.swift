@@ -78,6 +78,11 @@ extension MessageHub {
         deliver(head.delivery, payload: head.payload, now: now, actions: &actions)
         continue
       }
+      guard head.payloadByteCount <= seats[seat].payloadMaximum else {
+        // It came while the worker was away, and its successor takes less.
+        counters.dropped += 1
+        continue
+      }
       var header = head.header
       header.destination = seats[seat].endpoint
       if let end = head.expiresAt { header.ttlMilliseconds = Self.millisecondsLeft(until: end, now) }
@@ -101,6 +106,10 @@ extension MessageHub {
         return
       }
       deliveries[index].header.ttlMilliseconds = Self.millisecondsLeft(until: end, now)
+    }
+    guard deliveries[index].payloadByteCount <= seats[seat].payloadMaximum else {
+      refuse(index, tooLong(index), actions: &actions)
+      return
     }
     markDelivered(index)
     if deliveries[index].header.flags.contains(.atMostOnce) {

@@ -15,7 +15,7 @@ extension MessageHub {
     seats[seat].role = role.number
     seats[seat].isWorker = true
     seats[seat].state = .closed
-    seats[seat].closedReason = "not started yet"
+    seats[seat].closedReason = "is not started yet"
     seats[seat].turn += 1
     seats[seat].firstTurn = seats[seat].turn
     membersByRole[role.number, default: []].append(seat)
@@ -46,28 +46,30 @@ extension MessageHub {
 
   // MARK: Coming
 
-  /// Seats a client.
+  /// Seats a client, which takes frames of `lengthMaximum` bytes at most, as the length field counts them.
   ///
   /// - Returns: its seat; nil when none is free.
-  public mutating func joinClient(name: String, role: Role, window: Window) -> Int? {
+  public mutating func joinClient(name: String, role: Role, window: Window, lengthMaximum: Int = .max) -> Int? {
     guard let seat = takeSeat() else { return nil }
     seats[seat].name = name
     seats[seat].role = role.number
-    begin(seat, grantedByPeer: window)
+    begin(seat, grantedByPeer: window, lengthMaximum)
     seats[seat].state = .ready
     return seat
   }
 
-  /// Seats a worker's new connection on the worker's own seat. It gets work once it says READY.
-  public mutating func joinWorker(_ seat: Int, serves: [UInt16], window: Window) {
+  /// Seats a worker's new connection on the worker's own seat, with the longest frame it takes. It gets work once it says
+  /// READY.
+  public mutating func joinWorker(_ seat: Int, serves: [UInt16], window: Window, lengthMaximum: Int = .max) {
     precondition(!seats[seat].isConnected, "one connection a seat")
-    begin(seat, grantedByPeer: window)
+    begin(seat, grantedByPeer: window, lengthMaximum)
     seats[seat].serves = serves
     seats[seat].state = .greeted
   }
 
-  private mutating func begin(_ seat: Int, grantedByPeer window: Window) {
+  private mutating func begin(_ seat: Int, grantedByPeer window: Window, _ lengthMaximum: Int) {
     seats[seat].turn += 1
+    seats[seat].payloadMaximum = lengthMaximum - (FrameHeader.byteCount - 4)
     seats[seat].window = limits.window
     seats[seat].received = Credit(frames: 0, bytes: 0)
     seats[seat].allowed = Credit(frames: limits.window.frames, bytes: limits.window.bytes)
@@ -106,7 +108,7 @@ extension MessageHub {
     if seats[seat].state == .closed { seats[seat].state = .away }
   }
 
-  /// Work for the worker is refused from now on, and what waits is answered.
+  /// Work for the worker is refused from now on, and what waits is answered; `reason` goes on after the worker's name.
   public mutating func closeMailbox(
     _ seat: Int, reason: String, retryAfterMilliseconds: UInt32? = nil, now: Instant, actions: inout [HubAction]
   ) {
@@ -213,8 +215,9 @@ extension MessageHub {
   public mutating func register(
     methods: [String], of role: Role
   ) throws(AccessTable.ServeProblem) -> (numbers: [UInt16], grew: Bool) {
-    defer { routes = RouteTable(table) }  // Also when it throws: what came before the method at fault is in the table.
-    return try table.register(methods: methods, of: role)
+    let (numbers, grew) = try table.register(methods: methods, of: role)
+    if grew { routes = RouteTable(table) }
+    return (numbers, grew)
   }
 
   /// Takes over changed bounds. Peers keep the window that they were told.

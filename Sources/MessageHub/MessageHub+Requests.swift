@@ -141,7 +141,7 @@ extension MessageHub {
 
   func refusalWhenClosed(_ seat: Int, outcome: Outcome = .notStarted) -> Refusal {
     Refusal(
-      .unavailable, "\(seats[seat].name) is not running: \(seats[seat].closedReason)", outcome: outcome,
+      .unavailable, "\(seats[seat].name) \(seats[seat].closedReason)", outcome: outcome,
       retryAfterMilliseconds: seats[seat].retryAfterMilliseconds)
   }
 
@@ -188,7 +188,14 @@ extension MessageHub {
       return
     }
     guard seats[seat].isConnected, seats[seat].endpoint == deliveries[index].header.source else { return }
-    var header = header
+    var (header, payload) = (header, payload)
+    if header.payloadByteCount > seats[seat].payloadMaximum {
+      let bytes = JSONPayload.encode(Self.answerTooLong(header.payloadByteCount, seats[seat].payloadMaximum, .done))
+      header.type = .error
+      header.flags = []
+      header.payloadByteCount = bytes.count
+      payload = .stored(bytes)
+    }
     header.destination = seats[seat].endpoint
     if deliveries[index].queuedParts > 0 {
       enqueueAnswer(

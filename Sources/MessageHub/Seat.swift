@@ -58,6 +58,8 @@ struct Seat {
   var announced = Credit(frames: 0, bytes: 0)
   var isLagging = false
   var lastId: UInt64 = 0
+  /// The most payload a frame to the peer may have.
+  var payloadMaximum = Int.max
 
   // What we may send the peer.
   var sent = Credit(frames: 0, bytes: 0)

@@ -26,10 +26,10 @@ extension RelaySession {
     case .ok(let id, let isAccepted, let reason): return receivedOK(id, isAccepted: isAccepted, reason, at: now)
     case .notice(let text):
       counters.notices += 1
-      return [.reportNotice(text)]
+      return remark(.reportNotice(text), at: now)
     case .authentication(let challenge):
       self.challenge = challenge
-      return [.reportChallenge(challenge)]
+      return remark(.reportChallenge(challenge), at: now)
     case .count(let subscription, _, _, _):
       countUnclaimed(subscription)
       return []
@@ -43,6 +43,11 @@ extension RelaySession {
     counters.messages += 1
     counters.messageBytes += UInt64(byteCount)
     return countGarbage(at: now)
+  }
+
+  private mutating func remark(_ action: SessionAction, at now: Instant) -> [SessionAction] {
+    guard let leftOut = remarks.take(limits, at: now) else { return [] }
+    return leftOut > 0 ? [.reportLeftOut(leftOut), action] : [action]
   }
 
   private mutating func countGarbage(at now: Instant) -> [SessionAction] {

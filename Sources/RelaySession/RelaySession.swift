@@ -75,6 +75,7 @@ public struct RelaySession: Sendable {
   var state = State.idle
   var requests = Requests()
   var publishes = Publishes()
+  var remarks = RemarkBudget()
   private var generator: SeededGenerator
   private var backoff: Backoff
   private var wantsOpen = false

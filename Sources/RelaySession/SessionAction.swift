@@ -110,6 +110,8 @@ public enum SessionAction: Hashable, Sendable {
   case failPublish(PublishKey, WorkFailure)
   /// The relay says something for people.
   case reportNotice(RelayReason)
+  /// Tell that so many NOTICE and AUTH messages were left out before the one that follows.
+  case reportLeftOut(UInt64)
   /// The relay wants this challenge signed (NIP-42).
   case reportChallenge(String)
   /// Stop, or go on, reading from the relay.

@@ -15,6 +15,11 @@ public struct SessionLimits: Sendable, Hashable {
   /// Messages on one connection that are not understood, before it is closed.
   public var garbageMaximum = 100
 
+  /// NOTICE and AUTH messages that are reported within ``remarkWindowMilliseconds``; others are counted.
+  public var remarkMaximum = 10
+  /// The time in which those are counted.
+  public var remarkWindowMilliseconds: UInt64 = 60_000
+
   /// First window of the back-off, in milliseconds; each failure doubles it.
   public var retryBaseMilliseconds: UInt64 = 1_000
   /// Largest window of the back-off; after a failed name look-up it is the window at once.

@@ -3,7 +3,8 @@ public import Contracts
 /// What `roost dead-letters` prints.
 public enum DeadLetterText {
   /// A line a letter.
-  public static func table(_ letters: [DeadLetterRecord], _ style: Style) -> [String] {
+  public static func table(_ result: DeadLettersResult, _ style: Style) -> [String] {
+    let letters = result.letters
     guard !letters.isEmpty else { return ["No dead letters."] }
     var table = TextTable([
       .init(title: "ID", columnsMaximum: 32), .init(title: "TIME"), .init(title: "WORKER"), .init(title: "METHOD"),
@@ -15,7 +16,7 @@ public enum DeadLetterText {
         .init(letter.method), .init("\(letter.deliveries)"), .init(letter.sender),
       ])
     }
-    return table.lines(style)
+    return table.lines(style) + (result.sentence.map { ["", VisibleText.make($0)] } ?? [])
   }
 
   /// One letter, whole.

@@ -35,7 +35,10 @@ public struct StateReport: Hashable, Sendable {
   public func sentences(now: Instant) -> [String] {
     // Of what has just happened nobody wants to read for how long.
     let isNew = now.milliseconds(since: since) < Self.newMilliseconds
-    var sentences = ["\(name) \(stateSentence)\(isNew ? "" : ", for \(now.spoken(since: since))")."]
+    let sentence = stateSentence
+    // After an advice it would sound as if the advice had that age.
+    let age = sentence.contains(". ") ? ". So it has been for " : ", for "
+    var sentences = ["\(name) \(sentence)\(isNew ? "" : age + now.spoken(since: since))."]
     for (timer, instant) in timers.sorted(by: { $0.value < $1.value }) where instant != nextAttempt {
       sentences.append("\(timer.sentence(in: instant.spoken(since: now))).")
     }

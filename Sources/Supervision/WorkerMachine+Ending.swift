@@ -16,7 +16,7 @@ extension WorkerMachine {
   mutating func busEnded(_ turn: inout Turn) {
     guard let life = incarnation, life.pid != nil, !life.busHasEnded else { return }
     incarnation?.busHasEnded = true
-    letLeave("has closed its bus", &turn)
+    letLeave("has left its bus", &turn)
     concludeIfOver(&turn)
   }
 

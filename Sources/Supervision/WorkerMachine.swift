@@ -179,7 +179,7 @@ extension WorkerMachine {
     turn.actions.append(
       .announce(StateChange(name: name, from: previous, to: next, sentence: sentence, at: turn.now)))
     if !next.kind.keepsMailbox && previous.kind.keepsMailbox {
-      turn.actions.append(.closeMailbox(reason: "\(name) \(sentence)"))
+      turn.actions.append(.closeMailbox(reason: sentence))
     }
   }
 

@@ -39,6 +39,12 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
   /// What the server's answer was, if there was one.
   public let refusal: UpgradeRefusal?
 
+  /// How long the server asked to be left alone (`Retry-After`, in seconds only), if it did.
+  public var retryAfterMilliseconds: UInt64? {
+    guard case .status(_, _, let seconds?)? = refusal else { return nil }
+    return UInt64(seconds) * 1_000
+  }
+
   /// A fault with an endpoint.
   public init(
     _ code: Code, endpoint: String, detail: String, cause: LoopFault? = nil, refusal: UpgradeRefusal? = nil

@@ -65,6 +65,29 @@ final class CommandSession {
     }
   }
 
+  /// From now on the first Ctrl-C or SIGTERM calls `body`, and the next calls `giveUp` and ends the program.
+  func onFirstInterrupt(
+    _ body: @escaping @EventLoopActor () -> Void, giveUp: @escaping @EventLoopActor () -> Void = {}
+  ) throws(Refusal) {
+    var isFirst = true
+    signals = []
+    for number in [SIGINT, SIGTERM] {
+      do throws(LoopFault) {
+        signals.append(
+          try SignalWatcher(number) { [unowned self] in
+            if !isFirst {
+              giveUp()
+              leave(.interrupted)
+            }
+            isFirst = false
+            body()
+          })
+      } catch {
+        throw Refusal(.failed, "\(error)", outcome: .notStarted)
+      }
+    }
+  }
+
   /// Leaves the bus and the program.
   func leave(_ status: ExitStatus) -> Never {
     client.close()

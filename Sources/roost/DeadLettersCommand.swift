@@ -19,7 +19,7 @@ struct DeadLetters: ParsableCommand {
     func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
       try await session.show(
         SupervisorMethod.deadLetters, DeadLettersRequest(action: "list"), isIdempotent: true
-      ) { (result: DeadLettersResult, style) in DeadLetterText.table(result.letters, style) }
+      ) { (result: DeadLettersResult, style) in DeadLetterText.table(result, style) }
       return .done
     }
   }
@@ -34,7 +34,8 @@ struct DeadLetters: ParsableCommand {
       try await session.show(
         SupervisorMethod.deadLetters, DeadLettersRequest(action: "show", id: id), isIdempotent: true
       ) { (result: DeadLettersResult, style) in
-        Array(result.letters.map { DeadLetterText.details($0, style) }.joined(separator: [""]))
+        result.letters.flatMap { DeadLetterText.details($0, style) }
+          + (result.sentence.map { ["", VisibleText.make($0)] } ?? [])
       }
       return .done
     }

@@ -28,6 +28,7 @@ struct Logs: LoopCommand {
     let answer = try await session.client.stream(
       SupervisorMethod.logs, json: request, options: RequestOptions(ttlMilliseconds: ttl))
     try session.onInterrupt(.done) { answer.cancel() }
+    if follow { session.output.leaveWithReader() }
     var formatter = LogLines(session.style)
     var isEmpty = true
     while let part = try await answer.next() {
@@ -61,6 +62,7 @@ struct Events: LoopCommand {
       onEvent: { payload in queue.append(Self.line(payload, session)) })
     subscription.onEnd = { queue.end($0) }
     try session.onInterrupt(.done) { subscription.cancel() }
+    session.output.leaveWithReader()
     while true {
       let line = try await queue.next()
       await session.output.writeLine(line)

@@ -19,7 +19,9 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Workers",
         subcommands: [Start.self, Stop.self, Restart.self, Hold.self, Attach.self, Reload.self, Log.self]),
-      CommandGroup(name: "Messages", subcommands: [Call.self, Pipe.self]),
+      CommandGroup(
+        name: "Messages",
+        subcommands: [Call.self, Pipe.self, Record.self, RecordingFiles.self, ReplayFile.self]),
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])
 

@@ -16,6 +16,20 @@ final class StandardOutput {
   /// How long one look at a full pipe may take before the loop gets its turn, in milliseconds.
   private static let lookMilliseconds: Int32 = 20
 
+  private let lookTimer = LoopTimer()
+  /// How often it is looked whether the reader is still there while nothing is written, in milliseconds.
+  private static let readerLookMilliseconds: UInt64 = 200
+
+  /// From now on the program ends quietly when its reader goes, also while there is nothing to write: `roost logs -f | head`
+  /// must not wait for the next line to find out.
+  func leaveWithReader() {
+    lookTimer.set(afterMilliseconds: Self.readerLookMilliseconds) { [unowned self] in
+      var entry = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      if poll(&entry, 1, 0) > 0, entry.revents & Int16(POLLERR | POLLHUP) != 0 { exit(0) }
+      leaveWithReader()
+    }
+  }
+
   /// Writes all of `bytes`; waits for those who came before, and for the reader.
   func write(_ bytes: [UInt8]) async {
     while isWriting { await withCheckedContinuation { line.append($0) } }

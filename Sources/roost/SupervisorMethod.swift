@@ -11,6 +11,7 @@ enum SupervisorMethod {
   static let logLevel = "supervisor.log-level"
   static let why = "supervisor.why"
   static let deadLetters = "supervisor.dead-letters"
+  static let record = "supervisor.record"
   static let doctor = "supervisor.doctor"
   /// The topic of state changes.
   static let events = "supervisor.events"

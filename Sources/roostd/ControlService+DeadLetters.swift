@@ -16,8 +16,8 @@ extension ControlService {
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         switch request.action {
-        case "list": reply(call, DeadLettersResult(letters: try await listing()))
-        case "show": reply(call, DeadLettersResult(letters: [try await letter(request)]))
+        case "list": reply(call, fitting(try await listing(), for: call))
+        case "show": reply(call, fitting(try await letter(request), for: call))
         case "drop": try await drop(call, request)
         case "retry": try await retry(call, request)
         default:
@@ -58,7 +58,13 @@ extension ControlService {
     }
     await daemon.countDeadLetters()
     let what = request.id == "all" ? "All dead letters are" : "Dead letter \(request.id ?? "") is"
-    reply(call, DeadLettersResult(letters: dropped, sentence: "\(what) gone."))
+    // Without payloads, which are gone as well, and may be longer than any frame.
+    let letters = dropped.map { letter in
+      var letter = letter
+      letter.payload = ""
+      return letter
+    }
+    reply(call, DeadLettersResult(letters: fitting(letters, for: call).letters, sentence: "\(what) gone."))
   }
 
   /// Delivers the letter once more, alone like any message; it is dropped when it is answered at last.

@@ -86,8 +86,13 @@ extension ControlService {
     let worker = try worker(request.worker)
     return WhyResult(
       worker: worker.name, state: worker.machine.state.kind.rawValue, sentences: explain(worker),
-      lastLines: daemon.logs.tail(worker: worker.name, lines: 8).map(\.record))
+      lastLines: daemon.logs.tail(worker: worker.name, lines: 8).map {
+        $0.record.shortened(toByteCount: Self.whyLineByteCountMaximum)
+      })
   }
+
+  /// Bytes shown of each of the last lines; `roost logs` has all of them.
+  private static let whyLineByteCountMaximum = 1_000
 
   /// What there is to say about a worker's state: its life, its mail, its dependencies.
   func explain(_ worker: ManagedWorker) -> [String] {

@@ -18,6 +18,10 @@ final class ControlService {
   unowned let daemon: Daemon
   private var followers: [HubCall: LogStream] = [:]
   var retries: [UInt64: Retry] = [:]
+  /// Recordings whose callers wait for them.
+  var recordings: [HubCall: BusRecording] = [:]
+  /// Recordings whose last byte is not written; at most `BusRecording.countMaximum`.
+  var openRecordingCount = 0
 
   init(daemon: Daemon) { self.daemon = daemon }
 
@@ -38,6 +42,7 @@ final class ControlService {
       case "supervisor.why": reply(call, try why(try arguments(WhyRequest.self, payload)))
       case "supervisor.dead-letters": deadLetters(call, try arguments(DeadLettersRequest.self, payload))
       case "supervisor.doctor": reply(call, doctor())
+      case "supervisor.record": try record(call, try arguments(RecordRequest.self, payload))
       case "supervisor.shutdown":
         reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
         daemon.stop(.asked("roost"))
@@ -49,7 +54,10 @@ final class ControlService {
   }
 
   /// The caller gave up, or left.
-  func cancelled(_ call: HubCall) { followers.removeValue(forKey: call)?.end() }
+  func cancelled(_ call: HubCall) {
+    followers.removeValue(forKey: call)?.end()
+    recordingCancelled(call)
+  }
 
   /// A caller whose mailbox was full has room again.
   func mayContinue(_ seat: Int) {
@@ -58,8 +66,10 @@ final class ControlService {
 
   // MARK: Answering
 
-  func reply(_ call: HubCall, _ value: some Encodable) {
-    daemon.shell.change { hub, actions in hub.answer(call, payload: JSONPayload.encode(value), actions: &actions) }
+  func reply(_ call: HubCall, _ value: some Encodable) { reply(call, JSONPayload.encode(value)) }
+
+  func reply(_ call: HubCall, _ payload: [UInt8]) {
+    daemon.shell.change { hub, actions in hub.answer(call, payload: payload, actions: &actions) }
   }
 
   func refuse(_ call: HubCall, _ refusal: Refusal) {
@@ -67,10 +77,12 @@ final class ControlService {
   }
 
   /// Sends a part; false when the caller has no room for more now.
-  func part(_ call: HubCall, _ value: some Encodable) -> Bool {
+  func part(_ call: HubCall, _ value: some Encodable) -> Bool { part(call, JSONPayload.encode(value)) }
+
+  func part(_ call: HubCall, _ payload: [UInt8]) -> Bool {
     var hasRoom = false
     daemon.shell.change { hub, actions in
-      hasRoom = hub.answer(call, payload: JSONPayload.encode(value), more: true, actions: &actions)
+      hasRoom = hub.answer(call, payload: payload, more: true, actions: &actions)
     }
     return hasRoom
   }
@@ -198,9 +210,8 @@ final class ControlService {
       if let worker = daemon.worker(named: name), worker.role != role {
         throw Refusal(.badRequest, "\(name) has role '\(worker.role)', not '\(role)'", outcome: .notStarted)
       }
-      guard name.utf8.count <= Hello.nameByteCountMaximum, !name.isEmpty else {
-        throw Refusal(.badRequest, "a name has 1 to \(Hello.nameByteCountMaximum) bytes", outcome: .notStarted)
-      }
+      // It becomes a part of a command line that people paste into their shells.
+      if let complaint = Names.complaint(about: name) { throw Refusal(.badRequest, complaint, outcome: .notStarted) }
       return name
     }
     let candidates = daemon.workers.filter { $0.role == role }
@@ -246,16 +257,11 @@ final class ControlService {
     let lines = min(max(request.lines ?? 50, 0), 10_000)
     let records = daemon.logs.tail(worker: request.worker, lines: lines).map(\.record)
     guard request.follow == true else {
-      // In parts: many long lines would not fit into one frame.
-      var rest = records[...]
-      while rest.count > LogStream.partMaximum {
-        _ = part(call, Array(rest.prefix(LogStream.partMaximum)))
-        rest = rest.dropFirst(LogStream.partMaximum)
-      }
-      reply(call, Array(rest))
+      replyLines(call, records)
       return
     }
-    let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in part(call, records)
+    let follower = LogStream(worker: request.worker, book: daemon.logs) { [unowned self] records in
+      sendLines(call, records)
     }
     followers[call] = follower
     follower.begin(with: records)

@@ -4,6 +4,7 @@ import EventLoop
 import Frames
 import LogKeeping
 import MessageHub
+import Recordings
 import Supervision
 
 // What `roost reload` and SIGHUP change in a running supervisor.
@@ -82,6 +83,7 @@ extension Daemon {
   /// A worker that was to leave is gone.
   private func left(_ worker: ManagedWorker) {
     workers.removeAll { $0 === worker }
+    worker.recording?.end(RecordingEnd(.connection, "the worker has left the configuration"))
     shell.change { hub, _ in hub.releaseSeat(worker.seat) }
     if stopping == nil {
       do { try place(worker.name) } catch { log(.error, "supervision", "\(worker.name) cannot be started: \(error)") }

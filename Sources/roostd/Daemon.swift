@@ -53,15 +53,21 @@ final class Daemon {
   private let stopTimer = LoopTimer()
   private(set) var isFinished = false
   private let notifier: ServiceNotifier?
+  /// Dead letters on disk and in memory, as last counted.
+  var deadLetterCount = 0
+  /// Letters that are being written.
+  var deadLettersInHand = 0
   private var refusalLog = RefusalLog()
+  var premises: Premises
 
   enum StopReason { case asked(String), escalated(String) }
 
   init(
-    _ configuration: SupervisorConfiguration, programPath: String, notifier: ServiceNotifier?,
+    _ configuration: SupervisorConfiguration, premises: Premises, programPath: String, notifier: ServiceNotifier?,
     reread: @escaping @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
   ) {
     self.configuration = configuration
+    self.premises = premises
     self.programPath = programPath
     self.reread = reread
     self.notifier = notifier
@@ -132,8 +138,7 @@ final class Daemon {
 
   private func listen() throws {
     let path = configuration.supervisor.socket
-    // The lock of the run directory is ours, so a socket that is there belongs to nobody any more.
-    unlink(path)
+    try clearSocket(path)
     let old = umask(0o077)
     defer { umask(old) }
     listener = try StreamListener(path: path) { [unowned self] stream in accepted(stream) }
@@ -197,6 +202,9 @@ final class Daemon {
     if refusalLog.shouldLog(now: EventLoop.process.now) {
       log(.warning, "door", "\(connection.name) was refused: \(refusal.message) (\(refusal.code))")
     }
+    if case .managed(let name, let generation) = connection.origin {
+      worker(named: name)?.refusedAtDoor(generation, refusal)
+    }
     connection.cut(refusal)
   }
 
@@ -222,13 +230,6 @@ final class Daemon {
       !managedPids.contains(process)
         && ProcessTable.environment(of: process, holds: "ROOST_INSTANCE=\(instance)") == true
         && ProcessTable.environment(of: process, holds: "ROOST_WORKER=\(name)") == true
-    }
-  }
-
-  func descendsFromWorker(_ process: Int32) -> Bool {
-    workers.contains { worker in
-      guard let pid = worker.process?.pid, pid > 1 else { return false }
-      return ProcessTable.descends(process, from: pid)
     }
   }
 
@@ -283,33 +284,15 @@ final class Daemon {
       guard payload != lastRegistry else { return }
       lastRegistry = payload
       for connection in shell.allConnections {
+        guard connection.takes(payloadByteCount: payload.count) else {
+          refused(connection, Refusal(.badLength, "REGISTRY now has \(payload.count) bytes, more than was agreed"))
+          continue
+        }
         payload.withUnsafeBytes {
           connection.send(FrameHeader(type: .registry, payloadByteCount: payload.count), $0)
         }
       }
     }
-  }
-
-  private func keep(_ letter: DeadLetter) {
-    let method = shell.hub.table[letter.header.method]?.name ?? "\(letter.header.method)"
-    let text = "\(letter.worker) died \(letter.deliveries) times with \(method) from \(letter.sender) in hand"
-    let record = DeadLetterRecord(letter, method: method)
-    EventLoopActor.task { [deadLetters, self] in
-      do throws(DeadLetterFault) {
-        log(.error, "hub", "\(text); kept as dead letter \(try await deadLetters.keep(record).id)")
-      } catch {
-        log(.error, "hub", "\(text); \(error)")
-      }
-      await countDeadLetters()
-    }
-  }
-
-  /// Dead letters on disk and in memory, as last counted.
-  private(set) var deadLetterCount = 0
-
-  func countDeadLetters() async {
-    // A directory that cannot be read is told by the doctor; the last count stands.
-    do throws(SystemFault) { deadLetterCount = try await deadLetters.list().letters.count } catch {}
   }
 
   // MARK: Housekeeping
@@ -329,6 +312,7 @@ final class Daemon {
         refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
       }
     }
+    if stopping == nil { mendPremises() }
     if stopping == nil { rebindIfReplaced() }
     housekeepingTimer.set(afterMilliseconds: housekeepingMilliseconds) { [unowned self] in housekeep() }
   }
@@ -347,11 +331,6 @@ final class Daemon {
     log(.warning, "bus", "\(configuration.supervisor.socket) was removed or replaced; listening there again")
     listener?.close()
     do { try listen() } catch { log(.error, "bus", "cannot listen again: \(error)") }
-  }
-
-  private static func inode(of path: String) -> UInt64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
   }
 
   private func watchSignals() throws {
@@ -429,9 +408,11 @@ final class Daemon {
       connection.close("the supervisor stops")
     }
     log(.notice, "supervision", "stopped")
-    let leave: @EventLoopActor () -> Void = { [logs] in
-      EventLoopActor.task {
+    let leave: @EventLoopActor () -> Void = { [logs, control] in
+      EventLoopActor.task { [self] in
+        await settleDeadLetters(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
         _ = await logs.flush(until: EventLoop.process.now.advanced(milliseconds: Self.flushMilliseconds))
+        await control.recordingsWritten(withinMilliseconds: Self.flushMilliseconds)
         EventLoop.process.stop()
       }
     }

@@ -88,7 +88,10 @@ final class Door {
       let names = daemon.shell.hub.table.roles.keys.filter { $0 != Role.supervisor.name }
       throw Refusal(.notPermitted, "there is no role '\(hello.role)'\(NearestName.hint(hello.role, among: names))")
     }
-    if daemon.descendsFromWorker(credentials.process) {
+    guard let isDescendant = daemon.descendsFromWorker(credentials.process) else {
+      throw Refusal(.notPermitted, "pid \(credentials.process), which made this connection, is gone")
+    }
+    guard !isDescendant else {
       throw Refusal(
         .notPermitted, "pid \(credentials.process) was started by a managed worker; those have their own bus")
     }
@@ -113,7 +116,8 @@ final class Door {
     guard hello.methods?.isEmpty ?? true else {
       throw Refusal(.notPermitted, "a client serves nothing; attach as a worker's role with 'roost attach'")
     }
-    let seat = daemon.shell.hub.joinClient(name: hello.name, role: .client, window: hello.window ?? .standard)
+    let seat = daemon.shell.hub.joinClient(
+      name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello))
     guard let seat else { throw Refusal(.full, "all seats of the bus are taken") }
     daemon.shell.seat(connection, at: seat)
     connection.onEnd = { [unowned daemon] _ in _ = daemon.shell.unseat(seat) }
@@ -133,21 +137,28 @@ final class Door {
       throw Refusal(.badToken, error.description)
     }
     connection.name = ticket.name
+    // Before anybody makes room for one that could not be let in.
+    let serves = try register(hello, role)
     if let worker = daemon.worker(named: ticket.name) {
+      guard worker.role == role, !worker.isLeaving else {
+        throw Refusal(.nameTaken, "since the token was issued, a reload has given \(ticket.name) to another worker")
+      }
       // Waits unread until the managed instance is gone; its frames stay in the kernel, or in the stream.
       connection.hold()
       connection.didJoin()
       worker.visit(ManagedWorker.Visitor(connection: connection, hello: hello, pid: credentials.process))
       return
     }
-    try seatGuest(connection, hello, role, name: ticket.name)
+    guard !daemon.shell.allConnections.contains(where: { $0.attachedTo == ticket.name }) else {
+      throw Refusal(.nameTaken, "\(ticket.name) is attached already")
+    }
+    try seatGuest(connection, hello, role, serves, name: ticket.name)
   }
 
   /// A worker of people's own that `supervisor.conf` does not name: it has a seat for as long as it stays.
   private func seatGuest(
-    _ connection: PeerConnection, _ hello: Hello, _ role: Role, name: String
+    _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ serves: [UInt16], name: String
   ) throws(Refusal) {
-    let serves = try register(hello, role)
     guard let seat = daemon.shell.hub.reserveSeat(name: name, role: role) else {
       throw Refusal(.full, "all seats of the bus are taken")
     }
@@ -157,7 +168,7 @@ final class Door {
     connection.onEnd = { [unowned daemon] _ in
       _ = daemon.shell.unseat(seat)
       daemon.shell.change { hub, actions in
-        hub.closeMailbox(seat, reason: "\(name) has left", now: EventLoop.process.now, actions: &actions)
+        hub.closeMailbox(seat, reason: "has left", now: EventLoop.process.now, actions: &actions)
         hub.releaseSeat(seat)
       }
       daemon.registryChanged()
@@ -181,7 +192,9 @@ final class Door {
     _ connection: PeerConnection, _ hello: Hello, _ serves: [UInt16], seat: Int, configuration: WorkerConfiguration?
   ) {
     let ended = connection.onEnd
-    daemon.shell.change { hub, _ in hub.joinWorker(seat, serves: serves, window: hello.window ?? .standard) }
+    daemon.shell.change { hub, _ in
+      hub.joinWorker(seat, serves: serves, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello))
+    }
     daemon.shell.seat(connection, at: seat)
     connection.onEnd = ended
     welcome(connection, hello, seat, configuration: configuration)
@@ -191,14 +204,27 @@ final class Door {
   private func welcome(
     _ connection: PeerConnection, _ hello: Hello, _ seat: Int, configuration: WorkerConfiguration?
   ) {
-    let limit = min(daemon.configuration.bus.frameLimit, hello.frameLimit ?? FrameReader.defaultLengthMaximum)
+    let limit = frameLimit(hello)
     connection.limitFrames(to: limit)
+    daemon.workers.first { $0.seat == seat }?.recordGreeting(connection, hello)
     var welcome = Welcome(
       endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.shell.hub.limits.window,
       registry: daemon.shell.hub.registry())
     if let configuration { welcome.configuration = JSONValue(configuration.settings) }
     if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }
-    connection.send(.welcome, json: welcome)
+    let payload = JSONPayload.encode(welcome)
+    guard payload.count + FrameHeader.byteCount <= limit else {
+      daemon.refused(
+        connection,
+        Refusal(.badLength, "WELCOME with the registry has \(payload.count) bytes, more than the agreed \(limit)"))
+      return
+    }
+    payload.withUnsafeBytes { connection.send(FrameHeader(type: .welcome, payloadByteCount: $0.count), $0) }
+  }
+
+  /// What both sides take: the smaller of the two.
+  private func frameLimit(_ hello: Hello) -> Int {
+    min(daemon.configuration.bus.frameLimit, hello.frameLimit ?? FrameReader.defaultLengthMaximum)
   }
 }
 

@@ -3,6 +3,7 @@ import Contracts
 import EventLoop
 import Frames
 import MessageHub
+import Recordings
 
 /// Performs what the hub machine decides: writes frames, cuts connections, keeps the one timer.
 ///
@@ -80,6 +81,7 @@ final class HubShell {
     }
     let now = EventLoop.process.turnStart
     while connection.seat == seat, !connection.stream.isClosed, let (header, payload) = try run.next() {
+      connection.recording?.record(.fromWorker, header, payload)
       hub.received(header, payload: payload, from: seat, now: now, actions: &gathered)
       perform(&gathered, input: payload)
       gathered.removeAll(keepingCapacity: true)

@@ -24,6 +24,9 @@ final class ManagedWorker {
   var status: Status?
   unowned let daemon: Daemon
 
+  /// What is being recorded of it, or waits for its next start to be.
+  var recording: BusRecording?
+
   /// Whether the configuration does not name it any more, or names another in its place.
   var isLeaving = false
 
@@ -157,6 +160,7 @@ final class ManagedWorker {
       return
     case .granted: break
     }
+    daemon.mendPremises()
     do {
       let lockPath = daemon.configuration.supervisor.runDirectory + "/locks/\(name).lock"
       switch try FileLock.attempt(path: lockPath, information: "\(name) started by roostd pid \(getpid())") {
@@ -306,6 +310,15 @@ final class ManagedWorker {
       receive(.violated(generation: generation, code: code.rawValue))
     }
   }
+
+  /// Our own process was not let in: it broke the protocol before it had a seat.
+  func refusedAtDoor(_ generation: UInt32, _ refusal: Refusal) {
+    let reason = String(refusal.message.prefix(Self.reasonCountMaximum))
+    receive(.violated(generation: generation, code: "\(refusal.code): \(reason)"))
+  }
+
+  /// Characters of a refusal that are kept: some of it are the peer's own words.
+  private static let reasonCountMaximum = 200
 
   // MARK: Attached
 

@@ -2,6 +2,7 @@ import Clocks
 import EventLoop
 import Frames
 import LinuxSystem
+import Recordings
 
 /// One connection to the bus, managed, attached or client: its stream, its seat once it has one, and what the kernel says
 /// of the process at its other end.
@@ -28,6 +29,8 @@ final class PeerConnection {
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?
+  /// Hears of every frame, while somebody records this connection.
+  var recording: BusRecording?
   /// Frames of this connection go here. What it leaves is offered to whoever stands here then, or kept until the next read.
   var onFrames: (@EventLoopActor (inout FrameRun) throws(FrameViolation) -> Void)?
   /// Called once at the end, whoever ended it.
@@ -86,6 +89,9 @@ final class PeerConnection {
   /// Both sides agreed on this length limit.
   func limitFrames(to limit: Int) { reader.lengthMaximum = limit }
 
+  /// Whether the other side takes a frame with so much payload.
+  func takes(payloadByteCount: Int) -> Bool { payloadByteCount + FrameHeader.byteCount <= reader.lengthMaximum }
+
   /// Whether output has been waiting without any of it being read for so long. Meant to be asked every few seconds.
   func isStalled(now: Instant, milliseconds: UInt64) -> Bool {
     let pending = stream.pendingByteCount
@@ -97,6 +103,7 @@ final class PeerConnection {
   }
 
   func send(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
+    recording?.record(.toWorker, header, payload)
     stream.write(byteCount: FrameHeader.byteCount + payload.count) { bytes in
       guard let base = bytes.baseAddress else { return }
       header.write(to: base)
@@ -132,6 +139,8 @@ final class PeerConnection {
     stream.close()
     processWatcher?.close()
     processWatcher = nil
+    recording?.end(RecordingEnd(.connection, reason))
+    recording = nil
     let callback = onEnd
     onEnd = nil
     onFrames = nil

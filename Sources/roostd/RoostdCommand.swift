@@ -35,6 +35,7 @@ struct RoostdCommand: ParsableCommand {
   }
 
   mutating func run() throws {
+    StandardDescriptors.ensureOpen()
     let surroundings = Self.surroundings()
     let path = config
     let loaded: SupervisorConfiguration
@@ -46,10 +47,7 @@ struct RoostdCommand: ParsableCommand {
       if effective { Self.print(loaded.effective) } else { Self.print("\(loaded.file) is good.\n") }
       return
     }
-    let lock = try Self.prepare(loaded)
-    let result = Self.supervise(loaded, surroundings, path)
-    withExtendedLifetime(lock) {}
-    throw ExitCode(result)
+    throw ExitCode(Self.supervise(loaded, try Self.premises(loaded), surroundings, path))
   }
 
   private static func load(
@@ -84,43 +82,24 @@ struct RoostdCommand: ParsableCommand {
       environment: environment, currentDirectory: directory, programDirectory: String(program[..<slash]))
   }
 
-  /// Directories and the lock that makes this the only supervisor of them.
-  private static func prepare(_ configuration: SupervisorConfiguration) throws -> [FileLock] {
-    let settings = configuration.supervisor
-    do {
-      for path in [
-        settings.stateDirectory, settings.runDirectory, settings.logDirectory, settings.runDirectory + "/locks",
-        settings.stateDirectory + "/dead-letters",
-      ] {
-        try PrivateDirectory.ensure(path)
-      }
-      // Both: two supervisors with different run directories must not share a state directory.
-      var locks: [FileLock] = []
-      for path in [settings.runDirectory + "/roostd.lock", settings.stateDirectory + "/roostd.lock"] {
-        switch try FileLock.attempt(path: path, information: "roostd pid \(getpid())") {
-        case .acquired(let lock): locks.append(lock)
-        case .held(let holder):
-          say("another supervisor runs here: \(holder.isEmpty ? path : holder) (it holds \(path))")
-          throw ExitCode(Code.otherSupervisor)
-        }
-      }
-      return locks
-    } catch let fault as SystemFault {
-      say("\(fault)")
-      throw ExitCode(Code.system)
+  private static func premises(_ configuration: SupervisorConfiguration) throws -> Premises {
+    do { return try Premises(configuration) } catch {
+      say("\(error)")
+      throw ExitCode(error is Premises.Taken ? Code.otherSupervisor : Code.system)
     }
   }
 
   private static func supervise(
-    _ configuration: SupervisorConfiguration, _ surroundings: ConfigurationSurroundings, _ path: String?
+    _ configuration: SupervisorConfiguration, _ premises: Premises, _ surroundings: ConfigurationSurroundings,
+    _ path: String?
   ) -> Int32 {
     let box = DaemonBox()
     EventLoopActor.task {
       do {
         let notifier = try ServiceNotifier(address: surroundings.environment["NOTIFY_SOCKET"])
-        let daemon = Daemon(configuration, programPath: surroundings.programDirectory, notifier: notifier) {
-          () throws(ConfigurationError) in try load(path, surroundings)
-        }
+        let daemon = Daemon(
+          configuration, premises: premises, programPath: surroundings.programDirectory, notifier: notifier
+        ) { () throws(ConfigurationError) in try load(path, surroundings) }
         box.daemon = daemon
         Console.greet(configuration)
         box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }

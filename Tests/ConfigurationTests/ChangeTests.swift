@@ -9,7 +9,7 @@ struct ChangeTests {
     allow-uids = [1000, 0]
     drain-deadline = "1500ms"
     [bus]
-    frame-limit = 5000
+    frame-limit = 70000
     request-ttl = "1m"
     [log]
     levels = { relay = "debug", "a b" = "trace" }

@@ -50,6 +50,36 @@ import Testing
     }
   }
 
+  @Test("A stream may be closed by whoever is offered its long rest")
+  func closeInRest() async throws {
+    try await LoopThread.run {
+      for isOffered in [false, true] {
+        let (left, right) = try pair()
+        var offered = 0
+        right.onInput = { bytes in
+          offered = bytes.count
+          if bytes.count >= 200_000 && !isOffered { right.close() }
+          return 0
+        }
+        right.startReading()
+        for _ in 0..<2 {
+          let before = offered
+          [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { left.write($0) }
+          try await eventually("all of it is offered") { offered >= before + 100_000 }
+        }
+        if isOffered {
+          right.onInput = { _ in
+            right.close()
+            return 0
+          }
+          right.offerRest()
+        }
+        #expect(right.isClosed)
+        left.close()
+      }
+    }
+  }
+
   @Test("What the other side said before it went is read, also when writing to it fails first")
   func lastWords() async throws {
     try await LoopThread.run {

@@ -71,7 +71,8 @@ private func decryptPadded(_ padded: [UInt8]) {
     let plaintext = try NIP44.decrypt(Base64.encode(bytes), with: key)
     let start = plaintext.count < 65_536 ? 2 : 6
     precondition(padded.dropFirst(start).starts(with: plaintext), "what was written is read")
-    precondition(padded.count == start + NIP44.paddedByteCount(of: plaintext.count), "the padding belongs to the length")
+    let right = start + NIP44.paddedByteCount(of: plaintext.count)
+    precondition(padded.count == right, "the padding belongs to the length")
   } catch {
     precondition(error != .wrongCode && error != .notBase64, "the code is right")
   }

@@ -54,6 +54,8 @@ final class HubBench {
   var injectedAnswers: [(id: UInt64, mail: Mail)] = []
   var deadLetters: [DeadLetter] = []
   var controls: [Mail] = []
+  /// Every action as text, in order, for a test that asks for it.
+  var journal: [String]?
   let limits: HubLimits
 
   init(limits: HubLimits = HubLimits(), table: AccessTable = AccessTable()) {
@@ -100,7 +102,7 @@ final class HubBench {
     return report
   }
 
-  func closeMailbox(_ seat: Int, reason: String = "stopped") {
+  func closeMailbox(_ seat: Int, reason: String = "is stopped") {
     input { $0.closeMailbox(seat, reason: reason, retryAfterMilliseconds: 900, now: $1, actions: &$2) }
   }
 
@@ -231,6 +233,7 @@ final class HubBench {
 
   private func perform(_ actions: [HubAction], input: [UInt8]) {
     for action in actions {
+      journal?.append("\(action)")
       switch action {
       case .send(let seat, let header, let payload):
         let bytes: [UInt8]

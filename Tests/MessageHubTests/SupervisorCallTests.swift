@@ -166,6 +166,9 @@ import Testing
     #expect(reason(["bot." + String(repeating: "m", count: 60)]) == nil)
     #expect(reason(["bot." + String(repeating: "m", count: 61)]) == .nameTooLong)
     #expect(reason(["relay.list"]) == .notAllowed && reason(["other.run"]) == .notAllowed)
+    #expect(reason(["bot.\u{1B}[31m"]) == .notPrintable && reason(["bot.a b"]) == .notPrintable)
+    // All or none: the one before the one that is refused is not in the table either.
+    #expect(reason(["bot.first", "other.run"]) == .notAllowed && table["bot.first"] == nil)
     #expect(reason((1..<AccessTable.customMethodMaximum).map { "bot.\($0)" }) == nil)
     #expect(reason(["bot.more"]) == .tableFull && reason(["bot.1"]) == nil)
     table.adopt(customRoles: [])

@@ -20,6 +20,7 @@ enum MisbehavingWorker {
     let flags = Flags(Array(CommandLine.arguments.dropFirst()))
     if flags.isFork { Orphan.beMiddle() }
     if flags.isSleeper { Orphan.sleep() }
+    if let sneaker = flags.sneaker { Sneaker.enter(sneaker.socket, sneaker.report, isMiddle: sneaker.isMiddle) }
     if flags.ignoresTerm { signal(SIGTERM, SIG_IGN) }
     flags.dieIfAsked(at: .start)
     if flags.neverGreets { Orphan.sleep() }
@@ -38,7 +39,9 @@ enum MisbehavingWorker {
 /// | `--never-greet`, `--never-ready` | stays silent before HELLO, or after it |
 /// | `--ready-after MS`, `--extend MS` | READY late; with an EXTEND before |
 /// | `--ignore-term` | ignores SIGTERM |
+/// | `--greet-as ROLE` | says in HELLO that it has that role |
 /// | `--shout` | writes to standard output as fast as it is read |
+/// | `--say TEXT` | `example.echo` answers with this |
 struct Flags {
   enum Place: String { case start, hello, ready, drain }
 
@@ -51,9 +54,12 @@ struct Flags {
   var extendMilliseconds: UInt32 = 0
   var ignoresTerm = false
   var shouts = false
+  var says: String?
   /// Started by itself: to fork once more, or to stay when all others go.
   var isFork = false
   var isSleeper = false
+  var greetsAs = "example"
+  var sneaker: (socket: String, report: String, isMiddle: Bool)?
 
   /// Which start of the worker this is.
   static let generation = getenv("ROOST_GENERATION").flatMap { UInt64(String(cString: $0)) } ?? 1
@@ -72,6 +78,10 @@ struct Flags {
       case "--extend": extendMilliseconds = rest.popFirst().flatMap(UInt32.init) ?? 0
       case "--ignore-term": ignoresTerm = true
       case "--shout": shouts = true
+      case "--say": says = rest.popFirst()
+      case "--greet-as": greetsAs = rest.popFirst() ?? ""
+      case Sneaker.middleFlag, Sneaker.flag:
+        sneaker = (rest.popFirst() ?? "", rest.popFirst() ?? "", flag == Sneaker.middleFlag)
       case Orphan.forkFlag: isFork = true
       case Orphan.sleepFlag: isSleeper = true
       default:
@@ -139,15 +149,23 @@ enum Orphan {
     while true { pause() }
   }
 
-  private static func spawn(_ flag: String, _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>?) -> pid_t {
+  /// Starts this program again as leader of a session of its own.
+  static func spawn(
+    _ flag: String, _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>?, _ more: [String] = [],
+    withoutEnvironment: Bool = false
+  ) -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     posix_spawnattr_setflags(&attributes, newSession)
     var path = [CChar](repeating: 0, count: 4_096)
     _ = readlink("/proc/self/exe", &path, path.count - 1)
-    let argv = [strdup("misbehaving-worker"), strdup(flag), nil]
+    let argv = (["misbehaving-worker", flag] + more).map { strdup($0) } + [nil]
     var pid: pid_t = -1
-    posix_spawn(&pid, path, actions, &attributes, argv, environ)
+    if withoutEnvironment {
+      posix_spawn(&pid, path, actions, &attributes, argv, [nil])
+    } else {
+      posix_spawn(&pid, path, actions, &attributes, argv, environ)
+    }
     return pid
   }
 }

@@ -22,7 +22,9 @@ extension Worker {
 
   private static var wellBehaved: Bodies {
     [
-      "echo": { $0.answer($1) },
+      "echo": { worker, request in
+        if let text = worker.flags.says { worker.answer(request, text) } else { worker.answer(request) }
+      },
       // Takes its time, and goes on serving meanwhile.
       "slow": { worker, request in
         worker.later.append((milliseconds() + (request.order.milliseconds ?? 100), request))
@@ -144,6 +146,11 @@ extension Worker {
       },
       "shout": { worker, request in
         for _ in 0..<(request.order.parts ?? 16) { worker.shout(byteCount: request.order.bytes ?? 64 << 10) }
+        worker.answer(request)
+      },
+      // `key` is the socket, `path` the file for the report.
+      "sneak": { worker, request in
+        Sneaker.make(request.order.key ?? "", request.order.path ?? "")
         worker.answer(request)
       },
       "orphan": { worker, request in

@@ -41,7 +41,8 @@ struct Worker {
   }
 
   private func greet() {
-    var hello = Hello(name: getenv("ROOST_WORKER").map { String(cString: $0) } ?? "misbehaving-worker", role: "example")
+    var hello = Hello(
+      name: getenv("ROOST_WORKER").map { String(cString: $0) } ?? "misbehaving-worker", role: flags.greetsAs)
     hello.generation = Flags.generation
     hello.pid = getpid()
     hello.methods = Worker.methods.keys.sorted()

@@ -19,6 +19,8 @@ struct Layout {
   var supervisor: [String: String] = [:]
   var bus: [String: String] = [:]
   var log: [String: String] = [:]
+  /// Further keys of `[role.example]`.
+  var roleKeys: [String: String] = [:]
   /// Environment of roostd, beside what it always gets.
   var environment: [String] = []
 
@@ -37,7 +39,8 @@ struct Layout {
     var bus = ["deliveries-maximum": "100"]
     bus.merge(self.bus) { _, new in new }
     var text = Layout.table("supervisor", supervisor) + Layout.table("bus", bus) + Layout.table("log", log)
-    text += Layout.table("role.example", ["serves": "[\"example.*\"]", "callable-by": "[\"client\"]"])
+    let role = ["serves": "[\"example.*\"]", "callable-by": "[\"client\"]"]
+    text += Layout.table("role.example", role.merging(roleKeys) { _, new in new })
     for worker in workers {
       var keys = Worker.standardKeys
       keys["program"] = "\"\(program)\""

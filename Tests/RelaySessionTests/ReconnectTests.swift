@@ -155,6 +155,21 @@ import Testing
     #expect(bench.session.challenge == nil)
   }
 
+  @Test("Of a relay that talks without end little is passed on, and how much was left out is told")
+  func remarks() {
+    let bench = Bench()
+    bench.connect()
+    _ = bench.taken()
+    for number in 0..<1_000 { bench.receive(.notice(RelayReason("\(number)"))) }
+    for number in 0..<1_000 { bench.receive(.authentication(challenge: "\(number)")) }
+    #expect(bench.taken().count == 10)
+    bench.advance(milliseconds: 60_000)
+    _ = bench.taken()
+    bench.receive(.notice(RelayReason("again")))
+    #expect(bench.taken() == [.reportLeftOut(1_990), .reportNotice(RelayReason("again"))])
+    #expect(bench.session.counters.notices == 1_001 && bench.session.challenge == "999")
+  }
+
   @Test(
     "In any weather each request and publish ends exactly once, and by its deadline",
     arguments: seeds(40))

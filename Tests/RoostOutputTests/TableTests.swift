@@ -144,11 +144,11 @@ import Testing
       id: "17", time: "2026-11-21T08:42:17.123Z", worker: "w", method: "m.do", sender: "c", deliveries: 3, trace: "ab",
       isRaw: false, payload: #"{"a":1}"#, isBase64: false)
     #expect(
-      DeadLetterText.table([letter], .plain) == [
+      DeadLetterText.table(DeadLettersResult(letters: [letter]), .plain) == [
         "ID  TIME                WORKER  METHOD  TRIES  FROM", "17  11-21 08:42:17.123  w       m.do        3  c",
       ])
     #expect(DeadLetterText.details(letter, .plain).suffix(4) == ["", "{", "  \"a\": 1", "}"])
-    #expect(DeadLetterText.table([], .plain) == ["No dead letters."])
+    #expect(DeadLetterText.table(DeadLettersResult(letters: []), .plain) == ["No dead letters."])
   }
 }
 

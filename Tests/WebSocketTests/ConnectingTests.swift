@@ -45,6 +45,20 @@ import Testing
     }
   }
 
+  @Test("A server that asks to be left alone for a time is understood")
+  func retryAfter() async throws {
+    try await LoopThread.run {
+      let server = try ScriptedServer { $0.send("HTTP/1.1 429 Too Many\r\nRetry-After: 90\r\n\r\n") }
+      do {
+        _ = try await server.connect()
+        Issue.record("connected")
+      } catch let fault as WebSocketFault {
+        #expect(fault.retryAfterMilliseconds == 90_000)
+      }
+      server.close()
+    }
+  }
+
   @Test(
     "An answer that is no upgrade is a refusal that names itself",
     arguments: [

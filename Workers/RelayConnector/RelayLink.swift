@@ -63,6 +63,8 @@ final class RelayLink {
       case .failPublish(let key, let failure): onPublishFailed?(key, failure)
       case .reportNotice(let reason):
         log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
+      case .reportLeftOut(let count):
+        log.notice("the relay talks too much; left out", metadata: ["relay": "\(url)", "messages": "\(count)"])
       case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
       case .pauseReading: connection?.pauseReading()
       case .resumeReading: connection?.resumeReading()
@@ -101,7 +103,9 @@ final class RelayLink {
       } catch {
         guard let self, !Task.isCancelled else { return }
         self.log.info("not connected", metadata: ["relay": "\(self.url)", "why": "\(error.detail)"])
-        let failure = ConnectFailure(message: error.detail, isNameFailure: error.code == .nameLookup)
+        let failure = ConnectFailure(
+          message: error.detail, isNameFailure: error.code == .nameLookup,
+          retryAfterMilliseconds: error.retryAfterMilliseconds)
         self.tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
       }
     }

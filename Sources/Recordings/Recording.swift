@@ -1,0 +1,217 @@
+public import Frames
+
+// What stands in a recording of the bus, as values. The bytes are `RecordingWriter`'s and `RecordingReader`'s; docs/recordings.md
+// draws them.
+//
+// A recording holds one connection of one worker: every whole frame in either direction, in the order in which the hub dealt
+// with it. That order is total, and it is what makes a replay possible: whatever the worker was told before it said a thing
+// stands before it. What a recording never holds: tokens, and payloads of methods that the access table marks as secret.
+
+/// A frame as it went over the bus.
+public struct RecordedFrame: Hashable, Sendable {
+  /// Which way it went.
+  public enum Direction: UInt8, Sendable {
+    /// From the hub to the worker.
+    case toWorker = 1
+    /// From the worker to the hub.
+    case fromWorker = 2
+  }
+  /// Nanoseconds since the recording's start, on the monotonic clock.
+  public var nanoseconds: UInt64
+  /// Which way it went.
+  public var direction: Direction
+  /// Its header. `payloadByteCount` is what the frame had; more than `payload` has when that was withheld.
+  public var header: FrameHeader
+  /// Its payload; empty when it was withheld.
+  public var payload: [UInt8]
+  /// Whether the payload was left out because it is secret.
+  public var isWithheld: Bool
+  /// Whether a token was taken out of the payload (HELLO); its length is that of the rest.
+  public var isTokenRemoved: Bool
+
+  /// A frame as it was seen; its header gets the payload's length unless the payload was withheld.
+  public init(
+    nanoseconds: UInt64, direction: Direction, header: FrameHeader, payload: [UInt8], isWithheld: Bool = false,
+    isTokenRemoved: Bool = false
+  ) {
+    self.nanoseconds = nanoseconds
+    self.direction = direction
+    self.header = header
+    self.payload = payload
+    self.isWithheld = isWithheld
+    self.isTokenRemoved = isTokenRemoved
+    if !isWithheld { self.header.payloadByteCount = payload.count }
+  }
+}
+
+/// One record behind the opening.
+public enum Record: Hashable, Sendable {
+  /// A frame.
+  case frame(RecordedFrame)
+  /// So many frames are missing here: the disk did not take them in time.
+  case gap(nanoseconds: UInt64, missingCount: UInt64)
+  /// The last record.
+  case end(nanoseconds: UInt64, RecordingEnd)
+}
+
+/// How a recording ended. JSON: `{"reason":"size","text":"…"}`.
+public struct RecordingEnd: Codable, Hashable, Sendable {
+  /// A stable word for why.
+  public enum Reason: String, Codable, Sendable {
+    /// Whoever asked for it had enough, or left.
+    case asked
+    /// Its time was over.
+    case time
+    /// Its file was full.
+    case size
+    /// The worker's connection ended: it left, died or was cut.
+    case connection
+  }
+  /// Why.
+  public var reason: Reason
+  /// The same in a sentence.
+  public var text: String
+
+  /// An end.
+  public init(_ reason: Reason, _ text: String) {
+    self.reason = reason
+    self.text = text
+  }
+}
+
+/// What a recording says about itself first. JSON; everything a replay needs to start the worker's program alike.
+public struct RecordingOpening: Codable, Hashable, Sendable {
+  /// The worker's name.
+  public var worker: String
+  /// Its role.
+  public var role: String
+  /// Which start of it this is: `ROOST_GENERATION`.
+  public var generation: UInt32
+  /// Whether the recording begins with HELLO. One that begins in the middle cannot be replayed.
+  public var isFromStart: Bool
+  /// Its program, as `supervisor.conf` names it.
+  public var program: String
+  /// Its arguments.
+  public var arguments: [String]
+  /// The variables of the environment that it was given, by name.
+  public var environment: [String]
+  /// The sandbox it was to enter: `try`, `required` or `off`.
+  public var sandbox: String
+  /// Wall time of the start, RFC 3339; for people.
+  public var time: String
+  /// The version of roostd.
+  public var version: String
+  /// Numbers of methods by name, where no WELCOME in the recording tells them: in one that begins in the middle.
+  public var methods: [String: UInt16]?
+
+  /// An opening with these contents.
+  public init(
+    worker: String, role: String, generation: UInt32, isFromStart: Bool, program: String, arguments: [String],
+    environment: [String], sandbox: String, time: String, version: String, methods: [String: UInt16]? = nil
+  ) {
+    self.worker = worker
+    self.role = role
+    self.generation = generation
+    self.isFromStart = isFromStart
+    self.program = program
+    self.arguments = arguments
+    self.environment = environment
+    self.sandbox = sandbox
+    self.time = time
+    self.version = version
+    self.methods = methods
+  }
+}
+
+/// A whole recording in memory.
+public struct Recording: Sendable {
+  /// What it says about itself.
+  public var opening: RecordingOpening
+  /// All records, in order.
+  public var records: [Record]
+  /// Whether bytes of an unfinished record follow, as a crash or a full disk leaves them. They are not in `records`.
+  public var isCutOff: Bool
+
+  /// A recording of these parts.
+  public init(opening: RecordingOpening, records: [Record], isCutOff: Bool = false) {
+    self.opening = opening
+    self.records = records
+    self.isCutOff = isCutOff
+  }
+
+  /// Reads a whole file.
+  ///
+  /// - Throws: ``RecordingFault`` when it is no recording, or a damaged one. A file that only stops early is read as far as
+  ///   it goes, if its opening is whole.
+  public init(reading bytes: [UInt8]) throws(RecordingFault) {
+    var reader = RecordingReader()
+    reader.append(bytes)
+    var records: [Record] = []
+    while let record = try reader.next() { records.append(record) }
+    guard let opening = reader.opening else { throw .noOpening }
+    self.init(opening: opening, records: records, isCutOff: reader.restByteCount > 0)
+  }
+
+  /// The frames alone; a frame's number is its place here, counted from 1.
+  public var frames: [RecordedFrame] {
+    records.compactMap { if case .frame(let frame) = $0 { frame } else { nil } }
+  }
+
+  /// How it ended; nil when nobody could write it down.
+  public var end: RecordingEnd? {
+    if case .end(_, let end)? = records.last { end } else { nil }
+  }
+
+  /// Frames that are missing in gaps.
+  public var missingCount: UInt64 {
+    records.reduce(0) { count, record in if case .gap(_, let missing) = record { count + missing } else { count } }
+  }
+}
+
+/// Why bytes are no recording.
+public enum RecordingFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The first bytes are not those of a recording.
+  case notARecording
+  /// A version this program does not know.
+  case version(UInt16)
+  /// The file ends before its opening does.
+  case noOpening
+  /// The opening cannot be understood.
+  case opening(String)
+  /// The record that begins at this byte cannot be understood.
+  case record(offset: Int, String)
+
+  /// A sentence.
+  public var description: String {
+    switch self {
+    case .notARecording: "this is no recording of roost: its first bytes are others"
+    case .version(let number): "this recording has version \(number); this program reads \(RecordingLayout.version)"
+    case .noOpening: "the file ends before the recording has begun"
+    case .opening(let reason): "the recording's opening cannot be read: \(reason)"
+    case .record(let offset, let reason): "the record at byte \(offset) is damaged: \(reason)"
+    }
+  }
+}
+
+/// The numbers of the layout, which docs/recordings.md draws.
+enum RecordingLayout {
+  static let magic = Array("ROOSTREC".utf8)
+  static let version: UInt16 = 1
+  /// Magic, version, reserved, length of the opening.
+  static let fileHeadByteCount = 16
+  /// Time, kind, flags, reserved, length of the body.
+  static let recordHeadByteCount = 16
+  /// Longest opening, in bytes of JSON: the names of all methods there can be fit.
+  static let openingByteCountMaximum = 128 << 10
+  /// Longest body: the largest frame there can be.
+  static let bodyByteCountMaximum = FrameHeader.byteCount + FrameReader.lengthCeiling
+
+  enum Kind: UInt8 {
+    case toWorker = 1
+    case fromWorker = 2
+    case gap = 3
+    case end = 4
+  }
+  static let withheldFlag: UInt8 = 1
+  static let tokenRemovedFlag: UInt8 = 2
+}

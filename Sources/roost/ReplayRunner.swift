@@ -1,0 +1,202 @@
+internal import Clocks
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Recordings
+internal import RoostClient
+
+/// What is started for a replay: a program, and the surroundings that a managed worker has.
+struct ReplayProgram {
+  var command: [String]
+  var variables: [String: String]
+  /// A directory made for this replay; nil when the caller named one.
+  var temporaryDirectory: String?
+
+  /// The program with the worker's variables. Its state is never that of the running worker: a replay repeats what was asked,
+  /// and nothing of it may happen twice.
+  init(
+    _ opening: RecordingOpening, command: [String], sandbox: String?, passedVariables: [String], stateDirectory: String?
+  ) throws(Refusal) {
+    self.command = command
+    let own = ProcessEnvironment.current()
+    variables = own.filter { opening.environment.contains($0.key) || passedVariables.contains($0.key) }
+    variables["ROOST_WORKER"] = opening.worker
+    variables["ROOST_GENERATION"] = "\(opening.generation)"
+    variables["ROOST_INSTANCE"] = "replay"
+    variables["ROOST_SANDBOX"] = sandbox ?? opening.sandbox
+    variables["SWIFT_BACKTRACE"] = "enable=no"
+    if !command[0].contains("/") {
+      guard let path = Self.path(of: command[0], own["PATH"] ?? "/usr/bin:/bin") else {
+        throw Refusal(.failed, "there is no program '\(command[0])' on PATH", outcome: .notStarted)
+      }
+      self.command[0] = path
+    }
+    guard access(self.command[0], X_OK) == 0 else {
+      let reason = String(cString: strerror(errno))
+      throw Refusal(.failed, "cannot run \(self.command[0]): \(reason)", outcome: .notStarted)
+    }
+    if let stateDirectory {
+      variables["ROOST_STATE"] = stateDirectory
+    } else {
+      let made = try Self.makeDirectory(own["TMPDIR"] ?? "/tmp")
+      temporaryDirectory = made
+      variables["ROOST_STATE"] = made
+    }
+  }
+
+  private static func path(of name: String, _ search: String) -> String? {
+    search.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+
+  private static func makeDirectory(_ parent: String) throws(Refusal) -> String {
+    var template = Array("\(parent)/roost-replay-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw Refusal(.failed, "cannot make a directory in \(parent): \(String(cString: strerror(errno)))")
+    }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}
+
+/// The hands of a replay: the program, its bus, and the clock.
+@EventLoopActor
+final class ReplayRunner {
+  private var replay: Replay
+  private var program: ReplayProgram?
+  private var child: ChildProcess?
+  private var bus: ByteStream?
+  private var ending: String?
+  private let reader = FrameReader(lengthMaximum: FrameReader.lengthCeiling)
+  private let timer = LoopTimer()
+  private var result: ReplayReport?
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  /// How long a program may stay after its bus was closed before it is killed.
+  private static let leaveMilliseconds: UInt64 = 2_000
+  /// A program that closes its bus is mostly about to end: so long its exit code is waited for.
+  private static let exitCodeMilliseconds: UInt64 = 1_000
+
+  init(_ replay: Replay) { self.replay = replay }
+
+  /// Starts the program; the replay begins with its HELLO.
+  func start(_ program: ReplayProgram) throws(Refusal) {
+    self.program = program
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw Refusal(.failed, "cannot make a bus: \(String(cString: strerror(errno)))", outcome: .notStarted)
+    }
+    defer { close(ends[1]) }
+    do throws(LoopFault) {
+      let bus = try ByteStream(descriptor: ends[0])
+      self.bus = bus
+      bus.inputLimit = FrameReader.lengthCeiling + FrameHeader.byteCount + (256 << 10)
+      bus.onInput = { [unowned self] in received($0) }
+      bus.onEnd = { [unowned self] _ in busEnded() }
+      // What it prints is not ours: standard output is for what comes of the replay.
+      child = try ChildProcess(
+        path: program.command[0], arguments: Array(program.command.dropFirst()),
+        environment: program.variables.map { "\($0.key)=\($0.value)" }.sorted(),
+        descriptors: [STDIN_FILENO, STDERR_FILENO, STDERR_FILENO, ends[1]]
+      ) { [unowned self] exit in exited(exit) }
+      bus.startReading()
+    } catch { throw Refusal(.failed, "\(error)", outcome: .notStarted) }
+    setTimer()
+  }
+
+  /// What came of it, once it is over.
+  func report() async -> ReplayReport {
+    while true {
+      if let result { return result }
+      await withCheckedContinuation { waiter = $0 }
+    }
+  }
+
+  /// Ends the program's bus and waits for it to leave; soon it is killed, unless the caller is patient. Its directory goes if
+  /// it left nothing there.
+  func end(isPatient: Bool) async {
+    timer.cancel()
+    bus?.flush()
+    // Only our half: closed while its last words are unread, the program would see a failure where there is none.
+    if let bus, !bus.isClosed { shutdown(bus.descriptor, Int32(SHUT_WR)) }
+    let deadline = EventLoop.process.now.advanced(milliseconds: Self.leaveMilliseconds)
+    while child?.isRunning == true, isPatient || EventLoop.process.now < deadline {
+      await EventLoopActor.sleep(milliseconds: 5)
+    }
+    kill()
+    while child?.isRunning == true { await EventLoopActor.sleep(milliseconds: 5) }
+    bus?.close()
+    if let directory = program?.temporaryDirectory, rmdir(directory) != 0 {
+      let text = "roost: what the program has written to its state is in \(directory)\n"
+      _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    }
+  }
+
+  /// Kills the program.
+  func kill() { child?.signal(SIGKILL) }
+
+  // MARK: Inputs
+
+  private func received(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    var used = 0
+    while result == nil {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[used...])
+      do throws(FrameViolation) {
+        guard case .frame(let header, let payload) = try reader.next(in: rest) else { return used }
+        used += header.frameByteCount
+        perform(replay.received(header, Array(payload), now: EventLoop.process.now))
+      } catch {
+        perform(replay.programEnded("it broke the protocol: \(error.message)"))
+      }
+    }
+    return bytes.count
+  }
+
+  private func busEnded() {
+    timer.cancel()
+    EventLoopActor.task { [self] in
+      let deadline = EventLoop.process.now.advanced(milliseconds: Self.exitCodeMilliseconds)
+      while ending == nil, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
+      perform(replay.programEnded(ending ?? "it has closed its bus"))
+    }
+  }
+
+  private func exited(_ exit: ChildExit) {
+    ending = exit.signal != 0 ? "killed by signal \(exit.signal)" : "exit code \(exit.code)"
+  }
+
+  private func setTimer() {
+    guard let deadline = replay.deadline else {
+      timer.cancel()
+      return
+    }
+    timer.set(at: deadline) { [unowned self] in
+      perform(replay.timerFired(now: EventLoop.process.now))
+    }
+  }
+
+  // MARK: Actions
+
+  private func perform(_ actions: [Replay.Action]) {
+    for action in actions {
+      switch action {
+      case .send(let header, let payload): send(header, payload)
+      case .finished(let report):
+        result = report
+        waiter?.resume()
+        waiter = nil
+      }
+    }
+    setTimer()
+  }
+
+  private func send(_ header: FrameHeader, _ payload: [UInt8]) {
+    bus?.write(byteCount: FrameHeader.byteCount + payload.count) { bytes in
+      guard let base = bytes.baseAddress else { return }
+      header.write(to: base)
+      payload.withUnsafeBytes { source in
+        if let start = source.baseAddress {
+          (base + FrameHeader.byteCount).copyMemory(from: start, byteCount: source.count)
+        }
+      }
+    }
+  }
+}

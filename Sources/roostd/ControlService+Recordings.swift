@@ -1,0 +1,173 @@
+import Clocks
+import Configuration
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import LogKeeping
+import MessageHub
+import Recordings
+import Supervision
+
+// `supervisor.record`. A recording belongs to the call that asked for it: when its caller leaves, it ends. So none is ever
+// forgotten and fills a disk.
+
+extension ControlService {
+  func record(_ call: HubCall, _ request: RecordRequest) throws(Refusal) {
+    try requireOwner(call)
+    let worker = try worker(request.worker)
+    if request.ends == true {
+      guard let recording = worker.recording else {
+        throw Refusal(.badRequest, "\(worker.name) is not being recorded", outcome: .notStarted)
+      }
+      recording.end(RecordingEnd(.asked, "it was ended by hand"))
+      reply(call, RecordProgress(path: recording.path, isRecording: false))
+      return
+    }
+    try check(request, worker)
+    let name = "\(worker.name)-\(WallTime.now.compactText).recording"
+    let directory = daemon.configuration.supervisor.stateDirectory + "/recordings"
+    let recording = BusRecording(request, path: request.path ?? "\(directory)/\(name)") { [daemon] in
+      daemon.shell.hub.table
+    }
+    worker.recording = recording
+    recordings[call] = recording
+    openRecordingCount += 1
+    recording.onBegin = { [unowned self, unowned recording] in tell(call, recording) }
+    recording.onEnd = { [unowned self, unowned recording, weak worker] result in
+      ended(call, recording, worker, result)
+    }
+    let ownDirectory = request.path == nil ? directory : nil
+    EventLoopActor.task { [self] in
+      do throws(SystemFault) { try await recording.create(ensuring: ownDirectory) } catch {
+        // Its caller may have left meanwhile: then it has ended already.
+        guard !recording.hasEnded else { return }
+        recordings[call] = nil
+        openRecordingCount -= 1
+        if worker.recording === recording { worker.recording = nil }
+        refuse(call, Refusal(.failed, "\(error)", outcome: .notStarted))
+        return
+      }
+      begin(call, recording, worker, restarts: request.restart == true)
+    }
+  }
+
+  /// The file is there. Meanwhile the caller may have left, or the worker.
+  private func begin(_ call: HubCall, _ recording: BusRecording, _ worker: ManagedWorker, restarts: Bool) {
+    guard !recording.hasEnded, recordings[call] === recording else {
+      recording.discard()
+      return
+    }
+    daemon.log(.notice, "supervision", "\(worker.name) is being recorded to \(recording.path)")
+    guard !restarts else {
+      recording.skippedGeneration = worker.process?.generation
+      tell(call, recording)
+      worker.receive(.restartRequested)
+      return
+    }
+    if !worker.recordPresentConnection() { tell(call, recording) }
+  }
+
+  private func tell(_ call: HubCall, _ recording: BusRecording) {
+    // Whether the caller has room for it is no matter: the end is told anyway.
+    _ = part(call, RecordProgress(path: recording.path, isRecording: recording.isRecording))
+  }
+
+  private func ended(
+    _ call: HubCall, _ recording: BusRecording, _ worker: ManagedWorker?, _ result: RecordResult?
+  ) {
+    if worker?.recording === recording { worker?.recording = nil }
+    openRecordingCount -= 1
+    let name = recording.worker
+    let size = result.map { "\($0.bytes) bytes, \($0.sentence)" } ?? "nothing was recorded"
+    daemon.log(.notice, "supervision", "the recording of \(name) has ended: \(size)")
+    guard recordings.removeValue(forKey: call) != nil else { return }
+    guard let result else {
+      refuse(call, Refusal(.failed, "\(name) was not started: nothing was recorded", outcome: .notStarted))
+      return
+    }
+    reply(call, result)
+  }
+
+  /// The caller gave up, or left.
+  func recordingCancelled(_ call: HubCall) {
+    recordings.removeValue(forKey: call)?.end(RecordingEnd(.asked, "whoever asked for it has left"))
+  }
+
+  /// Waits until the last bytes of recordings that have ended are on the disk, if it takes them in time.
+  func recordingsWritten(withinMilliseconds milliseconds: UInt64) async {
+    let deadline = EventLoop.process.now.advanced(milliseconds: milliseconds)
+    while openRecordingCount > 0, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
+  }
+
+  /// The file is made with our rights, so only our own user may name it; and a worker must not read what passes others.
+  private func requireOwner(_ call: HubCall) throws(Refusal) {
+    if let connection = daemon.shell.connection(on: call.caller.seat), connection.attachedTo == nil,
+      case .socket(let credentials) = connection.origin, credentials.user == geteuid()
+    {
+      return
+    }
+    throw Refusal(.denied, "only clients of roostd's own user may record a worker", outcome: .notStarted)
+  }
+
+  private func check(_ request: RecordRequest, _ worker: ManagedWorker) throws(Refusal) {
+    guard daemon.stopping == nil, !worker.isLeaving else {
+      throw Refusal(.unavailable, "\(worker.name) is being stopped for good", outcome: .notStarted)
+    }
+    if let other = worker.recording {
+      throw Refusal(.badRequest, "\(worker.name) is being recorded to \(other.path) already", outcome: .notStarted)
+    }
+    guard openRecordingCount < BusRecording.countMaximum else {
+      throw Refusal(
+        .full, "\(BusRecording.countMaximum) recordings are under way, which is the most", outcome: .notStarted)
+    }
+    if let path = request.path, !path.hasPrefix("/") || path.utf8.contains(0) {
+      throw Refusal(.badRequest, "'path' is an absolute path", outcome: .notStarted)
+    }
+    if request.restart == true, worker.machine.state == .held {
+      throw Refusal(
+        .badRequest, "\(worker.name) is held; record it without a restart, and release it", outcome: .notStarted)
+    }
+  }
+}
+
+extension ManagedWorker {
+  /// Lets the recording begin with the connection that stands; false when there is none.
+  func recordPresentConnection() -> Bool {
+    guard recording != nil, let connection = daemon.shell.connection(on: seat) else { return false }
+    beginRecording(connection, isFromStart: false)
+    return true
+  }
+
+  /// The worker has greeted: a recording that waits for that begins, with the greeting.
+  func recordGreeting(_ connection: PeerConnection, _ hello: Hello) {
+    guard let recording, recording.isWaiting else { return }
+    // One that is to be restarted may be in the middle of its start.
+    if let skipped = recording.skippedGeneration, process?.generation == skipped { return }
+    beginRecording(connection, isFromStart: true)
+    // Written anew from what was read of it, without the token: the bytes that held one are not touched again.
+    var hello = hello
+    hello.token = nil
+    let payload = JSONPayload.encode(hello)
+    payload.withUnsafeBytes {
+      recording.record(.fromWorker, FrameHeader(type: .hello, payloadByteCount: payload.count), $0)
+    }
+  }
+
+  private func beginRecording(_ connection: PeerConnection, isFromStart: Bool) {
+    guard let recording else { return }
+    let table = daemon.shell.hub.table
+    var opening = RecordingOpening(
+      worker: name, role: role.name, generation: process?.generation ?? machine.generation, isFromStart: isFromStart,
+      program: configuration.program, arguments: configuration.arguments, environment: configuration.environment,
+      sandbox: configuration.sandbox.rawValue, time: WallTime.now.text, version: RoostVersion.text)
+    if !isFromStart {
+      let own = table.all.filter { $0.number >= AccessTable.firstCustomNumber }
+      opening.methods = Dictionary(uniqueKeysWithValues: own.map { ($0.name, $0.number) })
+    }
+    let servesSecrets = table.all.contains { $0.isSecret && $0.server == role }
+    connection.recording = recording
+    recording.begin(opening, servesSecrets: servesSecrets)
+  }
+}

@@ -1,0 +1,56 @@
+import Contracts
+import EventLoop
+import Glibc
+import LinuxSystem
+import LogKeeping
+
+// What somebody may take from under a running supervisor: its directories, its locks, its socket.
+
+extension Daemon {
+  /// Makes good what was removed. With another supervisor on the same directories there is nothing left but to go: both
+  /// would start the same workers.
+  func mendPremises() {
+    do {
+      let mended = try premises.mend()
+      if !mended.isEmpty {
+        log(.warning, "supervision", "\(mended.joined(separator: ", ")) had been removed; made again")
+      }
+    } catch let taken as Premises.Taken {
+      guard stopping == nil else { return }
+      log(.critical, "supervision", "\(taken) after ours was removed; leaving it to that one")
+      stop(.escalated("\(taken)"))
+    } catch {
+      log(.error, "supervision", "what was removed cannot be made again: \(error)")
+    }
+  }
+
+  /// Clears the place of the socket: of the one that a dead supervisor has left, and of nothing else.
+  func clearSocket(_ path: String) throws(SystemFault) {
+    var status = stat()
+    if lstat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFSOCK else {
+        throw SystemFault(
+          call: "listen", subject: path, code: EEXIST,
+          advice: "It is no socket, and is left alone. Name another place with 'socket' in [supervisor].")
+      }
+      // The lock of the run directory is ours, so a socket that is there belongs to nobody any more.
+      unlink(path)
+      return
+    }
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
+    let directory = String(path[..<slash])
+    if access(directory, F_OK) != 0, errno == ENOENT { try PrivateDirectory.ensure(directory) }
+  }
+
+  static func inode(of path: String) -> UInt64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
+  }
+
+  /// Whether a process was started by a worker, however it has slipped away: we are the subreaper, so all that comes from a
+  /// worker comes from us. Nil if it is gone, and nobody can tell.
+  func descendsFromWorker(_ process: Int32) -> Bool? {
+    // In a process namespace that we cannot see is nobody who descends from us.
+    process <= 0 ? false : ProcessTable.comes(process, from: getpid())
+  }
+}

@@ -1,0 +1,177 @@
+import Cryptography
+import EventArchive
+import Nostr
+import Storage
+import TestSupport
+import Testing
+
+/// The archive held against a list that is searched from end to end.
+@Suite("The archive and a slow, obvious model") struct ModelTests {
+  @Test("Random events, deletions, replacements, expiries, pages and reopenings give the model's answers", arguments: seeds(6))
+  func anything(seed: UInt64) throws {
+    let directory = try TemporaryDirectory()
+    var world = World(seed)
+    var archive = try world.open(directory.path)
+    var model = Model()
+    for _ in 0..<120 {
+      switch world.random.below(10) {
+      case 0:
+        // As a death would: what is only in memory is gone, and a segment may be half written.
+        try archive.close()
+        archive = try world.open(directory.path)
+        #expect(archive.lastSeq == model.lastSeq)
+      case 1...2: try archive.writeSegmentSliceNow()
+      case 3...5:
+        let filter = world.filter()
+        #expect(try pages(of: filter, archive, &world) == model.query(filter, now: world.now), "\(filter)")
+      default:
+        world.now += Int64(world.random.below(3))
+        let events = (0...world.random.below(6)).map { _ in world.event() }
+        let outcomes = try archive.storeNow(events.map { try verified($0, world.now) }, now: world.now)
+        #expect(outcomes == events.map { model.store($0, now: world.now) })
+      }
+    }
+    #expect(try pages(of: Filter(), archive, &world) == model.query(Filter(), now: world.now))
+  }
+
+  /// All results, a page of random size after the other.
+  private func pages(of filter: Filter, _ archive: EventArchive, _ world: inout World) throws -> [EventID] {
+    var found: [StoredEvent] = []
+    while true {
+      let limit = 1 + world.random.below(5)
+      let page = try archive.queryNow(filter, after: found.last?.position, limit: limit, now: world.now)
+      found += page
+      if page.count < limit { return found.map(\.indexed.id) }
+    }
+  }
+
+  private func verified(_ event: UnsignedEvent, _ now: Int64) throws -> VerifiedEvent {
+    let signature = try #require(Signature(String(repeating: "0", count: 128)))
+    let json = Event(event, signature: signature).json
+    return try json.withUnsafeBytes { bytes in
+      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now)
+    }
+  }
+}
+
+/// What the archive must do, done the slow way.
+struct Model {
+  private(set) var lastSeq: Int64 = 0
+  private var events: [(seq: Int64, event: UnsignedEvent)] = []
+  private var requests: [UnsignedEvent] = []
+
+  mutating func store(_ event: UnsignedEvent, now: Int64) -> StoreOutcome {
+    if let known = events.first(where: { $0.event.id == event.id }) { return .duplicate(seq: known.seq) }
+    if let end = expiration(event), end <= now { return .expired }
+    if requests.contains(where: { deletes($0, event) }) { return .deleted }
+    if let address = EventAddress(of: event),
+      let rival = events.firstIndex(where: { EventAddress(of: $0.event) == address })
+    {
+      let other = events[rival].event
+      let isNewer =
+        event.createdAt > other.createdAt || event.createdAt == other.createdAt && event.id < other.id
+      guard isNewer else { return .superseded }
+      events.remove(at: rival)
+    }
+    lastSeq += 1
+    events.append((lastSeq, event))
+    if event.kind == 5 {
+      requests.append(event)
+      events = events.filter { !deletes(event, $0.event) }
+    }
+    return .stored(seq: lastSeq)
+  }
+
+  func query(_ filter: Filter, now: Int64) -> [EventID] {
+    events.map(\.event).filter { event in
+      filter.matches(indexed(event)) && expiration(event).map { $0 > now } ?? true
+    }.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }.map(\.id)
+  }
+
+  private func expiration(_ event: UnsignedEvent) -> Int64? {
+    event.tags.first { $0.count > 1 && $0[0] == "expiration" }.flatMap { Int64($0[1]) }
+  }
+
+  private func deletes(_ request: UnsignedEvent, _ event: UnsignedEvent) -> Bool {
+    guard request.pubkey == event.pubkey, event.kind != 5 else { return false }
+    return request.tags.contains { tag in
+      tag[0] == "e" && tag[1] == event.id.description
+        || tag[0] == "a" && event.createdAt <= request.createdAt
+          && EventAddress(of: event).map { $0.description == tag[1] } ?? false
+    }
+  }
+
+  private func indexed(_ event: UnsignedEvent) -> IndexedEvent {
+    let tags = event.tags.compactMap { tag in
+      tag.count > 1 ? TagLetter(tag[0]).map { IndexedEvent.Tag($0, TagValue(tag[1])) } : nil
+    }
+    return IndexedEvent(id: event.id, pubkey: event.pubkey, createdAt: event.createdAt, kind: event.kind, tags: tags)
+  }
+}
+
+/// Events over so few values that they meet, and refer to each other.
+struct World {
+  var random: SplitMix
+  var now: Int64 = 100
+  private let segmentEventCount: Int
+  private var made: [UnsignedEvent] = []
+
+  init(_ seed: UInt64) {
+    random = SplitMix(seed)
+    segmentEventCount = 4 + random.below(20)
+  }
+
+  func open(_ directory: String) throws -> EventArchive {
+    try EventArchive(path: directory + "/events.sqlite", segmentEventCount: segmentEventCount)
+  }
+
+  private mutating func author() -> PublicKey { PublicKey(SHA256.hash([UInt8(random.below(3))])) }
+  private mutating func tag() -> [String] { [["e", "p", "d", "t"][random.below(4)], ["", "x", "y"][random.below(3)]] }
+
+  mutating func event() -> UnsignedEvent {
+    if !made.isEmpty, random.below(4) == 0 { return made[random.below(made.count)] }
+    let kind = [1, 1, 7, 5, 0, 10_002, 30_000, 30_000][random.below(8)] as UInt16
+    var tags = (0..<random.below(3)).map { _ in tag() }
+    if random.below(6) == 0 { tags.append(["expiration", "\(now - 2 + Int64(random.below(20)))"]) }
+    if kind == 5, !made.isEmpty {
+      let target = made[random.below(made.count)]
+      tags.append(["e", target.id.description])
+      if let address = EventAddress(of: target) { tags.append(["a", address.description]) }
+    }
+    let event = UnsignedEvent(
+      pubkey: author(), createdAt: now - Int64(random.below(6)), kind: kind, tags: tags, content: "\(random.below(3))")
+    made.append(event)
+    return event
+  }
+
+  mutating func filter() -> Filter {
+    var filter = Filter()
+    if random.below(5) == 0 { filter.ids = (0..<random.below(4)).compactMap { _ in made.randomElement(using: &random)?.id } }
+    if random.below(2) == 0 { filter.authors = (0..<random.below(3)).map { _ in author() } }
+    if random.below(2) == 0 { filter.kinds = (0..<random.below(4)).map { _ in [1, 7, 0, 30_000][random.below(4)] } }
+    if random.below(3) == 0 {
+      let tag = tag()
+      if let letter = TagLetter(tag[0]) { filter.tags[letter] = [TagValue(tag[1])] }
+    }
+    if random.below(4) == 0 { filter.since = now - Int64(random.below(20)) }
+    if random.below(4) == 0 { filter.until = now - Int64(random.below(20)) }
+    return filter
+  }
+}
+
+/// The same seed, the same numbers.
+struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}
