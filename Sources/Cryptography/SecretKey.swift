@@ -104,6 +104,7 @@ public final class SecretKey: Sendable {
 
 /// The context that signs, blinded once with randomness against what timing and power tell.
 enum SigningContext {
+  // @unchecked: randomized before anybody else sees it; signing only reads it.
   nonisolated(unsafe) static let shared: OpaquePointer = {
     guard let context = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_NONE)) else {
       preconditionFailure("libsecp256k1 gives no context")

@@ -68,6 +68,8 @@ struct RelayURLParts {
       portText = authority[colon...].dropFirst()
     }
     guard !name.isEmpty else { throw .noHost }
+    // The Kelvin sign in lower case is a k, and would pass for one.
+    guard name.utf8.allSatisfy({ $0 < 0x80 }) else { throw .badHost(String(name)) }
     host = try name.hasPrefix("[") ? Self.addressVersion6(name) : Self.name(name)
     port = Self.defaultPort(isSecure: isSecure)
     if let portText {
