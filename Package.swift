@@ -37,11 +37,12 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
+    .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
 
     // Pure values, and the machine we stand on
     .target(name: "Clocks", swiftSettings: strict),
     .target(name: "Frames", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1"], swiftSettings: strict),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1", "CUtf8proc"], swiftSettings: strict),
     .target(name: "Nostr", dependencies: ["Cryptography"], swiftSettings: strict),
     .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"], swiftSettings: strict),
     .target(name: "EventLoop", dependencies: ["CLibUV", "Clocks"], swiftSettings: strict),

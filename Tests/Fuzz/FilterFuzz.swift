@@ -2,7 +2,7 @@
 // and runs it.
 //
 // modules: Cryptography Nostr
-// libraries: crypto secp256k1
+// libraries: crypto secp256k1 utf8proc
 // corpus: filters
 //
 // The input is a client's message, in UTF-8, which its WebSocket has looked at. What is taken must be written and read as the same, with bounds kept; its filters must merge

@@ -1,7 +1,7 @@
 // Fuzz entry for the gate: the reader through which every event of every relay passes. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Cryptography Nostr
-// libraries: crypto secp256k1
+// libraries: crypto secp256k1 utf8proc
 // corpus: events
 //
 // What is taken must have its places inside the input, must read the same from its compact form, and must come to the same id

@@ -1,0 +1,32 @@
+/// ChaCha20 as in RFC 8439: a key, a nonce of 12 bytes, a counter that starts at 0. It hides and does not authenticate: by
+/// itself it is not safe, and NIP-44 does not use it by itself.
+public enum ChaCha20 {
+  /// Bytes of a key.
+  public static let keyByteCount = 32
+  /// Bytes of a nonce, which is used once with a key.
+  public static let nonceByteCount = 12
+
+  /// Encrypts `bytes` where they stand, or decrypts them: that is the same.
+  ///
+  /// - Parameter bytes: up to 1 GiB.
+  public static func apply(
+    key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, to bytes: UnsafeMutableRawBufferPointer
+  ) {
+    precondition(nonce.count == nonceByteCount, "the nonce has 12 bytes")
+    withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { start in
+      // libcrypto wants the counter, little-endian, before the nonce.
+      start.storeBytes(of: 0, as: UInt32.self)
+      UnsafeMutableRawBufferPointer(rebasing: start[4...]).copyMemory(from: nonce)
+      apply(key: key, counterAndNonce: UnsafeRawBufferPointer(start), to: bytes)
+    }
+  }
+
+  static func apply(
+    key: UnsafeRawBufferPointer, counterAndNonce: UnsafeRawBufferPointer, to bytes: UnsafeMutableRawBufferPointer
+  ) {
+    let context = CipherContext(
+      CipherContext.Cipher.chaCha20, key: key, nonce: counterAndNonce, isEncrypting: true)
+    let count = context.update(UnsafeRawBufferPointer(bytes), into: bytes)
+    precondition(count == bytes.count, "a stream cipher writes what it reads")
+  }
+}

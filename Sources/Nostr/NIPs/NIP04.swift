@@ -1,0 +1,97 @@
+public import Cryptography
+
+// Encrypted direct messages of the first kind (NIP-04): `base64(AES-256-CBC(plaintext))?iv=base64(16 bytes)`.
+//
+// Nobody should write any more: nothing says whether a message was changed on its way, and its length shows. But wallets
+// (NIP-47) and remote signers (NIP-46) of yesterday speak it, and old messages want to be read. Whatever is wrong with one has
+// one answer once it has the right form, because each more would tell something to who can send altered ones.
+
+/// Why a message was not encrypted or not decrypted. Says nothing of keys and texts.
+public enum NIP04Fault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The other's public key is no point of the curve.
+  case badPublicKey(PublicKey)
+  /// The text has more bytes than are taken.
+  case plaintextTooLarge(byteCount: Int, maximum: Int)
+  /// The content has more bytes than are taken.
+  case contentTooLarge(byteCount: Int, maximum: Int)
+  /// The content has not the form `<base64>?iv=<base64 of 16 bytes>`.
+  case badForm
+  /// With this key the content decrypts to nothing that somebody could have encrypted.
+  case undecryptable
+
+  /// A sentence's end: `the content cannot be decrypted with this key`.
+  public var description: String {
+    switch self {
+    case .badPublicKey(let key): "the public key \(key) is not on the curve"
+    case .plaintextTooLarge(let count, let maximum):
+      "the text to be encrypted has \(count) bytes, and at most \(maximum) are taken"
+    case .contentTooLarge(let count, let maximum): "the content has \(count) bytes, and at most \(maximum) are taken"
+    case .badForm: "the content has not the form of NIP-04, <base64>?iv=<base64>"
+    case .undecryptable: "the content cannot be decrypted with this key"
+    }
+  }
+}
+
+/// Encryption as old clients, wallets and signers want it (NIP-04); ``NIP44`` is to be used wherever there is a choice.
+public enum NIP04 {
+  /// Most bytes of a content: what an event can hold.
+  public static let contentByteCountMaximum = ScannedEvent.byteCountMaximum
+  /// Most bytes of a text: what stays below ``contentByteCountMaximum`` in Base64, with the vector behind it.
+  public static let plaintextByteCountMaximum = 786_399
+
+  private static let separator = "?iv="
+
+  /// The content for a text, which only the holders of the two keys can read.
+  ///
+  /// - Parameters:
+  ///   - text: up to ``plaintextByteCountMaximum`` bytes, also none.
+  ///   - vector: 16 random bytes; fresh ones unless a test vector gives them.
+  /// - Throws: `badPublicKey` or `plaintextTooLarge`.
+  public static func encrypt(
+    _ text: String, by key: SecretKey, for other: PublicKey, vector: [UInt8]? = nil
+  ) throws(NIP04Fault) -> String {
+    let plaintext = Array(text.utf8)
+    guard plaintext.count <= plaintextByteCountMaximum else {
+      throw .plaintextTooLarge(byteCount: plaintext.count, maximum: plaintextByteCountMaximum)
+    }
+    guard let shared = key.sharedCoordinate(with: other) else { throw .badPublicKey(other) }
+    let vector = vector ?? RandomBytes.make(AES256CBC.vectorByteCount)
+    let ciphertext = plaintext.withUnsafeBytes { plaintext in
+      vector.withUnsafeBytes { vector in
+        shared.withBytes { AES256CBC.encrypt(plaintext, key: $0, vector: vector) }
+      }
+    }
+    return Base64.encode(ciphertext) + separator + Base64.encode(vector)
+  }
+
+  /// The text of a content.
+  public static func decrypt(
+    _ content: String, by key: SecretKey, from other: PublicKey
+  ) throws(NIP04Fault) -> String {
+    let count = content.utf8.count
+    guard count <= contentByteCountMaximum else {
+      throw .contentTooLarge(byteCount: count, maximum: contentByteCountMaximum)
+    }
+    let (ciphertext, vector) = try parts(of: content)
+    guard let shared = key.sharedCoordinate(with: other) else { throw .badPublicKey(other) }
+    let plaintext = ciphertext.withUnsafeBytes { ciphertext in
+      vector.withUnsafeBytes { vector in
+        shared.withBytes { AES256CBC.decrypt(ciphertext, key: $0, vector: vector) }
+      }
+    }
+    guard var plaintext else { throw .undecryptable }
+    defer { plaintext.wipe() }
+    guard let text = String(validating: plaintext, as: UTF8.self) else { throw .undecryptable }
+    return text
+  }
+
+  private static func parts(of content: String) throws(NIP04Fault) -> (ciphertext: [UInt8], vector: [UInt8]) {
+    // 16 bytes are 24 letters.
+    let vectorStart = content.utf8.index(content.utf8.endIndex, offsetBy: -24, limitedBy: content.utf8.startIndex)
+    guard let vectorStart, content.utf8[..<vectorStart].suffix(4).elementsEqual(separator.utf8),
+      let ciphertext = Base64.decode(content[..<vectorStart].dropLast(4)), !ciphertext.isEmpty,
+      let vector = Base64.decode(content[vectorStart...]), vector.count == AES256CBC.vectorByteCount
+    else { throw .badForm }
+    return (ciphertext, vector)
+  }
+}
