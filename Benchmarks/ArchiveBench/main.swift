@@ -71,10 +71,14 @@ for start in stride(from: 0, to: stored, by: 10_000) {
   let (w1, c1) = (now(), processorSeconds())
   try store(events)
   if start % 50_000 == 0 {
-    print("\(start): \(Int(10_000 / (now() - w1)))/s wall, \((processorSeconds() - c1) * 100) us cpu, made in \((c1 - c) * 100) us \(w1 - w > 0)")
+    print(
+      "\(start): \(Int(10_000 / (now() - w1)))/s wall, \((processorSeconds() - c1) * 100) us cpu, made in \((c1 - c) * 100) us \(w1 - w > 0)"
+    )
   }
 }
 let fresh = (0..<count).map { trusted(maker.event(stored + $0, signed: false)) }
 let (w, c) = (now(), processorSeconds())
 try store(fresh)
-print("{\"stored\": \(stored), \"perSecond\": \(Double(count) / (now() - w)), \"cpuMicroseconds\": \((processorSeconds() - c) * 1e6 / Double(count)), \"byteCount\": \(fresh.reduce(0) { $0 + $1.json.count } / count)}")
+print(
+  "{\"stored\": \(stored), \"perSecond\": \(Double(count) / (now() - w)), \"cpuMicroseconds\": \((processorSeconds() - c) * 1e6 / Double(count)), \"byteCount\": \(fresh.reduce(0) { $0 + $1.json.count } / count)}"
+)

@@ -93,7 +93,8 @@ public final class SecretKey: Sendable {
           var parameters = secp256k1_schnorrsig_extraparams(
             magic: (0xDA, 0x6F, 0xB3, 0x8C), noncefp: nil, ndata: randomness.baseAddress)
           return secp256k1_schnorrsig_sign_custom(
-            SigningContext.shared, out.assumingMemoryBound(to: UInt8.self), message, message.count, pair, &parameters) == 1
+            SigningContext.shared, out.assumingMemoryBound(to: UInt8.self), message, message.count, pair, &parameters)
+            == 1
         }
       }
       precondition(isSigned, "a key signs any message")

@@ -71,7 +71,8 @@ extension Filter {
 
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws {
     switch name {
-    case "ids": ids = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(EventID.init)
+    case "ids":
+      ids = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(EventID.init)
     case "authors":
       authors = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(PublicKey.init)
     case "kinds": kinds = try Self.list(name, "numbers from 0 to 65535", &scanner, Self.kind)

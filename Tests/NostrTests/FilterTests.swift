@@ -77,7 +77,9 @@ import Testing
     }
   }
 
-  @Test("What is left of a filter after another is asked for by the first, and is all the second leaves", arguments: seeds(20))
+  @Test(
+    "What is left of a filter after another is asked for by the first, and is all the second leaves",
+    arguments: seeds(20))
   func difference(seed: UInt64) {
     var generator = FilterGenerator(seed: seed)
     let events = (0..<200).map { _ in generator.event() }
