@@ -21,6 +21,8 @@ let package = Package(
     .executable(name: "roost-exec", targets: ["roost-exec"]),
     .executable(name: "relay-connector", targets: ["relay-connector"]),
     .executable(name: "signer", targets: ["signer"]),
+    // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
+    .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -172,12 +174,17 @@ let package = Package(
     // Run under a real roostd by ProcessTests: everything a worker must not do.
     .executableTarget(
       name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
+    // Preloaded into a real roostd by ProcessTests: system calls that fail when a test wants it.
+    .target(
+      name: "FaultInjector", path: "Tests/FaultInjector",
+      cSettings: [.define("_GNU_SOURCE"), .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-std=c11"])],
+      linkerSettings: [.linkedLibrary("dl")]),
     .testTarget(
       name: "ProcessTests",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings", "Signing", "TestSupport",
       ],
-      swiftSettings: strict),
+      exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(

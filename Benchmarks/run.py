@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures everything and prints the report; `make bench` calls it after it has built the programs for release.
 
-    python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--idle-seconds 20] [--skip hub]
+    python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--idle-seconds 20] [--stored N] [--skip hub]
 
 About five minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls on all
 alike. Results are kept in Benchmarks/results, one file a run.
@@ -11,6 +11,7 @@ import argparse
 import os
 import time
 
+import events
 import executor
 import hub
 import measure
@@ -24,7 +25,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="of each load of a hub")
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--idle-seconds", type=float, default=20.0)
-    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "restart"])
+    parser.add_argument("--stored", type=int, default=1_000_000, help="events in the full archive")
+    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "restart"])
     options = parser.parse_args()
 
     measure.build_yardsticks()
@@ -33,6 +35,7 @@ def main():
     parts = {
         "hub": lambda: hub.run(options.rounds, options.seconds),
         "executor": lambda: executor.run(options.rounds),
+        "events": lambda: events.run(options.rounds, options.stored),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
     }
     loads = []

@@ -3,9 +3,11 @@
 #
 #   Scripts/fuzz.sh [--seconds N] [ENTRY…]     N per entry, 600 without it; ENTRY as in FrameReaderFuzz, all without one
 #
-# An entry is one file. Its head says which targets of Sources it needs, lowest first ("// modules: Clocks Frames"), and
-# which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames"). SwiftPM cannot build a libFuzzer program (it has
-# no main), so the compiler is called here: each target a static library, instrumented, and then the entry on top.
+# An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of Sources, or of
+# a package that `swift build` has fetched; which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames"); and,
+# if need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input may get
+# ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the compiler is called here: each target a
+# static library, instrumented, and then the entry on top. They are built for testing, so that an entry may look inside.
 #
 # What the fuzzer learns stays in .build-fuzz/corpus and is used again next time. Inputs that failed are kept in
 # .build-fuzz/findings. Exit: 0 nothing found, 1 a finding, 2 usage, 70 an entry did not build.
@@ -30,22 +32,50 @@ out=.build-fuzz
 # The same language settings as Package.swift; optimised, because a fuzzer lives by runs per second, with checks kept.
 flags=(-O -g -swift-version 6 -sanitize=fuzzer,address -parse-as-library
   -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
-  -enable-upcoming-feature MemberImportVisibility)
+  -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
+  -enable-testing)
+for map in Sources/C*/module.modulemap; do flags+=(-I "${map%/*}"); done
 # Swift's own crash handler starts a child that holds the terminal; libFuzzer prints the stack itself.
 export SWIFT_BACKTRACE=enable=no
 
 head_line() { sed -n "s|^// $1: *||p" "Tests/Fuzz/$2.swift" | head -1; }
 
+# Fetched packages are compiled as their own Package.swift says; what is not ours is not instrumented.
+package_flags=(-O -g -swift-version 5 -parse-as-library -enable-upcoming-feature MemberImportVisibility)
+for feature in BuiltinModule Lifetimes InoutLifetimeDependence AddressableParameters AddressableTypes; do
+  package_flags+=(-enable-experimental-feature "$feature")
+done
+for version in 5.0 5.1 5.6 5.7 5.8 5.9 5.10 6.0 6.1 6.2 6.3 6.4 6.5; do
+  package_flags+=(-enable-experimental-feature "AvailabilityMacro=SwiftStdlib $version: macOS 10.15")
+done
+
+# module NAME DIRECTORY: a static library and its interface in DIRECTORY.
+module() {
+  local name=$1 directory=$2 options=("${flags[@]}" -package-name roost) folder=Sources/$1
+  if [[ ! -d $folder ]]; then
+    folder=$(find .build/checkouts -path "*/Sources/$name" -type d 2>/dev/null | head -1)
+    [[ -n $folder ]] || { echo "fuzz: no target $name; packages are fetched by 'swift build'" >&2; return 1; }
+    options=("${package_flags[@]}" -package-name "$(cut -d/ -f3 <<<"$folder")")
+  fi
+  local files
+  mapfile -t files < <(find "$folder" -name '*.swift' | sort)
+  swiftc "${options[@]}" -module-name "$name" -emit-module -emit-module-path "$directory/$name.swiftmodule" \
+    -emit-library -static -o "$directory/lib$name.a" -I "$directory" "${files[@]}" 2>"$directory/$name.log" ||
+    { cat "$directory/$name.log" >&2; return 1; }
+}
+
 build() {
-  local entry=$1 directory="$out/$1" module libraries=()
+  local entry=$1 directory="$out/$1" name libraries=() files
   mkdir -p "$directory"
-  for module in $(head_line modules "$entry"); do
-    swiftc "${flags[@]}" -package-name roost -module-name "$module" -emit-module -emit-module-path "$directory/$module.swiftmodule" \
-      -emit-library -static -o "$directory/lib$module.a" -I "$directory" "Sources/$module"/*.swift || return
-    libraries=("-l$module" "${libraries[@]}")
+  for name in $(head_line modules "$entry"); do
+    module "$name" "$directory" || return
+    libraries=("-l$name" "${libraries[@]}")
   done
+  for name in $(head_line libraries "$entry"); do libraries+=("-l$name"); done
+  read -ra files <<<"$(head_line with "$entry")"
   swiftc "${flags[@]}" -package-name roost -module-name "$entry" -I "$directory" -L "$directory" "${libraries[@]}" \
-    -o "$directory/$entry" "Tests/Fuzz/$entry.swift" 2>"$directory/link.log" || { cat "$directory/link.log" >&2; return 1; }
+    -o "$directory/$entry" "Tests/Fuzz/$entry.swift" "${files[@]}" 2>"$directory/link.log" ||
+    { cat "$directory/link.log" >&2; return 1; }
 }
 
 found=0
@@ -54,10 +84,11 @@ for entry in "${entries[@]}"; do
   echo "fuzz: building $entry"
   build "$entry" || { echo "fuzz: $entry did not build" >&2; exit 70; }
   corpus=$(head_line corpus "$entry")
+  longest=$(head_line longest "$entry")
   mkdir -p "$out/corpus/$corpus" "$out/findings"
   echo "fuzz: $entry for $seconds s"
   status=0
-  "$out/$entry/$entry" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
+  "$out/$entry/$entry" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="${longest:-8192}" -print_final_stats=1 \
     -artifact_prefix="$out/findings/$entry-" "$out/corpus/$corpus" "Tests/Fuzz/corpus/$corpus" \
     >"$out/$entry.log" 2>&1 </dev/null || status=$?
   if ((status)); then

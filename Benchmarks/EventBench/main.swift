@@ -15,11 +15,16 @@ import Nostr
 struct PlainEvent: Decodable {
   let id: String
   let pubkey: String
-  let created_at: Int64
+  let createdAt: Int64
   let kind: Int
   let tags: [[String]]
   let content: String
   let sig: String
+
+  enum CodingKeys: String, CodingKey {
+    case id, pubkey, kind, tags, content, sig
+    case createdAt = "created_at"
+  }
 }
 
 func processorNanoseconds() -> UInt64 {

@@ -139,15 +139,14 @@ extension BusConnection {
     let destination = try worker.map { name throws(Refusal) in try endpoint(ofWorker: name) } ?? .hub
     var flags: FrameFlags = payload.isRaw ? .raw : []
     if atMostOnce { flags.insert(.atMostOnce) }
+    try await awaitTurn(byteCount: payload.bytes.count, in: BusRequest.beginNested() ? .nested : .common)
     let answer = BusAnswer(id: nextId(), destination: destination, connection: self)
     register(answer)
-    let header = FrameHeader(
-      type: .request, flags: flags, destination: destination, id: answer.id, ttlMilliseconds: ttlMilliseconds,
-      method: number)
-    do throws(Refusal) { try await send(header, payload.bytes) } catch {
-      forget(answer)
-      throw error
-    }
+    sendFree(
+      FrameHeader(
+        type: .request, flags: flags, destination: destination, id: answer.id, ttlMilliseconds: ttlMilliseconds,
+        method: number),
+      payload.bytes)
     return answer
   }
 
@@ -186,8 +185,9 @@ extension BusConnection {
   ) async throws(Refusal) {
     var flags: FrameFlags = payload.isRaw ? .raw : []
     if needsAck { flags.insert(.needsAck) }
+    try await awaitTurn(byteCount: payload.bytes.count)
     let id = needsAck ? nextId() : 0
-    try await send(
+    sendFree(
       FrameHeader(type: .event, flags: flags, destination: destination, id: id, method: number), payload.bytes)
     if needsAck, let refusal = await acknowledgement(of: id) { throw refusal }
   }
@@ -204,9 +204,10 @@ extension BusConnection {
 
   private func changeSubscription(_ type: FrameType, _ topic: String) async throws(Refusal) {
     let number = try number(ofTopic: topic)
+    try await awaitTurn(byteCount: 0)
     let answer = BusAnswer(id: nextId(), destination: .hub, connection: self)
     register(answer)
-    try await send(FrameHeader(type: type, id: answer.id, method: number), [])
+    sendFree(FrameHeader(type: type, id: answer.id, method: number))
     while try await answer.next() != nil {}
   }
 }

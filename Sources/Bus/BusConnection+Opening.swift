@@ -11,6 +11,8 @@ extension BusConnection {
   public static func open(
     _ stream: ByteStream, greeting: Hello, deadline: Instant
   ) async throws(Refusal) -> BusConnection {
+    var greeting = greeting
+    greeting.answerCredit = true
     let window = greeting.window ?? .standard
     let payload = JSONPayload.encode(greeting)
     let header = FrameHeader(type: .hello, payloadByteCount: payload.count)
@@ -29,7 +31,8 @@ extension BusConnection {
       stream.close()
       throw Refusal(.badVersion, "the hub speaks RBP/\(welcome.protocol), this program RBP/\(FrameHeader.version)")
     }
-    return BusConnection(stream: stream, welcome: welcome, window: window)
+    let serves = greeting.methods?.isEmpty == false
+    return BusConnection(stream: stream, welcome: welcome, window: window, serves: serves)
   }
 
   /// Begins to take in frames, after the handlers are set. What came behind WELCOME is not lost.

@@ -1,4 +1,3 @@
-internal import DequeModule
 public import EventLoop
 public import Frames
 
@@ -7,12 +6,13 @@ public import Frames
 // What: the greeting, ids, credit in both directions, requests with their answers, and the handlers for what comes in. It is
 // the same code in a managed worker (descriptor 3), an attached one and a client (the socket); it knows no worker's method.
 //
-// Sending waits for credit in one line, first come first served, so that a stream of parts and a single question share
-// fairly; terminal answers and acknowledgements pass the line. Receiving never waits: everything that arrives is either
+// Sending waits for credit in a line, first come first served, so that a stream of parts and a single question share
+// fairly; a part joins it when its own answer's window has room, so that the parts for a caller who takes none do not stand
+// in it; terminal answers and acknowledgements pass the line. Receiving never waits: everything that arrives is either
 // bounded by the credit this side gave, or ends something this side began.
 //
 // Rejected: reconnecting here. A new connection has a new endpoint and new numbers; what may be asked again is known one
-// floor up (`ReconnectingBus`).
+// floor up (`RoostClient`).
 
 /// A connection to the hub. Made by ``open(_:greeting:deadline:)``; over once ``onEnd`` was called.
 @EventLoopActor
@@ -39,33 +39,29 @@ public final class BusConnection {
 
   let stream: ByteStream
   private let reader: FrameReader
-  private var ledger: CreditLedger
+  var ledger: CreditLedger
   private var lastId: UInt64 = 0
   private var methodNames: [UInt16: String] = [:]
   private var answers: [UInt64: BusAnswer] = [:]
   private var acknowledgements: [UInt64: CheckedContinuation<Refusal?, Never>] = [:]
   private var serving: [RequestKey: BusRequest] = [:]
-  private var line = Deque<Waiting>()
-  private var ending: Refusal?
-
-  /// Most senders that wait for credit at once; one more is refused (`full`).
-  public static let waitingSenderMaximum = 4_096
+  var lines = Lines()
+  /// Parts that wait for their answers' windows.
+  var partsWaitingCount = 0
+  private(set) var ending: Refusal?
 
   private struct RequestKey: Hashable {
     let caller: Endpoint
     let id: UInt64
   }
-  private struct Waiting {
-    let byteCount: Int
-    let continuation: CheckedContinuation<Void, Never>
-  }
 
-  init(stream: ByteStream, welcome: Welcome, window: Window) {
+  /// `serves` = this peer answers requests, and keeps a part of its window for those that it makes meanwhile.
+  init(stream: ByteStream, welcome: Welcome, window: Window, serves: Bool) {
     self.stream = stream
     self.welcome = welcome
     registry = welcome.registry
     reader = FrameReader(lengthMaximum: welcome.frameLimit)
-    ledger = CreditLedger(granted: welcome.window, window: window)
+    ledger = CreditLedger(granted: welcome.window, window: window, keepsReserve: serves)
     indexMethods()
     stream.onInput = { [weak self] bytes in self?.received(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
     stream.onEnd = { [weak self] fault in
@@ -79,58 +75,6 @@ public final class BusConnection {
   func nextId() -> UInt64 {
     lastId += 1
     return lastId
-  }
-
-  /// Sends a frame that needs no credit.
-  func sendFree(_ header: FrameHeader, _ payload: [UInt8] = []) {
-    var header = header
-    header.payloadByteCount = payload.count
-    stream.write(byteCount: header.frameByteCount) { bytes in
-      guard let base = bytes.baseAddress else { return }
-      header.write(to: base)
-      UnsafeMutableRawBufferPointer(rebasing: bytes[FrameHeader.byteCount...]).copyBytes(from: payload)
-    }
-  }
-
-  /// Sends a frame that spends credit, at once if there is credit and nobody waits.
-  ///
-  /// - Returns: false when it has to wait.
-  func sendNow(_ header: FrameHeader, _ payload: [UInt8]) -> Bool {
-    guard ending == nil, line.isEmpty, ledger.hasCredit else { return false }
-    ledger.didSend(byteCount: payload.count)
-    sendFree(header, payload)
-    return true
-  }
-
-  /// Sends a frame that spends credit, after those who came before.
-  func send(_ header: FrameHeader, _ payload: [UInt8]) async throws(Refusal) {
-    try checkSize(payload)
-    if sendNow(header, payload) { return }
-    if let ending { throw ending }
-    guard line.count < Self.waitingSenderMaximum else {
-      throw Refusal(.full, "\(line.count) frames wait for credit on this connection already", outcome: .notStarted)
-    }
-    await withCheckedContinuation { line.append(Waiting(byteCount: payload.count, continuation: $0)) }
-    if let ending { throw ending }
-    // Credit for this frame was set aside when the line moved.
-    sendFree(header, payload)
-  }
-
-  private func checkSize(_ payload: [UInt8]) throws(Refusal) {
-    let maximum = welcome.frameLimit - FrameHeader.lengthMinimum
-    guard payload.count <= maximum else {
-      throw Refusal(
-        .badRequest, "the payload has \(payload.count) bytes; this connection carries at most \(maximum)",
-        outcome: .notStarted)
-    }
-  }
-
-  /// Lets those who wait for credit go, as far as it reaches. Their frames count as sent from here on.
-  private func moveLine() {
-    while ledger.hasCredit, let waiting = line.popFirst() {
-      ledger.didSend(byteCount: waiting.byteCount)
-      waiting.continuation.resume()
-    }
   }
 
   /// Tells the hub that this worker takes work now.
@@ -240,11 +184,7 @@ public final class BusConnection {
       }
     case .nack:
       acknowledgements.removeValue(forKey: header.re)?.resume(returning: refusal(in: payload))
-    case .credit:
-      if let credit = Credit(payload) {
-        ledger.receivedGrant(credit)
-        moveLine()
-      }
+    case .credit: if let credit = Credit(payload) { receivedCredit(header, credit) }
     case .gap:
       didConsume(byteCount: payload.count)
       if let gap = try? JSONPayload.decode(Gap.self, from: payload) {  // The hub's own; unreadable says nothing.
@@ -261,6 +201,15 @@ public final class BusConnection {
     }
   }
 
+  private func receivedCredit(_ header: FrameHeader, _ credit: Credit) {
+    guard header.re == 0 else {
+      serving[RequestKey(caller: header.source, id: header.re)]?.receivedCredit(credit, attempt: header.attempt)
+      return
+    }
+    ledger.receivedGrant(credit)
+    moveLines()
+  }
+
   private func receivedRequest(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
     let request = BusRequest(header, Array(payload), method: name(of: header.method), on: self)
     serving[RequestKey(caller: header.source, id: header.id)] = request
@@ -268,7 +217,8 @@ public final class BusConnection {
       request.refuse(Refusal(.unknownMethod, "this worker serves nothing", outcome: .notStarted))
       return
     }
-    onRequest(request)
+    // What the handler asks of others, in this task or in those it starts, is asked for this request's sake.
+    BusRequest.$current.withValue(request) { onRequest(request) }
   }
 
   private func receivedEvent(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
@@ -324,7 +274,8 @@ public final class BusConnection {
     acknowledgements = [:]
     for request in serving.values { request.receivedCancel() }
     serving = [:]
-    while let waiting = line.popFirst() { waiting.continuation.resume() }
+    lines.common.dismiss()
+    lines.nested.dismiss()
     let callback = onEnd
     onEnd = nil
     callback?(refusal)

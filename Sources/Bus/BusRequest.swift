@@ -3,8 +3,8 @@ public import Frames
 
 /// A request that a worker is to answer: exactly once, by ``respond(_:)`` or ``refuse(_:)``.
 ///
-/// Its credit goes back to the hub with the answer, or with ``accept()``: so a worker has at most its window of requests
-/// that it has neither answered nor accepted.
+/// Its credit goes back to the hub with the answer, with ``accept()``, or with the first request that its handler makes of
+/// others: so a worker has at most its window of requests that it has not answered, not accepted, and does not wait with.
 @EventLoopActor
 public final class BusRequest {
   /// The method's name.
@@ -30,6 +30,13 @@ public final class BusRequest {
   private let methodNumber: UInt16
   private var isAnswered = false
   private var holdsCredit = true
+  private var window: AnswerWindow
+  private var line = SenderLine()
+  /// Parts that lie within the window and stand in the connection's line.
+  private var partsInLineCount = 0
+
+  /// The request that the running task serves; nil outside of a handler and what it has started.
+  @TaskLocal static var current: BusRequest?
 
   init(_ header: FrameHeader, _ bytes: [UInt8], method: String, on connection: BusConnection) {
     self.method = method
@@ -41,6 +48,7 @@ public final class BusRequest {
     ttlMilliseconds = header.ttlMilliseconds
     trace = header.trace
     methodNumber = header.method
+    window = AnswerWindow(connection.welcome.answerWindow)
   }
 
   /// Ends the request with its result.
@@ -51,24 +59,31 @@ public final class BusRequest {
   /// Ends the request with a reason.
   public func refuse(_ refusal: Refusal) { finish(header(.error, []), JSONPayload.encode(refusal)) }
 
-  /// Sends a part of the answer; waits for the caller to have room.
+  /// Sends a part of the answer; waits until the caller has room for it, while other answers go on.
   ///
-  /// - Throws: `cancelled` when nobody waits for it any more.
+  /// - Throws: `cancelled` when nobody waits for it any more; `full` when too many frames wait on the connection.
   public func send(part: BusPayload) async throws(Refusal) {
-    guard let connection, !isCancelled, !isAnswered else {
-      throw Refusal(.cancelled, "nobody waits for this answer any more", outcome: .unknown)
-    }
+    guard let connection, isWanted else { throw Self.unwanted }
     releaseCredit()
-    try await connection.send(header(.response, part.isRaw ? [.more, .raw] : .more), part.bytes)
+    try await awaitWindow(byteCount: part.bytes.count, on: connection)
+    partsInLineCount += 1
+    defer { partsInLineCount -= 1 }
+    do throws(Refusal) { try await connection.awaitTurn(byteCount: part.bytes.count, owner: self) } catch {
+      window.didNotSend(byteCount: part.bytes.count)
+      throw error
+    }
+    connection.sendFree(header(.response, part.isRaw ? [.more, .raw] : .more), part.bytes)
   }
 
   /// Sends a part if there is room at once.
   ///
   /// - Returns: false when there is none, or nobody waits any more.
   public func sendNow(part: BusPayload) -> Bool {
-    guard let connection, !isCancelled, !isAnswered else { return false }
+    guard let connection, isWanted, line.isEmpty, window.hasRoom else { return false }
     releaseCredit()
-    return connection.sendNow(header(.response, part.isRaw ? [.more, .raw] : .more), part.bytes)
+    guard connection.sendNow(header(.response, part.isRaw ? [.more, .raw] : .more), part.bytes) else { return false }
+    window.didSend(byteCount: part.bytes.count)
+    return true
   }
 
   /// Takes responsibility for a request that will take long: the hub then does not count it as stuck.
@@ -87,9 +102,65 @@ public final class BusRequest {
   func receivedCancel() {
     guard !isCancelled else { return }
     isCancelled = true
+    dismissSenders()
     let callback = onCancel
     onCancel = nil
     callback?()
+  }
+
+  /// The caller has taken parts.
+  func receivedCredit(_ credit: Credit, attempt: UInt16) {
+    guard attempt == self.attempt else { return }
+    window.receivedGrant(credit)
+    moveLine()
+  }
+
+  /// Notes that the running task asks something for the sake of the request it serves, if it serves one.
+  ///
+  /// That request's credit goes back, so that there is room for what this worker is asked meanwhile: perhaps by the very one
+  /// that it now waits for.
+  static func beginNested() -> Bool {
+    guard let current, current.isWanted else { return false }
+    current.releaseCredit()
+    return true
+  }
+
+  // MARK: Room for parts
+
+  /// What a sender hears whose part nobody waits for.
+  static var unwanted: Refusal {
+    Refusal(.cancelled, "nobody waits for this answer any more", outcome: .unknown)
+  }
+
+  private var isWanted: Bool { !isCancelled && !isAnswered }
+
+  /// Waits until one more part lies within the answer's window, after those who came before.
+  private func awaitWindow(byteCount: Int, on connection: BusConnection) async throws(Refusal) {
+    if line.isEmpty, window.hasRoom {
+      window.didSend(byteCount: byteCount)
+      return
+    }
+    try connection.checkWaiting()
+    connection.partsWaitingCount += 1
+    let hasTurn = await withCheckedContinuation { line.append(byteCount: byteCount, $0) }
+    connection.partsWaitingCount -= 1
+    line.didLeave()
+    if let ending = connection.ending { throw ending }
+    guard hasTurn, isWanted else { throw Self.unwanted }
+    moveLine()
+  }
+
+  /// Lets those who wait go as far as the window reaches. Their parts count as sent from here on.
+  private func moveLine() {
+    while let byteCount = line.firstByteCount, window.hasRoom {
+      window.didSend(byteCount: byteCount)
+      line.releaseFirst()
+    }
+  }
+
+  private func dismissSenders() {
+    line.dismiss()
+    if partsInLineCount > 0 { connection?.dismissSenders(of: self) }
   }
 
   private func header(_ type: FrameType, _ flags: FrameFlags) -> FrameHeader {
@@ -99,6 +170,7 @@ public final class BusRequest {
   private func finish(_ header: FrameHeader, _ bytes: [UInt8]) {
     guard let connection, !isAnswered else { return }
     isAnswered = true
+    dismissSenders()
     onCancel = nil
     releaseCredit()
     let maximum = connection.welcome.frameLimit - FrameHeader.lengthMinimum

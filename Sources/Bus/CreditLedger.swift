@@ -5,13 +5,16 @@ struct CreditLedger {
   // What we may send.
   private var granted: Credit
   private var sent = Credit(frames: 0, bytes: 0)
+  /// What is left of it for requests made while one is served: a quarter of the first grant.
+  private let reserve: Credit
   // What the other side may send.
   private let window: Window
   private var returned = Credit(frames: 0, bytes: 0)
   private var announced: Credit
 
   /// Starts with the window each side gave the other.
-  init(granted: Window, window: Window) {
+  init(granted: Window, window: Window, keepsReserve: Bool = false) {
+    reserve = Credit(frames: keepsReserve ? granted.frames / 4 : 0, bytes: keepsReserve ? granted.bytes / 4 : 0)
     self.granted = Credit(frames: granted.frames, bytes: granted.bytes)
     self.window = window
     announced = Credit(frames: window.frames, bytes: window.bytes)
@@ -19,6 +22,11 @@ struct CreditLedger {
 
   /// Whether one more frame may be sent.
   var hasCredit: Bool { sent.frames < granted.frames && sent.bytes < granted.bytes }
+
+  /// Whether one more frame may be sent that is not for a request in hand.
+  var hasCreditBeyondReserve: Bool {
+    sent.frames + reserve.frames < granted.frames && sent.bytes + reserve.bytes < granted.bytes
+  }
 
   mutating func didSend(byteCount: Int) {
     sent.frames += 1

@@ -23,8 +23,8 @@ public enum PassphraseFault: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// A passphrase in Unicode's form NFKC, in ``SecretMemory``. It has no description.
-public struct Passphrase: Sendable {
+/// A passphrase in Unicode's form NFKC, in ``SecretMemory``. Its description says nothing, not even how long it is.
+public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
   /// Longer than the text, which may be empty.
   private let memory: SecretMemory
   private let byteCount: Int
@@ -65,6 +65,12 @@ public struct Passphrase: Sendable {
       try body(UnsafeRawBufferPointer(rebasing: bytes[..<byteCount]))
     }
   }
+
+  /// `a passphrase`
+  public var description: String { "a passphrase" }
+
+  /// Nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// NFKC, as Unicode promises never to change it.
   private static let form = utf8proc_option_t(

@@ -44,6 +44,7 @@ public struct ParsedPublicKey: Sendable {
 
 enum Curve {
   /// The library's context for verifying: read-only, so all threads share it. Who signs has a randomized one of his own.
+  // @unchecked: nobody writes to a context without randomization; the library lets threads share it.
   nonisolated(unsafe) static let context: OpaquePointer = {
     guard let context = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_NONE)) else {
       preconditionFailure("libsecp256k1 gives no context")

@@ -93,7 +93,8 @@ public final class SecretKey: Sendable {
           var parameters = secp256k1_schnorrsig_extraparams(
             magic: (0xDA, 0x6F, 0xB3, 0x8C), noncefp: nil, ndata: randomness.baseAddress)
           return secp256k1_schnorrsig_sign_custom(
-            SigningContext.shared, out.assumingMemoryBound(to: UInt8.self), message, message.count, pair, &parameters) == 1
+            SigningContext.shared, out.assumingMemoryBound(to: UInt8.self), message, message.count, pair, &parameters)
+            == 1
         }
       }
       precondition(isSigned, "a key signs any message")
@@ -104,6 +105,7 @@ public final class SecretKey: Sendable {
 
 /// The context that signs, blinded once with randomness against what timing and power tell.
 enum SigningContext {
+  // @unchecked: randomized before anybody else sees it; signing only reads it.
   nonisolated(unsafe) static let shared: OpaquePointer = {
     guard let context = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_NONE)) else {
       preconditionFailure("libsecp256k1 gives no context")

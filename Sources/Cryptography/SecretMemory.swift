@@ -4,8 +4,7 @@ internal import COpenSSL
 ///
 /// It is libcrypto's secure heap, made when first asked for. Where the machine lets a process lock no memory
 /// (`RLIMIT_MEMLOCK`), the bytes still are wiped and not dumped; ``isLocked`` then says false, and whoever keeps keys says so.
-public final class SecretMemory: @unchecked Sendable {
-  // @unchecked: the bytes are written while there is one owner, and only read afterwards.
+public final class SecretMemory: @unchecked Sendable {  // @unchecked: written by one owner, then only read.
   private let memory: UnsafeMutableRawPointer
   /// How many there are.
   public let byteCount: Int

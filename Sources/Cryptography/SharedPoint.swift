@@ -4,7 +4,7 @@ extension SecretKey {
   /// The x coordinate of the point that this key and another's public key share, 32 bytes: the same from both sides, and
   /// unhashed, as NIP-04 and NIP-44 want it. It is no key yet.
   ///
-  /// Nil when `other` is no point of the curve. About 40 µs, in constant time.
+  /// Nil when `other` is no point of the curve. About 60 µs, in constant time.
   public func sharedCoordinate(with other: PublicKey) -> SecretMemory? {
     var point = secp256k1_pubkey()
     let isOnCurve = withUnsafeTemporaryAllocation(byteCount: 33, alignment: 8) { bytes in

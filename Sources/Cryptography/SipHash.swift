@@ -12,7 +12,9 @@ public struct SipHash: Sendable, Hashable {
   public func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     var state = State(key)
     let words = bytes.count / 8
-    for index in 0..<words { state.take(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))) }
+    for index in 0..<words {
+      state.take(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)))
+    }
     var last = UInt64(truncatingIfNeeded: bytes.count) << 56
     for index in (words * 8)..<bytes.count { last |= UInt64(bytes[index]) << UInt64(8 * (index & 7)) }
     return state.finish(last)

@@ -19,9 +19,13 @@ public struct VerifiedEvent: Sendable {
   /// Verifies an event.
   ///
   /// - Parameters:
-  ///   - bytes: one event object.
+  ///   - bytes: the text the event was read from.
+  ///   - scanned: the event.
   ///   - verifier: this thread's.
   ///   - key: the author's key, where it was computed before.
+  ///   - relay: the relay it came from, as numbered by the archive.
+  ///   - receivedAt: when it came, seconds since 1970.
+  ///   - isKept: whether it is never to be evicted.
   /// - Throws: why it is not valid.
   public init(
     _ bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, key: ParsedPublicKey? = nil,

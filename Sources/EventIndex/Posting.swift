@@ -105,11 +105,16 @@ public struct TermMaker: Sendable, Hashable {
     }
   }
 
-  private static func write(_ sort: Sort, _ octets: Octets32?, _ kind: UInt16, to bytes: UnsafeMutableRawBufferPointer) {
+  private static func write(_ sort: Sort, _ octets: Octets32?, _ kind: UInt16, to bytes: UnsafeMutableRawBufferPointer)
+  {
     guard let base = bytes.baseAddress else { return }
     base.storeBytes(of: sort.rawValue, as: UInt8.self)
     base.storeBytes(of: kind.littleEndian, toByteOffset: 1, as: UInt16.self)
-    if let octets { octets.write(to: base + 3) } else { (base + 3).initializeMemory(as: UInt8.self, repeating: 0, count: 32) }
+    if let octets {
+      octets.write(to: base + 3)
+    } else {
+      (base + 3).initializeMemory(as: UInt8.self, repeating: 0, count: 32)
+    }
   }
 
   /// Everything an event stands under, each term once.

@@ -66,16 +66,32 @@ public final class ByteStream {
     tcp.setOwner(self)
   }
 
-  /// Takes over a connected unix socket (or one end of a socketpair), which the stream then owns and closes.
+  /// Takes over a connected unix socket (or one end of a socketpair), which the stream then owns and closes, also when
+  /// this throws.
   public convenience init(descriptor: Int32) throws(LoopFault) {
     let handle = Handle<uv_pipe_t>()
     uv_pipe_init(EventLoop.process.raw, handle.raw, 0)
     let status = uv_pipe_open(handle.raw, descriptor)
     if status < 0 {
       handle.close()
+      Glibc.close(descriptor)
       throw LoopFault(code: status, doing: "open descriptor \(descriptor) as a stream")
     }
     self.init(pipe: handle)
+  }
+
+  /// Takes over a TCP connection that was accepted; as ``init(descriptor:)``.
+  convenience init(acceptedTCP descriptor: Int32) throws(LoopFault) {
+    let handle = Handle<uv_tcp_t>()
+    uv_tcp_init(EventLoop.process.raw, handle.raw)
+    let status = uv_tcp_open(handle.raw, descriptor)
+    if status < 0 {
+      handle.close()
+      Glibc.close(descriptor)
+      throw LoopFault(code: status, doing: "open descriptor \(descriptor) as a stream")
+    }
+    uv_tcp_nodelay(handle.raw, 1)
+    self.init(tcp: handle)
   }
 
   isolated deinit { close() }

@@ -28,12 +28,12 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     bytes = Array(UnsafeRawBufferPointer(start: address, count: count))
   }
 
-  init?(localEndOf handle: Handle<uv_tcp_t>) {
+  init?(localEndOf descriptor: Int32) {
     var storage = sockaddr_storage()
-    var length = Int32(MemoryLayout<sockaddr_storage>.size)
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let made = withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketAddress? in
-        uv_tcp_getsockname(handle.raw, address, &length) == 0 ? SocketAddress(UnsafePointer(address)) : nil
+        getsockname(descriptor, address, &length) == 0 ? SocketAddress(UnsafePointer(address)) : nil
       }
     }
     guard let made else { return nil }

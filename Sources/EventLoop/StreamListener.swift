@@ -1,21 +1,39 @@
 internal import CLibUV
+internal import Glibc
+
+// A listening socket, and an accept loop of its own.
+//
+// libuv has one (`uv_listen`), but it goes on accepting until the kernel says EAGAIN, and tells of any other error by the
+// same callback in the same loop, which cannot be left from there. For want of descriptors it closes one that it keeps in
+// reserve and drops the connection; if the reserve is gone too, as it is when another thread took the number meanwhile,
+// or when memory and not the table is short, the loop never ends: one process at 100 % that serves nobody. So libuv tells
+// here only that the socket is readable, and a failure makes the listener rest: connections wait in the kernel, nobody is
+// dropped, and the rest of the process lives on.
 
 /// A listening socket: a unix path or a TCP address.
 @EventLoopActor
 public final class StreamListener {
-  private enum Transport {
-    case pipe(Handle<uv_pipe_t>)
-    case tcp(Handle<uv_tcp_t>)
-  }
-  private let transport: Transport
+  /// Called when a connection could not be accepted; the listener tries again after ``restMilliseconds``. Not more often
+  /// than that.
+  public var onFault: (@EventLoopActor (LoopFault) -> Void)?
+
+  private let descriptor: Int32
+  private let path: String?
+  /// Path or address, for faults.
+  private let name: String
+  private var watcher: DescriptorWatcher?
+  private let restTimer = LoopTimer()
   private var isOpen = true
   private let onConnection: @EventLoopActor (ByteStream) -> Void
 
-  /// Longest unix socket path in UTF-8 bytes: `sun_path` less its NUL. libuv 1.44 cuts longer ones silently and binds
-  /// another name.
+  /// Longest unix socket path in UTF-8 bytes: `sun_path` less its NUL.
   public static let pathByteCountMaximum = 107
   /// Connections the kernel holds until they are accepted.
   public static let backlog: Int32 = 512
+  /// How long nothing is accepted after a failure, in milliseconds.
+  public static let restMilliseconds: UInt64 = 200
+  /// Most connections accepted in one turn of the loop; what waits still comes in the next.
+  private static let acceptMaximum = 64
 
   /// Listens on a unix socket that does not exist yet. The caller sees to the directory, the lock and the umask.
   public init(path: String, onConnection: @escaping @EventLoopActor (ByteStream) -> Void) throws(LoopFault) {
@@ -24,81 +42,115 @@ public final class StreamListener {
         code: UV_ENAMETOOLONG.rawValue,
         doing: "listen on \(path) (\(path.utf8.count) bytes; a socket's path has at most \(Self.pathByteCountMaximum))")
     }
-    let handle = Handle<uv_pipe_t>()
-    uv_pipe_init(EventLoop.process.raw, handle.raw, 0)
-    transport = .pipe(handle)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    name = path
+    descriptor = try withUnsafePointer(to: &address) { pointer throws(LoopFault) in
+      try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(LoopFault) in
+        try Self.open(AF_UNIX, address, socklen_t(MemoryLayout<sockaddr_un>.size), doing: "listen on \(path)")
+      }
+    }
+    self.path = path
     self.onConnection = onConnection
-    handle.setOwner(self)
-    try bindAndListen(handle.stream, "listen on \(path)") { uv_pipe_bind(handle.raw, path) }
+    try watch()
   }
 
   /// Listens on a TCP address; port 0 lets the kernel choose (see ``port``).
   public init(address: SocketAddress, onConnection: @escaping @EventLoopActor (ByteStream) -> Void) throws(LoopFault) {
-    let handle = Handle<uv_tcp_t>()
-    uv_tcp_init(EventLoop.process.raw, handle.raw)
-    transport = .tcp(handle)
-    self.onConnection = onConnection
-    handle.setOwner(self)
-    try bindAndListen(handle.stream, "listen on \(address)") {
-      address.withSocketAddress { uv_tcp_bind(handle.raw, $0, 0) }
+    name = "\(address)"
+    let made = address.withSocketAddress { pointer -> Result<Int32, LoopFault> in
+      let count = address.isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+      do throws(LoopFault) {
+        return .success(
+          try Self.open(
+            address.isIPv6 ? AF_INET6 : AF_INET, pointer, socklen_t(count), doing: "listen on \(address)"))
+      } catch { return .failure(error) }
     }
+    descriptor = try made.get()
+    path = nil
+    self.onConnection = onConnection
+    try watch()
   }
 
   isolated deinit { close() }
 
-  private func bindAndListen(
-    _ stream: UnsafeMutablePointer<uv_stream_t>, _ doing: String, _ bind: () -> Int32
-  ) throws(LoopFault) {
-    var status = bind()
-    if status == 0 {
-      status = uv_listen(stream, Self.backlog) { server, status in
-        EventLoopActor.assumeOnLoop {
-          guard status == 0 else { return }
-          owner(of: server?.pointee.data, as: StreamListener.self)?.accept()
-        }
-      }
+  private static func open(
+    _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, doing: String
+  ) throws(LoopFault) -> Int32 {
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(family, kind, 0)
+    guard descriptor >= 0 else { throw LoopFault(code: -errno, doing: doing) }
+    var one: Int32 = 1
+    // As every server does: an address whose last connections are dying is free. Means nothing to unix sockets.
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+    guard bind(descriptor, address, length) == 0, listen(descriptor, backlog) == 0 else {
+      let code = -errno
+      Glibc.close(descriptor)
+      throw LoopFault(code: code, doing: doing)
     }
-    if status < 0 {
+    return descriptor
+  }
+
+  private func watch() throws(LoopFault) {
+    do throws(LoopFault) {
+      watcher = try DescriptorWatcher(descriptor: descriptor) { [unowned self] in acceptAll() }
+    } catch {
       close()
-      throw LoopFault(code: status, doing: doing)
+      throw error
     }
   }
 
   /// The TCP port; nil for a unix socket.
   public var port: UInt16? {
-    guard case .tcp(let handle) = transport, isOpen else { return nil }
-    return SocketAddress(localEndOf: handle)?.port
+    guard path == nil, isOpen else { return nil }
+    return SocketAddress(localEndOf: descriptor)?.port
   }
 
   /// Stops listening. A unix socket's file is removed.
   public func close() {
     guard isOpen else { return }
     isOpen = false
-    switch transport {
-    case .pipe(let handle): handle.close()
-    case .tcp(let handle): handle.close()
+    watcher?.close()
+    watcher = nil
+    restTimer.cancel()
+    Glibc.close(descriptor)
+    if let path { unlink(path) }
+  }
+
+  // MARK: Accepting
+
+  private func acceptAll() {
+    for _ in 0..<Self.acceptMaximum {
+      // What a connection makes of its first moment may close us.
+      guard isOpen else { return }
+      let connection = accept(descriptor, nil, nil)
+      if connection >= 0 {
+        // Not by accept4, which Swift's C library module leaves out: only this thread starts processes.
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+        accepted(connection)
+        continue
+      }
+      switch errno {
+      case EINTR, ECONNABORTED: continue
+      case EAGAIN: return
+      case let code: return rest(LoopFault(code: -code, doing: "accept a connection on \(name)"))
+      }
     }
   }
 
-  private func accept() {
-    switch transport {
-    case .pipe(let server):
-      let client = Handle<uv_pipe_t>()
-      uv_pipe_init(EventLoop.process.raw, client.raw, 0)
-      guard uv_accept(server.stream, client.stream) == 0 else {
-        client.close()
-        return
-      }
-      onConnection(ByteStream(pipe: client))
-    case .tcp(let server):
-      let client = Handle<uv_tcp_t>()
-      uv_tcp_init(EventLoop.process.raw, client.raw)
-      guard uv_accept(server.stream, client.stream) == 0 else {
-        client.close()
-        return
-      }
-      uv_tcp_nodelay(client.raw, 1)
-      onConnection(ByteStream(tcp: client))
+  private func accepted(_ connection: Int32) {
+    do throws(LoopFault) {
+      onConnection(path == nil ? try ByteStream(acceptedTCP: connection) : try ByteStream(descriptor: connection))
+    } catch {
+      rest(error)
     }
+  }
+
+  /// Descriptors or memory are short: they come back when somebody leaves, which no event tells.
+  private func rest(_ fault: LoopFault) {
+    watcher?.pause()
+    restTimer.set(afterMilliseconds: Self.restMilliseconds) { [unowned self] in watcher?.resume() }
+    onFault?(fault)
   }
 }

@@ -42,6 +42,8 @@ public struct Hello: Codable, Sendable {
   public var frameLimit: Int?
   /// What the peer lets the hub send before its first CREDIT; absent: 64 frames and 1 MiB.
   public var window: Window?
+  /// Whether the peer understands CREDIT for a single answer (`re` ≠ 0); absent: it does not, and is sent none.
+  public var answerCredit: Bool?
   /// The sandbox achieved, as text for `roost status --sandbox`.
   public var sandbox: String?
 
@@ -69,6 +71,9 @@ public struct Welcome: Codable, Sendable {
   public var frameLimit: Int
   /// What the peer may send before the hub's first CREDIT.
   public var window: Window
+  /// What the peer may send of each answer before the hub's first CREDIT for it, in parts and their payload bytes;
+  /// absent: the hub knows no such window.
+  public var answerWindow: Window?
   /// Methods, topics, roles and endpoints.
   public var registry: Registry
   /// A worker's settings from `supervisor.conf`, as JSON; absent for clients.
@@ -78,13 +83,14 @@ public struct Welcome: Codable, Sendable {
 
   /// A welcome with these contents.
   public init(
-    endpoint: UInt32, frameLimit: Int, window: Window, registry: Registry, configuration: JSONValue? = nil,
-    logLevels: [String: String]? = nil
+    endpoint: UInt32, frameLimit: Int, window: Window, answerWindow: Window? = nil, registry: Registry,
+    configuration: JSONValue? = nil, logLevels: [String: String]? = nil
   ) {
     self.protocol = FrameHeader.version
     self.endpoint = endpoint
     self.frameLimit = frameLimit
     self.window = window
+    self.answerWindow = answerWindow
     self.registry = registry
     self.configuration = configuration
     self.logLevels = logLevels
@@ -162,7 +168,8 @@ public struct Gap: Codable, Sendable {
   public init(dropped: UInt64) { self.dropped = dropped }
 }
 
-/// The 16 bytes of a CREDIT: totals since WELCOME, little-endian, so a repeated or late one does no harm.
+/// The 16 bytes of a CREDIT, little-endian: totals since WELCOME, or, with `re` ≠ 0, of one answer since its request was
+/// delivered. Totals, so that a repeated or late one does no harm.
 ///
 ///      0        8        16
 ///     ┌────────┬────────┐
@@ -190,6 +197,11 @@ public struct Credit: Hashable, Sendable {
 
   /// The payload.
   public var payload: [UInt8] {
-    withUnsafeBytes(of: frames.littleEndian) { Array($0) } + withUnsafeBytes(of: bytes.littleEndian) { Array($0) }
+    [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
+      let raw = UnsafeMutableRawBufferPointer(buffer)
+      raw.storeBytes(of: frames.littleEndian, as: UInt64.self)
+      raw.storeBytes(of: bytes.littleEndian, toByteOffset: 8, as: UInt64.self)
+      count = 16
+    }
   }
 }

@@ -34,8 +34,8 @@ struct Delivery {
   var payloadByteCount: Int
   /// A part of the answer has gone to the caller: a second delivery would repeat it.
   var hasParts = false
-  /// Parts of the answer that wait in the caller's mailbox; a terminal answer must not overtake them.
-  var queuedParts = 0
+  /// The parts of the answer, as far as they have come.
+  var parts = PartBooks()
   /// The receiver acknowledged the request, or showed progress: it is not a suspect and may take its time.
   var isAccepted = false
   /// Redelivered after a death, not yet cleared.
@@ -56,6 +56,48 @@ struct Delivery {
   var isRequest: Bool { header.type == .request }
   /// What can be said of the work when it is given up while it waits.
   var outcomeInQueue: Outcome { attempt == 0 ? .notStarted : .unknown }
+}
+
+/// The parts of one answer: how many came in this attempt, how many of them wait in the caller's mailbox, and how many the
+/// worker was told are taken.
+struct PartBooks {
+  private var received = Credit(frames: 0, bytes: 0)
+  private(set) var waiting = Credit(frames: 0, bytes: 0)
+  private var told = Credit(frames: 0, bytes: 0)
+
+  /// Whether one more part lies within the answer's window; like all credit, its bytes may be overdrawn by one payload.
+  func hasRoom(in window: Window) -> Bool { waiting.frames < window.frames && waiting.bytes < window.bytes }
+
+  /// A part came from the worker.
+  @inline(__always)
+  mutating func didReceive(byteCount: Int) {
+    received.frames += 1
+    received.bytes += UInt64(byteCount)
+  }
+
+  /// A part is put into the caller's mailbox.
+  mutating func didKeep(byteCount: Int) {
+    waiting.frames += 1
+    waiting.bytes += UInt64(byteCount)
+  }
+
+  /// A part has left the caller's mailbox.
+  mutating func didRelease(byteCount: Int) {
+    waiting.frames -= 1
+    waiting.bytes -= UInt64(byteCount)
+  }
+
+  /// The totals to tell the worker, once half a window was taken since the last time: a stream that is taken as it comes
+  /// costs one frame for every 32 parts, and a worker that waits is always told, because it has sent a whole window.
+  @inline(__always)
+  mutating func announcement(_ window: Window) -> Credit? {
+    let taken = Credit(frames: received.frames - waiting.frames, bytes: received.bytes - waiting.bytes)
+    guard (taken.frames - told.frames) * 2 >= window.frames || (taken.bytes - told.bytes) * 2 >= window.bytes else {
+      return nil
+    }
+    told = taken
+    return Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes)
+  }
 }
 
 /// A slab of deliveries: stable indices, no allocation once warm.

@@ -22,7 +22,7 @@ public enum HubAction: Sendable {
   case send(seat: Int, header: FrameHeader, payload: HubPayload)
   /// Tell the peer why (FATAL) and close its connection.
   case cut(seat: Int, violation: FrameViolation)
-  /// A request for one of the supervisor's own methods; answer with ``MessageHub/answer(_:payload:more:actions:)`` or
+  /// A request for one of the supervisor's own methods; answer with ``MessageHub/answer(_:payload:more:now:actions:)`` or
   /// ``MessageHub/refuse(_:_:actions:)``. Its payload is the input.
   case serve(HubCall)
   /// A caller of the supervisor's methods gave up, or left.

@@ -53,7 +53,7 @@ extension MessageHub {
     } else {
       counters.answered += 1
       removeInHand(index, of: seat)
-      let isBehindParts = deliveries[index].queuedParts > 0
+      let isBehindParts = deliveries[index].parts.waiting.frames > 0
       sendTerminal(
         answer, payload: isBehindParts ? Self.stored(payload) : payload.isEmpty ? .none : .input, for: index,
         actions: &actions)
@@ -89,37 +89,6 @@ extension MessageHub {
     useCredit(towards: caller, byteCount: payload.count)
     counters.framesOut &+= 1
     actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
-  }
-
-  /// A part of a streamed answer: sent at once, or kept on the worker's credit when the caller's mailbox is full.
-  private mutating func passPart(
-    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int, now: Instant,
-    actions: inout [HubAction]
-  ) {
-    let caller = deliveries[index].callerSeat
-    let turn = seats[seat].turn
-    if caller == 0 {
-      // The supervisor asked, and only wants to know how it ends.
-      returnCredit(to: seat, turn: turn, byteCount: payload.count)
-      return
-    }
-    var header = header
-    header.destination = seats[caller].endpoint
-    if takesParts(caller) {
-      returnCredit(to: seat, turn: turn, byteCount: payload.count)
-      useCredit(towards: caller, byteCount: payload.count)
-      counters.framesOut &+= 1
-      actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
-      return
-    }
-    let holds = isFull(caller)
-    if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
-    enqueueAnswer(
-      MailboxEntry(
-        header: header, payload: Self.stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
-        answersSerial: deliveries[index].serial, creditHolder: holds ? seat : -1, creditTurn: turn),
-      for: caller)
-    updateBusy(caller, now)
   }
 
   // MARK: The supervisor's own requests
@@ -165,7 +134,7 @@ extension MessageHub {
   ///   if not, ``HubAction/serviceMayContinue(seat:)`` follows when it may.
   @discardableResult
   public mutating func answer(
-    _ call: HubCall, payload: [UInt8], more: Bool = false, actions: inout [HubAction]
+    _ call: HubCall, payload: [UInt8], more: Bool = false, now: Instant, actions: inout [HubAction]
   ) -> Bool {
     guard let index = findService(call) else { return false }
     let seat = deliveries[index].callerSeat
@@ -189,6 +158,7 @@ extension MessageHub {
         header: header, payload: .stored(payload), payloadByteCount: payload.count, delivery: -1, answers: index,
         answersSerial: deliveries[index].serial, creditHolder: -1),
       for: seat)
+    updateBusy(seat, now)
     let hasRoom = seats[seat].waitingCount * 2 < limits.clientMailboxFrames && !isFull(seat)
     if !hasRoom { seats[seat].wantsRoomNotice = true }
     return hasRoom

@@ -20,8 +20,91 @@ extension MessageHub {
   /// A frame of the peer has left the hub's care.
   @inline(__always)
   mutating func returnCredit(to seat: Int, turn: UInt32, byteCount: Int) {
-    if seats[seat].giveBack(byteCount: byteCount, turn: turn) == .isDue { laggingSeats.append(seat) }
+    if seats[seat].isBehind {
+      owe(seat, turn: turn, byteCount: byteCount)
+      return
+    }
+    if seats[seat].giveBack(frameCount: 1, byteCount: UInt64(byteCount), turn: turn) == .isDue {
+      laggingSeats.append(seat)
+    }
   }
+
+  // MARK: A client that does not take its answers
+
+  private mutating func owe(_ seat: Int, turn: UInt32, byteCount: Int) {
+    guard seats[seat].turn == turn else { return }
+    seats[seat].owed.frames += 1
+    seats[seat].owed.bytes += UInt64(byteCount)
+  }
+
+  /// The mailbox of a client is at its bound, and its frames are not all events.
+  func isFullOfAnswers(_ seat: Int) -> Bool {
+    !seats[seat].isWorker && !seats[seat].answers.isEmpty
+      && (seats[seat].waitingCount >= limits.clientMailboxFrames
+        || seats[seat].mailboxBytes >= limits.clientMailboxBytes)
+  }
+
+  /// The client has taken some: what was kept back is its own again when that makes room.
+  mutating func returnOwed(to seat: Int) {
+    guard seats[seat].isBehind, !isFullOfAnswers(seat) else { return }
+    let owed = seats[seat].owed
+    seats[seat].isBehind = false
+    seats[seat].owed = Credit(frames: 0, bytes: 0)
+    if seats[seat].giveBack(frameCount: owed.frames, byteCount: owed.bytes, turn: seats[seat].turn) == .isDue {
+      laggingSeats.append(seat)
+    }
+  }
+
+  // MARK: Too much unanswered
+
+  /// Whether the credit of a new request stays away until its answer, because the peer has too many open or the hub
+  /// keeps too many bytes.
+  ///
+  /// Not the last quarter of a worker's window. With it the worker asks others while it serves a request; were it withheld
+  /// too, workers that ask each other in a circle could each wait for an answer that needs another's credit. So that
+  /// nothing grows without an end all the same, what comes over this quarter is refused at the next bound: the asker
+  /// hears it at once and can say so to its own caller, which is not waiting.
+  func withholdsCredit(of seat: Int, byteCount: Int) throws(Refusal) -> Bool {
+    let openCount = seats[seat].outstanding.count
+    let isPoolFull = poolBytes >= limits.poolBytes
+    guard openCount >= limits.outstandingRequests || isPoolFull else { return false }
+    let (window, withheld) = (seats[seat].window, seats[seat].withheld)
+    guard seats[seat].isWorker,
+      (withheld.frames + 1) * 4 > window.frames * 3 || (withheld.bytes + UInt64(byteCount)) * 4 > window.bytes * 3
+    else { return true }
+    guard openCount < Self.nestedFactor * limits.outstandingRequests, !isPoolFull else {
+      let why = isPoolFull ? "the hub keeps as many bytes as it may" : "\(openCount) requests are unanswered"
+      throw Refusal(
+        .full, "\(why), and \(seats[seat].name) has used the window that its requests share", outcome: .notStarted,
+        retryAfterMilliseconds: Self.fullRetryMilliseconds)
+    }
+    return false
+  }
+
+  /// A worker's unanswered requests, as a multiple of `outstandingRequests`, from which one more is refused.
+  static let nestedFactor = 4
+  /// When it makes sense to ask again what was refused as one request too many.
+  static let fullRetryMilliseconds: UInt32 = 1_000
+
+  /// The credit of this message comes back when it is answered.
+  mutating func withholdCredit(for index: Int) {
+    deliveries[index].holdsCredit = true
+    let caller = deliveries[index].callerSeat
+    seats[caller].withheld.frames += 1
+    seats[caller].withheld.bytes += UInt64(deliveries[index].payloadByteCount)
+  }
+
+  /// The message is answered. Of a connection that is over, the books were closed with it.
+  mutating func returnWithheld(of index: Int) {
+    let caller = deliveries[index].callerSeat
+    guard seats[caller].isConnected else { return }
+    let byteCount = deliveries[index].payloadByteCount
+    seats[caller].withheld.frames -= 1
+    seats[caller].withheld.bytes -= UInt64(byteCount)
+    returnCredit(to: caller, turn: seats[caller].turn, byteCount: byteCount)
+  }
+
+  // MARK: What the peer grants
 
   /// The peer says how much it takes in all.
   mutating func receivedCredit(
@@ -63,10 +146,10 @@ extension Seat {
 
   /// Credit of an earlier connection is gone with it.
   @inline(__always)
-  mutating func giveBack(byteCount: Int, turn: UInt32) -> CreditStep {
+  mutating func giveBack(frameCount: UInt64, byteCount: UInt64, turn: UInt32) -> CreditStep {
     guard self.turn == turn else { return .goesOn }
-    allowed.frames += 1
-    allowed.bytes += UInt64(byteCount)
+    allowed.frames += frameCount
+    allowed.bytes += byteCount
     return step()
   }
 

@@ -39,7 +39,7 @@ extension MessageHub {
   ) {
     if header.flags.contains(.needsAck) {
       let index = insertEvent(header, from: seat, to: receiver, now: now, byteCount: payload.count)
-      deliveries[index].holdsCredit = poolBytes >= limits.poolBytes
+      if poolBytes >= limits.poolBytes { withholdCredit(for: index) }
       offer(index, payload, to: receiver, now: now, actions: &actions)
       return
     }
@@ -134,7 +134,8 @@ extension MessageHub {
     kept: inout HubPayload?, creditHolder: inout Int, now: Instant
   ) {
     let full = isFull(receiver)
-    if full && !seats[receiver].isWorker {
+    // The supervisor has no credit that could be held: of its own topics, workers too lose what is above their bound.
+    if full && (!seats[receiver].isWorker || seat == 0) {
       seats[receiver].gaps[header.method, default: 0] += 1
       counters.dropped += 1
       return
@@ -207,6 +208,7 @@ extension MessageHub {
           sendNow(header, to: receiver, payload: .stored(payload), actions: &actions)
         } else {
           enqueueCopy(header, bytes, for: receiver, from: 0, kept: &kept, creditHolder: &holder, now: now)
+          updateBusy(receiver, now)
         }
       }
     }

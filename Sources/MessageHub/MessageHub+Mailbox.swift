@@ -32,8 +32,9 @@ extension MessageHub {
   mutating func enqueueAnswer(_ entry: MailboxEntry, for seat: Int) {
     seats[seat].mailboxBytes += entry.payloadByteCount
     poolBytes += entry.payload.storedByteCount
-    if entry.answers >= 0 { deliveries[entry.answers].queuedParts += 1 }
+    if entry.answers >= 0 { deliveries[entry.answers].parts.didKeep(byteCount: entry.payloadByteCount) }
     seats[seat].answers.append(entry)
+    if isFullOfAnswers(seat) { seats[seat].isBehind = true }
   }
 
   /// Forgets what an entry holds besides its delivery: bytes, and its sender's credit.
@@ -44,7 +45,7 @@ extension MessageHub {
       returnCredit(to: entry.creditHolder, turn: entry.creditTurn, byteCount: entry.payloadByteCount)
     }
     if entry.answers >= 0, deliveries.holds(entry.answers, serial: entry.answersSerial) {
-      deliveries[entry.answers].queuedParts -= 1
+      deliveries[entry.answers].parts.didRelease(byteCount: entry.payloadByteCount)
     }
   }
 
@@ -54,6 +55,7 @@ extension MessageHub {
     sendAnswers(to: seat, actions: &actions)
     repeat { sendWork(to: seat, now: now, actions: &actions) } while fillGaps(seat)
     noticeRoom(seat, actions: &actions)
+    returnOwed(to: seat)
   }
 
   private mutating func sendAnswers(to seat: Int, actions: inout [HubAction]) {
@@ -65,6 +67,9 @@ extension MessageHub {
       if spends { useCredit(towards: seat, byteCount: head.payloadByteCount) }
       counters.framesOut &+= 1
       actions.append(.send(seat: seat, header: head.header, payload: head.payload))
+      if head.answers >= 0, deliveries.holds(head.answers, serial: head.answersSerial) {
+        announceParts(of: head.answers, actions: &actions)
+      }
     }
   }
 

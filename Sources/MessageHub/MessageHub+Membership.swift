@@ -58,11 +58,19 @@ extension MessageHub {
     return seat
   }
 
-  /// Seats a worker's new connection on the worker's own seat, with the longest frame it takes. It gets work once it says
-  /// READY.
-  public mutating func joinWorker(_ seat: Int, serves: [UInt16], window: Window, lengthMaximum: Int = .max) {
+  /// Seats a worker's new connection on the worker's own seat. It gets work once it says READY.
+  ///
+  /// - Parameters:
+  ///   - serves: its methods, by number.
+  ///   - window: what it lets the hub send at first.
+  ///   - lengthMaximum: the longest frame it takes.
+  ///   - knowsAnswerCredit: whether it is sent CREDIT for single answers (``HubLimits/answerWindow``).
+  public mutating func joinWorker(
+    _ seat: Int, serves: [UInt16], window: Window, lengthMaximum: Int = .max, knowsAnswerCredit: Bool = false
+  ) {
     precondition(!seats[seat].isConnected, "one connection a seat")
     begin(seat, grantedByPeer: window, lengthMaximum)
+    seats[seat].knowsAnswerCredit = knowsAnswerCredit
     seats[seat].serves = serves
     seats[seat].state = .greeted
   }
@@ -75,6 +83,9 @@ extension MessageHub {
     seats[seat].allowed = Credit(frames: limits.window.frames, bytes: limits.window.bytes)
     seats[seat].announced = seats[seat].allowed
     seats[seat].isLagging = false
+    seats[seat].withheld = Credit(frames: 0, bytes: 0)
+    seats[seat].owed = Credit(frames: 0, bytes: 0)
+    seats[seat].isBehind = false
     laggingSeats.removeAll { $0 == seat }
     seats[seat].lastId = 0
     seats[seat].sent = Credit(frames: 0, bytes: 0)
@@ -220,11 +231,12 @@ extension MessageHub {
     return (numbers, grew)
   }
 
-  /// Takes over changed bounds. Peers keep the window that they were told.
+  /// Takes over changed bounds. Peers keep the windows that they were told.
   public mutating func adopt(limits: HubLimits) {
-    let window = self.limits.window
+    let (window, answerWindow) = (self.limits.window, self.limits.answerWindow)
     self.limits = limits
     self.limits.window = window
+    self.limits.answerWindow = answerWindow
   }
 
   /// Takes over changed roles of people's own workers.

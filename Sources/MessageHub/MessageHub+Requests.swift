@@ -10,8 +10,10 @@ extension MessageHub {
     try checkId(header.id, from: seat)
     counters.requests += 1
     let receiver: Int
+    let withholds: Bool
     do throws(Refusal) {
       receiver = try resolveReceiver(header, from: seat)
+      withholds = try withholdsCredit(of: seat, byteCount: payload.count)
     } catch {
       if error.code == .denied { counters.denied += 1 }
       returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
@@ -25,9 +27,7 @@ extension MessageHub {
     seats[seat].outstanding[header.id] = index
     setExpiry(
       afterMilliseconds: header.ttlMilliseconds > 0 ? header.ttlMilliseconds : limits.defaultTTLMilliseconds, of: index)
-    // The bytes of a request stay until it is answered: when that is too many, so does its credit.
-    deliveries[index].holdsCredit =
-      seats[seat].outstanding.count > limits.outstandingRequests || poolBytes >= limits.poolBytes
+    if withholds { withholdCredit(for: index) }
     if receiver == 0 {
       if !deliveries[index].holdsCredit {
         returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
@@ -197,7 +197,7 @@ extension MessageHub {
       payload = .stored(bytes)
     }
     header.destination = seats[seat].endpoint
-    if deliveries[index].queuedParts > 0 {
+    if deliveries[index].parts.waiting.frames > 0 {
       enqueueAnswer(
         MailboxEntry(
           header: header, payload: payload, payloadByteCount: header.payloadByteCount, delivery: -1, creditHolder: -1),
@@ -218,9 +218,7 @@ extension MessageHub {
       if deliveries[index].isRequest && deliveries[index].state != .abandoned {
         seats[caller].outstanding[deliveries[index].header.id] = nil
       }
-      if deliveries[index].holdsCredit {
-        returnCredit(to: caller, turn: seats[caller].turn, byteCount: deliveries[index].payloadByteCount)
-      }
+      if deliveries[index].holdsCredit { returnWithheld(of: index) }
     }
     deliveries.remove(index)
   }
@@ -331,10 +329,7 @@ extension MessageHub {
     let delivery = deliveries[index]
     if seats[delivery.callerSeat].endpoint == delivery.header.source {
       seats[delivery.callerSeat].outstanding[delivery.header.id] = nil
-      if delivery.holdsCredit {
-        returnCredit(
-          to: delivery.callerSeat, turn: seats[delivery.callerSeat].turn, byteCount: delivery.payloadByteCount)
-      }
+      if delivery.holdsCredit { returnWithheld(of: index) }
     }
     deliveries[index].holdsCredit = false
     deliveries[index].state = .abandoned

@@ -60,10 +60,19 @@ struct Seat {
   var lastId: UInt64 = 0
   /// The most payload a frame to the peer may have.
   var payloadMaximum = Int.max
+  /// Credit that comes back with the answers to the peer's messages: more of those are open than may be.
+  var withheld = Credit(frames: 0, bytes: 0)
+  /// Whether parts of answers fill the mailbox of a client. It gets no credit back until it takes some, so it has no more
+  /// answers waiting than its window of requests has brought about.
+  var isBehind = false
+  /// The credit that comes back then.
+  var owed = Credit(frames: 0, bytes: 0)
 
   // What we may send the peer.
   var sent = Credit(frames: 0, bytes: 0)
   var granted = Credit(frames: 0, bytes: 0)
+  /// Whether the peer is told how much it may send of a single answer.
+  var knowsAnswerCredit = false
 
   // What waits for the peer: answers to its requests (parts, and terminal answers behind parts of their own) apart from
   // work and events, because a worker that is not READY, is draining or has a suspect in hand still needs its answers.

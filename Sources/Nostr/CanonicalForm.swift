@@ -36,7 +36,8 @@ extension ScannedEvent {
   /// space: what is kept and passed on when ``isCompact`` is false.
   public func appendCompactForm(of bytes: UnsafeRawBufferPointer, to json: inout [UInt8]) {
     var scratch: [UInt8] = []
-    json.append(contentsOf: "{\"id\":\"\(id)\",\"pubkey\":\"\(pubkey)\",\"created_at\":\(createdAt),\"kind\":\(kind),".utf8)
+    json.append(
+      contentsOf: "{\"id\":\"\(id)\",\"pubkey\":\"\(pubkey)\",\"created_at\":\(createdAt),\"kind\":\(kind),".utf8)
     json.append(contentsOf: "\"tags\":".utf8)
     appendTags(of: bytes, to: &json, &scratch)
     json.append(contentsOf: ",\"content\":".utf8)

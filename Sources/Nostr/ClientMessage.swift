@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// The filters of one REQ, as raw JSON that is known to be well-formed: `{…}` or `{…},{…}`.
 public struct RawFilters: Hashable, Sendable {
   /// The filter objects with commas between them, without the brackets around; white space as it came.
@@ -46,8 +48,28 @@ public struct RawFilters: Hashable, Sendable {
   }
 }
 
-/// What a client says to a relay, written as bytes ready for a text frame (NIP-01, NIP-42, NIP-45).
-public enum ClientMessage {
+/// What a client says to a relay (NIP-01, NIP-42, NIP-45, NIP-77): written as bytes ready for a text frame, and, by
+/// ``init(_:)``, read as a relay does. Ranges are offsets into the bytes it was read from.
+public enum ClientMessage: Hashable, Sendable {
+  /// An event to be published; `event` is where the object stands. Nothing is known of it but that it is one.
+  case event(event: Range<Int>)
+  /// A REQ: stored events that match one of the filters, and those that come.
+  case subscription(id: String, filters: [Filter])
+  /// A CLOSE.
+  case closing(id: String)
+  /// The signed answer to a challenge; `event` is where the object stands.
+  case authentication(event: Range<Int>)
+  /// A COUNT: how many events match one of the filters.
+  case counting(id: String, filters: [Filter])
+  /// A NEG-OPEN: a reconciliation of what matches the filter, and its first message. Its ids are apart from those of REQ.
+  case reconciliation(id: String, filter: Filter, message: [UInt8])
+  /// The next message of a reconciliation.
+  case reconciliationMessage(id: String, message: [UInt8])
+  /// The end of a reconciliation.
+  case reconciliationEnd(id: String)
+  /// A label of another protocol; the message is well-formed JSON.
+  case unknown(label: String)
+
   /// `["REQ","sub",{…},{…}]`
   public static func request(subscription: String, _ filters: RawFilters) -> [UInt8] {
     message("REQ", subscription, filters.bytes)
@@ -66,6 +88,23 @@ public enum ClientMessage {
 
   /// `["AUTH",{…}]`, the signed event's bytes as they are.
   public static func authenticate(_ event: some Collection<UInt8>) -> [UInt8] { message("AUTH", nil, event) }
+
+  /// `["NEG-OPEN","sub",{…},"6100"]`
+  public static func openReconciliation(subscription: String, _ filter: Filter, message bytes: [UInt8]) -> [UInt8] {
+    message("NEG-OPEN", subscription, filter.json + [UInt8(ascii: ",")] + quoted(bytes))
+  }
+
+  /// `["NEG-MSG","sub","6100"]`
+  public static func continueReconciliation(subscription: String, message bytes: [UInt8]) -> [UInt8] {
+    message("NEG-MSG", subscription, quoted(bytes))
+  }
+
+  /// `["NEG-CLOSE","sub"]`
+  public static func closeReconciliation(subscription: String) -> [UInt8] { message("NEG-CLOSE", subscription, []) }
+
+  private static func quoted(_ bytes: [UInt8]) -> [UInt8] {
+    [UInt8(ascii: "\"")] + Hexadecimal.encode(bytes) + [UInt8(ascii: "\"")]
+  }
 
   private static func message(_ label: String, _ subscription: String?, _ rest: some Collection<UInt8>) -> [UInt8] {
     var json: [UInt8] = []

@@ -175,10 +175,14 @@ struct EventReading {
   private mutating func readSignature() throws {
     if passesSignature { return try skipOther() }
     try note(.signature, "sig")
-    guard try digits(128) != nil else { throw EventFault.badField("sig", "128 lower-case hexadecimal digits") }
-    signatureDigits = (scanner.position + 1)..<(scanner.position + 129)
-    scanner.skipQuoted(128)
+    guard try scanner.peek() == UInt8(ascii: "\"") else { throw Self.badSignature }
+    // Scanned as a string, so that the text is JSON whatever stands there; read as digits only when it is verified.
+    let text = try scanner.scanString()
+    guard text.content.count == 128, !text.hasEscapes else { throw Self.badSignature }
+    signatureDigits = text.content
   }
+
+  private static let badSignature = EventFault.badField("sig", "128 lower-case hexadecimal digits")
 
   private mutating func readTime() throws {
     try note(.createdAt, "created_at")

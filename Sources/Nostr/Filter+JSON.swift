@@ -4,6 +4,8 @@ internal import Cryptography
 public enum FilterFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not JSON, or JSON of another shape.
   case notJSON(JSONFault)
+  /// Bytes that are no UTF-8.
+  case notUTF8
   /// A field has another form than it must have; the second text says which that is.
   case badField(String, String)
   /// A field that no filter has. To ignore it would be to answer a wider question than was asked.
@@ -15,6 +17,7 @@ public enum FilterFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .notJSON(let fault): "not a filter: \(fault)"
+    case .notUTF8: "not a filter: it is not UTF-8"
     case .badField(let name, let form): "not a filter: its \(name) is not \(form)"
     case .unknownField(let name): "not a filter: nothing is known of its field \"\(name)\""
     case .repeatedField(let name): "not a filter: it has \"\(name)\" twice"
@@ -29,6 +32,7 @@ extension Filter {
       var scanner = JSONScanner(bytes)
       self = try Filter(&scanner)
       try scanner.expectEnd()
+      if scanner.hasSeenNonASCII, !bytes.isUTF8 { throw FilterFault.notUTF8 }
     } catch let fault as JSONFault {
       throw .notJSON(fault)
     } catch let fault as FilterFault {
@@ -67,7 +71,8 @@ extension Filter {
 
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws {
     switch name {
-    case "ids": ids = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(EventID.init)
+    case "ids":
+      ids = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(EventID.init)
     case "authors":
       authors = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(PublicKey.init)
     case "kinds": kinds = try Self.list(name, "numbers from 0 to 65535", &scanner, Self.kind)

@@ -52,7 +52,8 @@ public struct IndexedEvent: Sendable {
     var tags: [Tag] = []
     var reader = TagReader(event, in: bytes)
     while tags.count < Self.tagCountMaximum, reader.nextTag() {
-      guard let name = reader.nextString(), let letter = name.tagLetter(in: bytes), let value = reader.nextString() else {
+      guard let name = reader.nextString(), let letter = name.tagLetter(in: bytes), let value = reader.nextString()
+      else {
         continue
       }
       tags.append(Tag(letter, value.tagValue(in: bytes)))

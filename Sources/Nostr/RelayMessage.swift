@@ -4,11 +4,12 @@
 //     ["EOSE", "sub", ["finish"]]  the third element is NIP-67's
 //     ["OK", "id", true, "why"]    ["CLOSED", "sub", "why"]    ["NOTICE", "text"]
 //     ["AUTH", "challenge"]        ["COUNT", "sub", {"count": 5, "approximate": true}]
+//     ["NEG-MSG", "sub", "6100"]   ["NEG-ERR", "sub", "why", 5000]
 //
 // Tolerant in what relays are seen to vary: white space, escapes in labels, a missing last text, further elements.
 // Strict in the rest, because a message that is almost understood is worse than one refused.
 
-/// What a relay says to its client (NIP-01, NIP-42, NIP-45, NIP-67). Ranges are offsets into the bytes it was read from.
+/// What a relay says to its client (NIP-01, NIP-42, NIP-45, NIP-67, NIP-77). Ranges are offsets into the bytes it was read from.
 public enum RelayMessage: Hashable, Sendable {
   /// An event for a subscription; `event` is where the object stands.
   case event(subscription: String, event: Range<Int>)
@@ -24,6 +25,10 @@ public enum RelayMessage: Hashable, Sendable {
   case authentication(challenge: String)
   /// The answer to COUNT; `body` is where the whole object stands.
   case count(subscription: String, count: Int, isApproximate: Bool, body: Range<Int>)
+  /// The next message of a reconciliation, its bytes.
+  case reconciliation(subscription: String, message: [UInt8])
+  /// The relay ended, or refused, a reconciliation; `recordCountMaximum` is the most records it would compare, if it says so.
+  case reconciliationRefused(subscription: String, reason: RelayReason, recordCountMaximum: Int?)
   /// A label of another protocol; the message is well-formed JSON.
   case unknown(label: String)
 
@@ -82,6 +87,11 @@ public enum RelayMessage: Hashable, Sendable {
       try scanner.expect(UInt8(ascii: ","))
       return .authentication(challenge: try scanner.scanString().string(in: scanner.bytes))
     case "COUNT": return try count(&scanner)
+    case "NEG-MSG":
+      let subscription = try subscription(&scanner)
+      try scanner.expect(UInt8(ascii: ","))
+      return .reconciliation(subscription: subscription, message: try scanner.scanHexadecimal())
+    case "NEG-ERR": return try reconciliationRefused(&scanner)
     default: return .unknown(label: label)
     }
   }
@@ -114,6 +124,20 @@ public enum RelayMessage: Hashable, Sendable {
     try scanner.expect(UInt8(ascii: ","))
     let isAccepted = try scanner.scanBoolean()
     return .ok(id: id, isAccepted: isAccepted, reason: try optionalReason(&scanner))
+  }
+
+  private static func reconciliationRefused(_ scanner: inout JSONScanner) throws(JSONFault) -> RelayMessage {
+    let subscription = try subscription(&scanner)
+    let reason = try optionalReason(&scanner)
+    var maximum: Int?
+    if try scanner.take(UInt8(ascii: ",")) {
+      if try scanner.peek() &- 0x30 < 10 {
+        maximum = try scanner.scanUnsignedInteger()
+      } else {
+        try scanner.skipValue()
+      }
+    }
+    return .reconciliationRefused(subscription: subscription, reason: reason, recordCountMaximum: maximum)
   }
 
   private static func completeness(_ scanner: inout JSONScanner) throws(JSONFault) -> Completeness {

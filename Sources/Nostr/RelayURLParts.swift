@@ -68,6 +68,8 @@ struct RelayURLParts {
       portText = authority[colon...].dropFirst()
     }
     guard !name.isEmpty else { throw .noHost }
+    // The Kelvin sign in lower case is a k, and would pass for one.
+    guard name.utf8.allSatisfy({ $0 < 0x80 }) else { throw .badHost(String(name)) }
     host = try name.hasPrefix("[") ? Self.addressVersion6(name) : Self.name(name)
     port = Self.defaultPort(isSecure: isSecure)
     if let portText {
@@ -107,11 +109,12 @@ struct RelayURLParts {
 
   private mutating func readPath(_ text: Substring) throws(RelayURLFault.Problem) {
     var path = try Self.canonicalised(text)
-    // Addresses are copied out of sentences and lists; a relay's path ends in none of these.
-    if query.isEmpty {
-      while let last = path.utf8.last, last == 0x2C || last == 0x2E || last == 0x3B { path.removeLast() }
+    // Addresses are copied out of sentences and lists; a relay's path ends in none of these. Together with the slashes: what
+    // is left behind one of them may end in the other.
+    while let last = path.utf8.last {
+      guard last == 0x2F || query.isEmpty && (last == 0x2C || last == 0x2E || last == 0x3B) else { break }
+      path.removeLast()
     }
-    while path.hasSuffix("/") { path.removeLast() }
     if path.contains("//") {
       throw path.contains("s://") ? .secondAddress : .emptySegment
     }

@@ -30,7 +30,8 @@ extension RelaySession {
     case .authentication(let challenge):
       self.challenge = challenge
       return remark(.reportChallenge(challenge), at: now)
-    case .count(let subscription, _, _, _):
+    case .count(let subscription, _, _, _), .reconciliation(let subscription, _),
+      .reconciliationRefused(let subscription, _, _):
       countUnclaimed(subscription)
       return []
     case .unknown: return countGarbage(at: now)

@@ -84,7 +84,8 @@ public final class StorageFile: Sendable {
     let known = migrations.last?.version ?? 0
     guard version <= known else {
       throw StorageFault(
-        .newer, path: path, "was written by a later version of this program (its form is \(version), and \(known) is known here)")
+        .newer, path: path,
+        "was written by a later version of this program (its form is \(version), and \(known) is known here)")
     }
     for migration in migrations where migration.version > version {
       try database.inTransaction(.immediate) {
@@ -103,7 +104,8 @@ public final class StorageFile: Sendable {
     onCommit: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StorageFault) -> Value {
     let path = path
-    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
+    let result = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
       pool.asyncWriteWithoutTransaction { database in
         continuation.resume(returning: Self.transaction(database, path, body, onCommit))
       }
@@ -140,7 +142,8 @@ public final class StorageFile: Sendable {
     _ body: @escaping @Sendable (StorageSession) throws -> Value
   ) async throws(StorageFault) -> Value {
     let path = path
-    let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
+    let result = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
       pool.asyncRead { database in
         do {
           continuation.resume(returning: .success(try body(StorageSession(database.get(), path))))

@@ -69,7 +69,9 @@ final class ControlService {
   func reply(_ call: HubCall, _ value: some Encodable) { reply(call, JSONPayload.encode(value)) }
 
   func reply(_ call: HubCall, _ payload: [UInt8]) {
-    daemon.shell.change { hub, actions in hub.answer(call, payload: payload, actions: &actions) }
+    daemon.shell.change { hub, actions in
+      hub.answer(call, payload: payload, now: EventLoop.process.now, actions: &actions)
+    }
   }
 
   func refuse(_ call: HubCall, _ refusal: Refusal) {
@@ -82,7 +84,7 @@ final class ControlService {
   func part(_ call: HubCall, _ payload: [UInt8]) -> Bool {
     var hasRoom = false
     daemon.shell.change { hub, actions in
-      hasRoom = hub.answer(call, payload: payload, more: true, actions: &actions)
+      hasRoom = hub.answer(call, payload: payload, more: true, now: EventLoop.process.now, actions: &actions)
     }
     return hasRoom
   }

@@ -59,6 +59,7 @@ final class Daemon {
   var deadLettersInHand = 0
   private var refusalLog = RefusalLog()
   var premises: Premises
+  private var acceptLog = RefusalLog()
 
   enum StopReason { case asked(String), escalated(String) }
 
@@ -142,6 +143,10 @@ final class Daemon {
     let old = umask(0o077)
     defer { umask(old) }
     listener = try StreamListener(path: path) { [unowned self] stream in accepted(stream) }
+    listener?.onFault = { [unowned self] fault in
+      guard acceptLog.shouldLog(now: EventLoop.process.now) else { return }
+      log(.error, "bus", "\(fault); new connections wait. Is the limit of open files reached?")
+    }
     listenerInode = Self.inode(of: path)
   }
 

@@ -193,7 +193,9 @@ final class Door {
   ) {
     let ended = connection.onEnd
     daemon.shell.change { hub, _ in
-      hub.joinWorker(seat, serves: serves, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello))
+      hub.joinWorker(
+        seat, serves: serves, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
+        knowsAnswerCredit: hello.answerCredit ?? false)
     }
     daemon.shell.seat(connection, at: seat)
     connection.onEnd = ended
@@ -209,7 +211,7 @@ final class Door {
     daemon.workers.first { $0.seat == seat }?.recordGreeting(connection, hello)
     var welcome = Welcome(
       endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.shell.hub.limits.window,
-      registry: daemon.shell.hub.registry())
+      answerWindow: daemon.shell.hub.limits.answerWindow, registry: daemon.shell.hub.registry())
     if let configuration { welcome.configuration = JSONValue(configuration.settings) }
     if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }
     let payload = JSONPayload.encode(welcome)

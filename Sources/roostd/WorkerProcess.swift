@@ -41,31 +41,42 @@ final class WorkerProcess {
   }
 
   /// Starts the program through the exec shim; `bus` is our end of the new socketpair.
+  ///
+  /// Whatever fails on the way, every descriptor that was opened is closed: what is tried again for ever must not lose
+  /// one at each attempt.
   static func start(
     _ plan: Plan, logs: LogBook, onExec: @escaping ExecResult, onExit: @escaping @EventLoopActor (ChildExit) -> Void
   ) throws -> (process: WorkerProcess, bus: ByteStream) {
-    let bus = try Descriptors.socketPair()
-    let output = try Descriptors.pipe()
-    let errors = try Descriptors.pipe()
-    let status = try Descriptors.pipe()
-    let lock = try plan.lock.duplicate()
-    defer {
-      for descriptor in [bus.second, output.second, errors.second, status.second, lock] {
-        Descriptors.close(descriptor)
-      }
+    var theirs: [Int32] = []
+    defer { for descriptor in theirs { Descriptors.close(descriptor) } }
+    // Ours belong to whoever reads them as soon as they are there.
+    func keepTheirs(_ pair: DescriptorPair) -> Int32 {
+      theirs.append(pair.second)
+      return pair.first
     }
-    let process = WorkerProcess(plan.generation, status: status.first, onExec: onExec, onExit: onExit)
-    process.logPipes = [
-      try LogPipe(descriptor: output.first, worker: plan.worker.name, source: .standardOutput, book: logs),
-      try LogPipe(descriptor: errors.first, worker: plan.worker.name, source: .standardError, book: logs),
-    ]
-    let stream = try ByteStream(descriptor: bus.first)
+    let name = plan.worker.name
+    let stream = try ByteStream(descriptor: keepTheirs(try Descriptors.socketPair()))
+    let output = try LogPipe(
+      descriptor: keepTheirs(try Descriptors.pipe()), worker: name, source: .standardOutput, book: logs)
+    let errors = try LogPipe(
+      descriptor: keepTheirs(try Descriptors.pipe()), worker: name, source: .standardError, book: logs)
+    theirs.append(try plan.lock.duplicate())
+    let process = WorkerProcess(
+      plan.generation, status: keepTheirs(try Descriptors.pipe()), onExec: onExec, onExit: onExit)
+    process.logPipes = [output, errors]
+    // Before the child: there is no way back once it runs.
+    try process.watchStatus()
     process.child = try ChildProcess(
-      path: plan.shim, arguments: arguments(plan), environment: environment(),
-      descriptors: [nil, output.second, errors.second, bus.second, lock, status.second]
+      path: plan.shim, arguments: arguments(plan), environment: environment(), descriptors: [nil] + childOrder(theirs)
     ) { [weak process] exit in process?.exited(exit) }
-    process.statusWatcher = try DescriptorWatcher(descriptor: status.first) { [weak process] in process?.readStatus() }
     return (process, stream)
+  }
+
+  /// Their ends as the child numbers them from 1 on: output, errors, bus, lock, status; made in another order.
+  private static func childOrder(_ made: [Int32]) -> [Int32?] { [made[1], made[2], made[0], made[3], made[4]] }
+
+  private func watchStatus() throws(LoopFault) {
+    statusWatcher = try DescriptorWatcher(descriptor: statusDescriptor) { [weak self] in self?.readStatus() }
   }
 
   private init(
@@ -102,6 +113,7 @@ final class WorkerProcess {
     var buffer = [UInt8](repeating: 0, count: 256)
     while statusDescriptor >= 0 {
       let count = read(statusDescriptor, &buffer, buffer.count)
+      if count < 0 && errno == EINTR { continue }
       if count < 0 { return }
       if count == 0 {
         let text = String(decoding: statusText, as: UTF8.self)

@@ -66,6 +66,19 @@ import Testing
     #expect(!isValid())
   }
 
+  @Test("Codes of many tasks at once are those of one")
+  func concurrentCodes() async {
+    let right = (0..<8).map { code(of: [UInt8(160 + $0)], key: [UInt8($0)]) }
+    await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          (0..<2_000).allSatisfy { _ in code(of: [UInt8(160 + number)], key: [UInt8(number)]) == right[number] }
+        }
+      }
+      for await isRight in group { #expect(isRight) }
+    }
+  }
+
   private struct HKDFGroup: Decodable {
     let tests: [Case]
     struct Case: Decodable {

@@ -52,7 +52,8 @@ import Testing
   @Test("Zero and the curve's order are no keys")
   func noKeys() {
     #expect(SecretKey([UInt8](repeating: 0, count: 32)) == nil)
-    #expect(SecretKey(Hexadecimal.decode("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".utf8)!) == nil)
+    #expect(
+      SecretKey(Hexadecimal.decode("fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".utf8)!) == nil)
     #expect(SecretKey([1, 2, 3]) == nil)
   }
 }

@@ -7,7 +7,9 @@ import Testing
 
 /// The archive held against a list that is searched from end to end.
 @Suite("The archive and a slow, obvious model") struct ModelTests {
-  @Test("Random events, deletions, replacements, expiries, pages and reopenings give the model's answers", arguments: seeds(6))
+  @Test(
+    "Random events, deletions, replacements, expiries, pages and reopenings give the model's answers",
+    arguments: seeds(6))
   func anything(seed: UInt64) throws {
     let directory = try TemporaryDirectory()
     var world = World(seed)
@@ -126,7 +128,9 @@ struct World {
   }
 
   private mutating func author() -> PublicKey { PublicKey(SHA256.hash([UInt8(random.below(3))])) }
-  private mutating func tag() -> [String] { [["e", "p", "d", "t"][random.below(4)], ["", "x", "y"][random.below(3)]] }
+  private mutating func tag() -> [String] {
+    [["e", "p", "d", "t"][random.below(4)], ["", "x", "y"][random.below(3)]]
+  }
 
   mutating func event() -> UnsignedEvent {
     if !made.isEmpty, random.below(4) == 0 { return made[random.below(made.count)] }
@@ -146,7 +150,9 @@ struct World {
 
   mutating func filter() -> Filter {
     var filter = Filter()
-    if random.below(5) == 0 { filter.ids = (0..<random.below(4)).compactMap { _ in made.randomElement(using: &random)?.id } }
+    if random.below(5) == 0 {
+      filter.ids = (0..<random.below(4)).compactMap { _ in made.randomElement(using: &random)?.id }
+    }
     if random.below(2) == 0 { filter.authors = (0..<random.below(3)).map { _ in author() } }
     if random.below(2) == 0 { filter.kinds = (0..<random.below(4)).map { _ in [1, 7, 0, 30_000][random.below(4)] } }
     if random.below(3) == 0 {

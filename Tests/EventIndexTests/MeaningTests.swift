@@ -94,7 +94,8 @@ struct IndexGenerator {
 
   mutating func event() -> IndexedEvent {
     IndexedEvent(
-      id: EventID(octets()), pubkey: PublicKey(octets()), createdAt: Int64(random.below(10)), kind: UInt16(random.below(4)),
+      id: EventID(octets()), pubkey: PublicKey(octets()), createdAt: Int64(random.below(10)),
+      kind: UInt16(random.below(4)),
       tags: (0..<random.below(4)).map { _ in tag() })
   }
 }

@@ -162,11 +162,12 @@ import Testing
   }
 
   @Test(
-    "Parts for a caller that does not read hold the worker's credit, and return it when it reads or leaves",
+    "Parts beyond the answer's window hold the worker's credit, and return it when the caller reads or leaves",
     arguments: [true, false])
   func partsHoldCredit(reads: Bool) throws {
     var limits = HubLimits()
     limits.clientMailboxFrames = 4
+    limits.answerWindow.frames = 4
     let bench = HubBench(limits: limits)
     let app = bench.client("slow", window: Window(frames: 1, bytes: 1_000))
     let worker = bench.worker()

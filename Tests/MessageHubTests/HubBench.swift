@@ -24,6 +24,20 @@ struct Mail {
   var dropped: UInt64? { try? JSONPayload.decode(Gap.self, from: payload).dropped }
 }
 
+/// A request as its worker names it in its books.
+struct BenchAnswer: Hashable {
+  var caller: Endpoint
+  var id: UInt64
+  var attempt: UInt16
+
+  /// The request in a frame that came to the worker: a REQUEST, or with `re` a CREDIT for its answer.
+  init(_ header: FrameHeader) {
+    caller = header.source
+    id = header.type == .request ? header.id : header.re
+    attempt = header.attempt
+  }
+}
+
 /// What a peer knows of itself.
 struct BenchPeer {
   var inbox: [Mail] = []
@@ -39,6 +53,12 @@ struct BenchPeer {
   var grantsCredit = true
   /// Requests without a terminal answer.
   var open: Set<UInt64> = []
+  /// Whether it said in HELLO that it understands CREDIT for single answers; what it was told, and what it has sent.
+  var knowsAnswerCredit = false
+  var answerGrants: [BenchAnswer: Credit] = [:]
+  var answersSent: [BenchAnswer: Credit] = [:]
+  /// CREDIT frames that it got for answers.
+  var answerCreditCount = 0
 
   var maySend: Bool { sent.frames < allowed.frames && sent.bytes < allowed.bytes }
 }
@@ -72,18 +92,21 @@ final class HubBench {
   }
 
   /// A worker that is READY.
-  func worker(_ name: String = "relays", role: Role = .relayConnector, window: Window = .standard) -> Int {
+  func worker(
+    _ name: String = "relays", role: Role = .relayConnector, window: Window = .standard, knowsAnswerCredit: Bool = false
+  ) -> Int {
     let seat = hub.reserveSeat(name: name, role: role)!
     hub.openMailbox(seat)
-    join(seat, window: window)
+    join(seat, window: window, knowsAnswerCredit: knowsAnswerCredit)
     return seat
   }
 
   /// The next instance of a worker.
-  func join(_ seat: Int, window: Window = .standard, isReady: Bool = true) {
+  func join(_ seat: Int, window: Window = .standard, isReady: Bool = true, knowsAnswerCredit: Bool = false) {
     let serves = hub.table.all.filter { $0.kind == .method && $0.server.number == hub.seats[seat].role }
-    hub.joinWorker(seat, serves: serves.map(\.number), window: window)
+    hub.joinWorker(seat, serves: serves.map(\.number), window: window, knowsAnswerCredit: knowsAnswerCredit)
     peers[seat] = newPeer(window)
+    peers[seat]!.knowsAnswerCredit = knowsAnswerCredit
     if isReady { send(FrameHeader(type: .ready), from: seat) }
   }
 
@@ -171,7 +194,33 @@ final class HubBench {
     let header = FrameHeader(
       type: type, flags: flags, destination: mail.header.source, re: mail.header.id, attempt: mail.header.attempt,
       method: mail.header.method)
+    if type == .response, flags.contains(.more) {
+      peers[seat]?.answersSent[BenchAnswer(mail.header), default: Credit(frames: 0, bytes: 0)].frames += 1
+      peers[seat]?.answersSent[BenchAnswer(mail.header)]?.bytes += UInt64(text.utf8.count)
+    }
     send(header, Array(text.utf8), from: seat)
+  }
+
+  /// Whether the worker may send one more part of this answer.
+  func maySendPart(of mail: Mail, from seat: Int) -> Bool {
+    let peer = peers[seat]!
+    guard peer.maySend else { return false }
+    guard peer.knowsAnswerCredit else { return true }
+    let window = limits.answerWindow
+    let granted = peer.answerGrants[BenchAnswer(mail.header)] ?? Credit(frames: window.frames, bytes: window.bytes)
+    let sent = peer.answersSent[BenchAnswer(mail.header)] ?? Credit(frames: 0, bytes: 0)
+    return sent.frames < granted.frames && sent.bytes < granted.bytes
+  }
+
+  /// Sends as many parts as the worker may, at most so many; returns their number.
+  @discardableResult
+  func stream(_ mail: Mail, _ text: String = "part", atMost maximum: Int = 100_000, from seat: Int) -> Int {
+    var count = 0
+    while count < maximum, maySendPart(of: mail, from: seat) {
+      answer(mail, .response, text, flags: .more, from: seat)
+      count += 1
+    }
+    return count
   }
 
   func nack(_ mail: Mail, afterMilliseconds: UInt32, from seat: Int) {
@@ -219,6 +268,7 @@ final class HubBench {
   func report(_ seat: Int) -> MessageHub.SeatReport { hub.report(seat) }
   func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
   func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
+  func isFullOfAnswers(_ seat: Int) -> Bool { hub.isFullOfAnswers(seat) }
   /// Answers to SUBSCRIBE are not counted among those to requests.
   private func isTopic(_ method: UInt16) -> Bool { hub.table[method]?.kind == .topic }
 
@@ -270,7 +320,8 @@ final class HubBench {
       peer.received.bytes += UInt64(mail.payload.count)
     }
     if mail.type == .credit {
-      peer.allowed = mail.payload.withUnsafeBytes { Credit($0)! }
+      let credit = mail.payload.withUnsafeBytes { Credit($0)! }
+      if mail.header.re == 0 { peer.allowed = credit } else { take(credit, mail.header, of: &peer) }
     } else {
       peer.inbox.append(mail)
     }
@@ -278,6 +329,20 @@ final class HubBench {
       if peer.open.remove(mail.header.re) == nil { Issue.record("request \(mail.header.re) is answered twice") }
     }
     peers[seat] = peer
+  }
+}
+
+extension HubBench {
+  /// CREDIT for an answer: only for who understands it, of a request in hand, and always more than before.
+  private func take(_ credit: Credit, _ header: FrameHeader, of peer: inout BenchPeer) {
+    let answer = BenchAnswer(header)
+    #expect(peer.knowsAnswerCredit)
+    let before = peer.answerGrants[answer] ?? Credit(frames: 0, bytes: 0)
+    #expect(credit.frames > before.frames && credit.bytes >= before.bytes)
+    let sent = peer.answersSent[answer] ?? Credit(frames: 0, bytes: 0)
+    #expect(credit.frames <= sent.frames + limits.answerWindow.frames, "no more than a window beyond what was sent")
+    peer.answerGrants[answer] = credit
+    peer.answerCreditCount += 1
   }
 }
 

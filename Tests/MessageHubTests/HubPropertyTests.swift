@@ -59,9 +59,12 @@ struct Chaos {
     limits.outstandingRequests = 20
     limits.cancelGraceMilliseconds = 40
     limits.window = Window(frames: 16, bytes: 1_000)
+    limits.answerWindow = Window(frames: 4, bytes: 150)
     bench = HubBench(limits: limits)
     for number in 0..<3 {
-      actors.append(Actor(seat: bench.worker("relays \(number)", window: window()), isWorker: true))
+      // One of the three does not know of answer windows.
+      let seat = bench.worker("relays \(number)", window: window(), knowsAnswerCredit: number > 0)
+      actors.append(Actor(seat: seat, isWorker: true))
     }
     for number in 0..<2 {
       let seat = bench.worker("planner \(number)", role: .outboxPlanner, window: window())
@@ -180,10 +183,12 @@ struct Chaos {
     let seat = actors[actor].seat
     let choice = Int.random(in: 0..<8, using: &random)
     if mail.type == .request {
-      let maySend = bench.peers[seat]!.maySend
       switch choice {
-      case 0 where maySend: return bench.answer(mail, .response, "part", flags: .more, from: seat)
-      case 1 where maySend: return bench.answer(mail, .progress, "{}", from: seat)
+      case 0:
+        let text = "part" + String(repeating: ".", count: Int.random(in: 0...60, using: &random))
+        bench.stream(mail, text, atMost: Int.random(in: 1...6, using: &random), from: seat)
+        return
+      case 1 where bench.peers[seat]!.maySend: return bench.answer(mail, .progress, "{}", from: seat)
       case 2: return bench.answer(mail, .ack, from: seat)
       case 3: bench.answer(mail, .error, "{}", from: seat)
       default: bench.answer(mail, .response, "done", from: seat)
@@ -201,7 +206,7 @@ struct Chaos {
     let index = Int.random(in: bench.calls.indices, using: &random)
     let call = bench.calls[index]
     let more = Bool.random(using: &random)
-    bench.input { $0.answer(call, payload: Array("status".utf8), more: more, actions: &$2) }
+    bench.input { $0.answer(call, payload: Array("status".utf8), more: more, now: $1, actions: &$2) }
     if !more { bench.calls.remove(at: index) }
   }
 
@@ -252,7 +257,7 @@ struct Chaos {
     actors[actor].isAway = false
     if actors[actor].isWorker {
       bench.hub.openMailbox(actors[actor].seat)
-      bench.join(actors[actor].seat, window: window())
+      bench.join(actors[actor].seat, window: window(), knowsAnswerCredit: actor > 0)
     } else {
       actors[actor].seat = bench.client("app", window: window())
     }
@@ -279,7 +284,7 @@ struct Chaos {
           actors[actor].hand = []
         } while !bench.peers[actors[actor].seat]!.inbox.isEmpty
       }
-      for call in bench.calls { bench.input { $0.answer(call, payload: [], actions: &$2) } }
+      for call in bench.calls { bench.input { $0.answer(call, payload: [], now: $1, actions: &$2) } }
       bench.calls = []
     }
   }

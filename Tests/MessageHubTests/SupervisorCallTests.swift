@@ -14,8 +14,8 @@ import Testing
     try #require(bench.calls.count == 2)
     #expect(bench.calls[0].caller == bench.endpoint(of: app) && bench.calls[0].trace != 0)
     for _ in 0..<2 {
-      bench.input { [calls = bench.calls] hub, _, actions in
-        hub.answer(calls[0], payload: [1], actions: &actions)
+      bench.input { [calls = bench.calls] hub, now, actions in
+        hub.answer(calls[0], payload: [1], now: now, actions: &actions)
         hub.refuse(calls[1], Refusal(.failed, "no", outcome: .done), actions: &actions)
       }
     }
@@ -34,8 +34,8 @@ import Testing
     let call = try #require(bench.calls.first)
     var mayContinue: [Bool] = []
     for part in 0..<6 as Range<UInt8> {
-      bench.input { hub, _, actions in
-        mayContinue.append(hub.answer(call, payload: [part], more: true, actions: &actions))
+      bench.input { hub, now, actions in
+        mayContinue.append(hub.answer(call, payload: [part], more: true, now: now, actions: &actions))
       }
     }
     #expect(mayContinue == [true, true, true, true, false, false])
@@ -43,7 +43,7 @@ import Testing
     bench.peers[app]!.grantsCredit = true
     #expect(bench.takeAll(app).map(\.payload) == (0..<6).map { [$0] })
     #expect(bench.roomNotices == [app])
-    bench.input { hub, _, actions in #expect(hub.answer(call, payload: [9], actions: &actions)) }
+    bench.input { hub, now, actions in #expect(hub.answer(call, payload: [9], now: now, actions: &actions)) }
     #expect(bench.take(app)?.payload == [9])
     bench.expectNothingLeft()
   }
@@ -63,7 +63,7 @@ import Testing
     }
     #expect(bench.cancelledCalls == [call])
     var isThere = true
-    bench.input { isThere = $0.answer(call, payload: [], actions: &$2) }
+    bench.input { isThere = $0.answer(call, payload: [], now: $1, actions: &$2) }
     #expect(!isThere)
     if way < 2 { #expect(bench.takeAll(app).map(\.type) == [.error]) }
     bench.expectNothingLeft()
@@ -151,6 +151,22 @@ import Testing
     #expect(bench.take(bot)?.text == "go")
     bench.request(from: bot, method: .publish)
     #expect(bench.take(bot)?.refusal?.code == .denied)
+  }
+
+  @Test("A worker of one's own that does not read the supervisor's answer counts as busy")
+  func unreadAnswer() throws {
+    let table = AccessTable(customRoles: [
+      .init(name: "bot", serves: ["bot.*"], mayCall: ["supervisor.*"], callableBy: [])
+    ])
+    let bench = HubBench(table: table)
+    let role = try #require(table.role(named: "bot"))
+    let bot = bench.worker("bot", role: role, window: Window(frames: 1, bytes: 100))
+    bench.peers[bot]!.grantsCredit = false
+    bench.request(from: bot, method: .status)
+    let call = try #require(bench.calls.first)
+    for _ in 0..<2 { bench.input { $0.answer(call, payload: [1], more: true, now: $1, actions: &$2) } }
+    #expect(bench.busySince(bot) != nil)
+    bench.checkAccounts()
   }
 
   @Test("What custom roles bring stays small enough to be told to everybody, and is allowed at the time it is brought")

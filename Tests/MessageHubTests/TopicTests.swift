@@ -305,4 +305,30 @@ import Testing
       ])
     bench.expectNothingLeft()
   }
+
+  @Test(
+    "A worker of one's own that does not read the supervisor's topic counts as busy, and loses events above its bound")
+  func supervisorTopicUnread() throws {
+    let own = AccessTable.CustomRole(name: "bot", serves: ["bot.*"], mayCall: ["supervisor.*"], callableBy: [])
+    let bench = HubBench(limits: limits, table: AccessTable(customRoles: [own]))
+    let role = try #require(AccessTable(customRoles: [own]).role(named: "bot"))
+    let bot = bench.worker("bot", role: role, window: Window(frames: 2, bytes: 1_000))
+    let topic: UInt16 = 32
+    bench.subscribe(bot, to: topic)
+    bench.peers[bot]!.grantsCredit = false
+    for number in 0..<3 { publish("\(number)", to: topic, on: bench) }
+    #expect(bench.busySince(bot) != nil, "it has credit to give")
+    bench.checkAccounts()
+    for number in 3..<30 { publish("\(number)", to: topic, on: bench) }
+    #expect(bench.report(bot).mailboxFrames == 8, "nobody's credit holds these events back")
+    bench.peers[bot]!.grantsCredit = true
+    let all = bench.takeAll(bot)
+    #expect(all.compactMap(\.dropped) == [20])
+    #expect(all.filter { $0.type == .event }.map(\.text) == (0..<10).map(String.init))
+    bench.expectNothingLeft()
+  }
+
+  private func publish(_ text: String, to topic: UInt16, on bench: HubBench) {
+    bench.input { $0.publish(topic: topic, payload: Array(text.utf8), now: $1, actions: &$2) }
+  }
 }

@@ -30,6 +30,7 @@ extension Worker {
         worker.later.append((milliseconds() + (request.order.milliseconds ?? 100), request))
       },
       "parts": { $0.stream($1) },
+      "flow": { $0.beginFlow($1) },
       "append": { $0.append($1) },
       "once": { $0.once($1) },
       "who": { $0.tellWho($1) },

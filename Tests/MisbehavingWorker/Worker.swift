@@ -15,6 +15,10 @@ struct Worker {
   /// What we may send, and what we have sent.
   var granted = Credit(frames: 0, bytes: 0)
   var sent = Credit(frames: 0, bytes: 0)
+  /// Answers of many parts that are under way.
+  var flows: [Flow] = []
+  /// What may be sent of an answer before the first CREDIT for it.
+  var answerWindow = Credit(frames: .max, bytes: .max)
   /// Answers that are due later.
   var later: [(at: UInt64, request: Request)] = []
   /// Requests that came while we waited for credit.
@@ -46,6 +50,7 @@ struct Worker {
     hello.generation = Flags.generation
     hello.pid = getpid()
     hello.methods = Worker.methods.keys.sorted()
+    hello.answerCredit = true
     pipe.send(FrameHeader(type: .hello), JSONPayload.encode(hello))
   }
 
@@ -54,6 +59,7 @@ struct Worker {
       let welcome = try? JSONPayload.decode(Welcome.self, from: payload)
     else { exit(65) }
     granted = Credit(frames: welcome.window.frames, bytes: welcome.window.bytes)
+    if let window = welcome.answerWindow { answerWindow = Credit(frames: window.frames, bytes: window.bytes) }
     learn(welcome.registry)
   }
 
@@ -72,6 +78,7 @@ struct Worker {
     }
     if flags.shouts { shout(byteCount: 64 << 10) }
     if let frame = pipe.next(withinMilliseconds: patience()) { take(frame.header, frame.payload) }
+    moveFlows()
     let now = Worker.milliseconds()
     let due = later.filter { $0.at <= now }
     later.removeAll { $0.at <= now }
@@ -79,7 +86,7 @@ struct Worker {
   }
 
   private func patience() -> Int32 {
-    if flags.shouts { return 0 }
+    if flags.shouts || flowsCanMove { return 0 }
     guard let next = later.map(\.at).min() else { return -1 }
     let now = Worker.milliseconds()
     return next <= now ? 0 : Int32(clamping: next - now)
@@ -93,9 +100,12 @@ struct Worker {
       waiting.append(Request(header: header, payload: payload, order: order))
     case .cancel:
       later.removeAll { $0.request.header.id == header.re && $0.request.header.source == header.source }
+      dropFlow(header)
       refuse(header, Refusal(.cancelled, "cancelled", outcome: .unknown), re: header.re)
     case .event: takeEvent(header, payload)
-    case .credit: if let credit = payload.withUnsafeBytes({ Credit($0) }) { granted = credit }
+    case .credit:
+      guard let credit = payload.withUnsafeBytes({ Credit($0) }) else { return }
+      if header.re == 0 { granted = credit } else { grantFlow(header, credit) }
     case .registry: if let registry = try? JSONPayload.decode(Registry.self, from: payload) { learn(registry) }
     case .drain: flags.dieIfAsked(at: .drain)
     case .ping: pipe.send(FrameHeader(type: .pong, re: header.id))
@@ -135,9 +145,11 @@ struct Worker {
       JSONPayload.encode(refusal))
   }
 
+  var hasCredit: Bool { sent.frames < granted.frames && sent.bytes < granted.bytes }
+
   /// Waits until one more frame of this size may be sent; what else comes is put aside.
   mutating func awaitCredit(byteCount: Int) {
-    while sent.frames >= granted.frames || sent.bytes >= granted.bytes {
+    while !hasCredit {
       if let frame = pipe.next(withinMilliseconds: -1) { take(frame.header, frame.payload) }
     }
     sent.frames += 1

@@ -58,8 +58,10 @@ struct EventGenerator {
     switch below(12) {
     case 0: return ["\\n", "\\\"", "\\\\", "\\r", "\\t", "\\b", "\\f", "\\/"][below(8)]
     case 1: return escape(UInt16(below(0x20)))
-    case 2: return ["\u{7f}", "\u{80}", "é", "\u{2028}", "\u{feff}", "\u{ffff}", "🪶", "\u{10ffff}", "e\u{301}"][below(9)]
-    case 3: return ["\\u00e9", "\\u007f", "\\u002f", "\\u0041", "\\ud83e\\udeb6", "\\uD83E\\uDEB6", "\\u0022"][below(7)]
+    case 2:
+      return ["\u{7f}", "\u{80}", "é", "\u{2028}", "\u{feff}", "\u{ffff}", "🪶", "\u{10ffff}", "e\u{301}"][below(9)]
+    case 3:
+      return ["\\u00e9", "\\u007f", "\\u002f", "\\u0041", "\\ud83e\\udeb6", "\\uD83E\\uDEB6", "\\u0022"][below(7)]
     default: return String(UnicodeScalar(UInt8(0x23 + below(0x39))))
     }
   }

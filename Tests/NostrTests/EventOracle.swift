@@ -6,18 +6,23 @@ import Nostr
 struct OracleEvent: Decodable {
   let id: String
   let pubkey: String
-  let created_at: Int64
+  let createdAt: Int64
   let kind: UInt16
   let tags: [[String]]
   let content: String
   let sig: String
+
+  enum CodingKeys: String, CodingKey {
+    case id, pubkey, kind, tags, content, sig
+    case createdAt = "created_at"
+  }
 
   init(_ json: [UInt8]) throws { self = try JSONDecoder().decode(OracleEvent.self, from: Data(json)) }
 
   /// The canonical form, character by character.
   var canonicalForm: String {
     let tags = tags.map { "[" + $0.map(quoted).joined(separator: ",") + "]" }.joined(separator: ",")
-    return "[0,\"\(pubkey)\",\(created_at),\(kind),[\(tags)],\(quoted(content))]"
+    return "[0,\"\(pubkey)\",\(createdAt),\(kind),[\(tags)],\(quoted(content))]"
   }
 
   private func quoted(_ text: String) -> String {

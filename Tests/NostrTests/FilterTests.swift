@@ -29,6 +29,14 @@ import Testing
     } catch { #expect(error.description.contains(word), "\(error)") }
   }
 
+  @Test("A filter in broken UTF-8 is refused")
+  func brokenUTF8() {
+    for part in ["search\":\"", "#t\":[\""] {
+      let json = Array("{\"\(part)".utf8) + [0xFF] + Array((part.hasSuffix("[\"") ? "\"]}" : "\"}").utf8)
+      #expect(throws: FilterFault.notUTF8) { try Filter(json: json) }
+    }
+  }
+
   @Test("An empty list matches nothing, a missing one everything, and a limit of 0 is no condition")
   func emptyLists() {
     var generator = FilterGenerator(seed: 1)
@@ -69,7 +77,9 @@ import Testing
     }
   }
 
-  @Test("What is left of a filter after another is asked for by the first, and is all the second leaves", arguments: seeds(20))
+  @Test(
+    "What is left of a filter after another is asked for by the first, and is all the second leaves",
+    arguments: seeds(20))
   func difference(seed: UInt64) {
     var generator = FilterGenerator(seed: seed)
     let events = (0..<200).map { _ in generator.event() }

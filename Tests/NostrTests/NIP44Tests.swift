@@ -167,7 +167,7 @@ import Testing
     var generator = EventGenerator(seed: seed)
     let key = try ConversationKey(.generate(), SecretKey.generate().publicKey)
     for _ in 0..<200 {
-      let text = generator.text(1 + generator.below(1 << generator.below(12)))
+      let text = generator.message(1 + generator.below(1 << generator.below(12)))
       #expect(try NIP44.decryptText(NIP44.encrypt(text, with: key), with: key).utf8.elementsEqual(text.utf8))
     }
   }
@@ -265,7 +265,7 @@ import Testing
 
 extension EventGenerator {
   /// Plain text of so many characters, some of them outside ASCII.
-  mutating func text(_ count: Int) -> String {
+  mutating func message(_ count: Int) -> String {
     String((0..<count).map { _ in oneIn(4) ? "é🪶\n\"\\\u{1}\u{2028}𐍈ß水"[below(9)] : "abcdefghij "[below(11)] })
   }
 }

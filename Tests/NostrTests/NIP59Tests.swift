@@ -72,6 +72,22 @@ import Testing
     #expect((0...5).contains(early.event.createdAt))
   }
 
+  @Test("What is secret is in no description")
+  func descriptions() throws {
+    let opened = try open(wrapped(rumor("the plaintext").json, sealedBy: alice))
+    let passphrase = try Passphrase("the passphrase")
+    let encrypted = try EncryptedSecretKey(encrypting: alice, with: passphrase, logN: 1)
+    let conversation = try ConversationKey(alice, bob.publicKey)
+    for secret: Any in [opened, passphrase, encrypted, conversation, alice] {
+      var text = "\(secret) \(String(reflecting: secret))"
+      dump(secret, to: &text)
+      for word in ["plaintext", "passphrase\"", "ncryptsec", "byteCount: 14", "- 14", alice.hex] {
+        #expect(!text.contains(word), "\(word)")
+      }
+    }
+    #expect("\(opened)" == "rumor \(opened.id)" && "\(passphrase)" == "a passphrase")
+  }
+
   @Test("An expiration stands on both layers, an ephemeral wrap has its kind, and neither is unusual")
   func expiration() throws {
     var random = SeededGenerator(seed: 8)

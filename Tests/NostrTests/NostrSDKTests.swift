@@ -48,7 +48,7 @@ struct NostrSDKTests {
     var generator = EventGenerator(seed: seed)
     for number in 0..<caseCount {
       let (here, there) = (SecretKey.generate(), SecretKey.generate())
-      let text = generator.text(1 + generator.below(1 << generator.below(12)))
+      let text = generator.message(1 + generator.below(1 << generator.below(12)))
       let key = try ConversationKey(here, there.publicKey)
       let hereSide = [here.hex, there.publicKey.description]
       let thereSide = [there.hex, here.publicKey.description]

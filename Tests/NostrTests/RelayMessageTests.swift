@@ -52,8 +52,71 @@ enum Samples {
       return
     }
     #expect(Array(count.utf8)[body].elementsEqual(#"{"count":5,"approximate":true,"hll":"00"}"#.utf8))
-    #expect(try read(#"["NEG-MSG","s","61"]"#) == .unknown(label: "NEG-MSG"))
+    #expect(try read(#"["NEG-MSG","s","61aF"]"#) == .reconciliation(subscription: "s", message: [0x61, 0xAF]))
+    let refusal = RelayReason("blocked: too big")
+    #expect(
+      try read(#"["NEG-ERR","s","blocked: too big",500]"#)
+        == .reconciliationRefused(subscription: "s", reason: refusal, recordCountMaximum: 500))
+    #expect(
+      try read(#"["NEG-ERR","s","blocked: too big",null,1]"#)
+        == .reconciliationRefused(subscription: "s", reason: refusal, recordCountMaximum: nil))
+    #expect(
+      try read(#"["NEG-ERR","s"]"#)
+        == .reconciliationRefused(subscription: "s", reason: RelayReason(""), recordCountMaximum: nil))
+    #expect(try read(#"["LIMITS",{"max":1}]"#) == .unknown(label: "LIMITS"))
   }
+
+  @Test("Every message that a server writes is read as what was written", arguments: seeds(2))
+  func written(seed: UInt64) throws {
+    var generator = EventGenerator(seed: seed)
+    for _ in 0..<300 {
+      let name = generator.text(1 + generator.below(20))
+      let reason = RelayReason(generator.text(generator.below(40)))
+      let id = EventID(try generator.octets())
+      let isTrue = generator.oneIn(2)
+      let event = try Event(json: generator.json()).json
+      let eventMessage = RelayMessage.writeEvent(event, subscription: name)
+      guard case .event(name, let range) = try read(eventMessage) else {
+        Issue.record("no event")
+        return
+      }
+      #expect(Array(eventMessage[range]) == event)
+      let completeness = [RelayMessage.Completeness.unstated, .finished, .partial][generator.below(3)]
+      let count = generator.below(1 << 40)
+      let bytes = (0..<generator.below(40)).map { _ in UInt8(generator.below(256)) }
+      let cases: [([UInt8], RelayMessage)] = [
+        (
+          RelayMessage.writeEndOfStoredEvents(subscription: name, completeness: completeness),
+          .endOfStoredEvents(subscription: name, completeness: completeness)
+        ),
+        (
+          RelayMessage.writeOK(id: id, isAccepted: isTrue, reason: reason),
+          .ok(id: id, isAccepted: isTrue, reason: reason)
+        ), (RelayMessage.writeClosed(subscription: name, reason: reason), .closed(subscription: name, reason: reason)),
+        (RelayMessage.writeNotice(reason), .notice(reason)),
+        (RelayMessage.writeAuthentication(challenge: name), .authentication(challenge: name)),
+        (
+          RelayMessage.writeReconciliation(subscription: name, message: bytes),
+          .reconciliation(subscription: name, message: bytes)
+        ),
+        (
+          RelayMessage.writeReconciliationRefused(
+            subscription: name, reason: reason, recordCountMaximum: isTrue ? count : nil),
+          .reconciliationRefused(subscription: name, reason: reason, recordCountMaximum: isTrue ? count : nil)
+        ),
+      ]
+      for (json, message) in cases { #expect(try read(json) == message, "\(String(decoding: json, as: UTF8.self))") }
+      let counting = try read(RelayMessage.writeCount(subscription: name, count: count, isApproximate: isTrue))
+      guard case .count(name, count, isTrue, _) = counting else {
+        Issue.record("\(counting)")
+        return
+      }
+    }
+    let finished = RelayMessage.writeEndOfStoredEvents(subscription: "s", completeness: .finished)
+    #expect(String(decoding: finished, as: UTF8.self) == #"["EOSE","s",["finish"]]"#)
+  }
+
+  private func read(_ json: [UInt8]) throws -> RelayMessage { try json.withUnsafeBytes { try RelayMessage($0) } }
 
   @Test("A reason's machine-readable word is told from a sentence")
   func reasons() {
@@ -73,7 +136,8 @@ enum Samples {
       "[\"EVENT\",\"s\",[]]", "[\"EVENT\",\"s\",{]", "[\"EOSE\"]", "[\"EOSE\",null]", "[\"OK\",\"x\"]",
       "[\"OK\",\"x\",\"true\"]",
       "[\"COUNT\",\"s\",{}]", "[\"COUNT\",\"s\",{\"count\":-1}]", "[\"AUTH\"]", "[\"EOSE\",\"s\"]x", "[\"EOSE\",\"s\"",
-      "[\"X\",]", "[\"EOSE\" \"s\"]",
+      "[\"X\",]", "[\"EOSE\" \"s\"]", "[\"NEG-MSG\",\"s\"]", "[\"NEG-MSG\",\"s\",\"6\"]", "[\"NEG-MSG\",\"s\",\"6g\"]",
+      "[\"NEG-MSG\",\"s\",\"\\u0036\"]", "[\"NEG-ERR\",\"s\",\"x\",1.5]",
     ])
   func garbage(text: String) {
     do {
@@ -161,34 +225,6 @@ enum Samples {
   private func read(_ text: String) throws -> EventGlance {
     try Array(text.utf8).withUnsafeBytes { try EventGlance($0) }
   }
-}
-
-@Suite struct ClientMessageTests {
-  @Test("Messages are written as NIP-01 shows them")
-  func written() throws {
-    let one = try RawFilters(json: Array(#" {"kinds":[1]} "#.utf8))
-    let two = try RawFilters(json: Array(#" [ {"kinds":[1]} , {"limit":3} ] "#.utf8))
-    #expect(one.count == 1 && two.count == 2)
-    #expect(text(ClientMessage.request(subscription: "a\"b", one)) == #"["REQ","a\"b",{"kinds":[1]}]"#)
-    #expect(text(ClientMessage.request(subscription: "s", two)) == #"["REQ","s", {"kinds":[1]} , {"limit":3}]"#)
-    #expect(text(ClientMessage.close(subscription: "s")) == #"["CLOSE","s"]"#)
-    #expect(text(ClientMessage.publish(Array("{}".utf8))) == #"["EVENT",{}]"#)
-    #expect(text(ClientMessage.count(subscription: "s", one)) == #"["COUNT","s",{"kinds":[1]}]"#)
-    #expect(text(ClientMessage.authenticate(Array("{}".utf8))) == #"["AUTH",{}]"#)
-  }
-
-  @Test("Filters that are no filters are refused", arguments: ["", "[]", "[1]", "5", "{} {}", "[{},]", "[{}", "[{}]]"])
-  func filters(json: String) {
-    #expect(throws: JSONFault.self) { try RawFilters(json: Array(json.utf8)) }
-  }
-
-  @Test("Filters beyond the bound are refused")
-  func tooMany() {
-    let json = "[" + Array(repeating: "{}", count: RawFilters.countMaximum + 1).joined(separator: ",") + "]"
-    #expect(throws: JSONFault.self) { try RawFilters(json: Array(json.utf8)) }
-  }
-
-  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension Collection where Element == UInt8 {

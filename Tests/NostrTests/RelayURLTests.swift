@@ -15,6 +15,7 @@ import Testing
       ("wss://relay.example.com/Inbox?Key=%7ea%2f%3A", "wss://relay.example.com/Inbox?Key=~a%2F%3A"),
       ("wss://relay.example.com/,", "wss://relay.example.com"),
       ("wss://relay.example.com///", "wss://relay.example.com"),
+      ("wss://relay.example.com/x./,/?", "wss://relay.example.com/x"),
       ("wss://relay.example.com?", "wss://relay.example.com"),
       ("ws://[0:0::1]:80", "ws://[::1]"),
       ("wss://[2001:DB8::0:1]:7777/x", "wss://[2001:db8::1]:7777/x"),
@@ -32,7 +33,8 @@ import Testing
       ("wss://", "no host"), ("wss://me:secret@relay.example.com", "user name"), ("wss://relay.example.com/#x", "#"),
       ("wss://relay.example.com:0", "port"), ("wss://relay.example.com:70000", "port"), ("wss://a b.com", "a b.com"),
       ("wss://relay.example.com:", "port"), ("wss://.example.com", "host name"), ("wss://example.com.", "host name"),
-      ("wss://exämple.com", "xn--"), ("wss://1.2.3", "IP address"), ("wss://1.2.3.999", "IP address"),
+      ("wss://exämple.com", "xn--"), ("wss://\u{212A}.example.com", "xn--"), ("wss://1.2.3", "IP address"),
+      ("wss://1.2.3.999", "IP address"),
       ("wss://[::1", "host"), ("wss://[::g]", "host"), ("wss://[::1]x", "host"),
       ("wss://relay.example.com//x", "empty part"), ("wss://relay.example.com/wss://other.org", "pasted"),
       ("wss://relay.example.com/relay.example.com", "pasted"), ("wss://relay.example.com/a/../b", ".."),
@@ -75,6 +77,54 @@ import Testing
     for row in rows {
       #expect((try? RelayURL(row.input ?? ""))?.text == row.expected, "\(row.name)")
     }
+  }
+
+  /// What decision 3 chose where libraries differ: the address, what nostr-tools, go-nostr or rust-nostr make of it, and what
+  /// is made of it here (nil: refused).
+  @Test(
+    "Where libraries disagree, the choice is the one that was decided",
+    arguments: [
+      ("wss://example.com", "wss://example.com/", "wss://example.com"),
+      ("wss://x.com/y/", "wss://x.com/y", "wss://x.com/y"),
+      ("wss://example.com:443", "wss://example.com/", "wss://example.com"),
+      ("ws://example.com:80", "ws://example.com/", "ws://example.com"),
+      ("wss://example.com?z=1&a=2", "wss://example.com/?a=2&z=1", "wss://example.com?z=1&a=2"),
+      ("wss://example.com//path", "wss://example.com/path", nil), ("https://example.com", "wss://example.com/", nil),
+      ("example.com", "wss://example.com/", nil), ("localhost:4036", "ws://localhost:4036", nil),
+      ("wss://example.com#hash", "wss://example.com/", nil), ("nostr:askjd", "nostr://askjd", nil),
+      ("wss://relay.damus.io,ws://127.0.0.1:7777", nil, nil), ("wss://relay.damus.iowss://127.0.0.1:8888", nil, nil),
+      ("wss://", nil, nil),
+    ] as [(String, String?, String?)])
+  func disagreements(given: String, elsewhere: String?, here: String?) {
+    #expect((try? RelayURL(given))?.text == here)
+    // What another library made canonical is the same relay here, or none.
+    if let elsewhere, let here {
+      #expect((try? RelayURL(elsewhere))?.text.hasPrefix(here.prefix { $0 != "?" }) == true)
+    }
+  }
+
+  @Test("What each library normalises is taken as the relay it names, or refused for a reason that was decided")
+  func libraries() throws {
+    struct Vectors: Decodable {
+      let nostrTools: [[String?]], goNostr: [[String?]], rustNostrInvalid: [String]
+    }
+    guard let vectors = try sharedVectors(Vectors.self, "relay-urls/normalise-by-library.json") else { return }
+    for row in vectors.nostrTools + vectors.goNostr {
+      guard let given = row[0] else { continue }
+      do throws(RelayURLFault) {
+        let url = try RelayURL(given)
+        // The order of a query's parts is kept here; nostr-tools sorts them.
+        let expected = row[1].map { $0.split(separator: "?").first.map(String.init) ?? $0 }
+        let bare = String(url.text.prefix { $0 != "?" })
+        #expect(expected == bare || expected == bare + "/", "\(given)")
+      } catch {
+        switch error.problem {
+        case .empty, .scheme, .emptySegment, .fragment, .noHost: break
+        default: Issue.record("\(error)")
+        }
+      }
+    }
+    for given in vectors.rustNostrInvalid { #expect((try? RelayURL(given)) == nil, "\(given)") }
   }
 
   @Test("Addresses seen in the wild are taken or refused without harm, and canonical twice is canonical once")

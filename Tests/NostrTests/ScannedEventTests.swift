@@ -44,7 +44,8 @@ import Testing
       // Some were found with line ends inside their strings, and judged as if these were not there.
       let isJSON = (try? OracleEvent(raw)) != nil
       let category = category(of: seen, found.reason)
-      #expect(category == found.category || !isJSON && category == "malformed", "\(found.reason): \(seen): \(found.raw)")
+      #expect(
+        category == found.category || !isJSON && category == "malformed", "\(found.reason): \(seen): \(found.raw)")
     }
   }
 
@@ -82,7 +83,7 @@ import Testing
     let oracle = try OracleEvent(json)
     let text = String(decoding: json, as: UTF8.self)
     #expect(event.id.description == oracle.id && event.pubkey.description == oracle.pubkey, "\(text)")
-    #expect(event.createdAt == oracle.created_at && event.kind == oracle.kind, "\(text)")
+    #expect(event.createdAt == oracle.createdAt && event.kind == oracle.kind, "\(text)")
     #expect(json.withUnsafeBytes { event.signature(in: $0)?.description } == oracle.sig, "\(text)")
     let texts = event.texts(in: json)
     // Scalar by scalar: Swift's == takes é and e + accent for the same.

@@ -57,7 +57,7 @@ final class BusPeer {
     }
     guard result == 0 else {
       let code = errno
-      close(descriptor)
+      // `deinit` runs and closes it: everything is initialised here.
       throw DeadlinePassed(description: "connect to \(path): \(String(cString: strerror(code)))")
     }
     if let hello { try greet(hello) }

@@ -22,20 +22,28 @@ final class FakeHub {
   private var greeting: [ObjectIdentifier: Peer] = [:]
   private var workerSeats: [String: Int] = [:]
   private let table: AccessTable
+  private let limits: HubLimits
+  private let tellsAnswerWindow: Bool
   private let timer = LoopTimer()
 
   static let exampleRole = AccessTable.CustomRole(
     name: "example", serves: ["example.*"], mayCall: [], callableBy: ["client"])
 
-  init(path: String) throws {
+  /// `tellsAnswerWindow` false: a hub from before there were any.
+  init(
+    path: String, limits: HubLimits = HubLimits(), roles: [AccessTable.CustomRole] = [exampleRole],
+    tellsAnswerWindow: Bool = true
+  ) throws {
     self.path = path
-    table = AccessTable(customRoles: [Self.exampleRole])
-    hub = Self.makeHub(table)
+    self.limits = limits
+    self.tellsAnswerWindow = tellsAnswerWindow
+    table = AccessTable(customRoles: roles)
+    hub = Self.makeHub(table, limits)
     try start()
   }
 
-  private static func makeHub(_ table: AccessTable) -> MessageHub {
-    MessageHub(limits: HubLimits(), table: table, traceSeed: 1)
+  private static func makeHub(_ table: AccessTable, _ limits: HubLimits) -> MessageHub {
+    MessageHub(limits: limits, table: table, traceSeed: 1)
   }
 
   func start() throws {
@@ -51,7 +59,7 @@ final class FakeHub {
     peers = [:]
     greeting = [:]
     workerSeats = [:]
-    hub = Self.makeHub(table)
+    hub = Self.makeHub(table, limits)
   }
 
   /// Peers on the bus.
@@ -59,7 +67,9 @@ final class FakeHub {
 
   func answer(_ call: HubCall, _ text: String, more: Bool = false) -> Bool {
     var isReady = false
-    change { hub, actions in isReady = hub.answer(call, payload: Array(text.utf8), more: more, actions: &actions) }
+    change { hub, actions in
+      isReady = hub.answer(call, payload: Array(text.utf8), more: more, now: EventLoop.process.now, actions: &actions)
+    }
     return isReady
   }
 
@@ -135,7 +145,8 @@ final class FakeHub {
       let numbers = (try? hub.register(methods: hello.methods ?? [], of: role).numbers) ?? []
       if let seat {
         hub.openMailbox(seat)
-        hub.joinWorker(seat, serves: numbers, window: window)
+        let knows = tellsAnswerWindow && hello.answerCredit == true
+        hub.joinWorker(seat, serves: numbers, window: window, knowsAnswerCredit: knows)
       }
     }
     guard let seat else { return peer.stream.close() }
@@ -145,7 +156,7 @@ final class FakeHub {
     peers[seat] = peer
     let welcome = Welcome(
       endpoint: hub.endpoint(of: seat).rawValue, frameLimit: FrameReader.defaultLengthMaximum,
-      window: HubLimits().window, registry: hub.registry())
+      window: limits.window, answerWindow: tellsAnswerWindow ? limits.answerWindow : nil, registry: hub.registry())
     send(peer, .welcome, JSONPayload.encode(welcome))
   }
 

@@ -60,8 +60,9 @@ public enum KeyHandling: UInt8, Hashable, Sendable {
   case untracked = 2
 }
 
-/// A secret key under a passphrase (NIP-49). Reading one opens nothing.
-public struct EncryptedSecretKey: Hashable, Sendable {
+/// A secret key under a passphrase (NIP-49). Reading one opens nothing. Only ``text`` says what it is: who collects many of
+/// these texts can try passphrases on all of them.
+public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   /// The cost of opening as a power of two, 1 … ``logNMaximum``.
   public let logN: Int
   /// What became of the key before.
@@ -72,7 +73,7 @@ public struct EncryptedSecretKey: Hashable, Sendable {
 
   /// The most that is taken: 2 GiB of memory, some ten seconds. The NIP's table ends at 22.
   public static let logNMaximum = 21
-  /// What is written unless somebody says otherwise: 64 MiB, which a small machine has, and a tenth of a second.
+  /// What is written unless somebody says otherwise: 64 MiB, which a small machine has, and some tenths of a second.
   public static let logNStandard = 16
 
   private static let prefix = "ncryptsec"
@@ -143,6 +144,12 @@ public struct EncryptedSecretKey: Hashable, Sendable {
     let head = [Self.version, UInt8(logN)] + salt + nonce
     return Bech32.encode(hrp: Self.prefix, data: head + [handling.rawValue] + ciphertext)
   }
+
+  /// `an encrypted secret key`
+  public var description: String { "an encrypted secret key" }
+
+  /// Nothing.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// Opens it. Keeps its thread for up to some ten seconds: not the loop's.
   ///

@@ -1,0 +1,36 @@
+internal import Frames
+
+/// How much of one answer may be sent: its window, and what its caller has taken since. See `docs/protocol.md`, "Credit".
+struct AnswerWindow {
+  /// nil = the hub knows no windows of answers.
+  private var granted: Credit?
+  private var sent = Credit(frames: 0, bytes: 0)
+
+  /// Starts with what WELCOME grants every answer.
+  init(_ window: Window?) {
+    granted = window.map { Credit(frames: $0.frames, bytes: $0.bytes) }
+  }
+
+  /// Whether one more part may be sent; its bytes may go beyond the window.
+  var hasRoom: Bool {
+    guard let granted else { return true }
+    return sent.frames < granted.frames && sent.bytes < granted.bytes
+  }
+
+  mutating func didSend(byteCount: Int) {
+    sent.frames += 1
+    sent.bytes += UInt64(byteCount)
+  }
+
+  /// What counted as sent was not.
+  mutating func didNotSend(byteCount: Int) {
+    sent.frames -= 1
+    sent.bytes -= UInt64(byteCount)
+  }
+
+  /// The hub raised the totals.
+  mutating func receivedGrant(_ credit: Credit) {
+    guard let granted else { return }
+    self.granted = Credit(frames: max(granted.frames, credit.frames), bytes: max(granted.bytes, credit.bytes))
+  }
+}

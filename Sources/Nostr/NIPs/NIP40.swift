@@ -1,0 +1,28 @@
+// When an event is no longer to be shown or kept (NIP-40).
+
+extension Event {
+  /// The second at which the event expires; nil when it does not, or says so in a form that is no time.
+  public var expiration: Int64? { unsigned.expiration }
+
+  /// Whether it has expired at the second `now`.
+  public func isExpired(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
+}
+
+extension UnsignedEvent {
+  /// The second at which the event expires; nil when it does not, or says so in a form that is no time.
+  public var expiration: Int64? { firstValue(of: "expiration").flatMap { plainNumber($0.utf8) } }
+}
+
+extension ScannedEvent {
+  /// The same, out of the text the event was read from.
+  public func expiration(in bytes: UnsafeRawBufferPointer) -> Int64? {
+    var reader = TagReader(self, in: bytes)
+    while reader.nextTag() {
+      guard let name = reader.nextString(), name.equals("expiration", in: bytes), let value = reader.nextString() else {
+        continue
+      }
+      return plainNumber(Array(value.string(in: bytes).utf8))
+    }
+    return nil
+  }
+}

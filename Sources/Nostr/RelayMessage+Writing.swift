@@ -1,0 +1,115 @@
+internal import Cryptography
+
+// What a relay says, as bytes ready for a text frame. Texts are escaped here; events are passed on as they are.
+
+extension RelayMessage {
+  /// `["EVENT","sub",{…}]`
+  ///
+  /// - Parameter event: the event's bytes, known to be one JSON object.
+  public static func writeEvent(_ event: some Collection<UInt8>, subscription: String) -> [UInt8] {
+    var json: [UInt8] = []
+    json.reserveCapacity(event.count + subscription.utf8.count + 16)
+    begin("EVENT", subscription, &json)
+    json.append(UInt8(ascii: ","))
+    json.append(contentsOf: event)
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+
+  /// `["EOSE","sub"]`, with `["finish"]` or `["more"]` behind it where that is known (NIP-67).
+  public static func writeEndOfStoredEvents(subscription: String, completeness: Completeness = .unstated) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("EOSE", subscription, &json)
+    switch completeness {
+    case .unstated: break
+    case .finished: json.append(contentsOf: ",[\"finish\"]".utf8)
+    case .partial: json.append(contentsOf: ",[\"more\"]".utf8)
+    }
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+
+  /// `["OK","id",true,"why"]`
+  ///
+  /// - Parameter reason: may be empty when the event was accepted; else a word, a colon and a sentence (NIP-01).
+  public static func writeOK(id: EventID, isAccepted: Bool, reason: RelayReason) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("OK", id.description, &json)
+    json.append(contentsOf: (isAccepted ? ",true" : ",false").utf8)
+    end(reason.text, &json)
+    return json
+  }
+
+  /// `["CLOSED","sub","why"]`
+  ///
+  /// - Parameter reason: a word, a colon and a sentence (NIP-01).
+  public static func writeClosed(subscription: String, reason: RelayReason) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("CLOSED", subscription, &json)
+    end(reason.text, &json)
+    return json
+  }
+
+  /// `["NOTICE","text"]`
+  public static func writeNotice(_ reason: RelayReason) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("NOTICE", reason.text, &json)
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+
+  /// `["AUTH","challenge"]` (NIP-42)
+  public static func writeAuthentication(challenge: String) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("AUTH", challenge, &json)
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+
+  /// `["COUNT","sub",{"count":5}]`, with `"approximate":true` where it is (NIP-45).
+  public static func writeCount(subscription: String, count: Int, isApproximate: Bool = false) -> [UInt8] {
+    precondition(count >= 0, "a count is not negative")
+    var json: [UInt8] = []
+    begin("COUNT", subscription, &json)
+    json.append(contentsOf: ",{\"count\":\(count)\(isApproximate ? ",\"approximate\":true" : "")}]".utf8)
+    return json
+  }
+
+  /// `["NEG-MSG","sub","6100"]` (NIP-77)
+  public static func writeReconciliation(subscription: String, message: [UInt8]) -> [UInt8] {
+    var json: [UInt8] = []
+    json.reserveCapacity(2 * message.count + subscription.utf8.count + 16)
+    begin("NEG-MSG", subscription, &json)
+    json.append(contentsOf: ",\"".utf8)
+    json.append(contentsOf: Hexadecimal.encode(message))
+    json.append(contentsOf: "\"]".utf8)
+    return json
+  }
+
+  /// `["NEG-ERR","sub","why"]`, with the most records that would be compared behind it where there is a bound (NIP-77).
+  ///
+  /// - Parameter reason: `blocked` or `closed` or another word, a colon and a sentence.
+  public static func writeReconciliationRefused(
+    subscription: String, reason: RelayReason, recordCountMaximum: Int? = nil
+  ) -> [UInt8] {
+    precondition(recordCountMaximum ?? 0 >= 0, "a bound is not negative")
+    var json: [UInt8] = []
+    begin("NEG-ERR", subscription, &json)
+    json.append(UInt8(ascii: ","))
+    JSONString.append(reason.text, to: &json)
+    if let recordCountMaximum { json.append(contentsOf: ",\(recordCountMaximum)".utf8) }
+    json.append(UInt8(ascii: "]"))
+    return json
+  }
+
+  private static func begin(_ label: StaticString, _ text: String, _ json: inout [UInt8]) {
+    json.append(contentsOf: "[\"\(label)\",".utf8)
+    JSONString.append(text, to: &json)
+  }
+
+  private static func end(_ reason: String, _ json: inout [UInt8]) {
+    json.append(UInt8(ascii: ","))
+    JSONString.append(reason, to: &json)
+    json.append(UInt8(ascii: "]"))
+  }
+}

@@ -1,0 +1,156 @@
+// Makes chosen system calls of roostd fail, while a test says so.
+//
+// Loaded with LD_PRELOAD, it stands before the C library's functions, which libuv and Swift call by name. What fails is
+// told by a file that the variable ROOST_TEST_FAULTS names; the file is mapped, so a test changes its mind at any time
+// and sees how often it had its way. The variable is inherited, hence the look at the program's name: workers, the exec
+// shim and the guardian live in peace.
+//
+// Rejected: seccomp with SECCOMP_RET_ERRNO, which cannot be taken back, and ptrace, which makes everything slow.
+#include "include/FaultInjector.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static struct roost_fault *faults;
+
+__attribute__((constructor)) static void begin(void) {
+  const char *path = getenv("ROOST_TEST_FAULTS");
+  char name[16] = "";
+  if (!path || prctl(PR_GET_NAME, name) != 0 || strcmp(name, "roostd") != 0) return;
+  int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
+  int file = real_open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) abort();
+  void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (memory == MAP_FAILED) abort();
+  faults = memory;
+}
+
+// Whether this call fails; errno is set then.
+static int fails(enum roost_faulty_call call) {
+  if (!faults) return 0;
+  struct roost_fault *fault = &faults[call];
+  int32_t code = __atomic_load_n(&fault->code, __ATOMIC_ACQUIRE);
+  uint32_t count = __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED);
+  if (code == 0 || fault->every == 0 || count % fault->every != 0) return 0;
+  __atomic_add_fetch(&fault->hits, 1, __ATOMIC_RELEASE);
+  errno = code;
+  return 1;
+}
+
+static int is_file(int descriptor) {
+  struct stat facts;
+  return fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+static enum roost_faulty_call write_kind(int descriptor) {
+  return is_file(descriptor) ? ROOST_FILE_WRITE : ROOST_SOCKET_WRITE;
+}
+
+// Declares the pointer `real` to the C library's own function.
+#define REAL(name)                      \
+  static __typeof__(&name) real = NULL; \
+  if (!real) real = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
+
+int accept(int socket, __SOCKADDR_ARG address, socklen_t *length) {
+  REAL(accept);
+  return fails(ROOST_ACCEPT) ? -1 : real(socket, address, length);
+}
+
+int accept4(int socket, __SOCKADDR_ARG address, socklen_t *length, int flags) {
+  REAL(accept4);
+  return fails(ROOST_ACCEPT) ? -1 : real(socket, address, length, flags);
+}
+
+ssize_t read(int descriptor, void *bytes, size_t count) {
+  REAL(read);
+  return fails(ROOST_READ) ? -1 : real(descriptor, bytes, count);
+}
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+  REAL(write);
+  return fails(write_kind(descriptor)) ? -1 : real(descriptor, bytes, count);
+}
+
+ssize_t writev(int descriptor, const struct iovec *parts, int count) {
+  REAL(writev);
+  return fails(write_kind(descriptor)) ? -1 : real(descriptor, parts, count);
+}
+
+ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+  REAL(sendmsg);
+  return fails(ROOST_SOCKET_WRITE) ? -1 : real(socket, message, flags);
+}
+
+int fsync(int descriptor) {
+  REAL(fsync);
+  return fails(ROOST_FSYNC) ? -1 : real(descriptor);
+}
+
+int fdatasync(int descriptor) {
+  REAL(fdatasync);
+  return fails(ROOST_FSYNC) ? -1 : real(descriptor);
+}
+
+#define OPEN_LIKE(name)                                               \
+  int name(const char *path, int flags, ...) {                        \
+    REAL(name);                                                       \
+    va_list rest;                                                     \
+    va_start(rest, flags);                                            \
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
+    va_end(rest);                                                     \
+    return fails(ROOST_OPEN) ? -1 : real(path, flags, mode);          \
+  }
+
+OPEN_LIKE(open)
+OPEN_LIKE(open64)
+
+// What open becomes in programs built with checks of their arguments.
+int __open64_2(const char *path, int flags);
+int __open64_2(const char *path, int flags) {
+  REAL(__open64_2);
+  return fails(ROOST_OPEN) ? -1 : real(path, flags);
+}
+
+pid_t fork(void) {
+  REAL(fork);
+  return fails(ROOST_FORK) ? -1 : real();
+}
+
+int pipe2(int ends[2], int flags) {
+  REAL(pipe2);
+  return fails(ROOST_PIPE) ? -1 : real(ends, flags);
+}
+
+int socketpair(int domain, int type, int protocol, int ends[2]) {
+  REAL(socketpair);
+  return fails(ROOST_SOCKET_PAIR) ? -1 : real(domain, type, protocol, ends);
+}
+
+int epoll_wait(int poll, struct epoll_event *events, int count, int milliseconds) {
+  REAL(epoll_wait);
+  return fails(ROOST_WAIT_EVENTS) ? -1 : real(poll, events, count, milliseconds);
+}
+
+int epoll_pwait(int poll, struct epoll_event *events, int count, int milliseconds, const sigset_t *mask) {
+  REAL(epoll_pwait);
+  return fails(ROOST_WAIT_EVENTS) ? -1 : real(poll, events, count, milliseconds, mask);
+}
+
+int epoll_ctl(int poll, int operation, int descriptor, struct epoll_event *event) {
+  REAL(epoll_ctl);
+  if (operation == EPOLL_CTL_ADD && fails(ROOST_WATCH)) return -1;
+  return real(poll, operation, descriptor, event);
+}
