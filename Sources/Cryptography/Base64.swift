@@ -34,7 +34,7 @@ public enum Base64 {
   /// The same for an array.
   public static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { encode($0) } }
 
-  /// The bytes that `text` stands for; nil when ``encode(_:)`` writes no such text.
+  /// The bytes that `text` stands for; nil when encoding writes no such text.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var text = String(text)
     return text.withUTF8 { decode($0) }

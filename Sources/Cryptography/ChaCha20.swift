@@ -8,7 +8,10 @@ public enum ChaCha20 {
 
   /// Encrypts `bytes` where they stand, or decrypts them: that is the same.
   ///
-  /// - Parameter bytes: up to 1 GiB.
+  /// - Parameters:
+  ///   - nonce: 12 bytes, used once with this key.
+  ///   - key: 32 bytes.
+  ///   - bytes: up to 1 GiB.
   public static func apply(
     key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer, to bytes: UnsafeMutableRawBufferPointer
   ) {

@@ -16,7 +16,10 @@ public enum HKDF {
 
   /// Fills `output` with bytes that follow from the key and `info`. The caller wipes them.
   ///
-  /// - Parameter output: up to ``expandedByteCountMaximum`` bytes.
+  /// - Parameters:
+  ///   - key: what `extract` gave.
+  ///   - info: what the output is for; may be empty.
+  ///   - output: up to ``expandedByteCountMaximum`` bytes.
   public static func expand(
     _ key: UnsafeRawBufferPointer, info: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) {

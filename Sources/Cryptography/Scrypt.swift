@@ -19,7 +19,13 @@ public enum Scrypt {
   /// The key of a passphrase; nil when the machine has not the memory. Where the kernel promises more memory than there is, it
   /// may kill the process instead: the caller bounds `logN`.
   ///
-  /// - Parameter byteCount: of the key, 1 … 64.
+  /// - Parameters:
+  ///   - salt: any bytes.
+  ///   - logN: the cost: 2 to this power.
+  ///   - blockSize: r of RFC 7914.
+  ///   - parallelism: p of RFC 7914.
+  ///   - passphrase: any bytes.
+  ///   - byteCount: of the key, 1 … 64.
   public static func derive(
     passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, logN: Int, blockSize: Int = 8,
     parallelism: Int = 1, byteCount: Int = 32

@@ -76,7 +76,9 @@ public final class SecretKey: Sendable {
 
   /// Signs 32 bytes (BIP-340).
   ///
-  /// - Parameter auxiliary: 32 bytes of randomness; fresh ones unless a test vector gives them.
+  /// - Parameters:
+  ///   - message: what is signed: an id, say.
+  ///   - auxiliary: 32 bytes of randomness; fresh ones unless a test vector gives them.
   public func sign(_ message: Octets32, auxiliary: [UInt8]? = nil) -> Signature {
     sign(message.bytes, auxiliary: auxiliary)
   }

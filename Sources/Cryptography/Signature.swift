@@ -1,6 +1,6 @@
 internal import CSecp256k1
 
-/// A BIP-340 signature, 64 bytes. Whether it is valid is said by ``isValid(for:by:)``.
+/// A BIP-340 signature, 64 bytes. Whether it is valid is said by `isValid`.
 public struct Signature: Hashable, Sendable, CustomStringConvertible {
   private let point: Octets32
   private let scalar: Octets32

@@ -18,6 +18,7 @@ public enum XChaCha20Poly1305 {
   /// The message encrypted, and its tag after it.
   ///
   /// - Parameters:
+  ///   - key: 32 bytes.
   ///   - plaintext: up to 1 GiB.
   ///   - nonce: 24 random bytes.
   ///   - data: what is not encrypted, but must be the same when the message is opened.
@@ -41,7 +42,12 @@ public enum XChaCha20Poly1305 {
   /// Opens what ``seal(_:key:nonce:authenticating:)`` gave. False, and nothing in `plaintext`, when key, nonce, data or any
   /// byte is another.
   ///
-  /// - Parameter plaintext: room for 16 bytes fewer than `sealed` has, exactly.
+  /// - Parameters:
+  ///   - sealed: the message with its 16 bytes of authentication at the end.
+  ///   - key: 32 bytes.
+  ///   - nonce: 24 bytes.
+  ///   - data: what was authenticated with it.
+  ///   - plaintext: room for 16 bytes fewer than `sealed` has, exactly.
   public static func open(
     _ sealed: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
     authenticating data: UnsafeRawBufferPointer, into plaintext: UnsafeMutableRawBufferPointer

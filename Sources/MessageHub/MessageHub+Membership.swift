@@ -61,6 +61,7 @@ extension MessageHub {
   /// Seats a worker's new connection on the worker's own seat. It gets work once it says READY.
   ///
   /// - Parameters:
+  ///   - seat: the worker's seat.
   ///   - serves: its methods, by number.
   ///   - window: what it lets the hub send at first.
   ///   - lengthMaximum: the longest frame it takes.

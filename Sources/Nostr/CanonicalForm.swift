@@ -14,7 +14,9 @@ internal import Cryptography
 extension ScannedEvent {
   /// Appends the canonical form to `form`.
   ///
-  /// - Parameter bytes: the text this event was read from.
+  /// - Parameters:
+  ///   - form: what is appended to.
+  ///   - bytes: the text this event was read from.
   public func appendCanonicalForm(of bytes: UnsafeRawBufferPointer, to form: inout [UInt8]) {
     CanonicalForm.begin(pubkey: pubkey, createdAt: createdAt, kind: kind, &form)
     if isCanonical {

@@ -13,7 +13,9 @@ public final class EventVerifier {
 
   /// The id the event must have. Costs under a microsecond for a short note.
   ///
-  /// - Parameter bytes: the text the event was read from.
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - bytes: the text the event was read from.
   public func identify(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) -> EventID {
     form.removeAll(keepingCapacity: true)
     event.appendCanonicalForm(of: bytes, to: &form)
@@ -26,6 +28,7 @@ public final class EventVerifier {
   /// What is wrong with the event; nil when it is valid. About 30 µs, nearly all of it for the signature.
   ///
   /// - Parameters:
+  ///   - event: the event.
   ///   - bytes: the text the event was read from.
   ///   - key: its author's key, where that was computed before.
   public func fault(

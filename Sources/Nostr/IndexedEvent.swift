@@ -43,7 +43,9 @@ public struct IndexedEvent: Sendable {
 
   /// Takes out of `event` what filters look at.
   ///
-  /// - Parameter bytes: the text it was read from.
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - bytes: the text it was read from.
   public init(_ event: ScannedEvent, in bytes: UnsafeRawBufferPointer) {
     id = event.id
     pubkey = event.pubkey

@@ -5,7 +5,9 @@ internal import Cryptography
 extension RelayMessage {
   /// `["EVENT","sub",{…}]`
   ///
-  /// - Parameter event: the event's bytes, known to be one JSON object.
+  /// - Parameters:
+  ///   - subscription: the client's id for it.
+  ///   - event: the event's bytes, known to be one JSON object.
   public static func writeEvent(_ event: some Collection<UInt8>, subscription: String) -> [UInt8] {
     var json: [UInt8] = []
     json.reserveCapacity(event.count + subscription.utf8.count + 16)
@@ -31,7 +33,10 @@ extension RelayMessage {
 
   /// `["OK","id",true,"why"]`
   ///
-  /// - Parameter reason: may be empty when the event was accepted; else a word, a colon and a sentence (NIP-01).
+  /// - Parameters:
+  ///   - isAccepted: whether the relay took it.
+  ///   - id: the event's.
+  ///   - reason: may be empty when the event was accepted; else a word, a colon and a sentence (NIP-01).
   public static func writeOK(id: EventID, isAccepted: Bool, reason: RelayReason) -> [UInt8] {
     var json: [UInt8] = []
     begin("OK", id.description, &json)
@@ -42,7 +47,9 @@ extension RelayMessage {
 
   /// `["CLOSED","sub","why"]`
   ///
-  /// - Parameter reason: a word, a colon and a sentence (NIP-01).
+  /// - Parameters:
+  ///   - subscription: the client's id for it.
+  ///   - reason: a word, a colon and a sentence (NIP-01).
   public static func writeClosed(subscription: String, reason: RelayReason) -> [UInt8] {
     var json: [UInt8] = []
     begin("CLOSED", subscription, &json)
@@ -88,7 +95,10 @@ extension RelayMessage {
 
   /// `["NEG-ERR","sub","why"]`, with the most records that would be compared behind it where there is a bound (NIP-77).
   ///
-  /// - Parameter reason: `blocked` or `closed` or another word, a colon and a sentence.
+  /// - Parameters:
+  ///   - recordCountMaximum: most records the relay reconciles, where it says so.
+  ///   - subscription: the client's id for it.
+  ///   - reason: `blocked` or `closed` or another word, a colon and a sentence.
   public static func writeReconciliationRefused(
     subscription: String, reason: RelayReason, recordCountMaximum: Int? = nil
   ) -> [UInt8] {

@@ -55,7 +55,11 @@ public struct FollowList: Hashable, Sendable {
 
   /// The event that publishes `follows`, to be signed. It replaces the whole list: build it from the newest one only.
   ///
-  /// - Parameter content: what the list before had there; some clients keep things in it.
+  /// - Parameters:
+  ///   - createdAt: seconds since 1970.
+  ///   - follows: whom, in the order of the list.
+  ///   - author: whose list it is.
+  ///   - content: what the list before had there; some clients keep things in it.
   public static func template(
     _ follows: [Follow], by author: PublicKey, createdAt: Int64, content: String = ""
   ) -> UnsignedEvent {

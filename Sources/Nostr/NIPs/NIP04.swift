@@ -44,6 +44,8 @@ public enum NIP04 {
   /// The content for a text, which only the holders of the two keys can read.
   ///
   /// - Parameters:
+  ///   - key: the writer's.
+  ///   - other: the reader's.
   ///   - text: up to ``plaintextByteCountMaximum`` bytes, also none.
   ///   - vector: 16 random bytes; fresh ones unless a test vector gives them.
   /// - Throws: `badPublicKey` or `plaintextTooLarge`.

@@ -74,7 +74,9 @@ public struct ThreadPlace: Hashable, Sendable {
 
   /// The tags of an answer to `event`: its root and itself, marked, and everyone who took part.
   ///
-  /// - Parameter relay: where `event` was seen.
+  /// - Parameters:
+  ///   - event: what is answered.
+  ///   - relay: where `event` was seen.
   public static func tags(answering event: Event, seenAt relay: RelayURL? = nil) -> [[String]] {
     let parent = EventReference(id: event.id, relay: relay, author: event.pubkey)
     let root = ThreadPlace(tags: event.tags).root

@@ -95,7 +95,9 @@ public enum Bech32 {
 
   /// Reads a text and its checksum.
   ///
-  /// - Parameter maximumCount: most characters taken, those of the prefix included; nothing is allocated for more.
+  /// - Parameters:
+  ///   - text: the text.
+  ///   - maximumCount: most characters taken, those of the prefix included; nothing is allocated for more.
   /// - Returns: the prefix in lower case, and the bytes.
   public static func decode(
     _ text: String, maximumCount: Int
@@ -119,6 +121,7 @@ public enum Bech32 {
   /// hold a part of it.
   ///
   /// - Parameters:
+  ///   - maximumCount: most characters taken, those of the prefix included.
   ///   - text: ASCII.
   ///   - data: room for the bytes; they are written from its start.
   /// - Returns: the prefix in lower case, and how many bytes were written.

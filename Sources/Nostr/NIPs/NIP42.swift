@@ -10,6 +10,8 @@ public enum RelayAuthentication {
   /// The event to be signed in answer to a challenge.
   ///
   /// - Parameters:
+  ///   - author: who authenticates.
+  ///   - createdAt: seconds since 1970.
   ///   - relay: the relay that the connection is to, never what the relay says of itself: the signature would then be good
   ///     for another one.
   ///   - challenge: as the relay sent it.
@@ -28,6 +30,7 @@ public enum RelayAuthentication {
   /// Checks an event that a client sent, as a relay does.
   ///
   /// - Parameters:
+  ///   - event: what the client sent.
   ///   - relays: the addresses the relay answers to. The event's is made canonical before it is compared, so that a slash at
   ///     the end makes no difference.
   ///   - challenge: the last one sent on this connection.

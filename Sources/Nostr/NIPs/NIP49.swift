@@ -109,6 +109,9 @@ public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, C
   /// Encrypts a key. Takes as long and as much memory as opening it will: not on the loop's thread.
   ///
   /// - Parameters:
+  ///   - handling: what is known of how the key was kept.
+  ///   - passphrase: what opens it.
+  ///   - key: the key.
   ///   - logN: 1 … ``logNMaximum``; below 16 guessing is cheap.
   ///   - salt: 16 random bytes; fresh ones unless a test vector gives them.
   ///   - nonce: 24 random bytes, likewise.

@@ -101,6 +101,9 @@ public struct GiftWrap: Hashable, Sendable {
   /// Wraps a seal with a key that is made for it and forgotten.
   ///
   /// - Parameters:
+  ///   - recipient: who can open it.
+  ///   - seal: what is wrapped.
+  ///   - isEphemeral: whether relays are not to keep it.
   ///   - now: seconds since 1970; the wrap is dated back from it.
   ///   - relayHint: a relay of the recipient's, to stand in the `p` tag.
   ///   - expiration: when relays may drop it, in seconds since 1970 (NIP-40).
@@ -194,6 +197,8 @@ public struct Seal: Hashable, Sendable {
   /// Seals a rumor for one recipient. Who is to have it, its author included, each gets a seal of his own.
   ///
   /// - Parameters:
+  ///   - recipient: who can open it.
+  ///   - key: the author's.
   ///   - rumor: by the holder of `key`.
   ///   - now: seconds since 1970; the seal is dated back from it.
   ///   - expiration: when relays may drop it, in seconds since 1970 (NIP-40), in case that it leaks (NIP-17).
