@@ -20,6 +20,7 @@ let package = Package(
     .executable(name: "roost", targets: ["roost"]),
     .executable(name: "roost-exec", targets: ["roost-exec"]),
     .executable(name: "relay-connector", targets: ["relay-connector"]),
+    .executable(name: "event-store", targets: ["event-store"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -78,6 +79,11 @@ let package = Package(
         "Cryptography", "Nostr", "EventIndex", "Storage", .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
+      name: "EventGate",
+      dependencies: [
+        "Cryptography", "Nostr", "Contracts", "EventArchive", .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .target(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: strict),
@@ -121,6 +127,14 @@ let package = Package(
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
+    .executableTarget(
+      name: "event-store",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "EventIndex",
+        "Storage", "EventArchive", "EventGate", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        .product(name: "DequeModule", package: "swift-collections"),
+      ],
+      path: "Workers/EventStore", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(
@@ -182,6 +196,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EventGateTests",
+      dependencies: ["EventGate", "EventArchive", "Contracts", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(name: "NostrTests", dependencies: ["Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
