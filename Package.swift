@@ -173,7 +173,9 @@ let package = Package(
       name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
     .testTarget(
       name: "ProcessTests",
-      dependencies: ["Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "TestSupport"],
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "Cryptography", "Nostr", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),

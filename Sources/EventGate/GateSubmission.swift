@@ -41,6 +41,9 @@ public struct GateResult: Sendable, Hashable {
   /// The last event's id, if it has one.
   public var lastID: EventID?
 
+  /// Nothing yet.
+  public init() {}
+
   mutating func add(_ outcome: GateOutcome, id: EventID?, record: Int) {
     last = outcome
     lastID = id

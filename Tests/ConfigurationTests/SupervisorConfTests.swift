@@ -27,12 +27,14 @@ struct SupervisorConfTests {
     }
   }
 
-  @Test("It is accepted, and has one connector that dials what callers name and one role to try things with")
+  @Test("It is accepted, and has a store, a connector that dials what callers name, and a role to try things with")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
     connector.settings.set("ephemeral", to: .boolean(true))
-    #expect(configuration.workers == [connector])
+    var store = WorkerConfiguration(name: "event-store", role: "event-store")
+    store.startDeadline = .seconds(60)
+    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, connector])
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]
@@ -61,7 +63,8 @@ struct SupervisorConfTests {
     let expected =
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))
-      + keys("worker.relay-connector.limits", Schema.limits) + keys("role.example", Schema.role)
+      + keys("worker.relay-connector.limits", Schema.limits) + ["worker.event-store start-deadline"]
+      + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }
 
