@@ -174,7 +174,7 @@ let package = Package(
     .testTarget(
       name: "ProcessTests",
       dependencies: [
-        "Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "Cryptography", "Nostr", "TestSupport",
+        "Clocks", "Frames", "LinuxSystem", "Contracts", "Recordings", "Cryptography", "Nostr", "Storage", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),

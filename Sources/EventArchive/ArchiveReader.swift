@@ -38,7 +38,9 @@ struct ArchiveReader {
   ) throws -> [StoredEvent] {
     var found: [StoredEvent] = []
     for id in ids {
-      guard let seq = try seq(of: id), let event = try event(seq), accepts(event, filter, position, now) else { continue }
+      guard let seq = try seq(of: id), let event = try event(seq), accepts(event, filter, position, now) else {
+        continue
+      }
       found.append(event)
     }
     found.sort { $0.position.precedes($1.position) }

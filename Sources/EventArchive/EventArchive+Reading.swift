@@ -60,7 +60,8 @@ extension EventArchive {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
-        .committed(after: seq, upTo: end, filters.map { FilterMatcher($0) }, limit: limit, scanLimit: scanLimit, now: now)
+        .committed(
+          after: seq, upTo: end, filters.map { FilterMatcher($0) }, limit: limit, scanLimit: scanLimit, now: now)
     }
   }
 

@@ -117,7 +117,9 @@ public final class EventArchive: Sendable {
 
   /// Whether a slice of a segment waits to be written.
   public var hasSegmentWork: Bool {
-    state.withLock { $0.segment != nil || $0.memory.generations.last.map { $0.ids.count >= segmentEventCount } ?? false }
+    state.withLock {
+      $0.segment != nil || $0.memory.generations.last.map { $0.ids.count >= segmentEventCount } ?? false
+    }
   }
 
   /// Writes one slice of a segment, if there is one to be written.

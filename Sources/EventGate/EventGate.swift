@@ -184,7 +184,9 @@ public struct EventGate: Sendable {
   }
 
   private func glance(at item: Item) -> Result<EventID, EventGlanceFault> {
-    guard let submission = submissions[item.submission] else { preconditionFailure("its submission was just looked at") }
+    guard let submission = submissions[item.submission] else {
+      preconditionFailure("its submission was just looked at")
+    }
     let range = submission.events[item.index].bytes
     return submission.run.withUnsafeBytes { run in
       do throws(EventGlanceFault) {

@@ -117,7 +117,9 @@ final class EventImport {
     var (run, lines): ([UInt8], [Int]) = ([], [])
     do throws(Refusal) {
       while !isInterrupted, refusal == nil, let line = try await source.next() {
-        guard source.number >= fromLine, line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { continue }
+        guard source.number >= fromLine, line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else {
+          continue
+        }
         guard line.count <= Self.eventByteCountMaximum else {
           summary.lines += 1
           summary.invalid += 1

@@ -143,7 +143,9 @@ struct Publish: LoopCommand {
       "store.publish", BusPayload(bytes), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     let result = try payload.decoded(as: PublishResult.self)
     let place = result.seq.map { "as number \($0)" } ?? "and not kept, being ephemeral"
-    let text = result.isNew ? "stored \(place): \(result.id)" : "there already\(result.seq.map { ", as number \($0)" } ?? ""): \(result.id)"
+    let text =
+      result.isNew
+      ? "stored \(place): \(result.id)" : "there already\(result.seq.map { ", as number \($0)" } ?? ""): \(result.id)"
     await session.print(result, [text])
     return .done
   }

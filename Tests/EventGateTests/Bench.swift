@@ -33,6 +33,12 @@ struct Bench {
     return gate.submit(run, incoming, lane, isKept: isKept)
   }
 
+  /// The process ends and begins again: the archive stays.
+  mutating func restart() {
+    gate = EventGate()
+    answers = [:]
+  }
+
   /// Runs a job to its end.
   mutating func finish(_ job: GateJob) {
     let seqs = seqs

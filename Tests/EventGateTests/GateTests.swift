@@ -7,7 +7,8 @@ import Testing
 
 @Suite("The gate")
 struct GateTests {
-  @Test("Events of a lane are committed in the order they came, whatever order their checks end in", arguments: seeds(4))
+  @Test(
+    "Events of a lane are committed in the order they came, whatever order their checks end in", arguments: seeds(4))
   func order(seed: UInt64) {
     var random = SeededOrder(seed)
     var bench = Bench()
@@ -59,7 +60,7 @@ struct GateTests {
       _ = bench.write()
     }
     #expect(bench.answers[live] != nil && bench.answers[bulk] == nil)
-    #expect(bench.gate.waiting[2] < 200, "the bulk lane moved meanwhile")
+    #expect(bench.gate.waiting[2] <= 300, "the bulk lane moved meanwhile")
   }
 
   @Test("A forged copy before the real event does not hide it, at whatever stage the real one comes")
@@ -82,7 +83,8 @@ struct GateTests {
     }
   }
 
-  @Test("Many forged copies in one job with the real one among them: the real one is stored, and nothing is left behind")
+  @Test(
+    "Many forged copies in one job with the real one among them: the real one is stored, and nothing is left behind")
   func forgedAmong() {
     var bench = Bench()
     let real = Made.event(1)
@@ -107,7 +109,8 @@ struct GateTests {
     #expect(bench.committed == [real.id] && bench.gate.counters.verified == 1)
   }
 
-  @Test("10,000 copies of an event are verified once: together, one after the other, and when only the archive knows it")
+  @Test(
+    "10,000 copies of an event are verified once: together, one after the other, and when only the archive knows it")
   func duplicates() {
     var bench = Bench()
     let event = Made.json(1)
@@ -119,12 +122,11 @@ struct GateTests {
       bench.run()
     }
     #expect(bench.gate.counters.verified == 1 && bench.committed.count == 1)
-    var later = bench
-    later.gate = EventGate()
-    later.submit([event, event], .live)
-    later.run()
-    #expect(later.gate.counters.verified == 0)
     #expect(bench.answers.values.map(\.counts.duplicate).reduce(0, +) == 9_999)
+    bench.restart()
+    bench.submit([event, event], .live)
+    bench.run()
+    #expect(bench.gate.counters.verified == 0 && bench.committed.count == 1)
   }
 
   @Test("An event that was removed is taken anew")
@@ -153,7 +155,8 @@ struct GateTests {
     #expect(bench.answers[number]?.counts.ephemeral == 1 && bench.answers[number]?.counts.expired == 1)
   }
 
-  @Test("When a batch cannot be written its senders are refused whole, others go on, and the same events can come again")
+  @Test(
+    "When a batch cannot be written its senders are refused whole, others go on, and the same events can come again")
   func failure() {
     var bench = Bench()
     let events = (0..<100).map { Made.json($0) }

@@ -3,6 +3,7 @@ import Cryptography
 import Frames
 import Glibc
 import Nostr
+import Storage
 import TestSupport
 import Testing
 
@@ -89,7 +90,8 @@ extension ProcessTests {
       }
     }
 
-    @Test("A published event is answered with its seq, is not stored twice, and a forged one is refused with the reason")
+    @Test(
+      "A published event is answered with its seq, is not stored twice, and a forged one is refused with the reason")
     func publish() throws {
       try withRoost(.store) { roost in
         let store = try StoreClient(roost)
@@ -214,7 +216,8 @@ extension ProcessTests {
         }
         let saved = try store.query("{}")
         #expect(saved.count > 500 && saved.count <= 2_000, "\(saved.count) saved")
-        #expect(try saved.allSatisfy { json in try events.contains { $0.id == (try Event(json: Array(json.utf8))).id } })
+        #expect(
+          try saved.allSatisfy { json in try events.contains { $0.id == (try Event(json: Array(json.utf8))).id } })
       }
     }
 
@@ -234,10 +237,9 @@ extension ProcessTests {
         let client = try roost.client()
         _ = try client.call("supervisor.stop", #"{"worker":"event-store"}"#)
         let path = roost.directory.path + "/state/event-store/events.db"
-        let file = open(path, O_RDWR)
-        // user_version stands at offset 60 of the header, big-endian.
-        #expect(pwrite(file, [0, 0, 1, 0] as [UInt8], 4, 60) == 4)
-        close(file)
+        let file = try StorageFile(
+          path: path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 1_000, "")])
+        try file.close()
         _ = try client.call("supervisor.start", #"{"worker":"event-store"}"#)
         try roost.awaitWorker("event-store", "has failed", within: 20, client) { $0.state == "failed" }
         let why = try client.call("supervisor.why", #"{"worker":"event-store"}"#).text

@@ -1,4 +1,5 @@
 import Bus
+import Clocks
 import Contracts
 import EventArchive
 import EventGate
@@ -38,6 +39,7 @@ final class Store {
   private var relays: RelayNumbers
   private var requests: [UInt64: Waiting] = [:]
   private let keys = ParsedKeyCache()
+  private var faultedAt = EventLoop.process.now
   private var isWriting = false
   private var isSweepDue = true
   private var isChoreNext = false
@@ -52,6 +54,9 @@ final class Store {
   static let sweepMilliseconds: UInt64 = 30_000
   /// After a failure, how long until chores are tried again.
   static let retryMilliseconds: UInt64 = 2_000
+
+  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
+  static let damagedExitCode: Int32 = 74
 
   /// A run, or one event, whose answer is owed.
   private struct Waiting {
@@ -213,8 +218,9 @@ final class Store {
     }
   }
 
+  /// A transaction was committed. Near the edge of a full disk some are and some are not: that is no recovery yet.
   private func recovered() {
-    guard fault != nil else { return }
+    guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
     fault = nil
     log.notice("the event database can be written again")
     worker.bus.sendStatus(Status(text: "\(archive.eventCount) events"))
@@ -225,10 +231,11 @@ final class Store {
     if fault.kind == .corrupt {
       archive.markDamaged()
       log.critical("\(fault.description): starting again to save what can be read")
-      exit(Worker.ExitCode.unavailable)
+      exit(Self.damagedExitCode)
     }
     if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
     self.fault = fault
+    faultedAt = EventLoop.process.now
     worker.bus.sendStatus(Status(text: "\(fault.description)"))
   }
 
@@ -266,7 +273,8 @@ final class Store {
     let id = result.lastID.map { "\($0)" } ?? ""
     switch result.last {
     case .archived(.stored(let seq)): request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: true)))
-    case .archived(.duplicate(let seq)): request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false)))
+    case .archived(.duplicate(let seq)):
+      request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false)))
     case .ephemeral(let isNew): request.respond(BusPayload(json: PublishResult(id: id, seq: nil, isNew: isNew)))
     case .archived(.superseded):
       request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))

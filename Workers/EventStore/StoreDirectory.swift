@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// It is made before the sandbox is entered, which can only allow what is there.
 enum StoreDirectory {
-  private static let reason = Mutex("ROOST_STATE is not set; started by hand, set it to the supervisor's state-directory")
+  private static let reason = Mutex(
+    "ROOST_STATE is not set; started by hand, set it to the supervisor's state-directory")
   private static let made = Mutex<String?>(nil)
 
   /// The directory, once it was made.
