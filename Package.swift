@@ -70,7 +70,9 @@ let package = Package(
     // Machines with I/O
     .target(
       name: "Storage",
-      dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
@@ -81,7 +83,8 @@ let package = Package(
     .target(
       name: "EventGate",
       dependencies: [
-        "Cryptography", "Nostr", "Contracts", "EventArchive", .product(name: "DequeModule", package: "swift-collections"),
+        "Cryptography", "Nostr", "Contracts", "EventArchive",
+        .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
       name: "Bus",

@@ -6,9 +6,14 @@ public enum ObservedText {
   private struct Part: Decodable {
     struct Event: Decodable {
       var pubkey: String
-      var created_at: Int64
+      var createdAt: Int64
       var kind: Int
       var content: String
+
+      enum CodingKeys: String, CodingKey {
+        case pubkey, kind, content
+        case createdAt = "created_at"
+      }
     }
     var seq: Int64?
     var event: Event?
@@ -25,7 +30,7 @@ public enum ObservedText {
     guard let event = part.event else { return nil }
     let author = VisibleText.make(event.pubkey.prefix(8))
     let content = event.content.count > contentMaximum ? event.content.prefix(contentMaximum) + "…" : event.content[...]
-    return style.paint("\(time(event.created_at))  \(author)", .dim) + "  "
+    return style.paint("\(time(event.createdAt))  \(author)", .dim) + "  "
       + style.paint("\(event.kind)", .strong) + "  " + VisibleText.make(content)
   }
 

@@ -109,12 +109,15 @@ struct ObservedPlace {
   init(_ afterSeq: Int64?) { resumeSeq = afterSeq }
 
   mutating func received(_ part: [UInt8]) {
-    if let end = try? JSONPayload.decode(StoredEnd.self, from: part) {  // Any other part is not one: an answer, no fault.
-      resumeSeq = end.seq
+    if part.starts(with: Self.endHead) {
+      // The store's own; unreadable says nothing.
+      if let end = try? JSONPayload.decode(StoredEnd.self, from: part) { resumeSeq = end.seq }
     } else if resumeSeq != nil, let seq = Self.seq(part) {
       resumeSeq = seq
     }
   }
+
+  private static let endHead = Array("{\"isStoredEnd\"".utf8)
 
   /// The number behind `{"seq":`.
   static func seq(_ part: [UInt8]) -> Int64? {

@@ -2,6 +2,7 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
+import LinuxSystem
 import Nostr
 import Storage
 import TestSupport
@@ -41,6 +42,10 @@ private struct StoreClient {
   func importRun(_ events: [[UInt8]]) throws -> UInt64 {
     var run: [UInt8] = []
     for event in events { IngestRecord.append(.event, receivedNanoseconds: 0, event, to: &run) }
+    return try sendRun(run)
+  }
+
+  func sendRun(_ run: [UInt8]) throws -> UInt64 {
     let header = try peer.request("store.import", flags: .raw)
     try peer.wait("credit") { peer.hasCredit }
     peer.spend(run.count)
@@ -166,6 +171,61 @@ extension ProcessTests {
         let middle = all[1_234]
         #expect(try seqs(store, after: middle, through: 3_000 - 1_235) == Array(all[1_235...]))
       }
+    }
+
+    @Test("Where an event was seen is known for each relay of a run, also when it came as a duplicate")
+    func seen() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let event = makeEvents(0..<1)[0]
+        for (number, name) in [(1, "wss://one.example"), (7, "wss://two.example/")] as [(UInt32, String)] {
+          var run: [UInt8] = []
+          IngestRecord.append(.relayName, relay: number, receivedNanoseconds: 0, Array(name.utf8), to: &run)
+          for _ in 0..<2 {
+            IngestRecord.append(
+              .event, relay: number, receivedNanoseconds: UInt64(number) * 1_000_000_000, event.json, to: &run)
+          }
+          IngestRecord.append(.storedEnd, relay: number, receivedNanoseconds: 0, [], to: &run)
+          #expect(try store.peer.answer(to: try store.sendRun(run)).isResponse)
+        }
+        let answer = try store.peer.call("store.seen", #"{"id":"\#(event.id)"}"#)
+        let seen = try JSONPayload.decode(SeenResult.self, from: answer.terminal.payload)
+        #expect(seen.seq == 1 && seen.relays.map(\.firstSeenAt) == [1, 7])
+        #expect(seen.relays.map(\.relay).allSatisfy { $0.hasPrefix("wss://") })
+        var nameless: [UInt8] = []
+        IngestRecord.append(.event, relay: 3, receivedNanoseconds: 0, event.json, to: &nameless)
+        #expect(try store.peer.answer(to: try store.sendRun(nameless)).refusal?.code == .badPayload)
+        #expect(try store.peer.answer(to: try store.sendRun([9, 9, 9])).refusal?.code == .badPayload)
+      }
+    }
+
+    @Test("roost import stores a file, tells invalid lines by number, and goes on from a line")
+    func importCommand() throws {
+      try withRoost(.store) { roost in
+        let path = roost.path("events.jsonl")
+        let lines = makeEvents(0..<1_500).map { String(decoding: $0.json, as: UTF8.self) }
+        let text = (lines[..<700] + ["not an event", ""] + lines[700...]).joined(separator: "\n")
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try Descriptors.writeAll(text, to: file)
+        Descriptors.close(file)
+        let first = try run(roost, ["import", path, "--json"])
+        #expect(first.contains(#""stored":1500"#) && first.contains(#""line":701"#), "\(first)")
+        let second = try run(roost, ["import", path, "--from-line", "703", "--json"])
+        #expect(second.contains(#""duplicate":800"#) && second.contains(#""invalid":0"#), "\(second)")
+        let exported = try run(roost, ["export", "--filter", #"{"limit":2}"#])
+        #expect(exported == lines[1_499] + "\n" + lines[1_498] + "\n")
+      }
+    }
+
+    /// What a command prints.
+    private func run(_ roost: RunningRoost, _ arguments: [String]) throws -> String {
+      let output = roost.path("output-\(arguments.count)-\(UInt32.random(in: 0 ... .max))")
+      let file = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      let command = try SpawnedProcess(
+        SpawnedProcess.builtProgram("roost"), arguments + ["--socket", roost.socket], descriptors: [1: file])
+      Descriptors.close(file)
+      _ = try command.waitForEnd()
+      return String(decoding: SharedFolder.bytes(ofFile: output) ?? [], as: UTF8.self)
     }
 
     /// The seqs of what is observed after a seq, up to the end of what is stored.
