@@ -62,13 +62,14 @@ extension ArchiveWriter {
         },
       ].compactMap { $0 }
     }
-    var isDone = true
+    var (isDone, room) = (true, limit)
     for filter in filters ?? [] {
       // One more than the request itself, which stays and is found each time.
       let found = try reader.query(filter, after: nil, limit: limit + Self.vanishRequestMaximum, now: .min)
-      let going = found.filter { $0.indexed.kind != EventKind.vanish }.prefix(limit)
+      let going = found.filter { $0.indexed.kind != EventKind.vanish }.prefix(room)
       for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed, expiration: nil)) }
-      if !going.isEmpty { isDone = false }
+      room -= going.count
+      if !going.isEmpty || room == 0 { isDone = false }
     }
     guard isDone else { return }
     let end = try session.statement("DELETE FROM vanishing WHERE author = ? AND until = ?")
