@@ -73,6 +73,10 @@ final class Observation {
     if let seq = part.seq {
       guard !isBehind, seq > cursor else { return }
     }
+    guard store.fits(part.payload, part.seq) else {
+      if let seq = part.seq { cursor = seq }
+      return
+    }
     if !isSending, waiting.isEmpty, request.sendNow(part: part.payload) {
       if let seq = part.seq { cursor = seq }
       return
@@ -147,6 +151,11 @@ final class Observation {
     isSending = true
   }
 
+  private func send(_ event: StoredEvent) async throws(Refusal) {
+    let part = ObservedPart(seq: event.seq, json: event.json)
+    if store.fits(part.payload, part.seq) { try await send(part.payload) }
+  }
+
   private func send(_ part: BusPayload) async throws(Refusal) {
     if !request.sendNow(part: part) { try await request.send(part: part) }
   }
@@ -156,7 +165,7 @@ final class Observation {
     let boundary = cursor
     let stream = QueryStream(filters, store.archive, store.reads, now: Store.now)
     while ending == nil, let event = try await stream.next() {
-      if event.seq <= boundary { try await send(ObservedPart(seq: event.seq, json: event.json).payload) }
+      if event.seq <= boundary { try await send(event) }
     }
   }
 
@@ -168,8 +177,6 @@ final class Observation {
         after: cursor, upTo: end, matching: filters, limit: Self.pageCount, scanLimit: Self.scanCount, now: Store.now)
     }
     self.cursor = page.lastSeq
-    for event in page.events where ending == nil {
-      try await send(ObservedPart(seq: event.seq, json: event.json).payload)
-    }
+    for event in page.events where ending == nil { try await send(event) }
   }
 }

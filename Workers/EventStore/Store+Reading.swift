@@ -6,8 +6,10 @@ import EventIndex
 import EventLoop
 import Frames
 import Glibc
+import Logging
 import Nostr
 import Storage
+import WorkerKit
 
 extension Store {
   // MARK: store.query, store.count
@@ -21,6 +23,7 @@ extension Store {
     do {
       while count < wanted.limit ?? .max, let event = try await stream.next() {
         let part = BusPayload(event.json)
+        guard fits(part, event.seq) else { continue }
         if !request.sendNow(part: part) { try await request.send(part: part) }
         count += 1
       }
@@ -47,6 +50,17 @@ extension Store {
       failed(error)
       throw refusal(error)
     }
+  }
+
+  /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out then, rather
+  /// than end every answer that it would be part of.
+  func fits(_ part: BusPayload, _ seq: Int64?) -> Bool {
+    let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
+    if part.bytes.count <= maximum { return true }
+    log.warning(
+      "left out of an answer: too large for frame-limit",
+      metadata: ["seq": "\(seq ?? 0)", "bytes": "\(part.bytes.count)", "maximum": "\(maximum)"])
+    return false
   }
 
   static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
