@@ -229,7 +229,7 @@ struct ArchiveWriter {
   /// Deletions and requests to vanish stay (NIP-09, NIP-62).
   private static func canBeDeleted(_ kind: UInt16) -> Bool { kind != EventKind.deletion && kind != EventKind.vanish }
 
-  /// Nothing of this author's past is taken any more; what is there is removed by ``removeVanished(limit:memory:)``.
+  /// Nothing of this author's past is taken any more; what is there is removed by ``removeVanished(limit:memory:now:)``.
   private func beginVanishing(_ request: IndexedEvent) throws {
     try bury(maker.term(author: request.pubkey), until: request.createdAt)
     let statement = try session.statement(

@@ -173,6 +173,26 @@ extension ProcessTests {
       }
     }
 
+    @Test("One's own events are answered while a backfill is still on its way")
+    func overtaking() throws {
+      try withRoost(.store) { roost in
+        let (bulk, own) = (try StoreClient(roost), try StoreClient(roost))
+        let events = makeEvents(0..<8_000)
+        let runs = try stride(from: 0, to: events.count, by: 1_000).map { start in
+          try bulk.importRun(events[start..<start + 1_000].map(\.json))
+        }
+        var longest = 0.0
+        for event in makeEvents(9_000..<9_010) {
+          let start = Monotonic.seconds
+          #expect(try own.publish(event).isResponse)
+          longest = max(longest, Monotonic.seconds - start)
+        }
+        let waiting = try own.status().waiting
+        #expect(waiting[2] > 0, "the backfill was over before; the longest publish took \(longest) s")
+        for run in runs { #expect(try bulk.peer.answer(to: run, within: 60).isResponse) }
+      }
+    }
+
     @Test("Where an event was seen is known for each relay of a run, also when it came as a duplicate")
     func seen() throws {
       try withRoost(.store) { roost in
