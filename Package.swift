@@ -23,6 +23,7 @@ let package = Package(
     .executable(name: "signer", targets: ["signer"]),
     // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
     .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
+    .executable(name: "event-store", targets: ["event-store"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -87,6 +88,12 @@ let package = Package(
         "Cryptography", "Nostr", "EventIndex", "Storage", .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
+      name: "EventGate",
+      dependencies: [
+        "Cryptography", "Nostr", "Contracts", "EventArchive",
+        .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .target(
       name: "Bus",
       dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
       swiftSettings: strict),
@@ -138,6 +145,14 @@ let package = Package(
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/Signer", swiftSettings: strict),
+    .executableTarget(
+      name: "event-store",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "EventIndex",
+        "Storage", "EventArchive", "EventGate", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        .product(name: "DequeModule", package: "swift-collections"),
+      ],
+      path: "Workers/EventStore", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(
@@ -182,7 +197,8 @@ let package = Package(
     .testTarget(
       name: "ProcessTests",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings", "Signing", "TestSupport",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings", "Signing", "Storage",
+        "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -212,6 +228,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EventGateTests",
+      dependencies: ["EventGate", "EventArchive", "Contracts", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),

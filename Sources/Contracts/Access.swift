@@ -254,6 +254,11 @@ public struct AccessTable: Sendable {
 }
 
 extension AccessTable {
+  /// Who may read the store.
+  private static let readers: [Role] = [
+    .client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay,
+  ]
+
   /// Roost's own lines.
   public static let builtIn: [AccessEntry] = [
     AccessEntry(1, "supervisor.status", servedBy: .supervisor, callers: [.client]),
@@ -277,6 +282,14 @@ extension AccessTable {
     AccessEntry(258, "relay.list", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(288, "relay.states", .topic, servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
 
+    AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),
+    AccessEntry(321, "store.import", servedBy: .eventStore, callers: [.client, .relayConnector]),
+    AccessEntry(322, "store.publish", servedBy: .eventStore, callers: [.client, .localRelay, .outboxPlanner]),
+    AccessEntry(323, "store.query", servedBy: .eventStore, callers: readers),
+    AccessEntry(324, "store.count", servedBy: .eventStore, callers: readers),
+    AccessEntry(325, "store.observe", servedBy: .eventStore, callers: readers),
+    AccessEntry(326, "store.seen", servedBy: .eventStore, callers: readers),
+    AccessEntry(327, "store.status", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
     AccessEntry(641, "signer.authenticate", servedBy: .signer, callers: [.relayConnector]),
     AccessEntry(642, "signer.nip04.encrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),

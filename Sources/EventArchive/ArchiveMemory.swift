@@ -1,4 +1,5 @@
 internal import EventIndex
+internal import Nostr
 
 /// What is known of the newest events without asking the database: their postings and ids, which are on disk only as part of
 /// the events themselves.
@@ -57,4 +58,8 @@ struct ArchiveChange: Sendable {
   var postings: [Posting] = []
   /// The last seq given.
   var lastSeq: Int64
+  /// Events stored less events removed.
+  var eventCount: Int64 = 0
+  /// Ids of what was removed: nobody may go on taking them for stored.
+  var gone: [EventID] = []
 }

@@ -8,6 +8,7 @@ struct ArchiveOpening: Sendable {
   let maker: TermMaker
   let memory: ArchiveMemory
   let lastSeq: Int64
+  let eventCount: Int64
 
   static func open(_ session: StorageSession) throws -> ArchiveOpening {
     let maker = TermMaker(try key(session))
@@ -18,7 +19,8 @@ struct ArchiveOpening: Sendable {
     let firstSeq = (memory.segments.last?.lastSeq ?? 0) + 1
     memory.generations = [ArchiveMemory.Generation(firstSeq: firstSeq)]
     lastSeq = max(lastSeq, try readTail(from: firstSeq, session, maker, &memory.generations[0]))
-    return ArchiveOpening(maker: maker, memory: memory, lastSeq: lastSeq)
+    return ArchiveOpening(
+      maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try property("event-count", session) ?? 0)
   }
 
   /// The database's own key; made when it is asked for first.

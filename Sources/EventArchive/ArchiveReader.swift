@@ -52,7 +52,7 @@ struct ArchiveReader {
     return filter.matches(event.indexed) && !isExpired(event, now)
   }
 
-  private func isExpired(_ event: StoredEvent, _ now: Int64) -> Bool {
+  func isExpired(_ event: StoredEvent, _ now: Int64) -> Bool {
     guard event.json.firstRange(of: Self.expirationName) != nil else { return false }
     return event.json.withUnsafeBytes { bytes in
       do throws(EventFault) {
@@ -67,7 +67,9 @@ struct ArchiveReader {
   func seq(of id: EventID) throws -> Int64? {
     let term = maker.term(id: id)
     if let seq = memory.seq(ofID: term) { return seq }
-    let statement = try session.statement("SELECT seq FROM identity WHERE term = ?")
+    // What was removed while its segment was being written is still there by name.
+    let statement = try session.statement(
+      "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
     statement.bind(Int64(bitPattern: term), at: 1)
     guard try statement.step() else { return nil }
     defer { statement.reset() }

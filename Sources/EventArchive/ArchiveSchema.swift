@@ -10,7 +10,8 @@ internal import Storage
 //   tombstone  what its author deleted: an id (for ever), an address or everything (up to a second)
 //   expiry     when events end (NIP-40)
 //   relay      numbers for relay URLs; seen: which relay had an event, and when first
-//   property   the database's own key for terms, the last seq given
+//   vanishing  authors whose events are being removed, a slice at a time (NIP-62)
+//   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
 
@@ -33,6 +34,7 @@ enum ArchiveSchema {
       CREATE TABLE relay (number INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE);
       CREATE TABLE seen (
         seq INTEGER NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (seq, relay)) WITHOUT ROWID;
+      CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """)
   ]

@@ -7,8 +7,8 @@ internal import Storage
 struct ArchiveWriter {
   /// What is to be done to memory once this is committed.
   private(set) var change: ArchiveChange
-  private let session: StorageSession
-  private let maker: TermMaker
+  let session: StorageSession
+  let maker: TermMaker
   private let memory: (UInt64) -> Int64?
 
   /// - Parameter memory: the seq of an id that is in memory, by its term.
@@ -19,20 +19,42 @@ struct ArchiveWriter {
     change = ArchiveChange(lastSeq: lastSeq)
   }
 
-  /// Stores a batch, in order.
-  mutating func store(_ events: [VerifiedEvent], now: Int64) throws -> [StoreOutcome] {
+  /// Writes a batch, in order.
+  mutating func write(_ entries: [ArchiveEntry], now: Int64) throws -> [StoreOutcome] {
     var outcomes: [StoreOutcome] = []
-    outcomes.reserveCapacity(events.count)
-    for event in events { outcomes.append(try store(event, now: now)) }
-    try writeLastSeq()
+    outcomes.reserveCapacity(entries.count)
+    for entry in entries {
+      switch entry {
+      case .event(let event): outcomes.append(try store(event, now: now))
+      case .seen(let seq, let relay, let receivedAt, let isKept):
+        try noteAgain(seq, relay: relay, receivedAt: receivedAt, isKept: isKept)
+        outcomes.append(.duplicate(seq: seq))
+      }
+    }
     return outcomes
+  }
+
+  /// Gives no seq up to this one.
+  mutating func skip(to seq: Int64) { change.lastSeq = max(change.lastSeq, seq) }
+
+  /// Writes what is to be known at the next start. The last thing of a transaction.
+  func finish() throws {
+    try write(property: "last-seq", change.lastSeq)
+    guard change.eventCount != 0 else { return }
+    let statement = try session.statement(
+      """
+      INSERT INTO property (name, value) VALUES ('event-count', ?)
+      ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+      """)
+    statement.bind(change.eventCount, at: 1)
+    try statement.run()
   }
 
   private mutating func store(_ event: VerifiedEvent, now: Int64) throws -> StoreOutcome {
     let indexed = event.indexed
     let idTerm = maker.term(id: indexed.id)
     if let seq = try seq(ofID: idTerm) {
-      try noteSeen(seq, event)
+      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
       return .duplicate(seq: seq)
     }
     if let expiration = event.expiration, expiration <= now { return .expired }
@@ -46,11 +68,9 @@ struct ArchiveWriter {
     let seq = change.lastSeq
     try insert(event, seq: seq, idTerm: idTerm)
     if let place { try occupy(place, seq) }
-    try noteSeen(seq, event)
-    switch indexed.kind {
-    case EventKind.deletion: try delete(as: indexed)
-    default: break
-    }
+    if let relay = event.relay { try noteSeen(seq, relay: relay, receivedAt: event.receivedAt) }
+    if indexed.kind == EventKind.deletion { try delete(as: indexed) }
+    if event.isVanishRequest { try beginVanishing(indexed) }
     return .stored(seq: seq)
   }
 
@@ -63,6 +83,7 @@ struct ArchiveWriter {
     statement.bind(event.json, at: 5)
     try statement.run()
     change.ids[idTerm] = seq
+    change.eventCount += 1
     for term in maker.terms(of: event.indexed) {
       change.postings.append(Posting(term: term, time: event.indexed.createdAt, seq: seq))
     }
@@ -125,7 +146,7 @@ struct ArchiveWriter {
   }
 
   /// A stored event; nil when it is gone.
-  private func stored(_ seq: Int64) throws -> Occupant? {
+  func stored(_ seq: Int64) throws -> Occupant? {
     let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
     statement.bind(seq, at: 1)
     guard try statement.step() else { return nil }
@@ -136,7 +157,9 @@ struct ArchiveWriter {
 
   // MARK: Removing
 
-  private mutating func remove(_ seq: Int64, _ event: Occupant) throws {
+  mutating func remove(_ seq: Int64, _ event: Occupant) throws {
+    change.eventCount -= 1
+    change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
     try run("DELETE FROM event WHERE seq = ?", seq)
@@ -144,7 +167,7 @@ struct ArchiveWriter {
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
   }
 
-  private func run(_ sql: String, _ first: Int64, _ second: Int64? = nil) throws {
+  func run(_ sql: String, _ first: Int64, _ second: Int64? = nil) throws {
     let statement = try session.statement(sql)
     statement.bind(first, at: 1)
     if let second { statement.bind(second, at: 2) }
@@ -154,6 +177,11 @@ struct ArchiveWriter {
   // MARK: Deletions
 
   private func isDeleted(_ event: IndexedEvent) throws -> Bool {
+    // Who has vanished has no events of before, deletions included (NIP-62); the request itself stays.
+    guard event.kind != EventKind.vanish else { return false }
+    if let until = try tombstone(maker.term(author: event.pubkey)) {
+      if event.createdAt <= until { return true }
+    }
     // A deletion cannot be deleted (NIP-09).
     guard event.kind != EventKind.deletion else { return false }
     if try tombstone(maker.term(id: event.id, author: event.pubkey)) != nil { return true }
@@ -185,7 +213,7 @@ struct ArchiveWriter {
         guard let id = EventID(hex: tag.value.utf8) else { continue }
         try bury(maker.term(id: id, author: request.pubkey), until: .max)
         guard let seq = try seq(ofID: maker.term(id: id)), let event = try stored(seq) else { continue }
-        guard event.indexed.pubkey == request.pubkey, event.indexed.kind != EventKind.deletion else { continue }
+        guard event.indexed.pubkey == request.pubkey, Self.canBeDeleted(event.indexed.kind) else { continue }
         try remove(seq, event)
       case UInt8(ascii: "a"):
         guard let address = EventAddress(tag.value.description), address.pubkey == request.pubkey else { continue }
@@ -198,20 +226,51 @@ struct ArchiveWriter {
     }
   }
 
-  // MARK: Where seen
+  /// Deletions and requests to vanish stay (NIP-09, NIP-62).
+  private static func canBeDeleted(_ kind: UInt16) -> Bool { kind != EventKind.deletion && kind != EventKind.vanish }
 
-  private func noteSeen(_ seq: Int64, _ event: VerifiedEvent) throws {
-    guard let relay = event.relay else { return }
-    let statement = try session.statement("INSERT OR IGNORE INTO seen (seq, relay, time) VALUES (?, ?, ?)")
-    statement.bind(seq, at: 1)
-    statement.bind(relay, at: 2)
-    statement.bind(event.receivedAt, at: 3)
+  /// Nothing of this author's past is taken any more; what is there is removed by ``removeVanished(limit:memory:now:)``.
+  private func beginVanishing(_ request: IndexedEvent) throws {
+    try bury(maker.term(author: request.pubkey), until: request.createdAt)
+    let statement = try session.statement(
+      """
+      INSERT INTO vanishing (author, until) VALUES (?, ?)
+      ON CONFLICT (author) DO UPDATE SET until = max(until, excluded.until)
+      """)
+    statement.bind(request.pubkey.description, at: 1)
+    statement.bind(request.createdAt, at: 2)
     try statement.run()
   }
 
-  private func writeLastSeq() throws {
-    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES ('last-seq', ?)")
-    statement.bind(change.lastSeq, at: 1)
+  // MARK: Where seen
+
+  /// A stored event came again. It may have been removed since somebody looked.
+  private func noteAgain(_ seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool) throws {
+    if isKept { try run("UPDATE event SET flags = flags | 1 WHERE seq = ?", seq) }
+    guard let relay else { return }
+    let statement = try session.statement(
+      """
+      INSERT OR IGNORE INTO seen (seq, relay, time)
+      SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM event WHERE seq = ?1)
+      """)
+    statement.bind(seq, at: 1)
+    statement.bind(relay, at: 2)
+    statement.bind(receivedAt, at: 3)
+    try statement.run()
+  }
+
+  private func noteSeen(_ seq: Int64, relay: Int64, receivedAt: Int64) throws {
+    let statement = try session.statement("INSERT OR IGNORE INTO seen (seq, relay, time) VALUES (?, ?, ?)")
+    statement.bind(seq, at: 1)
+    statement.bind(relay, at: 2)
+    statement.bind(receivedAt, at: 3)
+    try statement.run()
+  }
+
+  func write(property name: String, _ value: Int64) throws {
+    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
+    statement.bind(name, at: 1)
+    statement.bind(value, at: 2)
     try statement.run()
   }
 }

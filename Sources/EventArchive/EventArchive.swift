@@ -24,6 +24,7 @@ public final class EventArchive: Sendable {
   private struct State {
     var memory: ArchiveMemory
     var lastSeq: Int64
+    var eventCount: Int64
     var segment: SegmentWriter?
   }
 
@@ -39,48 +40,76 @@ public final class EventArchive: Sendable {
     file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
     let opened = try file.writeNow { session in try ArchiveOpening.open(session) }
     maker = opened.maker
-    state = Mutex(State(memory: opened.memory, lastSeq: opened.lastSeq))
+    state = Mutex(State(memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount))
   }
 
   /// The seq of the last commit; 0 in an empty archive.
   public var lastSeq: Int64 { state.withLock { $0.lastSeq } }
+
+  /// The database file.
+  public var path: String { file.path }
+
+  /// How many events are stored.
+  public var eventCount: Int64 { state.withLock { $0.eventCount } }
 
   /// A copy of what is in memory.
   var memory: ArchiveMemory { state.withLock { $0.memory } }
 
   // MARK: Storing
 
-  /// Stores a batch in one transaction, in order.
+  /// Writes a batch in one transaction, in order.
   ///
-  /// - Returns: what became of each.
-  /// - Throws: why none of them was stored.
-  public func store(_ events: [VerifiedEvent], now: Int64) async throws(StorageFault) -> [StoreOutcome] {
-    try await file.write({ [self] session in try store(events, now: now, session) }, onCommit: { [self] in apply($0) })
-      .outcomes
+  /// - Parameter relays: numbers for relay URLs that the batch is the first to use.
+  /// - Returns: what became of each entry.
+  /// - Throws: why none of them was written.
+  public func write(
+    _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64
+  ) async throws(StorageFault) -> ArchiveCommit {
+    try await file.write(
+      { [self] session in try write(entries, relays, now: now, session) }, onCommit: { [self] in apply($0) }
+    ).commit
   }
 
   /// The same, waiting on this thread.
-  public func storeNow(_ events: [VerifiedEvent], now: Int64) throws(StorageFault) -> [StoreOutcome] {
-    try file.writeNow({ session in try store(events, now: now, session) }, onCommit: { apply($0) }).outcomes
+  public func writeNow(
+    _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64
+  ) throws(StorageFault) -> ArchiveCommit {
+    try file.writeNow({ session in try write(entries, relays, now: now, session) }, onCommit: { apply($0) }).commit
   }
 
-  private struct Stored: Sendable {
+  /// Stores events, waiting on this thread.
+  public func storeNow(_ events: [VerifiedEvent], now: Int64) throws(StorageFault) -> [StoreOutcome] {
+    try writeNow(events.map { .event($0) }, now: now).outcomes
+  }
+
+  struct Written: Sendable {
     let outcomes: [StoreOutcome]
     let change: ArchiveChange
+
+    var commit: ArchiveCommit { ArchiveCommit(outcomes: outcomes, gone: change.gone, lastSeq: change.lastSeq) }
   }
 
-  private func store(_ events: [VerifiedEvent], now: Int64, _ session: StorageSession) throws -> Stored {
-    var writer = ArchiveWriter(session, maker: maker, lastSeq: lastSeq) { [self] term in
+  func writer(_ session: StorageSession) -> ArchiveWriter {
+    ArchiveWriter(session, maker: maker, lastSeq: lastSeq) { [self] term in
       state.withLock { $0.memory.seq(ofID: term) }
     }
-    let outcomes = try writer.store(events, now: now)
-    return Stored(outcomes: outcomes, change: writer.change)
   }
 
-  private func apply(_ stored: Stored) {
+  private func write(
+    _ entries: [ArchiveEntry], _ relays: [RelayNumber], now: Int64, _ session: StorageSession
+  ) throws -> Written {
+    for relay in relays { try relay.insert(session) }
+    var writer = writer(session)
+    let outcomes = try writer.write(entries, now: now)
+    try writer.finish()
+    return Written(outcomes: outcomes, change: writer.change)
+  }
+
+  func apply(_ written: Written) {
     state.withLock {
-      $0.memory.apply(stored.change)
-      $0.lastSeq = stored.change.lastSeq
+      $0.memory.apply(written.change)
+      $0.lastSeq = written.change.lastSeq
+      $0.eventCount += written.change.eventCount
     }
   }
 

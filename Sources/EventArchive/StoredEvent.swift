@@ -28,5 +28,5 @@ public struct QueryPosition: Hashable, Sendable {
   }
 
   /// Whether it is answered before another.
-  func precedes(_ other: QueryPosition) -> Bool { (other.time, id) < (time, other.id) }
+  public func precedes(_ other: QueryPosition) -> Bool { (other.time, id) < (time, other.id) }
 }

@@ -13,6 +13,8 @@ public struct VerifiedEvent: Sendable {
   public var relay: Int64?
   /// When it came, seconds since 1970.
   public var receivedAt: Int64
+  /// Whether it asks every relay to forget its author (NIP-62).
+  public let isVanishRequest: Bool
   /// Whether an account of ours signed it, or it waits to be published: then it is never evicted.
   public var isKept: Bool
 
@@ -49,6 +51,7 @@ public struct VerifiedEvent: Sendable {
     }
     indexed = IndexedEvent(scanned, in: bytes)
     expiration = scanned.expiration(in: bytes)
+    isVanishRequest = scanned.kind == EventKind.vanish && scanned.asksEveryRelay(in: bytes)
     self.relay = relay
     self.receivedAt = receivedAt
     self.isKept = isKept
@@ -66,6 +69,45 @@ extension ScannedEvent {
       return Int64(value.string(in: bytes))
     }
     return nil
+  }
+}
+
+extension ScannedEvent {
+  /// Whether a tag `["relay","ALL_RELAYS"]` is there. The store is nobody's relay, so no other value means it.
+  func asksEveryRelay(in bytes: UnsafeRawBufferPointer) -> Bool {
+    var reader = TagReader(self, in: bytes)
+    while reader.nextTag() {
+      guard let name = reader.nextString(), name.equals("relay", in: bytes), let value = reader.nextString() else {
+        continue
+      }
+      if value.equals("ALL_RELAYS", in: bytes) { return true }
+    }
+    return false
+  }
+}
+
+/// What is written: events, and what is learnt about events that are there.
+public enum ArchiveEntry: Sendable {
+  /// An event to be stored.
+  case event(VerifiedEvent)
+  /// An event that is stored came again.
+  case seen(seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool)
+}
+
+/// What a transaction has come to.
+public struct ArchiveCommit: Sendable {
+  /// What became of each entry.
+  public let outcomes: [StoreOutcome]
+  /// Ids that were stored and are not any more.
+  public let gone: [EventID]
+  /// The last seq.
+  public let lastSeq: Int64
+
+  /// What a transaction has come to.
+  public init(outcomes: [StoreOutcome], gone: [EventID] = [], lastSeq: Int64) {
+    self.outcomes = outcomes
+    self.gone = gone
+    self.lastSeq = lastSeq
   }
 }
 

@@ -5,7 +5,7 @@ internal import Contracts
 struct Roost: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "roost",
-    abstract: "Looks after a running Roost: its workers, their logs, and any method of theirs.",
+    abstract: "Looks after a running Roost: its events, its workers, their logs, and any method of theirs.",
     discussion: """
       The supervisor is found at --socket, $ROOST_SOCKET, $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
 
@@ -16,6 +16,7 @@ struct Roost: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
+      CommandGroup(name: "Events", subcommands: [Publish.self, Observe.self, Import.self, Export.self]),
       CommandGroup(
         name: "Workers",
         subcommands: [Start.self, Stop.self, Restart.self, Hold.self, Attach.self, Reload.self, Log.self]),

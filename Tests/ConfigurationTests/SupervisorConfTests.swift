@@ -27,14 +27,16 @@ struct SupervisorConfTests {
     }
   }
 
-  @Test("It is accepted, and has one connector that dials what callers name, a signer, and one role to try things with")
+  @Test("It is accepted, and has a connector that dials what callers name, a signer, a store, and a role to try things with")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
     connector.settings.set("ephemeral", to: .boolean(true))
     var signer = WorkerConfiguration(name: "signer", role: "signer")
     signer.environment = ["LANG", "CREDENTIALS_DIRECTORY"]
-    #expect(configuration.workers == [connector, signer])
+    var store = WorkerConfiguration(name: "event-store", role: "event-store")
+    store.startDeadline = .seconds(60)
+    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, connector, signer])
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]
@@ -64,7 +66,8 @@ struct SupervisorConfTests {
       keys("supervisor", Schema.supervisor) + keys("bus", Schema.bus) + keys("log", Schema.log)
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))
       + keys("worker.relay-connector.limits", Schema.limits)
-      + ["worker.signer environment", "worker.signer sign-kinds"] + keys("role.example", Schema.role)
+      + ["worker.signer environment", "worker.signer sign-kinds", "worker.event-store start-deadline"]
+      + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }
 

@@ -155,6 +155,9 @@ final class BusPeer {
   /// The answer if it has come.
   func takeAnswer(to id: UInt64) -> Answer? { answers.removeValue(forKey: id) }
 
+  /// Parts of an answer that came so far.
+  func partCount(of id: UInt64) -> Int { parts[id]?.count ?? 0 }
+
   /// Reads until the condition holds.
   func wait(_ what: String, within seconds: Double = 30, until condition: () -> Bool) throws {
     let end = Monotonic.seconds + seconds

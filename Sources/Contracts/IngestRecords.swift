@@ -1,0 +1,100 @@
+// A run of events on its way to the store: the payload of `store.ingest` and `store.import`, RAW.
+//
+//    0  u8   kind: 0 event, 1 end of stored events (EOSE), 2 end of a page, 3 name of a relay
+//    1  u8   3 × 0
+//    4  u32  relay: a number that a record of kind 3 earlier in this run gave a URL; 0 = no relay
+//    8  u32  subscription: the sender's own
+//   12  u32  byteCount
+//   16  u64  received: nanoseconds since 1970
+//   24       byteCount bytes: the event as it came, or the relay's URL
+//
+// All numbers little-endian. A run says the names of its relays itself, so that it means the same after a death of the store, and
+// when the hub delivers it a second time.
+
+/// One record of a run.
+public struct IngestRecord: Sendable, Hashable {
+  /// What a record is.
+  public enum Kind: UInt8, Sendable, Hashable {
+    /// An event, its bytes as they came.
+    case event = 0
+    /// The relay has sent all that it has stored for a subscription.
+    case storedEnd = 1
+    /// The relay has sent a page.
+    case pageEnd = 2
+    /// The bytes are the URL that `relay` stands for from here to the end of the run.
+    case relayName = 3
+  }
+
+  /// What it is.
+  public let kind: Kind
+  /// The relay's number in this run; 0 for none.
+  public let relay: UInt32
+  /// The sender's subscription.
+  public let subscription: UInt32
+  /// When it came, nanoseconds since 1970.
+  public let receivedNanoseconds: UInt64
+  /// Where its bytes are in the run.
+  public let bytes: Range<Int>
+
+  /// Bytes of a record before its own.
+  public static let headerByteCount = 24
+  /// Most records of one run.
+  public static let countMaximum = 16_384
+
+  /// Why a run cannot be read.
+  public struct Problem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Where in the run, in bytes.
+    public let offset: Int
+    /// What is wrong.
+    public let reason: String
+    /// A sentence's end.
+    public var description: String { "the record at byte \(offset) \(reason)" }
+  }
+
+  /// Reads all records of a run.
+  public static func read(_ run: [UInt8]) throws(Problem) -> [IngestRecord] {
+    var records: [IngestRecord] = []
+    var offset = 0
+    while offset < run.count {
+      let body = offset + headerByteCount
+      guard body <= run.count else { throw Problem(offset: offset, reason: "ends in its header") }
+      guard let kind = Kind(rawValue: run[offset]), run[offset + 1..<offset + 4].allSatisfy({ $0 == 0 }) else {
+        throw Problem(offset: offset, reason: "has no known kind")
+      }
+      let count = Int(number(run, offset + 12, 4))
+      guard count <= run.count - body else {
+        throw Problem(offset: offset, reason: "says it has \(count) bytes, and the run has \(run.count - body) more")
+      }
+      guard records.count < countMaximum else {
+        throw Problem(offset: offset, reason: "is one too many: a run has \(countMaximum) records at most")
+      }
+      records.append(
+        IngestRecord(
+          kind: kind, relay: UInt32(number(run, offset + 4, 4)), subscription: UInt32(number(run, offset + 8, 4)),
+          receivedNanoseconds: number(run, offset + 16, 8), bytes: body..<body + count))
+      offset = body + count
+    }
+    return records
+  }
+
+  private static func number(_ run: [UInt8], _ start: Int, _ count: Int) -> UInt64 {
+    (0..<count).reduce(0) { $0 | UInt64(run[start + $1]) << UInt64(8 * $1) }
+  }
+
+  /// Adds a record to a run.
+  public static func append(
+    _ kind: Kind, relay: UInt32 = 0, subscription: UInt32 = 0, receivedNanoseconds: UInt64,
+    _ bytes: some Collection<UInt8>, to run: inout [UInt8]
+  ) {
+    run.append(contentsOf: [kind.rawValue, 0, 0, 0])
+    append(UInt64(relay), 4, to: &run)
+    append(UInt64(subscription), 4, to: &run)
+    append(UInt64(bytes.count), 4, to: &run)
+    append(receivedNanoseconds, 8, to: &run)
+    run.append(contentsOf: bytes)
+  }
+
+  private static func append(_ number: UInt64, _ count: Int, to run: inout [UInt8]) {
+    for index in 0..<count { run.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
+  }
+}

@@ -1,0 +1,212 @@
+public import Frames
+
+// The methods of role `event-store`, `store.*`. Runs of events, in and out of them, are in IngestRecords.swift.
+//
+// Events travel as the bytes they were signed as. So where an event stands in an answer, the answer is put together around its
+// bytes, and no type here holds one.
+
+/// The answer of `store.ingest` and `store.import`, given when all that is counted as stored is committed.
+///
+/// The request is a run of ``IngestRecord``s, RAW. `store.ingest` goes over the live lane, `store.import` over the bulk lane.
+public struct IngestResult: Codable, Sendable, Hashable {
+  /// An event that was not taken.
+  public struct Invalid: Codable, Sendable, Hashable {
+    /// Which record of the run it was, from 0; records of other kinds are counted too.
+    public var record: Int
+    /// Why, as a sentence's end.
+    public var reason: String
+    /// The relay it came from, when the run names it.
+    public var relay: String?
+
+    /// An event that was not taken.
+    public init(record: Int, reason: String, relay: String? = nil) {
+      self.record = record
+      self.reason = reason
+      self.relay = relay
+    }
+  }
+
+  /// Most events of ``invalid``.
+  public static let invalidMaximum = 32
+
+  /// Stored now.
+  public var stored = 0
+  /// There already.
+  public var duplicate = 0
+  /// A newer one is in its place.
+  public var superseded = 0
+  /// Deleted by its author.
+  public var deleted = 0
+  /// Over by its own `expiration`.
+  public var expired = 0
+  /// Ephemeral: passed on to whoever listens, and not kept.
+  public var ephemeral = 0
+  /// Not events, or not signed by who they say.
+  public var invalidCount = 0
+  /// The first of those, ``invalidMaximum`` at most.
+  public var invalid: [Invalid] = []
+  /// The last seq of the store.
+  public var seq: Int64 = 0
+
+  /// Nothing yet.
+  public init() {}
+}
+
+/// The answer of `store.publish`, whose request is the event itself, as JSON. The event is committed.
+///
+/// Refused: `invalid` (the reason is in the message), `superseded`, `deleted`, `expired-event`, `disk-full`.
+public struct PublishResult: Codable, Sendable, Hashable {
+  /// The event's id.
+  public var id: String
+  /// Its place in the order of commits; absent for an ephemeral one.
+  public var seq: Int64?
+  /// Whether it was not there before.
+  public var isNew: Bool
+
+  /// A result.
+  public init(id: String, seq: Int64?, isNew: Bool) {
+    self.id = id
+    self.seq = seq
+    self.isNew = isNew
+  }
+}
+
+/// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the lowest id
+/// first. Each part of the answer to `store.query` is one event; the terminal answer of both is ``StoreCount``.
+public struct StoreQuery: Codable, Sendable {
+  /// NIP-01 filters; each may have its own `limit`.
+  public var filters: [JSONValue]
+  /// Most events wanted of all filters together.
+  public var limit: Int?
+
+  /// A query.
+  public init(filters: [JSONValue], limit: Int? = nil) {
+    self.filters = filters
+    self.limit = limit
+  }
+}
+
+/// How many.
+public struct StoreCount: Codable, Sendable, Hashable {
+  /// Events.
+  public var count: Int
+
+  /// So many.
+  public init(count: Int) { self.count = count }
+}
+
+/// `store.observe`: what is stored, and then what comes, until the caller cancels.
+///
+/// Parts are `{"seq":n,"event":{…}}`, and once, when all that was stored has been sent, ``StoredEnd``. Without `afterSeq` stored
+/// events come as `store.query` gives them; with it those committed after that seq, in that order, so that whoever lost
+/// the connection goes on where he was. Live events come in the order of their seq. Ephemeral ones have no `seq`, and are
+/// the only ones that a caller who does not keep up will miss.
+public struct StoreObserve: Codable, Sendable {
+  /// NIP-01 filters; at most ``filterMaximum``.
+  public var filters: [JSONValue]
+  /// The last seq that the caller has.
+  public var afterSeq: Int64?
+
+  /// Most filters of one request.
+  public static let filterMaximum = 64
+
+  /// What to observe.
+  public init(filters: [JSONValue], afterSeq: Int64? = nil) {
+    self.filters = filters
+    self.afterSeq = afterSeq
+  }
+}
+
+/// The part of a `store.observe` answer behind the stored events.
+public struct StoredEnd: Codable, Sendable, Hashable {
+  /// Always true: tells this part from an event.
+  public var isStoredEnd = true
+  /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
+  public var seq: Int64
+
+  /// The end of what was stored.
+  public init(seq: Int64) { self.seq = seq }
+}
+
+/// `store.seen`: which relays had an event.
+public struct StoreSeen: Codable, Sendable {
+  /// The event's id, 64 hexadecimal digits.
+  public var id: String
+
+  /// The relays of an event.
+  public init(id: String) { self.id = id }
+}
+
+/// The answer of `store.seen`; refused as `no-such-event` when the event is not stored.
+public struct SeenResult: Codable, Sendable, Hashable {
+  /// One relay that had it.
+  public struct Relay: Codable, Sendable, Hashable {
+    /// Its URL.
+    public var relay: String
+    /// When it first came from there, seconds since 1970.
+    public var firstSeenAt: Int64
+
+    /// A relay.
+    public init(relay: String, firstSeenAt: Int64) {
+      self.relay = relay
+      self.firstSeenAt = firstSeenAt
+    }
+  }
+  /// The event's id.
+  public var id: String
+  /// Its place in the order of commits.
+  public var seq: Int64
+  /// The relays, the first first.
+  public var relays: [Relay]
+
+  /// Where an event was seen.
+  public init(id: String, seq: Int64, relays: [Relay]) {
+    self.id = id
+    self.seq = seq
+    self.relays = relays
+  }
+}
+
+/// The answer of `store.status`. Counters begin with the process.
+public struct StoreStatus: Codable, Sendable, Hashable {
+  /// Events stored.
+  public var events: Int64 = 0
+  /// The last seq.
+  public var seq: Int64 = 0
+  /// Bytes of the database file and its log.
+  public var bytes: Int64 = 0
+  /// The database file.
+  public var path = ""
+  /// Signatures checked.
+  public var verified: UInt64 = 0
+  /// Events that needed no check, being known.
+  public var duplicates: UInt64 = 0
+  /// Events refused as invalid.
+  public var invalid: UInt64 = 0
+  /// Transactions committed.
+  public var transactions: UInt64 = 0
+  /// Events waiting, by lane: local, live, bulk.
+  public var waiting: [Int] = []
+  /// Observations under way.
+  public var observers = 0
+  /// Why nothing can be written at present, if so.
+  public var fault: String?
+
+  /// Nothing yet.
+  public init() {}
+}
+
+extension RefusalCode {
+  /// The store has no room on its disk: nothing was lost, and asking again later makes sense.
+  public static let diskFull: RefusalCode = "disk-full"
+  /// What was to be stored is no valid event.
+  public static let invalidEvent: RefusalCode = "invalid"
+  /// A newer event is in its place (NIP-01).
+  public static let superseded: RefusalCode = "superseded"
+  /// Its author has deleted it (NIP-09, NIP-62).
+  public static let deletedEvent: RefusalCode = "deleted"
+  /// Its own expiration has passed (NIP-40).
+  public static let expiredEvent: RefusalCode = "expired-event"
+  /// The event is not stored.
+  public static let noSuchEvent: RefusalCode = "no-such-event"
+}

@@ -1,0 +1,152 @@
+internal import EventIndex
+public import Nostr
+public import Storage
+
+/// A relay's number in the archive, by which `seen` refers to it.
+public struct RelayNumber: Hashable, Sendable {
+  /// The number, from 1.
+  public let number: Int64
+  /// The canonical URL.
+  public let url: String
+
+  /// A number for a URL.
+  public init(number: Int64, url: String) {
+    self.number = number
+    self.url = url
+  }
+
+  func insert(_ session: StorageSession) throws {
+    let statement = try session.statement("INSERT OR IGNORE INTO relay (number, url) VALUES (?, ?)")
+    statement.bind(number, at: 1)
+    statement.bind(url, at: 2)
+    try statement.run()
+  }
+}
+
+/// Where and when an event was seen.
+public struct EventSighting: Hashable, Sendable {
+  /// The relay's URL.
+  public let relay: String
+  /// When it came from there first, seconds since 1970.
+  public let firstSeenAt: Int64
+}
+
+/// Events in the order of their commits.
+public struct CommittedPage: Sendable {
+  /// Those that match.
+  public let events: [StoredEvent]
+  /// All up to this seq was looked at.
+  public let lastSeq: Int64
+}
+
+extension EventArchive {
+  /// The seqs of ids that are stored; nil for those that are not. Waits on this thread, for microseconds an id.
+  public func seqsNow(of ids: [EventID]) throws(StorageFault) -> [Int64?] {
+    let (memory, maker) = (memory, maker)
+    return try file.readNow { session in
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      return try ids.map { try reader.seq(of: $0) }
+    }
+  }
+
+  /// Events committed after one seq, up to another, that any of the filters matches, in order: one page.
+  ///
+  /// - Parameters:
+  ///   - limit: most events of this page.
+  ///   - scanLimit: most events looked at.
+  public func committed(
+    after seq: Int64, upTo end: Int64, matching filters: [Filter], limit: Int, scanLimit: Int, now: Int64
+  ) async throws(StorageFault) -> CommittedPage {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .committed(
+          after: seq, upTo: end, filters.map { FilterMatcher($0) }, limit: limit, scanLimit: scanLimit, now: now)
+    }
+  }
+
+  /// How many events any of the filters matches; limits apart.
+  public func count(_ filters: [Filter], now: Int64) async throws(StorageFault) -> Int {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      if filters.count == 1 { return try reader.count(filters[0], now: now) { _ in } }
+      var seqs = Set<Int64>()
+      for filter in filters { _ = try reader.count(filter, now: now) { seqs.insert($0) } }
+      return seqs.count
+    }
+  }
+
+  /// Where an event was seen, the first first; nil when it is not stored.
+  public func sightings(of id: EventID) async throws(StorageFault) -> (seq: Int64, sightings: [EventSighting])? {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      guard let seq = try reader.seq(of: id), try reader.event(seq) != nil else { return nil }
+      let statement = try session.statement(
+        "SELECT url, time FROM seen JOIN relay ON relay.number = seen.relay WHERE seq = ? ORDER BY time, url")
+      statement.bind(seq, at: 1)
+      var sightings: [EventSighting] = []
+      while try statement.step() {
+        sightings.append(EventSighting(relay: statement.text(0), firstSeenAt: statement.number(1)))
+      }
+      return (seq, sightings)
+    }
+  }
+
+  /// All relays that have numbers. Waits on this thread.
+  public func relaysNow() throws(StorageFault) -> [RelayNumber] {
+    try file.readNow { session in
+      let statement = try session.statement("SELECT number, url FROM relay ORDER BY number")
+      var relays: [RelayNumber] = []
+      while try statement.step() { relays.append(RelayNumber(number: statement.number(0), url: statement.text(1))) }
+      return relays
+    }
+  }
+}
+
+extension ArchiveReader {
+  func committed(
+    after seq: Int64, upTo end: Int64, _ filters: [FilterMatcher], limit: Int, scanLimit: Int, now: Int64
+  ) throws -> CommittedPage {
+    let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
+    statement.bind(seq, at: 1)
+    statement.bind(end, at: 2)
+    statement.bind(Int64(scanLimit), at: 3)
+    defer { statement.reset() }
+    var events: [StoredEvent] = []
+    var (lastSeq, scanned) = (seq, 0)
+    while try statement.step() {
+      lastSeq = statement.number(0)
+      scanned += 1
+      if let event = try matching(statement, lastSeq, filters, now: now) { events.append(event) }
+      if events.count == limit { return CommittedPage(events: events, lastSeq: lastSeq) }
+    }
+    return CommittedPage(events: events, lastSeq: scanned < scanLimit ? end : lastSeq)
+  }
+
+  private func matching(
+    _ statement: StorageStatement, _ seq: Int64, _ filters: [FilterMatcher], now: Int64
+  ) throws -> StoredEvent? {
+    let event = try statement.withBytes(1) { bytes -> StoredEvent? in
+      let indexed = IndexedEvent(try ScannedEvent(bytes), in: bytes)
+      guard filters.contains(where: { $0.matches(indexed) }) else { return nil }
+      return StoredEvent(seq: seq, json: Array(bytes), indexed: indexed)
+    }
+    return event.flatMap { isExpired($0, now) ? nil : $0 }
+  }
+
+  /// Counts what a filter matches, and tells the seq of each.
+  func count(_ filter: Filter, now: Int64, _ each: (Int64) -> Void) throws -> Int {
+    var (count, position) = (0, QueryPosition?.none)
+    while true {
+      let page = try query(filter, after: position, limit: Self.countPage, now: now)
+      for event in page { each(event.seq) }
+      count += page.count
+      guard page.count == Self.countPage else { return count }
+      position = page.last?.position
+    }
+  }
+
+  private static let countPage = 1_000
+}

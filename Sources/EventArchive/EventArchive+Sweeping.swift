@@ -1,0 +1,83 @@
+internal import Cryptography
+internal import EventIndex
+internal import Nostr
+public import Storage
+
+// What goes by itself: events whose time is over (NIP-40), and those of authors who have vanished (NIP-62). A slice at a time, so
+// that whoever wants to store an event waits for one slice only. Readers pass over expired events before they are removed.
+
+extension EventArchive {
+  /// Most events removed in one transaction.
+  public static let sweepEventCount = 500
+
+  /// Removes a slice of what must go.
+  ///
+  /// - Returns: the ids removed; fewer than ``sweepEventCount`` mean that nothing is left to be removed now.
+  public func sweep(now: Int64) async throws(StorageFault) -> ArchiveCommit {
+    try await file.write({ [self] session in try sweep(now: now, session) }, onCommit: { [self] in apply($0) }).commit
+  }
+
+  /// The same, waiting on this thread.
+  public func sweepNow(now: Int64) throws(StorageFault) -> ArchiveCommit {
+    try file.writeNow({ session in try sweep(now: now, session) }, onCommit: { apply($0) }).commit
+  }
+
+  private func sweep(now: Int64, _ session: StorageSession) throws -> Written {
+    var writer = writer(session)
+    let room = try Self.sweepEventCount - writer.removeExpired(limit: Self.sweepEventCount, now: now)
+    if room > 0 { try writer.removeVanished(limit: room, memory: memory, now: now) }
+    try writer.finish()
+    return Written(outcomes: [], change: writer.change)
+  }
+}
+
+extension ArchiveWriter {
+  /// Removes events whose time is over. Returns how many places in the list of ends were looked at.
+  mutating func removeExpired(limit: Int, now: Int64) throws -> Int {
+    let statement = try session.statement("SELECT time, seq FROM expiry WHERE time <= ? ORDER BY time LIMIT ?")
+    statement.bind(now, at: 1)
+    statement.bind(Int64(limit), at: 2)
+    var ends: [(time: Int64, seq: Int64)] = []
+    while try statement.step() { ends.append((statement.number(0), statement.number(1))) }
+    for end in ends {
+      try run("DELETE FROM expiry WHERE time = ? AND seq = ?", end.time, end.seq)
+      if let event = try stored(end.seq) { try remove(end.seq, event) }
+    }
+    return ends.count
+  }
+
+  /// Removes events of authors who have vanished, and gift wraps to them (NIP-62); an author without any more is done with.
+  mutating func removeVanished(limit: Int, memory: ArchiveMemory, now: Int64) throws {
+    let statement = try session.statement("SELECT author, until FROM vanishing LIMIT 1")
+    guard try statement.step() else { return }
+    let (text, until) = (statement.text(0), statement.number(1))
+    statement.reset()
+    let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+    let author = PublicKey(text)
+    let filters = author.map { author in
+      [
+        Filter(authors: [author], until: until),
+        TagLetter("p").map {
+          Filter(kinds: [EventKind.giftWrap], tags: [$0: [TagValue(author.description)]], until: until)
+        },
+      ].compactMap { $0 }
+    }
+    var (isDone, room) = (true, limit)
+    for filter in filters ?? [] {
+      // One more than the request itself, which stays and is found each time.
+      let found = try reader.query(filter, after: nil, limit: limit + Self.vanishRequestMaximum, now: .min)
+      let going = found.filter { $0.indexed.kind != EventKind.vanish }.prefix(room)
+      for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed, expiration: nil)) }
+      room -= going.count
+      if !going.isEmpty || room == 0 { isDone = false }
+    }
+    guard isDone else { return }
+    let end = try session.statement("DELETE FROM vanishing WHERE author = ? AND until = ?")
+    end.bind(text, at: 1)
+    end.bind(until, at: 2)
+    try end.run()
+  }
+
+  /// Requests to vanish of one author that are looked over to find his other events.
+  private static let vanishRequestMaximum = 1_000
+}

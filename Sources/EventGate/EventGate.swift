@@ -1,0 +1,361 @@
+internal import DequeModule
+public import EventArchive
+public import Nostr
+
+// The way of an event from its bytes to its commit, without the loop, the threads and the disk.
+//
+//    submit ─ lane ─ take ─┬─ met lately ────────────────────────────┬─ in order ─ batch ─ commit ─ announce, answer
+//                          ├─ the same id is being verified: follow ─┤
+//                          └─ job: look up, else verify ─────────────┘
+//
+// Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits for those
+// before it. Between lanes there is no order but that of commits.
+//
+// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are duplicates;
+// if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy hides nothing.
+//
+// Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its answer; checks under
+// way by `jobMaximum` × `checkMaximum`; a transaction by `batchMaximum`; what is remembered by `RecentIDs`.
+//
+// Rejected: one queue by priority. A flood in the first lane would stop the others; so each has its share of every job.
+
+/// The gate: lanes, checks, batches. A value without I/O.
+public struct EventGate: Sendable {
+  /// Counters since the start.
+  public struct Counters: Sendable, Hashable {
+    /// Signatures checked.
+    public var verified: UInt64 = 0
+    /// Events that were known without a check.
+    public var duplicates: UInt64 = 0
+    /// Events refused.
+    public var invalid: UInt64 = 0
+  }
+
+  /// Counters since the start.
+  public private(set) var counters = Counters()
+  /// Events that wait, or are on their way, by lane.
+  public private(set) var waiting = [0, 0, 0]
+
+  /// Events of one job.
+  public static let checkMaximum = 32
+  /// Jobs under way.
+  public static let jobMaximum = 4
+  /// Entries of one transaction.
+  public static let batchMaximum = 1_000
+  /// Places of a transaction kept for lanes further back while they have something ready.
+  static let batchReserve = 100
+
+  private struct Submission: Sendable {
+    let lane: Lane
+    let run: [UInt8]
+    let events: [IncomingEvent]
+    let isKept: Bool
+    var next = 0
+    var open: Int
+    var result = GateResult()
+  }
+
+  private enum Resolution: Sendable {
+    case known(seq: Int64)
+    case metEphemeral
+    case valid(VerifiedEvent)
+    case invalid(String)
+  }
+
+  private struct Item: Sendable {
+    let submission: UInt64
+    let index: Int
+    var id: EventID?
+    var resolution: Resolution?
+  }
+
+  /// An id under way.
+  private struct Pending: Sendable {
+    var verified: VerifiedEvent?
+    var followers: [UInt64] = []
+    var holders = 1
+  }
+
+  private var submissions: [UInt64: Submission] = [:]
+  private var lanes: [Deque<UInt64>] = [[], [], []]
+  private var order: [Deque<UInt64>] = [[], [], []]
+  private var items: [UInt64: Item] = [:]
+  private var pending: [EventID: Pending] = [:]
+  /// Followers of forged copies: checked next.
+  private var promoted = Deque<UInt64>()
+  private var writing: [(item: UInt64, isEntry: Bool)]?
+  private var jobCount = 0
+  private var actions: [GateAction] = []
+  private var nextItem: UInt64 = 1
+  private var nextSubmission: UInt64 = 1
+  private var recent: RecentIDs<Int64>
+  private var recentEphemeral: RecentIDs<Void>
+
+  /// A gate that has met nothing.
+  ///
+  /// - Parameter recentCapacity: ids remembered at least; ephemeral ones half as many.
+  public init(recentCapacity: Int = 32_768) {
+    recent = RecentIDs(capacity: recentCapacity)
+    recentEphemeral = RecentIDs(capacity: max(1, recentCapacity / 2))
+  }
+
+  /// What is to be done, once.
+  public mutating func takeActions() -> [GateAction] {
+    defer { actions = [] }
+    return actions
+  }
+
+  /// Whether nothing waits and nothing is on its way.
+  public var isIdle: Bool { submissions.isEmpty && items.isEmpty }
+
+  // MARK: Coming in
+
+  /// Takes in a run of events. Its answer, or its refusal, comes as an action.
+  ///
+  /// - Parameter isKept: whether retention must never remove them.
+  public mutating func submit(_ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, isKept: Bool = false) -> UInt64 {
+    let number = nextSubmission
+    nextSubmission += 1
+    guard !events.isEmpty else {
+      actions.append(.answer(number, GateResult()))
+      return number
+    }
+    submissions[number] = Submission(lane: lane, run: run, events: events, isKept: isKept, open: events.count)
+    lanes[lane.rawValue].append(number)
+    waiting[lane.rawValue] += events.count
+    return number
+  }
+
+  /// The next job for a thread; nil when there is none, or enough are under way.
+  public mutating func nextJob() -> GateJob? {
+    guard jobCount < Self.jobMaximum else { return nil }
+    var checks: [GateJob.Check] = []
+    while checks.count < Self.checkMaximum, let number = promoted.popFirst() { append(number, to: &checks) }
+    for lane in Lane.allCases { take(lane, upTo: checks.count + lane.share, &checks) }
+    for lane in Lane.allCases { take(lane, upTo: Self.checkMaximum, &checks) }
+    guard !checks.isEmpty else { return nil }
+    jobCount += 1
+    return GateJob(checks: checks)
+  }
+
+  private mutating func take(_ lane: Lane, upTo end: Int, _ checks: inout [GateJob.Check]) {
+    while checks.count < min(end, Self.checkMaximum), let number = lanes[lane.rawValue].first {
+      guard let index = submissions[number]?.next, index < submissions[number]?.events.count ?? 0 else {
+        lanes[lane.rawValue].removeFirst()
+        continue
+      }
+      submissions[number]?.next += 1
+      meet(Item(submission: number, index: index), lane, &checks)
+    }
+  }
+
+  /// Looks at one event for the first time.
+  private mutating func meet(_ item: Item, _ lane: Lane, _ checks: inout [GateJob.Check]) {
+    let number = nextItem
+    nextItem += 1
+    var item = item
+    order[lane.rawValue].append(number)
+    let glance = glance(at: item)
+    guard case .success(let id) = glance else {
+      if case .failure(let fault) = glance { item.resolution = .invalid("\(fault)") }
+      counters.invalid += 1
+      items[number] = item
+      return
+    }
+    item.id = id
+    if let seq = recent.value(of: id) {
+      item.resolution = .known(seq: seq)
+    } else if recentEphemeral.value(of: id) != nil {
+      item.resolution = .metEphemeral
+    } else if let verified = pending[id]?.verified {
+      pending[id]?.holders += 1
+      item.resolution = .valid(verified)
+    } else if pending[id] != nil {
+      pending[id]?.holders += 1
+      pending[id]?.followers.append(number)
+    } else {
+      pending[id] = Pending()
+      items[number] = item
+      append(number, to: &checks)
+      return
+    }
+    counters.duplicates += 1
+    items[number] = item
+  }
+
+  private func glance(at item: Item) -> Result<EventID, EventGlanceFault> {
+    guard let submission = submissions[item.submission] else {
+      preconditionFailure("its submission was just looked at")
+    }
+    let range = submission.events[item.index].bytes
+    return submission.run.withUnsafeBytes { run in
+      do throws(EventGlanceFault) {
+        return .success(try EventGlance(UnsafeRawBufferPointer(rebasing: run[range])).id)
+      } catch { return .failure(error) }
+    }
+  }
+
+  private mutating func append(_ number: UInt64, to checks: inout [GateJob.Check]) {
+    guard let item = items[number], let id = item.id else { return }
+    guard let submission = submissions[item.submission] else {
+      // Refused meanwhile. Whoever follows is checked in its place.
+      items[number]?.resolution = .invalid("given up")
+      leave(id, promoting: true)
+      return
+    }
+    checks.append(
+      GateJob.Check(item: number, id: id, run: submission.run, bytes: submission.events[item.index].bytes))
+  }
+
+  // MARK: Checked
+
+  /// A job is done.
+  public mutating func finished(_ job: GateJob, _ findings: [GateJob.Finding]) {
+    precondition(findings.count == job.checks.count, "each check has a finding")
+    jobCount -= 1
+    for (check, finding) in zip(job.checks, findings) {
+      switch finding {
+      case .known(let seq):
+        counters.duplicates += 1
+        recent.insert(check.id, seq)
+        resolve(check.item, .known(seq: seq))
+        for follower in pending[check.id]?.followers ?? [] { resolve(follower, .known(seq: seq)) }
+        pending[check.id] = nil
+      case .valid(let event):
+        counters.verified += 1
+        resolve(check.item, .valid(event))
+        for follower in pending[check.id]?.followers ?? [] { resolve(follower, .valid(event)) }
+        pending[check.id]?.verified = event
+        pending[check.id]?.followers = []
+      case .invalid(let fault):
+        counters.verified += 1
+        counters.invalid += 1
+        resolve(check.item, .invalid("\(fault)"))
+        leave(check.id, promoting: true)
+      }
+    }
+  }
+
+  private mutating func resolve(_ number: UInt64, _ resolution: Resolution) { items[number]?.resolution = resolution }
+
+  /// One copy of an id is done with.
+  private mutating func leave(_ id: EventID, promoting: Bool = false) {
+    guard var entry = pending[id] else { return }
+    entry.holders -= 1
+    if promoting, !entry.followers.isEmpty { promoted.append(entry.followers.removeFirst()) }
+    pending[id] = entry.holders > 0 ? entry : nil
+  }
+
+  // MARK: Written
+
+  /// What the next transaction writes; nil when nothing is ready, or one is under way.
+  public mutating func nextBatch(now: Int64) -> GateBatch? {
+    guard writing == nil else { return nil }
+    var entries: [ArchiveEntry] = []
+    var writing: [(item: UInt64, isEntry: Bool)] = []
+    for lane in Lane.allCases {
+      let isLast = lane == Lane.allCases.last
+      let end = isLast ? Self.batchMaximum : Self.batchMaximum - Self.batchReserve * (2 - lane.rawValue)
+      while writing.count < end, let number = order[lane.rawValue].first, let item = items[number] {
+        guard let resolution = item.resolution else { break }
+        order[lane.rawValue].removeFirst()
+        prepare(number, item, resolution, now, &entries, &writing)
+      }
+    }
+    guard !writing.isEmpty else { return nil }
+    self.writing = writing
+    return GateBatch(entries: entries)
+  }
+
+  private mutating func prepare(
+    _ number: UInt64, _ item: Item, _ resolution: Resolution, _ now: Int64, _ entries: inout [ArchiveEntry],
+    _ writing: inout [(item: UInt64, isEntry: Bool)]
+  ) {
+    guard let submission = submissions[item.submission] else { return finish(number, nil) }
+    let incoming = submission.events[item.index]
+    switch resolution {
+    case .invalid(let reason): finish(number, .invalid(reason))
+    case .metEphemeral: finish(number, .ephemeral(isNew: false))
+    case .known(let seq):
+      guard incoming.relay != nil || submission.isKept else { return finish(number, .archived(.duplicate(seq: seq))) }
+      entries.append(
+        .seen(seq: seq, relay: incoming.relay, receivedAt: incoming.receivedAt, isKept: submission.isKept))
+      writing.append((number, true))
+    case .valid(var event):
+      if KindClass(event.indexed.kind) == .ephemeral {
+        if let end = event.expiration, end <= now { return finish(number, .archived(.expired)) }
+        writing.append((number, false))
+        return
+      }
+      event.relay = incoming.relay
+      event.receivedAt = incoming.receivedAt
+      event.isKept = submission.isKept
+      entries.append(.event(event))
+      writing.append((number, true))
+    }
+  }
+
+  /// The transaction is committed.
+  public mutating func committed(_ commit: ArchiveCommit) {
+    guard let writing else { preconditionFailure("only what is being written is committed") }
+    self.writing = nil
+    for id in commit.gone { recent.remove(id) }
+    let gone = Set(commit.gone)
+    var outcomes = commit.outcomes.makeIterator()
+    for (number, isEntry) in writing {
+      guard let item = items[number], let id = item.id else { continue }
+      guard isEntry, let outcome = outcomes.next() else {
+        finishEphemeral(number, item, id)
+        continue
+      }
+      switch outcome {
+      case .stored(let seq):
+        if !gone.contains(id) { recent.insert(id, seq) }
+        if case .valid(let event)? = item.resolution { actions.append(.announce(event, seq: seq)) }
+      case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
+      case .superseded, .deleted, .expired: break
+      }
+      finish(number, .archived(outcome))
+    }
+  }
+
+  private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
+    let isNew = recentEphemeral.value(of: id) == nil
+    recentEphemeral.insert(id, ())
+    if isNew, case .valid(let event)? = item.resolution { actions.append(.announce(event, seq: nil)) }
+    finish(number, .ephemeral(isNew: isNew))
+  }
+
+  /// Events were removed by themselves: they may come again.
+  public mutating func removed(_ ids: [EventID]) {
+    for id in ids { recent.remove(id) }
+  }
+
+  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting.
+  public mutating func failed() {
+    guard let writing else { preconditionFailure("only what is being written fails") }
+    self.writing = nil
+    for (number, _) in writing {
+      if let item = items[number], let submission = submissions.removeValue(forKey: item.submission) {
+        waiting[submission.lane.rawValue] -= submission.open
+        actions.append(.refuse(item.submission))
+      }
+      finish(number, nil)
+    }
+  }
+
+  /// An item is done with; nil when nobody waits for it any more.
+  private mutating func finish(_ number: UInt64, _ outcome: GateOutcome?) {
+    guard let item = items.removeValue(forKey: number) else { return }
+    if let id = item.id, case .valid? = item.resolution { leave(id) }
+    guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
+    submission.result.add(outcome, id: item.id, record: submission.events[item.index].record)
+    submission.open -= 1
+    waiting[submission.lane.rawValue] -= 1
+    if submission.open == 0 {
+      actions.append(.answer(item.submission, submission.result))
+    } else {
+      submissions[item.submission] = submission
+    }
+  }
+}

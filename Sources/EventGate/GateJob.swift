@@ -1,0 +1,60 @@
+public import EventArchive
+public import Nostr
+
+/// Some events to be looked up and verified, on any thread.
+public struct GateJob: Sendable {
+  struct Check: Sendable {
+    let item: UInt64
+    let id: EventID
+    let run: [UInt8]
+    let bytes: Range<Int>
+  }
+
+  let checks: [Check]
+
+  /// How many events.
+  public var count: Int { checks.count }
+
+  /// What was found of one event.
+  public enum Finding: Sendable {
+    /// It is stored.
+    case known(seq: Int64)
+    /// It is what its author signed.
+    case valid(VerifiedEvent)
+    /// It is not; why.
+    case invalid(EventFault)
+  }
+
+  /// Does it.
+  ///
+  /// - Parameters:
+  ///   - lookUp: the seqs of ids that are stored.
+  ///   - keys: shared by all threads.
+  public func run(lookUp: ([EventID]) -> [Int64?], keys: ParsedKeyCache) -> [Finding] {
+    let known = lookUp(checks.map(\.id))
+    let verifier = EventVerifier()
+    return checks.indices.map { index in
+      if index < known.count, let seq = known[index] { return .known(seq: seq) }
+      return Self.verify(checks[index], verifier, keys)
+    }
+  }
+
+  private static func verify(_ check: Check, _ verifier: EventVerifier, _ keys: ParsedKeyCache) -> Finding {
+    check.run.withUnsafeBytes { run in
+      let bytes = UnsafeRawBufferPointer(rebasing: run[check.bytes])
+      do throws(EventFault) {
+        let scanned = try ScannedEvent(bytes)
+        return .valid(
+          try VerifiedEvent(bytes, scanned, verifier: verifier, key: keys.parsed(scanned.pubkey), receivedAt: 0))
+      } catch {
+        return .invalid(error)
+      }
+    }
+  }
+}
+
+/// What is written in the next transaction.
+public struct GateBatch: Sendable {
+  /// In order; may be empty, when only ephemeral events are in it. Then nothing need be written.
+  public let entries: [ArchiveEntry]
+}

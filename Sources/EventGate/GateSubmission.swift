@@ -1,0 +1,74 @@
+public import Contracts
+public import EventArchive
+public import Nostr
+
+/// One event of a submission, before anybody has looked at it.
+public struct IncomingEvent: Sendable {
+  /// Which record of the run it is, for reports.
+  public let record: Int
+  /// Where it is in the run.
+  public let bytes: Range<Int>
+  /// The relay it came from, as numbered by the archive.
+  public let relay: Int64?
+  /// When it came, seconds since 1970.
+  public let receivedAt: Int64
+
+  /// An event of a run.
+  public init(record: Int, bytes: Range<Int>, relay: Int64?, receivedAt: Int64) {
+    self.record = record
+    self.bytes = bytes
+    self.relay = relay
+    self.receivedAt = receivedAt
+  }
+}
+
+/// What became of an event at the gate.
+public enum GateOutcome: Sendable, Hashable {
+  /// What the archive says.
+  case archived(StoreOutcome)
+  /// Ephemeral: announced, and not kept; false when it was met before.
+  case ephemeral(isNew: Bool)
+  /// Not an event, or not signed by its author.
+  case invalid(String)
+}
+
+/// What became of a submission.
+public struct GateResult: Sendable, Hashable {
+  /// How many of each.
+  public var counts = IngestResult()
+  /// What became of the last event: of the only one, if there was one.
+  public var last: GateOutcome?
+  /// The last event's id, if it has one.
+  public var lastID: EventID?
+
+  /// Nothing yet.
+  public init() {}
+
+  mutating func add(_ outcome: GateOutcome, id: EventID?, record: Int) {
+    last = outcome
+    lastID = id
+    switch outcome {
+    case .archived(.stored): counts.stored += 1
+    case .archived(.duplicate), .ephemeral(isNew: false): counts.duplicate += 1
+    case .archived(.superseded): counts.superseded += 1
+    case .archived(.deleted): counts.deleted += 1
+    case .archived(.expired): counts.expired += 1
+    case .ephemeral: counts.ephemeral += 1
+    case .invalid(let reason):
+      counts.invalidCount += 1
+      if counts.invalid.count < IngestResult.invalidMaximum {
+        counts.invalid.append(IngestResult.Invalid(record: record, reason: reason))
+      }
+    }
+  }
+}
+
+/// What the gate wants done.
+public enum GateAction: Sendable {
+  /// Those who listen are to be told of an event. In the order of seqs; nil for an ephemeral one.
+  case announce(VerifiedEvent, seq: Int64?)
+  /// All events of a submission are dealt with, and what is stored of it is committed.
+  case answer(UInt64, GateResult)
+  /// Nothing that waited of a submission was stored, because the archive could not be written.
+  case refuse(UInt64)
+}

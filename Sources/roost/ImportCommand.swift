@@ -1,0 +1,210 @@
+internal import ArgumentParser
+internal import Bus
+internal import Clocks
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost import`
+struct Import: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Stores the events of a file, one JSON object a line.",
+    discussion: """
+      Every event is verified. What is there already costs next to nothing, so a file can be imported again; lines that are \
+      no valid events are told and passed over. If the store stops taking events (a full disk), the line is told at \
+      which to go on with --from-line. Ctrl-C stops in the same way.
+      """)
+  @Argument(help: "The file, or - for standard input.")
+  var file: String
+  @Option(help: "Begin at this line; the first is 1.")
+  var fromLine = 1
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    if fromLine < 1 { throw ValidationError("Lines are counted from 1.") }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let source = try LineSource(file)
+    try await session.client.connect()
+    let importing = EventImport(session.client, source, fromLine: fromLine)
+    try session.onFirstInterrupt { importing.isInterrupted = true }
+    let summary = await importing.run()
+    await session.print(summary, ImportText.lines(summary, session.style))
+    if importing.isInterrupted { return .interrupted }
+    if let refusal = importing.refusal { throw refusal }
+    return summary.invalid > 0 ? .failed : .done
+  }
+}
+
+/// What `roost import` has done; printed with `--json`.
+struct ImportSummary: Encodable {
+  struct Line: Encodable {
+    let line: Int
+    let reason: String
+  }
+  var lines = 0
+  var stored = 0
+  var duplicate = 0
+  var superseded = 0
+  var deleted = 0
+  var expired = 0
+  var ephemeral = 0
+  var invalid = 0
+  /// The first of them.
+  var invalidLines: [Line] = []
+  /// Where to go on, when it did not come to the end.
+  var nextLine: Int?
+
+  /// Invalid lines that are told one by one.
+  static let invalidLineMaximum = 100
+
+  mutating func add(_ result: IngestResult, lineOfRecord: [Int]) {
+    lines += lineOfRecord.count
+    stored += result.stored
+    duplicate += result.duplicate
+    superseded += result.superseded
+    deleted += result.deleted
+    expired += result.expired
+    ephemeral += result.ephemeral
+    invalid += result.invalidCount
+    for entry in result.invalid where lineOfRecord.indices.contains(entry.record) {
+      addInvalid(lineOfRecord[entry.record], entry.reason)
+    }
+  }
+
+  mutating func addInvalid(_ line: Int, _ reason: String) {
+    if invalidLines.count < Self.invalidLineMaximum { invalidLines.append(Line(line: line, reason: reason)) }
+  }
+}
+
+/// Sends a file to the store, some runs at a time.
+@EventLoopActor
+final class EventImport {
+  var isInterrupted = false
+  private(set) var refusal: Refusal?
+
+  private let client: RoostClient
+  private let source: LineSource
+  private let fromLine: Int
+  private var summary = ImportSummary()
+  private var underWay: [Sent] = []
+  private var lastProgress = EventLoop.process.now
+
+  private struct Sent {
+    let lines: [Int]
+    let result: Task<Result<IngestResult, Refusal>, Never>
+  }
+
+  /// Runs whose answers are awaited at once: enough that the store is never without work.
+  static let underWayMaximum = 4
+  /// A run is sent when it has so many bytes.
+  static let runByteCount = 128 << 10
+  /// A longer line cannot be an event: no frame would hold it.
+  static let eventByteCountMaximum = (1 << 20) - 4_096
+
+  init(_ client: RoostClient, _ source: LineSource, fromLine: Int) {
+    self.client = client
+    self.source = source
+    self.fromLine = fromLine
+  }
+
+  /// Does it, to the end, to a refusal, or until it is interrupted.
+  func run() async -> ImportSummary {
+    var (run, lines): ([UInt8], [Int]) = ([], [])
+    do throws(Refusal) {
+      while !isInterrupted, refusal == nil, let line = try await source.next() {
+        guard source.number >= fromLine, line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else {
+          continue
+        }
+        guard line.count <= Self.eventByteCountMaximum else {
+          summary.lines += 1
+          summary.invalid += 1
+          summary.addInvalid(source.number, "the line has more than \(Self.eventByteCountMaximum) bytes")
+          continue
+        }
+        if run.count + line.count > Self.runByteCount, !lines.isEmpty {
+          await send(run, lines)
+          (run, lines) = ([], [])
+        }
+        IngestRecord.append(.event, receivedNanoseconds: Self.nanoseconds, line, to: &run)
+        lines.append(source.number)
+      }
+    } catch { refusal = error }
+    if !lines.isEmpty, refusal == nil { await send(run, lines) }
+    while !underWay.isEmpty { await settle() }
+    if isInterrupted, summary.nextLine == nil { summary.nextLine = source.number + 1 }
+    clearProgress()
+    return summary
+  }
+
+  private static var nanoseconds: UInt64 { UInt64(time(nil)) * 1_000_000_000 }
+
+  private func send(_ run: [UInt8], _ lines: [Int]) async {
+    if underWay.count >= Self.underWayMaximum { await settle() }
+    guard refusal == nil else { return stopped(at: lines) }
+    let client = client
+    let result = EventLoopActor.task { () -> Result<IngestResult, Refusal> in
+      do throws(Refusal) {
+        // Twice is once: what was stored the first time is a duplicate.
+        let answer = try await client.request("store.import", BusPayload(run, isRaw: true), options: .idempotent())
+        return .success(try answer.decoded(as: IngestResult.self))
+      } catch { return .failure(error) }
+    }
+    underWay.append(Sent(lines: lines, result: result))
+  }
+
+  /// Waits for the oldest run.
+  private func settle() async {
+    let sent = underWay.removeFirst()
+    switch await sent.result.value {
+    case .success(let result):
+      summary.add(result, lineOfRecord: sent.lines)
+      showProgress()
+    case .failure(let refusal):
+      if self.refusal == nil { self.refusal = refusal }
+      stopped(at: sent.lines)
+    }
+  }
+
+  private func stopped(at lines: [Int]) { summary.nextLine = min(summary.nextLine ?? .max, lines.first ?? .max) }
+
+  // MARK: Progress
+
+  private func showProgress() {
+    let now = EventLoop.process.now
+    guard Terminal.isTerminal(STDERR_FILENO), now.milliseconds(since: lastProgress) >= 200 else { return }
+    lastProgress = now
+    let share = source.byteCount.map { $0 > 0 ? " (\(source.readByteCount * 100 / $0) %)" : "" } ?? ""
+    write("\r\u{1B}[K\(summary.lines) lines\(share), \(summary.stored) stored")
+  }
+
+  private func clearProgress() {
+    if Terminal.isTerminal(STDERR_FILENO) { write("\r\u{1B}[K") }
+  }
+
+  private func write(_ text: String) { _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) } }
+}
+
+/// What `roost import` prints.
+enum ImportText {
+  static func lines(_ summary: ImportSummary, _ style: Style) -> [String] {
+    let counts = [
+      (summary.stored, "stored"), (summary.duplicate, "there already"), (summary.superseded, "superseded"),
+      (summary.deleted, "deleted by their authors"), (summary.expired, "over"), (summary.ephemeral, "ephemeral"),
+      (summary.invalid, "invalid"),
+    ]
+    let told = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    var lines = ["\(Amount.count(summary.lines, "line")): \(told.isEmpty ? "nothing to store" : told)"]
+    lines += summary.invalidLines.map {
+      style.paint("line \($0.line): \(VisibleText.make($0.reason))", .warning)
+    }
+    let untold = summary.invalid - summary.invalidLines.count
+    if untold > 0 { lines.append("and \(Amount.count(untold, "more invalid line"))") }
+    if let line = summary.nextLine { lines.append("stopped before line \(line): go on with --from-line \(line)") }
+    return lines
+  }
+}

@@ -1,0 +1,89 @@
+internal import EventLoop
+internal import Frames
+internal import Glibc
+
+/// The lines of a file, or of standard input (`-`), one after the other, with their numbers from 1.
+@EventLoopActor
+final class LineSource {
+  /// What it reads, in words.
+  let name: String
+  /// The number of the line given last.
+  private(set) var number = 0
+  /// Bytes of the whole; nil where that is not known.
+  let byteCount: Int?
+  /// Bytes read.
+  private(set) var readByteCount = 0
+
+  private let file: Int32?
+  private let input: StandardInput?
+  private var bytes: [UInt8] = []
+  private var position = 0
+  private var isOver = false
+
+  private static let pieceByteCount = 256 << 10
+  /// A longer line is given cut to this: no event is that long.
+  static let lineByteCountMaximum = 2 << 20
+
+  init(_ path: String) throws(Refusal) {
+    guard path != "-" else {
+      name = "standard input"
+      (file, byteCount) = (nil, nil)
+      input = StandardInput()
+      return
+    }
+    name = path
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+      let reason = descriptor >= 0 ? "it is a directory" : String(cString: strerror(errno))
+      throw Refusal(.badRequest, "cannot read \(path): \(reason)", outcome: .notStarted)
+    }
+    file = descriptor
+    byteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    input = nil
+  }
+
+  isolated deinit { if let file { close(file) } }
+
+  /// The next line, without its end; nil after the last.
+  func next() async throws(Refusal) -> ArraySlice<UInt8>? {
+    var searched = position
+    while true {
+      if let end = bytes[searched...].firstIndex(of: 0x0A) {
+        defer { position = end + 1 }
+        number += 1
+        return bytes[position..<end].prefix(Self.lineByteCountMaximum)
+      }
+      searched = bytes.count
+      if isOver {
+        guard position < bytes.count else { return nil }
+        defer { position = bytes.count }
+        number += 1
+        return bytes[position...].prefix(Self.lineByteCountMaximum)
+      }
+      let piece = try await read()
+      isOver = piece.isEmpty
+      readByteCount += piece.count
+      // Of a line too long its beginning is kept, which is enough to say so.
+      if bytes.count - position > 2 * Self.lineByteCountMaximum {
+        bytes.removeLast(bytes.count - position - Self.lineByteCountMaximum)
+      }
+      bytes.removeFirst(position)
+      searched = max(0, min(searched - position, bytes.count))
+      position = 0
+      bytes += piece
+    }
+  }
+
+  private func read() async throws(Refusal) -> [UInt8] {
+    guard let file else { return try await input?.next() ?? [] }
+    while true {
+      var piece = [UInt8](repeating: 0, count: Self.pieceByteCount)
+      let count = Glibc.read(file, &piece, piece.count)
+      if count >= 0 { return Array(piece[..<count]) }
+      guard errno == EINTR else {
+        throw Refusal(.failed, "cannot read \(name): \(String(cString: strerror(errno)))", outcome: .unknown)
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Contracts
+import Cryptography
+import EventArchive
+import EventGate
+import Nostr
+import Testing
+
+/// A gate with an archive that is a list, and every step in the test's hand.
+struct Bench {
+  var gate: EventGate
+  let keys = ParsedKeyCache()
+  /// Ids in the order of their commits.
+  private(set) var committed: [EventID] = []
+  private(set) var seqs: [EventID: Int64] = [:]
+  private(set) var announced: [EventID] = []
+  private(set) var announcedSeqs: [Int64?] = []
+  private(set) var answers: [UInt64: GateResult] = [:]
+  private(set) var refused: [UInt64] = []
+  private(set) var batchSizes: [Int] = []
+  var lastSeq: Int64 = 0
+  var now: Int64 = 1_000
+
+  init(recentCapacity: Int = 1_000) { gate = EventGate(recentCapacity: recentCapacity) }
+
+  @discardableResult
+  mutating func submit(_ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, isKept: Bool = false) -> UInt64 {
+    var (run, incoming): ([UInt8], [IncomingEvent]) = ([], [])
+    for (index, event) in events.enumerated() {
+      incoming.append(
+        IncomingEvent(record: index, bytes: run.count..<run.count + event.count, relay: relay, receivedAt: 7))
+      run += event
+    }
+    return gate.submit(run, incoming, lane, isKept: isKept)
+  }
+
+  /// The process ends and begins again: the archive stays.
+  mutating func restart() {
+    gate = EventGate()
+    answers = [:]
+  }
+
+  /// Runs a job to its end.
+  mutating func finish(_ job: GateJob) {
+    let seqs = seqs
+    gate.finished(job, job.run(lookUp: { $0.map { seqs[$0] } }, keys: keys))
+  }
+
+  /// Writes what is ready; false when nothing is.
+  mutating func write(fails: Bool = false) -> Bool {
+    guard let batch = gate.nextBatch(now: now) else {
+      take()
+      return false
+    }
+    batchSizes.append(batch.entries.count)
+    if fails { gate.failed() } else { gate.committed(commit(batch)) }
+    take()
+    return true
+  }
+
+  private mutating func commit(_ batch: GateBatch) -> ArchiveCommit {
+    let outcomes = batch.entries.map { entry -> StoreOutcome in
+      switch entry {
+      case .seen(let seq, _, _, _): return .duplicate(seq: seq)
+      case .event(let event):
+        if let seq = seqs[event.indexed.id] { return .duplicate(seq: seq) }
+        lastSeq += 1
+        seqs[event.indexed.id] = lastSeq
+        committed.append(event.indexed.id)
+        return .stored(seq: lastSeq)
+      }
+    }
+    return ArchiveCommit(outcomes: outcomes, lastSeq: lastSeq)
+  }
+
+  /// Forgets an event, as retention or an expiry would.
+  mutating func remove(_ id: EventID) {
+    seqs[id] = nil
+    gate.removed([id])
+  }
+
+  mutating func take() {
+    for action in gate.takeActions() {
+      switch action {
+      case .announce(let event, let seq):
+        announced.append(event.indexed.id)
+        announcedSeqs.append(seq)
+      case .answer(let number, let result):
+        #expect(answers[number] == nil, "answered twice")
+        answers[number] = result
+      case .refuse(let number): refused.append(number)
+      }
+    }
+  }
+
+  /// Everything, as far as it goes.
+  mutating func run() {
+    var moved = true
+    while moved {
+      moved = false
+      while let job = gate.nextJob() {
+        finish(job)
+        moved = true
+      }
+      while write() { moved = true }
+    }
+  }
+}
+
+/// Events of a few authors.
+enum Made {
+  static let authors = (0..<4).map { _ in SecretKey.generate() }
+
+  static func event(_ number: Int, kind: UInt16 = 1, tags: [[String]] = []) -> Event {
+    let author = authors[number % authors.count]
+    return UnsignedEvent(
+      pubkey: author.publicKey, createdAt: Int64(number), kind: kind, tags: tags, content: "event \(number)"
+    ).signed(by: author)
+  }
+
+  static func json(_ number: Int, kind: UInt16 = 1) -> [UInt8] { event(number, kind: kind).json }
+
+  /// The same id, and another text: what somebody sends who wants to hide the event.
+  static func forged(_ event: Event) -> [UInt8] {
+    Array(String(decoding: event.json, as: UTF8.self).replacing(event.content, with: "forged").utf8)
+  }
+}

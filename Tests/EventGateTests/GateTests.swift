@@ -1,0 +1,212 @@
+import Contracts
+import EventArchive
+import EventGate
+import Nostr
+import TestSupport
+import Testing
+
+@Suite("The gate")
+struct GateTests {
+  @Test(
+    "Events of a lane are committed in the order they came, whatever order their checks end in", arguments: seeds(4))
+  func order(seed: UInt64) {
+    var random = SeededOrder(seed)
+    var bench = Bench()
+    let events = (0..<150).map { Made.event($0) }
+    for start in stride(from: 0, to: 150, by: 10) { bench.submit(events[start..<start + 10].map(\.json), .live) }
+    var jobs: [GateJob] = []
+    repeat {
+      while let job = bench.gate.nextJob() { jobs.append(job) }
+      if !jobs.isEmpty { bench.finish(jobs.remove(at: random.below(jobs.count))) }
+      if random.below(3) == 0 { _ = bench.write() }
+    } while !jobs.isEmpty
+    bench.run()
+    #expect(bench.committed == events.map(\.id))
+    #expect(bench.announced == bench.committed)
+    #expect(bench.announcedSeqs == (1...150).map { Int64($0) })
+    #expect(bench.answers.count == 15 && bench.answers.values.allSatisfy { $0.counts.stored == 10 })
+    #expect(bench.gate.isIdle && bench.gate.waiting == [0, 0, 0])
+  }
+
+  @Test("An event of one's own overtakes 2,000 in bulk and 2,000 live ones, and these overtake each other by turns")
+  func lanes() throws {
+    var bench = Bench()
+    bench.submit((0..<2_000).map { Made.json($0) }, .bulk)
+    bench.submit((2_000..<4_000).map { Made.json($0) }, .live)
+    // As many jobs as there may be are under way when it comes.
+    var jobs: [GateJob] = []
+    while let job = bench.gate.nextJob() { jobs.append(job) }
+    #expect(jobs.count == EventGate.jobMaximum)
+    let own = Made.event(9_999)
+    let number = bench.submit([own.json], .local, isKept: true)
+    for job in jobs { bench.finish(job) }
+    while bench.answers[number] == nil {
+      if let job = bench.gate.nextJob() { bench.finish(job) }
+      _ = bench.write()
+    }
+    #expect(bench.committed.count <= (EventGate.jobMaximum + 1) * EventGate.checkMaximum)
+    bench.run()
+    let bulk = (0..<2_000).map { Made.event($0).createdAt }
+    #expect(bench.committed.count == 4_001 && bulk.count == 2_000)
+  }
+
+  @Test("Neither of two full lanes waits for the other to be empty")
+  func fairness() {
+    var bench = Bench()
+    let bulk = bench.submit((0..<400).map { Made.json($0) }, .bulk)
+    let live = bench.submit((1_000..<1_400).map { Made.json($0) }, .live)
+    while let job = bench.gate.nextJob(), bench.answers.isEmpty {
+      bench.finish(job)
+      _ = bench.write()
+    }
+    #expect(bench.answers[live] != nil && bench.answers[bulk] == nil)
+    #expect(bench.gate.waiting[2] <= 300, "the bulk lane moved meanwhile")
+  }
+
+  @Test("A forged copy before the real event does not hide it, at whatever stage the real one comes")
+  func forgedBefore() {
+    for stage in 0..<4 {
+      var bench = Bench()
+      let real = Made.event(stage)
+      bench.submit([Made.forged(real)], .live)
+      var job: GateJob?
+      if stage > 0 { job = bench.gate.nextJob() }
+      if stage > 1, let checked = job { bench.finish(checked) }
+      if stage > 2 { _ = bench.write() }
+      let number = bench.submit([real.json], .live)
+      if stage == 1, let checked = job { bench.finish(checked) }
+      bench.run()
+      #expect(bench.committed == [real.id], "stage \(stage)")
+      #expect(bench.answers[number]?.counts.stored == 1)
+      #expect(bench.answers.values.map(\.counts.invalidCount).reduce(0, +) == 1)
+      #expect(bench.gate.isIdle)
+    }
+  }
+
+  @Test(
+    "Many forged copies in one job with the real one among them: the real one is stored, and nothing is left behind")
+  func forgedAmong() {
+    var bench = Bench()
+    let real = Made.event(1)
+    let copies = (0..<20).map { $0 == 11 ? real.json : Made.forged(real) }
+    let number = bench.submit(copies, .bulk)
+    bench.run()
+    #expect(bench.committed == [real.id])
+    let counts = bench.answers[number]?.counts
+    #expect(counts?.stored == 1 && counts?.invalidCount == 11 && counts?.duplicate == 8)
+    #expect(counts?.invalid.first?.record == 0 && counts?.invalid.first?.reason.contains("id is wrong") == true)
+    #expect(bench.gate.isIdle)
+  }
+
+  @Test("A forged copy after the real event changes nothing, and is not even verified")
+  func forgedAfter() {
+    var bench = Bench()
+    let real = Made.event(1)
+    bench.submit([real.json], .live)
+    bench.run()
+    bench.submit([Made.forged(real)], .live)
+    bench.run()
+    #expect(bench.committed == [real.id] && bench.gate.counters.verified == 1)
+  }
+
+  @Test(
+    "10,000 copies of an event are verified once: together, one after the other, and when only the archive knows it")
+  func duplicates() {
+    var bench = Bench()
+    let event = Made.json(1)
+    bench.submit(Array(repeating: event, count: 5_000), .bulk, relay: 3)
+    bench.run()
+    #expect(bench.gate.counters.verified == 1)
+    for _ in 0..<100 {
+      bench.submit(Array(repeating: event, count: 50), .live)
+      bench.run()
+    }
+    #expect(bench.gate.counters.verified == 1 && bench.committed.count == 1)
+    #expect(bench.answers.values.map(\.counts.duplicate).reduce(0, +) == 9_999)
+    bench.restart()
+    bench.submit([event, event], .live)
+    bench.run()
+    #expect(bench.gate.counters.verified == 0 && bench.committed.count == 1)
+  }
+
+  @Test("An event that was removed is taken anew")
+  func removed() {
+    var bench = Bench()
+    let event = Made.event(1)
+    bench.submit([event.json], .live)
+    bench.run()
+    bench.remove(event.id)
+    bench.submit([event.json], .live)
+    bench.run()
+    #expect(bench.committed == [event.id, event.id])
+  }
+
+  @Test("Ephemeral events are announced once and written never; what came over is not announced")
+  func ephemeral() {
+    var bench = Bench()
+    let event = Made.event(1, kind: 20_001)
+    let over = Made.event(2, kind: 20_001, tags: [["expiration", "900"]])
+    let number = bench.submit([event.json, event.json, over.json], .live)
+    bench.run()
+    bench.submit([event.json], .live)
+    bench.run()
+    #expect(bench.announced == [event.id] && bench.announcedSeqs == [nil])
+    #expect(bench.committed.isEmpty && bench.gate.counters.verified == 2)
+    #expect(bench.answers[number]?.counts.ephemeral == 1 && bench.answers[number]?.counts.expired == 1)
+  }
+
+  @Test(
+    "When a batch cannot be written its senders are refused whole, others go on, and the same events can come again")
+  func failure() {
+    var bench = Bench()
+    let events = (0..<100).map { Made.json($0) }
+    let failed = bench.submit(events, .live)
+    if let job = bench.gate.nextJob() { bench.finish(job) }
+    let wrote = bench.write(fails: true)
+    #expect(wrote)
+    #expect(bench.refused == [failed])
+    let again = bench.submit(events, .live)
+    bench.run()
+    #expect(bench.refused == [failed] && bench.answers[failed] == nil)
+    #expect(bench.answers[again]?.counts.stored == 100)
+    #expect(bench.committed.count == 100 && bench.gate.isIdle && bench.gate.waiting == [0, 0, 0])
+  }
+
+  @Test("A transaction has at most 1,000 entries")
+  func batches() {
+    var bench = Bench(recentCapacity: 1)
+    let event = Made.json(1)
+    bench.submit(Array(repeating: event, count: 2_500), .bulk, relay: 1)
+    bench.run()
+    #expect(bench.batchSizes.allSatisfy { $0 <= EventGate.batchMaximum } && bench.batchSizes.count >= 3)
+  }
+
+  @Test("What is no event is refused with its record and reason, the first 32 one by one")
+  func invalid() {
+    var bench = Bench()
+    let number = bench.submit(Array(repeating: Array("{}".utf8), count: 40) + [Made.json(1)], .bulk)
+    bench.run()
+    let counts = bench.answers[number]?.counts
+    #expect(counts?.invalidCount == 40 && counts?.invalid.count == IngestResult.invalidMaximum)
+    #expect(counts?.invalid.last?.record == 31 && counts?.stored == 1)
+    #expect(bench.gate.counters.verified == 1)
+  }
+
+  @Test("A submission without events is answered at once")
+  func empty() {
+    var bench = Bench()
+    let number = bench.submit([], .live)
+    bench.take()
+    #expect(bench.answers[number] == GateResult())
+  }
+}
+
+/// The same seed, the same order.
+private struct SeededOrder {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func below(_ bound: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state >> 33) % UInt64(bound))
+  }
+}

@@ -1,0 +1,335 @@
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import LinuxSystem
+import Nostr
+import Storage
+import TestSupport
+import Testing
+
+extension Layout {
+  /// A real event-store.
+  static var store: Layout {
+    Layout(workers: [
+      Worker(
+        name: "event-store",
+        keys: [
+          "role": "\"event-store\"", "program": "\"\(SpawnedProcess.builtProgram("event-store"))\"",
+          "sandbox": "\"try\"", "stable-after": "\"100ms\"",
+        ])
+    ])
+  }
+}
+
+/// What an event-store is asked, in the words of the contract.
+private struct StoreClient {
+  let peer: BusPeer
+
+  init(_ roost: RunningRoost) throws { peer = try roost.client() }
+
+  func publish(_ event: Event) throws -> BusPeer.Answer {
+    try peer.call("store.publish", String(decoding: event.json, as: UTF8.self))
+  }
+
+  func query(_ filter: String) throws -> [String] {
+    let answer = try peer.call("store.query", #"{"filters":[\#(filter)]}"#)
+    #expect(answer.isResponse, "\(answer.text)")
+    return answer.parts.map(\.text)
+  }
+
+  /// Sends a run; its id.
+  func importRun(_ events: [[UInt8]]) throws -> UInt64 {
+    var run: [UInt8] = []
+    for event in events { IngestRecord.append(.event, receivedNanoseconds: 0, event, to: &run) }
+    return try sendRun(run)
+  }
+
+  func sendRun(_ run: [UInt8]) throws -> UInt64 {
+    let header = try peer.request("store.import", flags: .raw)
+    try peer.wait("credit") { peer.hasCredit }
+    peer.spend(run.count)
+    peer.send(header, run)
+    return header.id
+  }
+
+  func status() throws -> StoreStatus {
+    try JSONPayload.decode(StoreStatus.self, from: try peer.call("store.status").terminal.payload)
+  }
+
+  func observe(_ filter: String, after seq: Int64? = nil) throws -> UInt64 {
+    try peer.ask("store.observe", #"{"filters":[\#(filter)]\#(seq.map { ",\"afterSeq\":\($0)" } ?? "")}"#)
+  }
+}
+
+private func makeEvents(_ numbers: Range<Int>, kind: UInt16 = 1) -> [Event] {
+  let author = SecretKey.generate()
+  return numbers.map {
+    UnsignedEvent(
+      pubkey: author.publicKey, createdAt: 1_700_000_000 + Int64($0), kind: kind, tags: [["t", "x"]], content: "\($0)"
+    ).signed(by: author)
+  }
+}
+
+extension ProcessTests {
+  /// The event-store under a real roostd.
+  @Suite("The event store")
+  struct StoreTests {
+    @Test("What is imported is found, newest first, counted, and found again after a restart")
+    func importAndQuery() throws {
+      try withRoost(.store) { roost in
+        let lines = try #require(SharedFolder.bytes(ofFile: SharedFolder.repository + "/Tests/Peers/events.jsonl"))
+          .split(separator: 0x0A).map(Array.init)
+        let store = try StoreClient(roost)
+        let answer = try store.peer.answer(to: try store.importRun(lines + [Array("{}".utf8)]))
+        let result = try JSONPayload.decode(IngestResult.self, from: answer.terminal.payload)
+        #expect(result.stored == lines.count && result.invalidCount == 1 && result.invalid.first?.record == lines.count)
+        let found = try store.query("{}")
+        #expect(Set(found) == Set(lines.map { String(decoding: $0, as: UTF8.self) }))
+        let times = try found.map { try Event(json: Array($0.utf8)).createdAt }
+        #expect(times == times.sorted(by: >))
+        #expect(try store.peer.call("store.count", #"{"filters":[{"kinds":[1]}]}"#).text.contains("count"))
+        _ = try store.peer.call("supervisor.restart", #"{"worker":"event-store"}"#)
+        try roost.awaitReady()
+        #expect(try store.query("{}") == found)
+      }
+    }
+
+    @Test(
+      "A published event is answered with its seq, is not stored twice, and a forged one is refused with the reason")
+    func publish() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let event = makeEvents(0..<1)[0]
+        let first = try JSONPayload.decode(PublishResult.self, from: try store.publish(event).terminal.payload)
+        #expect(first == PublishResult(id: "\(event.id)", seq: 1, isNew: true))
+        let second = try JSONPayload.decode(PublishResult.self, from: try store.publish(event).terminal.payload)
+        #expect(second == PublishResult(id: "\(event.id)", seq: 1, isNew: false))
+        let forged = String(decoding: makeEvents(5..<6)[0].json, as: UTF8.self).replacing("\"5\"", with: "\"6\"")
+        let refusal = try store.peer.call("store.publish", forged).refusal
+        #expect(refusal?.code == .invalidEvent && refusal?.message.contains("id is wrong") == true)
+        #expect(try store.peer.call("store.query", #"{"filters":[{"author":[]}]}"#).refusal?.code == .badRequest)
+        #expect(try store.peer.call("store.ingest", "{}").refusal?.code == .denied)
+      }
+    }
+
+    @Test("An observer gets what is stored, the end of it, and then what comes, ephemeral events too")
+    func observe() throws {
+      try withRoost(.store) { roost in
+        let (store, writer) = (try StoreClient(roost), try StoreClient(roost))
+        let events = makeEvents(0..<4)
+        for event in events[..<2] { _ = try writer.publish(event) }
+        let id = try store.observe(##"{"#t":["x"]}"##)
+        try store.peer.wait("what is stored") { store.peer.partCount(of: id) == 3 }
+        for event in events[2...] { _ = try writer.publish(event) }
+        let ephemeral = makeEvents(9..<10, kind: 20_000)[0]
+        _ = try writer.publish(ephemeral)
+        try store.peer.wait("what came") { store.peer.partCount(of: id) == 6 }
+        store.peer.send(FrameHeader(type: .cancel, re: id))
+        let answer = try store.peer.answer(to: id)
+        #expect(answer.refusal?.code == .cancelled)
+        func part(_ seq: Int, _ event: Event) -> String {
+          "{\"seq\":\(seq),\"event\":" + String(decoding: event.json, as: UTF8.self) + "}"
+        }
+        #expect(
+          answer.parts.map(\.text) == [
+            part(2, events[1]), part(1, events[0]), #"{"isStoredEnd":true,"seq":2}"#, part(3, events[2]),
+            part(4, events[3]), "{\"event\":" + String(decoding: ephemeral.json, as: UTF8.self) + "}",
+          ])
+      }
+    }
+
+    @Test("Killed between batches, the store has all it answered for, once, and an observer resumes without a gap")
+    func killed() throws {
+      try withRoost(.store) { roost in
+        let events = makeEvents(0..<3_000)
+        var acknowledged = Set<String>()
+        for round in 0..<4 {
+          let store = try StoreClient(roost)
+          let runs = try stride(from: 0, to: events.count, by: 100).map { start in
+            (start, try store.importRun(events[start..<start + 100].map(\.json)))
+          }
+          if round < 3 {
+            usleep(UInt32.random(in: 1_000...60_000))
+            kill(try #require(roost.worker("event-store").pid), SIGKILL)
+          }
+          for (start, id) in runs {
+            guard try store.peer.answer(to: id, within: 60).isResponse else { continue }
+            for event in events[start..<start + 100] { acknowledged.insert("\(event.id)") }
+          }
+          try roost.awaitReady()
+          let stored = try StoreClient(roost).query("{}")
+          let ids = try stored.map { "\(try Event(json: Array($0.utf8)).id)" }
+          #expect(Set(ids).count == ids.count, "nothing is stored twice")
+          #expect(acknowledged.isSubset(of: ids), "nothing that was answered is lost")
+        }
+        #expect(acknowledged.count == events.count)
+        // By seq, in two pieces: together all, in order, each once.
+        let store = try StoreClient(roost)
+        let all = try seqs(store, after: 0, through: 3_000)
+        #expect(all == all.sorted() && Set(all).count == 3_000)
+        let middle = all[1_234]
+        #expect(try seqs(store, after: middle, through: 3_000 - 1_235) == Array(all[1_235...]))
+      }
+    }
+
+    @Test("One's own events are answered while a backfill is still on its way")
+    func overtaking() throws {
+      try withRoost(.store) { roost in
+        let (bulk, own) = (try StoreClient(roost), try StoreClient(roost))
+        let events = makeEvents(0..<8_000)
+        let runs = try stride(from: 0, to: events.count, by: 1_000).map { start in
+          try bulk.importRun(events[start..<start + 1_000].map(\.json))
+        }
+        var longest = 0.0
+        for event in makeEvents(9_000..<9_010) {
+          let start = Monotonic.seconds
+          #expect(try own.publish(event).isResponse)
+          longest = max(longest, Monotonic.seconds - start)
+        }
+        let waiting = try own.status().waiting
+        #expect(waiting[2] > 0, "the backfill was over before; the longest publish took \(longest) s")
+        for run in runs { #expect(try bulk.peer.answer(to: run, within: 60).isResponse) }
+      }
+    }
+
+    @Test("Where an event was seen is known for each relay of a run, also when it came as a duplicate")
+    func seen() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let event = makeEvents(0..<1)[0]
+        for (number, name) in [(1, "wss://one.example"), (7, "wss://two.example/")] as [(UInt32, String)] {
+          var run: [UInt8] = []
+          IngestRecord.append(.relayName, relay: number, receivedNanoseconds: 0, Array(name.utf8), to: &run)
+          for _ in 0..<2 {
+            IngestRecord.append(
+              .event, relay: number, receivedNanoseconds: UInt64(number) * 1_000_000_000, event.json, to: &run)
+          }
+          IngestRecord.append(.storedEnd, relay: number, receivedNanoseconds: 0, [], to: &run)
+          #expect(try store.peer.answer(to: try store.sendRun(run)).isResponse)
+        }
+        let answer = try store.peer.call("store.seen", #"{"id":"\#(event.id)"}"#)
+        let seen = try JSONPayload.decode(SeenResult.self, from: answer.terminal.payload)
+        #expect(seen.seq == 1 && seen.relays.map(\.firstSeenAt) == [1, 7])
+        #expect(seen.relays.map(\.relay).allSatisfy { $0.hasPrefix("wss://") })
+        var nameless: [UInt8] = []
+        IngestRecord.append(.event, relay: 3, receivedNanoseconds: 0, event.json, to: &nameless)
+        #expect(try store.peer.answer(to: try store.sendRun(nameless)).refusal?.code == .badPayload)
+        #expect(try store.peer.answer(to: try store.sendRun([9, 9, 9])).refusal?.code == .badPayload)
+      }
+    }
+
+    @Test("A file given to roost is stored; it tells invalid lines by number, and goes on from a line")
+    func importCommand() throws {
+      try withRoost(.store) { roost in
+        let path = roost.path("events.jsonl")
+        let lines = makeEvents(0..<1_500).map { String(decoding: $0.json, as: UTF8.self) }
+        let text = (lines[..<700] + ["not an event", ""] + lines[700...]).joined(separator: "\n")
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try Descriptors.writeAll(text, to: file)
+        Descriptors.close(file)
+        let first = try run(roost, ["import", path, "--json"])
+        #expect(first.contains(#""stored":1500"#) && first.contains(#""line":701"#), "\(first)")
+        let second = try run(roost, ["import", path, "--from-line", "703", "--json"])
+        #expect(second.contains(#""duplicate":800"#) && second.contains(#""invalid":0"#), "\(second)")
+        let exported = try run(roost, ["export", "--filter", #"{"limit":2}"#])
+        #expect(exported == lines[1_499] + "\n" + lines[1_498] + "\n")
+      }
+    }
+
+    /// What a command prints.
+    private func run(_ roost: RunningRoost, _ arguments: [String]) throws -> String {
+      let output = roost.path("output-\(arguments.count)-\(UInt32.random(in: 0 ... .max))")
+      let file = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      let command = try SpawnedProcess(
+        SpawnedProcess.builtProgram("roost"), arguments + ["--socket", roost.socket], descriptors: [1: file])
+      Descriptors.close(file)
+      _ = try command.waitForEnd()
+      return String(decoding: SharedFolder.bytes(ofFile: output) ?? [], as: UTF8.self)
+    }
+
+    /// The seqs of what is observed after a seq, up to the end of what is stored.
+    private func seqs(_ store: StoreClient, after seq: Int64, through count: Int) throws -> [Int64] {
+      let id = try store.observe("{}", after: seq)
+      try store.peer.wait("\(count) events") { store.peer.partCount(of: id) == count + 1 }
+      store.peer.send(FrameHeader(type: .cancel, re: id))
+      let parts = try store.peer.answer(to: id).parts.map(\.text)
+      #expect(parts.last?.hasPrefix(#"{"isStoredEnd":true"#) == true)
+      return parts.dropLast().compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) }
+    }
+
+    @Test("An observer that does not read stalls nobody, and has missed nothing when it reads again")
+    func slowObserver() throws {
+      try withRoost(.store) { roost in
+        let (slow, writer) = (try StoreClient(roost), try StoreClient(roost))
+        let id = try slow.observe("{}")
+        try slow.peer.wait("the end of nothing") { slow.peer.partCount(of: id) == 1 }
+        let events = makeEvents(0..<6_000)
+        let runs = try stride(from: 0, to: events.count, by: 500).map { start in
+          try writer.importRun(events[start..<start + 500].map(\.json))
+        }
+        for run in runs { #expect(try writer.peer.answer(to: run, within: 60).isResponse) }
+        try slow.peer.wait("all events", within: 60) { slow.peer.partCount(of: id) == 6_001 }
+        slow.peer.send(FrameHeader(type: .cancel, re: id))
+        let parts = try slow.peer.answer(to: id).parts.dropFirst().map(\.text)
+        #expect(parts.compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) } == (1...6_000).map { Int64($0) })
+      }
+    }
+
+    @Test("A damaged database is put aside, and what can be read of it is there again")
+    func damaged() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let events = makeEvents(0..<2_000)
+        _ = try store.peer.answer(to: try store.importRun(events[..<1_000].map(\.json)), within: 60)
+        _ = try store.peer.answer(to: try store.importRun(events[1_000...].map(\.json)), within: 60)
+        _ = try store.peer.call("supervisor.stop", #"{"worker":"event-store"}"#)
+        let path = roost.directory.path + "/state/event-store/events.db"
+        try overwrite(path)
+        _ = try store.peer.call("supervisor.start", #"{"worker":"event-store"}"#)
+        try roost.awaitReady()
+        // Where the damage is met at once the store starts with a new file; else a query meets it, and the next start does.
+        let first = try store.peer.call("store.count", #"{"filters":[{}]}"#)
+        if !first.isResponse { try roost.awaitReady() }
+        try awaitSoon("it is answered again", within: 30) {
+          try store.peer.call("store.count", #"{"filters":[{}]}"#).isResponse
+        }
+        let saved = try store.query("{}")
+        #expect(saved.count > 500 && saved.count < 2_000, "\(saved.count) saved")
+        let known = Set(events.map { String(decoding: $0.json, as: UTF8.self) })
+        #expect(known.isSuperset(of: saved))
+        let logs = try store.peer.call("supervisor.logs", #"{"worker":"event-store"}"#)
+        #expect((logs.parts.map(\.text) + [logs.text]).joined().contains("was put aside"))
+      }
+    }
+
+    /// Writes nonsense over a piece in the middle of a file.
+    private func overwrite(_ path: String) throws {
+      // Closed in order, the whole of it is in the one file.
+      let migrations = [StorageMigration(version: 1, "")]
+      try StorageFile(path: path, StorageSettings(durability: .full), migrations: migrations).close()
+      let file = open(path, O_RDWR)
+      #expect(file >= 0)
+      defer { close(file) }
+      let size = lseek(file, 0, SEEK_END)
+      let nonsense = [UInt8](repeating: 0xA5, count: 64 << 10)
+      #expect(pwrite(file, nonsense, nonsense.count, size / 2 / 4_096 * 4_096) == nonsense.count)
+    }
+
+    @Test("A database of a later version is refused, and left as it is")
+    func newer() throws {
+      try withRoost(.store) { roost in
+        let client = try roost.client()
+        _ = try client.call("supervisor.stop", #"{"worker":"event-store"}"#)
+        let path = roost.directory.path + "/state/event-store/events.db"
+        let file = try StorageFile(
+          path: path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 1_000, "")])
+        try file.close()
+        _ = try client.call("supervisor.start", #"{"worker":"event-store"}"#)
+        try roost.awaitWorker("event-store", "has failed", within: 20, client) { $0.state == "failed" }
+        let why = try client.call("supervisor.why", #"{"worker":"event-store"}"#).text
+        #expect(why.contains("78"), "\(why)")
+      }
+    }
+  }
+}

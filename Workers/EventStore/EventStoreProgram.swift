@@ -1,0 +1,27 @@
+import Contracts
+import EventLoop
+import Frames
+import LinuxSystem
+import WorkerKit
+
+/// `event-store`: the gate through which every event comes, and the only process that has the event database.
+@main
+enum EventStoreProgram {
+  static func main() {
+    Worker.main(role: .eventStore, methods: Store.methods, profile: profile) { worker throws(Refusal) in
+      guard let directory = StoreDirectory.path else { throw StoreDirectory.refusal }
+      store = try Store(worker, directory: directory)
+    }
+  }
+
+  /// What it may do: read and write below its own directory, and nothing else.
+  private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    let directory = StoreDirectory.make(environment)
+    return SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths, writablePaths: directory.map { [$0] } ?? [], network: .none,
+      maySpawn: false)
+  }
+
+  /// Kept for the life of the process.
+  @EventLoopActor private static var store: Store?
+}

@@ -1,0 +1,149 @@
+import Bus
+import Contracts
+import EventArchive
+import EventGate
+import EventIndex
+import EventLoop
+import Frames
+import Glibc
+import Logging
+import Nostr
+import Storage
+import WorkerKit
+
+extension Store {
+  // MARK: store.query, store.count
+
+  func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.payload.decoded(as: StoreQuery.self)
+    let stream = QueryStream(try Self.filters(wanted.filters), archive, reads, now: Self.now)
+    // It may take as long as the caller reads: that is not a stuck worker.
+    request.accept()
+    var count = 0
+    do {
+      while count < wanted.limit ?? .max, let event = try await stream.next() {
+        let part = BusPayload(event.json)
+        guard fits(part, event.seq) else { continue }
+        if !request.sendNow(part: part) { try await request.send(part: part) }
+        count += 1
+      }
+    } catch let fault as StorageFault {
+      failed(fault)
+      throw refusal(fault)
+    } catch let refusal as Refusal {
+      throw refusal
+    } catch {
+      preconditionFailure("no other error is thrown here: \(error)")
+    }
+    return BusPayload(json: StoreCount(count: count))
+  }
+
+  func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.payload.decoded(as: StoreQuery.self)
+    let filters = try Self.filters(wanted.filters)
+    request.accept()
+    let archive = archive
+    do throws(StorageFault) {
+      let count = try await reads.read { () throws(StorageFault) in try await archive.count(filters, now: Self.now) }
+      return BusPayload(json: StoreCount(count: min(count, wanted.limit ?? .max)))
+    } catch {
+      failed(error)
+      throw refusal(error)
+    }
+  }
+
+  /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out then, rather
+  /// than end every answer that it would be part of.
+  func fits(_ part: BusPayload, _ seq: Int64?) -> Bool {
+    let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
+    if part.bytes.count <= maximum { return true }
+    log.warning(
+      "left out of an answer: too large for frame-limit",
+      metadata: ["seq": "\(seq ?? 0)", "bytes": "\(part.bytes.count)", "maximum": "\(maximum)"])
+    return false
+  }
+
+  static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
+    guard (1...StoreObserve.filterMaximum).contains(values.count) else {
+      throw Refusal(
+        .badRequest, "'filters' has \(values.count) filters; 1 to \(StoreObserve.filterMaximum) are taken",
+        outcome: .notStarted)
+    }
+    var filters: [Filter] = []
+    for value in values {
+      let filter: Filter
+      do throws(FilterFault) { filter = try Filter(json: JSONPayload.encode(value)) } catch {
+        throw Refusal(.badRequest, "'filters': \(error)", outcome: .notStarted)
+      }
+      guard filter.search == nil else {
+        throw Refusal("not-supported", "'filters': this version does not search for words", outcome: .notStarted)
+      }
+      filters.append(filter)
+    }
+    return filters
+  }
+
+  // MARK: store.observe
+
+  func observe(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.payload.decoded(as: StoreObserve.self)
+    let filters = try Self.filters(wanted.filters)
+    guard observations.count < Observation.maximum else {
+      throw Refusal(.full, "\(observations.count) observations are under way already", outcome: .notStarted)
+    }
+    if let seq = wanted.afterSeq, seq > announcedSeq {
+      throw Refusal(
+        "unknown-seq", "'afterSeq' is \(seq), and the last event here is \(announcedSeq): it is from another database",
+        outcome: .notStarted)
+    }
+    let number = nextObservation
+    nextObservation += 1
+    let observation = Observation(request, filters, after: wanted.afterSeq, self)
+    observations[number] = observation
+    live.add(number, filters)
+    request.accept()
+    request.onCancel = { observation.cancelled() }
+    let refusal = await observation.run()
+    observations[number] = nil
+    live.remove(number)
+    throw refusal
+  }
+
+  // MARK: store.seen, store.status
+
+  func seen(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.payload.decoded(as: StoreSeen.self)
+    guard let id = EventID(wanted.id) else {
+      throw Refusal(.badRequest, "'id' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
+    }
+    let found: (seq: Int64, sightings: [EventSighting])?
+    do throws(StorageFault) { found = try await archive.sightings(of: id) } catch {
+      failed(error)
+      throw refusal(error)
+    }
+    guard let found else { throw Refusal(.noSuchEvent, "there is no event \(id)", outcome: .notStarted) }
+    let relays = found.sightings.map { SeenResult.Relay(relay: $0.relay, firstSeenAt: $0.firstSeenAt) }
+    return BusPayload(json: SeenResult(id: "\(id)", seq: found.seq, relays: relays))
+  }
+
+  var status: StoreStatus {
+    var status = StoreStatus()
+    status.events = archive.eventCount
+    status.seq = archive.lastSeq
+    status.path = archive.path
+    status.bytes = ["", "-wal"].reduce(0) { $0 + Self.byteCount(archive.path + $1) }
+    status.verified = gate.counters.verified
+    status.duplicates = gate.counters.duplicates
+    status.invalid = gate.counters.invalid
+    status.transactions = transactionCount
+    status.waiting = gate.waiting
+    status.observers = observations.count
+    status.fault = fault?.description
+    return status
+  }
+
+  private static func byteCount(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+}

@@ -1,0 +1,289 @@
+import Bus
+import Clocks
+import Contracts
+import EventArchive
+import EventGate
+import EventIndex
+import EventLoop
+import Frames
+import Glibc
+import Logging
+import Nostr
+import Storage
+import WorkerKit
+
+// The event-store: the gate's machine with its threads, its database and its callers.
+//
+// Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls it again. Between two
+// batches the writer does one slice of what must be done at some time: segments, and what has expired.
+//
+// When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is found to be
+// damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
+
+/// Serves `store.*`.
+@EventLoopActor
+final class Store {
+  let worker: Worker
+  let archive: EventArchive
+  let log = Logger(label: "store")
+  let reads = ReadSlots()
+  var live = LiveFilters<UInt64>()
+  var observations: [UInt64: Observation] = [:]
+  var nextObservation: UInt64 = 1
+  /// All up to this seq has been announced.
+  private(set) var announcedSeq: Int64
+  private(set) var gate = EventGate()
+  private(set) var fault: StorageFault?
+  private(set) var transactionCount: UInt64 = 0
+
+  private var relays: RelayNumbers
+  private var requests: [UInt64: Waiting] = [:]
+  private let keys = ParsedKeyCache()
+  private var faultedAt = EventLoop.process.now
+  private var isWriting = false
+  private var isSweepDue = true
+  private var isChoreNext = false
+  private let sweepTimer = LoopTimer()
+  private let retryTimer = LoopTimer()
+
+  nonisolated static let methods = [
+    "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
+    "store.status",
+  ]
+  /// How often it is looked for events whose time is over. They are not answered with meanwhile.
+  static let sweepMilliseconds: UInt64 = 30_000
+  /// After a failure, how long until chores are tried again.
+  static let retryMilliseconds: UInt64 = 2_000
+
+  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
+  static let damagedExitCode: Int32 = 74
+
+  /// A run, or one event, whose answer is owed.
+  private struct Waiting {
+    let request: BusRequest
+    /// Relay URLs by record, for reports; nil for a publish.
+    let run: Run?
+  }
+
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    var settings = StorageSettings(durability: .normal)
+    settings.readerCount = ReadSlots.count + EventGate.jobMaximum
+    let rescue: ArchiveRescue?
+    do throws(StorageFault) {
+      (archive, rescue) = try EventArchive.openOrRescue(
+        path: directory + "/events.db", settings: settings, now: Self.now)
+      relays = RelayNumbers(try archive.relaysNow())
+    } catch {
+      Self.leaveIfWaitingHelps(error, worker)
+      throw Refusal(.failed, error.description)
+    }
+    announcedSeq = archive.lastSeq
+    if let rescue { report(rescue) }
+    serve()
+    worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
+    scheduleSweep()
+    pump()
+  }
+
+  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do something.
+  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
+    guard fault.kind == .full || fault.kind == .busy else { return }
+    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
+    exit(Worker.ExitCode.unavailable)
+  }
+
+  private func report(_ rescue: ArchiveRescue) {
+    log.error(
+      "the event database was damaged: it was put aside, and a new one holds what could be read",
+      metadata: [
+        "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
+        "why": "\(rescue.reason ?? "found damaged in use")",
+      ])
+  }
+
+  private func serve() {
+    worker.serve("store.ingest") { [unowned self] (request) throws(Refusal) in try ingest(request, .live) }
+    worker.serve("store.import") { [unowned self] (request) throws(Refusal) in try ingest(request, .bulk) }
+    worker.serve("store.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
+    worker.serve("store.query") { [unowned self] (request) throws(Refusal) in try await query(request) }
+    worker.serve("store.count") { [unowned self] (request) throws(Refusal) in try await count(request) }
+    worker.serve("store.observe") { [unowned self] (request) throws(Refusal) in try await observe(request) }
+    worker.serve("store.seen") { [unowned self] (request) throws(Refusal) in try await seen(request) }
+    worker.serve("store.status") { [unowned self] (_) throws(Refusal) in BusPayload(json: status) }
+  }
+
+  /// Seconds since 1970.
+  static var now: Int64 { Int64(time(nil)) }
+
+  // MARK: Coming in
+
+  private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> BusPayload? {
+    let run = try Run(request.payload, &relays)
+    let number = gate.submit(request.payload.bytes, run.events, lane)
+    requests[number] = Waiting(request: request, run: run)
+    pump()
+    return nil
+  }
+
+  private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let bytes = request.payload.bytes
+    let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
+    requests[gate.submit(bytes, [event], .local, isKept: true)] = Waiting(request: request, run: nil)
+    pump()
+    return nil
+  }
+
+  /// Starts what can be started, and answers what can be answered.
+  private func pump() {
+    while let job = gate.nextJob() { check(job) }
+    if !isWriting { write() }
+    for action in gate.takeActions() { perform(action) }
+  }
+
+  private func check(_ job: GateJob) {
+    EventLoopActor.task { [self] in
+      let (archive, keys) = (archive, keys)
+      let findings = await EventLoopActor.onThreadPool {
+        job.run(
+          lookUp: { ids in
+            // If it cannot be read they are verified, and the writer says what is wrong.
+            do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
+          }, keys: keys)
+      }
+      gate.finished(job, findings)
+      pump()
+    }
+  }
+
+  // MARK: Writing
+
+  private func write() {
+    let hasChores = isSweepDue || archive.hasSegmentWork
+    if isChoreNext, hasChores, !retryTimer.isSet { return doChore() }
+    guard let batch = gate.nextBatch(now: Self.now) else {
+      if hasChores, !retryTimer.isSet { doChore() }
+      return
+    }
+    isWriting = true
+    isChoreNext = true
+    EventLoopActor.task { [self] in
+      let new = relays.unwritten
+      do throws(StorageFault) {
+        if batch.entries.isEmpty {
+          gate.committed(ArchiveCommit(outcomes: [], lastSeq: archive.lastSeq))
+        } else {
+          let commit = try await archive.write(batch.entries, relays: new, now: Self.now)
+          relays.wrote(new)
+          gate.committed(commit)
+          transactionCount += 1
+          recovered()
+        }
+      } catch {
+        failed(error)
+        gate.failed()
+      }
+      isWriting = false
+      pump()
+    }
+  }
+
+  private func doChore() {
+    isWriting = true
+    isChoreNext = false
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        if isSweepDue {
+          let commit = try await archive.sweep(now: Self.now)
+          gate.removed(commit.gone)
+          isSweepDue = !commit.gone.isEmpty
+        } else {
+          try await archive.writeSegmentSlice()
+        }
+        recovered()
+      } catch {
+        failed(error)
+        retryTimer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
+      }
+      isWriting = false
+      pump()
+    }
+  }
+
+  private func scheduleSweep() {
+    sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
+      isSweepDue = true
+      scheduleSweep()
+      pump()
+    }
+  }
+
+  /// A transaction was committed. Near the edge of a full disk some are and some are not: that is no recovery yet.
+  private func recovered() {
+    guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
+    fault = nil
+    log.notice("the event database can be written again")
+    worker.bus.sendStatus(Status(text: "\(archive.eventCount) events"))
+  }
+
+  /// The database could not be read or written.
+  func failed(_ fault: StorageFault) {
+    if fault.kind == .corrupt {
+      archive.markDamaged()
+      log.critical("\(fault.description): starting again to save what can be read")
+      exit(Self.damagedExitCode)
+    }
+    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
+    self.fault = fault
+    faultedAt = EventLoop.process.now
+    worker.bus.sendStatus(Status(text: "\(fault.description)"))
+  }
+
+  /// A fault in a caller's words.
+  func refusal(_ fault: StorageFault) -> Refusal {
+    Refusal(
+      fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted,
+      retryAfterMilliseconds: fault.kind == .full ? 5_000 : nil)
+  }
+
+  // MARK: Going out
+
+  private func perform(_ action: GateAction) {
+    switch action {
+    case .announce(let event, let seq): announce(event, seq)
+    case .answer(let number, let result):
+      guard let waiting = requests.removeValue(forKey: number) else { return }
+      guard let run = waiting.run else { return answer(waiting.request, result) }
+      waiting.request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
+    case .refuse(let number):
+      guard let waiting = requests.removeValue(forKey: number), let fault else { return }
+      waiting.request.refuse(refusal(fault))
+    }
+  }
+
+  private func announce(_ event: VerifiedEvent, _ seq: Int64?) {
+    if let seq { announcedSeq = max(announcedSeq, seq) }
+    let listeners = live.listeners(for: event.indexed)
+    guard !listeners.isEmpty else { return }
+    let part = ObservedPart(seq: seq, json: event.json)
+    for listener in listeners { observations[listener]?.arrived(part) }
+  }
+
+  private func answer(_ request: BusRequest, _ result: GateResult) {
+    let id = result.lastID.map { "\($0)" } ?? ""
+    switch result.last {
+    case .archived(.stored(let seq)): request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: true)))
+    case .archived(.duplicate(let seq)):
+      request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false)))
+    case .ephemeral(let isNew): request.respond(BusPayload(json: PublishResult(id: id, seq: nil, isNew: isNew)))
+    case .archived(.superseded):
+      request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))
+    case .archived(.deleted):
+      request.refuse(Refusal(.deletedEvent, "its author has deleted \(id)", outcome: .notStarted))
+    case .archived(.expired):
+      request.refuse(Refusal(.expiredEvent, "the time of \(id) is over (NIP-40)", outcome: .notStarted))
+    case .invalid(let reason): request.refuse(Refusal(.invalidEvent, reason, outcome: .notStarted))
+    case nil: preconditionFailure("a submission of one event has an outcome")
+    }
+  }
+}
