@@ -27,7 +27,10 @@ extension EventArchive {
   ///
   /// Waits on this thread: about 50 µs for each event of a damaged file.
   ///
-  /// - Parameter now: seconds since 1970, for the name of the damaged file.
+  /// - Parameters:
+  ///   - settings: how it is opened.
+  ///   - path: the database file.
+  ///   - now: seconds since 1970, for the name of the damaged file.
   public static func openOrRescue(
     path: String, settings: StorageSettings = StorageSettings(durability: .normal), now: Int64
   ) throws(StorageFault) -> (EventArchive, ArchiveRescue?) {

@@ -52,6 +52,10 @@ extension EventArchive {
   /// Events committed after one seq, up to another, that any of the filters matches, in order: one page.
   ///
   /// - Parameters:
+  ///   - seq: the last seq that was seen.
+  ///   - filters: any of which must match.
+  ///   - now: events that expired before are left out.
+  ///   - end: the last seq of interest.
   ///   - limit: most events of this page.
   ///   - scanLimit: most events looked at.
   public func committed(

@@ -59,7 +59,10 @@ public final class EventArchive: Sendable {
 
   /// Writes a batch in one transaction, in order.
   ///
-  /// - Parameter relays: numbers for relay URLs that the batch is the first to use.
+  /// - Parameters:
+  ///   - entries: what is stored, in order.
+  ///   - now: seconds since 1970.
+  ///   - relays: numbers for relay URLs that the batch is the first to use.
   /// - Returns: what became of each entry.
   /// - Throws: why none of them was written.
   public func write(
@@ -170,6 +173,7 @@ public final class EventArchive: Sendable {
   /// The events a filter matches, newest first, ties by lowest id (NIP-01): one page.
   ///
   /// - Parameters:
+  ///   - filter: the filter.
   ///   - position: the last event of the page before; nil for the first page.
   ///   - limit: most events of this page.
   ///   - now: events that expired before are left out.

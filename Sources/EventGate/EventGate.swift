@@ -112,7 +112,11 @@ public struct EventGate: Sendable {
 
   /// Takes in a run of events. Its answer, or its refusal, comes as an action.
   ///
-  /// - Parameter isKept: whether retention must never remove them.
+  /// - Parameters:
+  ///   - lane: see above.
+  ///   - events: see above.
+  ///   - run: see above.
+  ///   - isKept: whether retention must never remove them.
   public mutating func submit(_ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, isKept: Bool = false) -> UInt64 {
     let number = nextSubmission
     nextSubmission += 1

@@ -98,7 +98,9 @@ public final class StorageFile: Sendable {
 
   /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of it.
   ///
-  /// - Parameter onCommit: called on the same thread when the commit has succeeded, before the next transaction begins.
+  /// - Parameters:
+  ///   - body: what is done.
+  ///   - onCommit: called on the same thread when the commit has succeeded, before the next transaction begins.
   public func write<Value: Sendable>(
     _ body: @escaping @Sendable (StorageSession) throws -> Value,
     onCommit: @escaping @Sendable (Value) -> Void = { _ in }

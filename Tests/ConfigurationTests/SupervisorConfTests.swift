@@ -27,7 +27,7 @@ struct SupervisorConfTests {
     }
   }
 
-  @Test("It is accepted, and has a connector that dials what callers name, a signer, a store, and a role to try things with")
+  @Test("It is accepted: a connector that dials what callers name, a signer, a store, and a role to try things with")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
