@@ -3,11 +3,17 @@ public import Frames
 
 /// Where the supervisor's socket is.
 public enum BusSocket {
-  /// The places looked at, in order: `ROOST_SOCKET`, the run directory of an installed Roost, and that of a checkout.
+  /// The places looked at, in order: `ROOST_SOCKET` alone if it is set; the run directory of an installed Roost, which is in
+  /// its state directory on a machine without `XDG_RUNTIME_DIR`; that of a checkout.
   public static func candidates(environment: [String: String]) -> [String] {
     if let path = environment["ROOST_SOCKET"], !path.isEmpty { return [path] }
     var paths: [String] = []
-    if let run = environment["XDG_RUNTIME_DIR"], !run.isEmpty { paths.append(run + "/roost/roost.sock") }
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    if let run = variable("XDG_RUNTIME_DIR") {
+      paths.append(run + "/roost/roost.sock")
+    } else if let state = variable("XDG_STATE_HOME") ?? variable("HOME").map({ $0 + "/.local/state" }) {
+      paths.append(state + "/roost/run/roost.sock")
+    }
     paths.append("run/roost.sock")
     return paths
   }

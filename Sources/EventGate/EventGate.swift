@@ -113,9 +113,9 @@ public struct EventGate: Sendable {
   /// Takes in a run of events. Its answer, or its refusal, comes as an action.
   ///
   /// - Parameters:
-  ///   - lane: see above.
-  ///   - events: see above.
-  ///   - run: see above.
+  ///   - run: the run's number, by which it is answered.
+  ///   - events: the events, in order.
+  ///   - lane: which of the three they wait in.
   ///   - isKept: whether retention must never remove them.
   public mutating func submit(_ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, isKept: Bool = false) -> UInt64 {
     let number = nextSubmission

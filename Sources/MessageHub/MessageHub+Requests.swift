@@ -139,9 +139,11 @@ extension MessageHub {
       outcome: .notStarted)
   }
 
+  /// `unavailable` promises that nothing was done; what was begun ends as after a death.
   func refusalWhenClosed(_ seat: Int, outcome: Outcome = .notStarted) -> Refusal {
     Refusal(
-      .unavailable, "\(seats[seat].name) \(seats[seat].closedReason)", outcome: outcome,
+      outcome == .notStarted ? .unavailable : .workerDied, "\(seats[seat].name) \(seats[seat].closedReason)",
+      outcome: outcome,
       retryAfterMilliseconds: seats[seat].retryAfterMilliseconds)
   }
 

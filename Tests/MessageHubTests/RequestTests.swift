@@ -237,7 +237,7 @@ import Testing
     #expect(bench.take(worker) != nil)
     bench.leave(worker)
     bench.closeMailbox(worker)
-    #expect(bench.take(app)?.refusal?.code == .unavailable)
+    #expect(bench.take(app)?.refusal?.code == .workerDied)
     bench.hub.releaseSeat(worker)
     #expect(bench.worker("successor") == worker)
     bench.request(from: app, to: old)

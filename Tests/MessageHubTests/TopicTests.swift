@@ -265,7 +265,7 @@ import Testing
     bench.nack(try #require(bench.take(worker)), afterMilliseconds: 100, from: worker)
     bench.leave(worker)
     bench.closeMailbox(worker)
-    #expect(bench.take(app)?.refusal?.code == .unavailable)
+    #expect(bench.take(app)?.refusal?.code == .workerDied)
     bench.hub.releaseSeat(worker)
     bench.pass(milliseconds: 100)
     bench.expectNothingLeft()

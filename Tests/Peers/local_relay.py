@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs nostr-sdk's LocalRelay on 127.0.0.1, on a free port unless told one, until standard input ends.
+"""Runs nostr-sdk's LocalRelay on 127.0.0.1, on a free port unless told one, until Ctrl-C or the
+end of standard input.
 
     local_relay.py [--port PORT] [EVENTS.jsonl]
 
@@ -9,7 +10,10 @@ A peer for the tests: a relay by other people, with other people's reading of th
 
 import argparse
 import asyncio
+import os
+import signal
 import sys
+import threading
 
 from nostr_sdk import (
     DatabaseEventStatus, Event, LocalRelayBuilder, NostrDatabase, NostrDatabaseFeatures, RateLimit,
@@ -88,8 +92,15 @@ async def main():
     relay = builder.build()
     await relay.run()
     print(await relay.url(), flush=True)
-    await asyncio.to_thread(sys.stdin.read)
+    # Ctrl-C is an end like any other. A thread that waits for standard input cannot be awaited then, nor asked to stop.
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    threading.Thread(target=lambda: (sys.stdin.read(), loop.call_soon_threadsafe(ended.set)), daemon=True).start()
+    await ended.wait()
     relay.shutdown()
+    os._exit(0)
 
 
 asyncio.run(main())
