@@ -6,8 +6,9 @@
 # An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of Sources, or of
 # a package that `swift build` has fetched; which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames"); and,
 # if need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input may get
-# ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the compiler is called here: each target a
-# static library, instrumented, and then the entry on top. They are built for testing, so that an entry may look inside.
+# ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the compiler is
+# called here: each target a static library, instrumented, and then the entry on top. They are built for testing, so that
+# an entry may look inside.
 #
 # What the fuzzer learns stays in .build-fuzz/corpus and is used again next time. Inputs that failed are kept in
 # .build-fuzz/findings. Exit: 0 nothing found, 1 a finding, 2 usage, 70 an entry did not build.

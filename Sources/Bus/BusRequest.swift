@@ -61,7 +61,8 @@ public final class BusRequest {
 
   /// Sends a part of the answer; waits until the caller has room for it, while other answers go on.
   ///
-  /// - Throws: `cancelled` when nobody waits for it any more; `full` when too many frames wait on the connection.
+  /// - Throws: `cancelled` when nobody waits for it any more; `full` when too many frames wait on the connection;
+  ///   `bad-request` when the part is too long for a frame.
   public func send(part: BusPayload) async throws(Refusal) {
     guard let connection, isWanted else { throw Self.unwanted }
     releaseCredit()
@@ -69,7 +70,9 @@ public final class BusRequest {
     partsInLineCount += 1
     defer { partsInLineCount -= 1 }
     do throws(Refusal) { try await connection.awaitTurn(byteCount: part.bytes.count, owner: self) } catch {
+      // Those behind it may go in its place: no CREDIT would come for what was never sent.
       window.didNotSend(byteCount: part.bytes.count)
+      moveLine()
       throw error
     }
     connection.sendFree(header(.response, part.isRaw ? [.more, .raw] : .more), part.bytes)

@@ -128,7 +128,7 @@ public final class StreamListener {
       if connection >= 0 {
         // Not by accept4, which Swift's C library module leaves out: only this thread starts processes.
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-        accepted(connection)
+        guard accepted(connection) else { return }
         continue
       }
       switch errno {
@@ -139,11 +139,14 @@ public final class StreamListener {
     }
   }
 
-  private func accepted(_ connection: Int32) {
+  /// Makes it a stream. False if that cannot be: then it is closed, and we rest.
+  private func accepted(_ connection: Int32) -> Bool {
     do throws(LoopFault) {
       onConnection(path == nil ? try ByteStream(acceptedTCP: connection) : try ByteStream(descriptor: connection))
+      return true
     } catch {
       rest(error)
+      return false
     }
   }
 

@@ -238,6 +238,8 @@ extension MessageHub {
     self.limits = limits
     self.limits.window = window
     self.limits.answerWindow = answerWindow
+    // What fills a mailbox under the old bound may leave room under the new one.
+    for seat in seats.indices { returnOwed(to: seat) }
   }
 
   /// Takes over changed roles of people's own workers.

@@ -85,11 +85,13 @@ extension MessageHub {
   }
 
   private mutating func sendCredit(_ credit: Credit, for index: Int, actions: inout [HubAction]) {
-    let header = deliveries[index].header
-    let seat = deliveries[index].receiverSeat
-    let announcement = FrameHeader(
-      type: .credit, destination: seats[seat].endpoint, source: header.source, re: header.id, attempt: header.attempt,
-      method: header.method, trace: header.trace, payloadByteCount: 16)
-    actions.append(.send(seat: seat, header: announcement, payload: .stored(credit.payload)))
+    // All of it, not its header alone: of that, Swift 6.3.1 reads fields after the access is over if the subscript is not
+    // inlined, as in the fuzz build, where they are freed by then.
+    let delivery = deliveries[index]
+    let seat = delivery.receiverSeat
+    let header = FrameHeader(
+      type: .credit, destination: seats[seat].endpoint, source: delivery.header.source, re: delivery.header.id,
+      attempt: delivery.attempt, method: delivery.header.method, trace: delivery.header.trace, payloadByteCount: 16)
+    actions.append(.send(seat: seat, header: header, payload: .stored(credit.payload)))
   }
 }

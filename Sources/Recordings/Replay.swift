@@ -152,8 +152,11 @@ public struct Replay: Sendable {
   /// The program closed its bus, or ended; `how` says it in words.
   public mutating func programEnded(_ how: String) -> [Action] {
     guard deadline != nil else { return [] }
-    guard let index = isDealtWith.firstIndex(of: false) else { return finish(.identical) }
-    return finish(.different, difference(at: index, nil, "the program has ended: \(how)"))
+    if let index = isDealtWith.firstIndex(of: false) {
+      return finish(.different, difference(at: index, nil, "the program has ended: \(how)"))
+    }
+    guard cursor < frames.count else { return finish(.identical) }
+    return finish(.different, difference(at: cursor, nil, "the program has ended before this was sent: \(how)"))
   }
 
   /// The deadline has passed.

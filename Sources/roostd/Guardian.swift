@@ -19,17 +19,13 @@ final class Guardian {
   init(shim: String, instance: String) throws {
     let pipe = try Descriptors.pipe()
     defer { Descriptors.close(pipe.first) }
+    // From here on it is `deinit` that closes it, which also runs when the child cannot be started.
     descriptor = pipe.second
-    do {
-      child = try ChildProcess(
-        path: shim, arguments: ["--guard", "--instance", instance, "--grace", "\(Self.graceMilliseconds)"],
-        environment: [], descriptors: [nil, nil, 2, pipe.first]
-      ) { [weak self] _ in
-        self?.ended()
-      }
-    } catch {
-      Descriptors.close(pipe.second)
-      throw error
+    child = try ChildProcess(
+      path: shim, arguments: ["--guard", "--instance", instance, "--grace", "\(Self.graceMilliseconds)"],
+      environment: [], descriptors: [nil, nil, 2, pipe.first]
+    ) { [weak self] _ in
+      self?.ended()
     }
   }
 

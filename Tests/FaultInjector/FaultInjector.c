@@ -124,6 +124,14 @@ int __open64_2(const char *path, int flags) {
   return fails(ROOST_OPEN) ? -1 : real(path, flags);
 }
 
+// Whoever closes a descriptor twice closes another thread's the next time.
+int close(int descriptor) {
+  REAL(close);
+  int result = real(descriptor);
+  if (result < 0 && errno == EBADF && faults) __atomic_add_fetch(&faults[ROOST_CLOSE].hits, 1, __ATOMIC_RELEASE);
+  return result;
+}
+
 pid_t fork(void) {
   REAL(fork);
   return fails(ROOST_FORK) ? -1 : real();

@@ -71,6 +71,8 @@ private struct Play {
   private static func limits(_ choices: inout Choices) -> HubLimits {
     var limits = HubLimits()
     limits.window = Window(frames: 1 + UInt64(choices.below(12)), bytes: 1 + UInt64(choices.byte()) * 4)
+    // Made of the window, not chosen: the seeds mean what they meant.
+    limits.answerWindow = Window(frames: 1 + limits.window.frames / 3, bytes: 1 + limits.window.bytes / 8)
     limits.mailboxFrames = 1 + choices.below(8)
     limits.mailboxBytes = 1 + choices.byte() * 2
     limits.clientMailboxFrames = 1 + choices.below(6)
@@ -155,8 +157,10 @@ private struct Play {
     let window = window()
     do {
       let serves = try model.hub.register(methods: names, of: role).numbers
-      model.hub.joinWorker(seat, serves: serves, window: window)
+      let knowsAnswerCredit = seat % 2 == 1
+      model.hub.joinWorker(seat, serves: serves, window: window, knowsAnswerCredit: knowsAnswerCredit)
       model.parties[seat] = party(window, isReady: false)
+      model.parties[seat]?.knowsAnswerCredit = knowsAnswerCredit
     } catch {
       // The role may not serve these any more: roostd refuses it at the door.
     }

@@ -45,6 +45,8 @@ struct Held {
   var payload: [UInt8]
   /// Parts of the answer that went out.
   var parts = 0
+  /// What the hub has said may be sent of the answer, beyond the first window.
+  var granted = Credit(frames: 0, bytes: 0)
 }
 
 /// What a connection knows.
@@ -57,6 +59,7 @@ struct Party {
 
   var isCut = false
   var isReady = false
+  var knowsAnswerCredit = false
   var lastId: UInt64 = 0
   var allowed: Credit
   var sent = Credit(frames: 0, bytes: 0)
@@ -174,6 +177,7 @@ final class HubModel {
   }
 
   static func answer(to mail: Held) -> [UInt8] { bytes(number(in: mail.payload)) + bytes(mail.parts) }
+  static let partByteCount: UInt64 = 8
 
   /// What a worker sends that must reach nobody.
   static let forgery = [UInt8](repeating: 0xEE, count: 8)
@@ -225,6 +229,10 @@ final class HubModel {
     switch header.type {
     case .credit:
       let credit = payload.withUnsafeBytes { Credit($0) } ?? Credit(frames: 0, bytes: 0)
+      if header.re != 0 {
+        grant(credit, header, &party)
+        break
+      }
       require(
         credit.frames >= party.allowed.frames && credit.bytes >= party.allowed.bytes, "credit is never taken back")
       party.allowed = credit
@@ -233,6 +241,25 @@ final class HubModel {
     default: party.inbox.append(Held(header: header, payload: payload))
     }
     parties[seat] = party
+  }
+
+  /// CREDIT for one answer: only to those who know it, of a request they have, and never for parts that did not come.
+  private func grant(_ credit: Credit, _ header: FrameHeader, _ party: inout Party) {
+    require(party.knowsAnswerCredit, "\(header) is CREDIT that its receiver knows nothing of")
+    let isMeant = { (mail: Held) in
+      mail.header.type == .request && mail.header.id == header.re && mail.header.source == header.source
+        && mail.header.attempt == header.attempt
+    }
+    guard let index = party.hand.firstIndex(where: isMeant) else {
+      return require(false, "\(header) is CREDIT for an answer that is not being given")
+    }
+    let (before, window) = (party.hand[index].granted, hub.limits.answerWindow)
+    require(credit.frames > before.frames && credit.bytes >= before.bytes, "\(header): \(credit) after \(before)")
+    let parts = UInt64(party.hand[index].parts)
+    require(
+      credit.frames <= parts + window.frames && credit.bytes <= parts * Self.partByteCount + window.bytes,
+      "\(header): \(credit) after \(parts) parts with \(window)")
+    party.hand[index].granted = credit
   }
 
   private func settle(_ header: FrameHeader, _ party: inout Party) {

@@ -169,6 +169,23 @@ import Testing
     bench.checkAccounts()
   }
 
+  @Test("A reload that gives clients more room gives one that was kept back its credit")
+  func moreRoom() throws {
+    var limits = HubLimits()
+    limits.clientMailboxFrames = 4
+    let bench = HubBench(limits: limits)
+    let worker = bench.worker(knowsAnswerCredit: true)
+    let deaf = deafClient(bench)
+    bench.request("stream", from: deaf, method: .query)
+    bench.stream(try #require(bench.take(worker)), atMost: 6, from: worker)
+    bench.request("other", from: deaf, method: .query)
+    #expect(bench.hub.seats[deaf].owed.frames == 1)
+    limits.clientMailboxFrames = 100
+    bench.hub.adopt(limits: limits)
+    #expect(bench.hub.seats[deaf].owed.frames == 0)
+    bench.checkAccounts()
+  }
+
   @Test("With the pool full an answer to a client that takes nothing is given up, and the worker's other streams go on")
   func givenUp() throws {
     var limits = HubLimits()

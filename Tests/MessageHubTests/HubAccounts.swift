@@ -17,6 +17,9 @@ extension MessageHub {
       for entries in [seat.answers, seat.mailbox] { pool += entries.reduce(0) { $0 + $1.payload.storedByteCount } }
     }
     for index in deliveries.indices(where: { _ in true }) { pool += deliveries[index].payload.storedByteCount }
+    for (index, credit) in waitingParts() where deliveries[index].parts.waiting != credit {
+      found.append("of answer \(index) wait \(credit), not \(deliveries[index].parts.waiting)")
+    }
     if keptByteCount != pool { found.append("\(keptByteCount) bytes are said to be kept, and \(pool) are") }
     for (number, group) in ackGroups {
       let copies = deliveries.indices { $0.ackGroup == number }
@@ -56,6 +59,20 @@ extension MessageHub {
       if !isBare { found.append("seat \(seat.index) is not done: \(report(seat.index))") }
     }
     return found
+  }
+
+  /// The parts of each open answer that wait for its caller.
+  private func waitingParts() -> [Int: Credit] {
+    var waiting: [Int: Credit] = [:]
+    for index in deliveries.indices(where: { _ in true }) { waiting[index] = Credit(frames: 0, bytes: 0) }
+    for seat in seats {
+      for entry in seat.answers
+      where entry.answers >= 0 && deliveries.holds(entry.answers, serial: entry.answersSerial) {
+        waiting[entry.answers]?.frames += 1
+        waiting[entry.answers]?.bytes += UInt64(entry.payloadByteCount)
+      }
+    }
+    return waiting
   }
 
   /// Credit of the seat's present connection that the hub holds, frame by frame.

@@ -1,6 +1,7 @@
 import Contracts
 import Frames
 import Glibc
+import LinuxSystem
 import TestSupport
 import Testing
 
@@ -69,6 +70,21 @@ extension ProcessTests {
       }
     }
 
+    @Test("Promise 6: a guardian that cannot be started is told, and costs nobody a descriptor")
+    func noGuardian() throws {
+      try Self.withFaults { roost, faults in
+        let guardian = try #require(
+          ProcessTable.children(of: roost.daemon.pid).first { $0.name.hasPrefix("roost-") && $0.state != .ended })
+        let descriptors = roost.descriptorCount
+        faults.fail(.fork, with: EAGAIN)
+        kill(guardian.process, SIGKILL)
+        try awaitSoon("roostd tells of it") {
+          roost.lines("roostd.out").contains { $0.contains("no guardian can be started") }
+        }
+        #expect(roost.descriptorCount <= descriptors)
+      }
+    }
+
     @Test("Promise 6: logs that cannot be written are told once, and cost neither answers nor the processor")
     func fullDisk() throws {
       try Self.withFaults { roost, faults in
@@ -97,6 +113,7 @@ extension ProcessTests {
         try body(roost, faults)
         faults.end()
         #expect(!roost.daemon.hasEnded())
+        #expect(faults.hits(.close) == 0, "no descriptor is closed twice")
       }
     }
 

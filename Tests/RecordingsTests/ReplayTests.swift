@@ -72,6 +72,16 @@ struct ReplayTests {
     #expect(bench.report?.comparedCount == 4 && bench.report?.playedCount == 3)
   }
 
+  @Test("is no replay of what a program that ends early was not sent, although all that was recorded of it has come")
+  func endsEarly() throws {
+    var bench = try ReplayBench(Samples.start + [(.toWorker, Samples.request(5), "a")], isPaced: true)
+    bench.start()
+    bench.perform(bench.replay.programEnded("exit code 1"))
+    #expect(bench.report?.outcome == .different && bench.report?.playedCount == 0)
+    #expect(bench.report?.difference?.frame == 2)
+    #expect(bench.report?.difference?.reason.contains("exit code 1") == true)
+  }
+
   @Test("takes answers to different requests in any order, and the parts of one in theirs")
   func strands() throws {
     let script: [(RecordedFrame.Direction, FrameHeader, String)] =

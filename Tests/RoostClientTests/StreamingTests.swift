@@ -130,6 +130,40 @@ import Testing
     }
   }
 
+  @Test("A part that is too long gives its place in the answer's window to the one behind it")
+  func partTooLong() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      var limits = HubLimits()
+      limits.answerWindow = Window(frames: 1, bytes: 1 << 20)
+      let hub = try FakeHub(path: directory.path + "/roost.sock", limits: limits)
+      let worker = try await open(hub, name: "streamer", role: "example", methods: ["example.stream"])
+      var sentCount = 0
+      var refusals: [Refusal] = []
+      worker.onRequest = { request in
+        #expect(request.sendNow(part: BusPayload(Array("0".utf8))), "the window has room for one")
+        for part in [BusPayload(Array(repeating: 0, count: 1 << 20)), BusPayload(Array("1".utf8))] {
+          EventLoopActor.task {
+            do throws(Refusal) {
+              try await request.send(part: part)
+              sentCount += 1
+            } catch { refusals.append(error) }
+          }
+        }
+      }
+      worker.start()
+      worker.sendReady()
+      let client = try await open(hub, name: "app")
+      client.start()
+      _ = try await client.ask("example.stream")
+      try await eventually("the part behind it goes out") { sentCount == 1 }
+      #expect(refusals.map(\.code) == [.badRequest])
+      client.leave()
+      worker.leave()
+      hub.stop()
+    }
+  }
+
   @Test("Parts of many senders go out in the order in which they were given, whoever waits")
   func order() async throws {
     let directory = try TemporaryDirectory()

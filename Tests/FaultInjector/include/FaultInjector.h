@@ -17,6 +17,7 @@ enum roost_faulty_call {
   ROOST_SOCKET_PAIR,   // socketpair
   ROOST_WAIT_EVENTS,   // epoll_wait, epoll_pwait
   ROOST_WATCH,         // epoll_ctl when it adds
+  ROOST_CLOSE,         // close of what is not open: not made to fail, only counted
   ROOST_FAULTY_CALL_COUNT
 };
 
