@@ -224,10 +224,11 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "EventIndexTests", dependencies: ["EventIndex", "Cryptography", "Nostr", "TestSupport"],
+      name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "EventArchiveTests", dependencies: ["EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
+      name: "EventArchiveTests",
+      dependencies: ["Clocks", "EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "EventGateTests",

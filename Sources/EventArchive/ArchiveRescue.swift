@@ -25,7 +25,7 @@ extension EventArchive {
 
   /// Opens the archive; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what can be read.
   ///
-  /// Waits on this thread: about 50 µs for each event of a damaged file.
+  /// Waits on this thread: every event of a damaged file is verified again.
   ///
   /// - Parameters:
   ///   - settings: how it is opened.

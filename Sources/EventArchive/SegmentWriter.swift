@@ -15,7 +15,7 @@ struct SegmentWriter: Sendable {
   private var postingIndex = 0
   private var idIndex = 0
 
-  /// Rows written in one transaction: some ten milliseconds.
+  /// Rows written in one transaction, so that no other waits for more.
   static let sliceRowCount = 4_000
 
   init(number: Int64, _ generation: ArchiveMemory.Generation, lastSeq: Int64) {

@@ -10,7 +10,7 @@ public import Cryptography
 // What is refused is what two readers could read in two ways: a key twice, a lone surrogate, broken UTF-8, a number that
 // is not written in plain digits. What is only unusual (white space, other keys, escapes that need not be) is read.
 //
-// Rejected: JSONDecoder (40 times slower, see docs/benchmarks.md); an event of owned strings on this path (six allocations
+// Rejected: JSONDecoder (25 times slower, see docs/benchmarks.md); an event of owned strings on this path (six allocations
 // for an event whose id we have already).
 
 /// An event's fields, as values where they are small and as places in its text where they are not. Nothing is verified:

@@ -1,3 +1,4 @@
+import Clocks
 import Cryptography
 import EventArchive
 import Nostr
@@ -113,13 +114,13 @@ struct Model {
 
 /// Events over so few values that they meet, and refer to each other.
 struct World {
-  var random: SplitMix
+  var random: SeededGenerator
   var now: Int64 = 100
   private let segmentEventCount: Int
   private var made: [UnsignedEvent] = []
 
   init(_ seed: UInt64) {
-    random = SplitMix(seed)
+    random = SeededGenerator(seed: seed)
     segmentEventCount = 4 + random.below(20)
   }
 
@@ -165,19 +166,7 @@ struct World {
   }
 }
 
-/// The same seed, the same numbers.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension SeededGenerator {
+  /// A number from 0 up to a bound.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

@@ -1,3 +1,4 @@
+import Clocks
 import Cryptography
 import EventIndex
 import Nostr
@@ -65,9 +66,9 @@ import Testing
 
 /// Filters and events over so few values that they often meet.
 struct IndexGenerator {
-  var random: SplitMix
+  var random: SeededGenerator
 
-  init(_ seed: UInt64) { random = SplitMix(seed) }
+  init(_ seed: UInt64) { random = SeededGenerator(seed: seed) }
 
   private mutating func octets() -> Octets32 { SHA256.hash([UInt8(random.below(5))]) }
   private mutating func tag() -> IndexedEvent.Tag {

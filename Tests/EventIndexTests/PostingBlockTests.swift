@@ -1,3 +1,4 @@
+import Clocks
 import EventIndex
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @Suite("Blocks of postings") struct PostingBlockTests {
   @Test("A block comes back from its bytes, and from no part of them", arguments: seeds(20))
   func roundTrip(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let extremes: [Int64] = [0, 1, -1, .max, .min, 1_700_000_000]
     let entries = (0..<random.below(129)).map { _ in
       random.below(4) == 0

@@ -1,3 +1,4 @@
+import Clocks
 import EventIndex
 import TestSupport
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @Suite("Postings in memory") struct PostingMemoryTests {
   @Test("What was added is found under its term, newest first", arguments: seeds(20))
   func model(seed: UInt64) {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var memory = PostingMemory()
     var model: Set<Posting> = []
     var seq: Int64 = 0
@@ -33,19 +34,7 @@ import Testing
   }
 }
 
-/// The same seed, the same numbers.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
+extension SeededGenerator {
+  /// A number from 0 up to a bound.
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

@@ -1,20 +1,14 @@
+import Clocks
 import Cryptography
 import Nostr
 
 /// Events as strange as NIP-01 allows, written in the strangest JSON that means the same.
 struct EventGenerator {
-  private var state: UInt64
+  private var random: SeededGenerator
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-  /// SplitMix64: the same seed, the same events.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
+  mutating func next() -> UInt64 { random.next() }
 
   mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
   mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }

@@ -55,7 +55,7 @@ public enum NIP44Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 /// What two people's payloads are encrypted with, the same from either side and for ever (NIP-44): as worth hiding as a secret
-/// key. Making one costs about 60 µs, so who decrypts many of one author's keeps it.
+/// key. Making one costs more than a verification, so who decrypts many of one author's keeps it.
 public struct ConversationKey: Sendable {
   let memory: SecretMemory
 
