@@ -29,6 +29,11 @@ def result(figure, program, unit, rounds, **more):
             "median": round(statistics.median(rounds), 3), **more}
 
 
+def percentile(values, share):
+    """The smallest value that this share of them does not exceed."""
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
 def write(results, file):
     """Appends results to an open file, one line each."""
     for line in results:

@@ -60,12 +60,13 @@ def child_named(parent, name):
 
 
 @contextlib.contextmanager
-def running(workers=""):
-    """roostd with the role `bench` and these workers."""
+def running(workers="", state=None):
+    """roostd with the role `bench` and these workers; `state` is a directory that outlives it."""
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as name:
         folder = pathlib.Path(name)
         config = folder / "supervisor.conf"
-        config.write_text(f'[supervisor]\nprogram-directories = ["{measure.PRODUCTS}"]\n{ROLE}{workers}')
+        settings = f'program-directories = ["{measure.PRODUCTS}"]\nstate-directory = "{state or folder / "state"}"\n'
+        config.write_text(f"[supervisor]\n{settings}{ROLE}{workers}")
         config.chmod(0o600)
         with (folder / "output").open("wb") as output:
             process = subprocess.Popen(

@@ -8,8 +8,8 @@ import Nostr
 //
 //     event-bench EVENTS.jsonl [ROUNDS]
 //
-// One thread. Rounds of the four go in turn. Prints one line of JSON: for each an array of nanoseconds of processor time for
-// one event, and the mean length of an event.
+// Rounds of all go in turn. Prints one line of JSON: for each an array of nanoseconds of processor time for one event, on one
+// thread; verified by one thread and by two at once, nanoseconds of wall-clock time; and the mean length of an event.
 
 /// What a Swift program would write without the scanner.
 struct PlainEvent: Decodable {
@@ -59,6 +59,34 @@ func measure(_ lines: [[UInt8]], _ eventCount: Int, _ body: ([UInt8]) -> Bool) -
   return Double(end - start) / Double(count)
 }
 
+/// Verifies `count` events as a thread of the store's pool does, with a verifier and keys of its own.
+@Sendable func verify(_ lines: [[UInt8]], _ count: Int) {
+  let verifier = EventVerifier()
+  var keys: [PublicKey: ParsedPublicKey] = [:]
+  let isSound = (0..<count).allSatisfy { number in
+    lines[number % lines.count].withUnsafeBytes { bytes in
+      do throws(EventFault) {
+        let event = try ScannedEvent(bytes)
+        let key = keys[event.pubkey] ?? ParsedPublicKey(event.pubkey)
+        keys[event.pubkey] = key
+        return verifier.fault(of: event, in: bytes, key: key) == nil
+      } catch { return false }
+    }
+  }
+  precondition(isSound, "every event of the file is valid")
+}
+
+/// Nanoseconds of wall-clock time for one event, when so many threads verify at once.
+func verifyTogether(_ lines: [[UInt8]], threads: Int) async -> Double {
+  let count = 10_000
+  let clock = ContinuousClock()
+  let start = clock.now
+  await withTaskGroup { group in
+    for _ in 0..<threads { group.addTask { verify(lines, count / threads) } }
+  }
+  return (clock.now - start) / .nanoseconds(1) / Double(count)
+}
+
 guard CommandLine.arguments.count > 1 else {
   print("usage: event-bench EVENTS.jsonl [ROUNDS]")
   exit(2)
@@ -94,6 +122,8 @@ for _ in 0..<rounds {
       keys[event.pubkey] = key
       return line.withUnsafeBytes { verifier.fault(of: event, in: $0, key: key) } == nil
     })
+  figures["verifyOne", default: []].append(await verifyTogether(lines, threads: 1))
+  figures["verifyTwo", default: []].append(await verifyTogether(lines, threads: 2))
 }
 let parts = figures.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }
 let length = Double(lines.reduce(0) { $0 + $1.count }) / Double(lines.count)

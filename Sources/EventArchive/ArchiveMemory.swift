@@ -24,6 +24,8 @@ struct ArchiveMemory: Sendable {
     var number: Int64
     var firstSeq: Int64
     var lastSeq: Int64
+    /// The oldest and the newest `created_at` in it: a query for the newest opens it when its walk comes that far.
+    var times: ClosedRange<Int64>
   }
 
   /// The seq of an id that is not in a segment.

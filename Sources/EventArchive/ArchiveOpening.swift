@@ -68,11 +68,26 @@ struct ArchiveOpening: Sendable {
     let statement = try session.statement("SELECT number, firstSeq, lastSeq FROM segment ORDER BY number")
     var segments: [ArchiveMemory.Segment] = []
     while try statement.step() {
+      let number = statement.number(0)
       segments.append(
         ArchiveMemory.Segment(
-          number: statement.number(0), firstSeq: statement.number(1), lastSeq: statement.number(2)))
+          number: number, firstSeq: statement.number(1), lastSeq: statement.number(2), times: try times(number, session)))
     }
     return segments
+  }
+
+  /// From when to when a segment has postings; every event has one under "everything". The newest stands first in the last block,
+  /// the oldest is the key of the first one.
+  private static func times(_ segment: Int64, _ session: StorageSession) throws -> ClosedRange<Int64> {
+    var newest = SegmentCursor(segment: segment, term: TermMaker.everything, since: .min, until: .max)
+    let statement = try session.statement(
+      "SELECT oldest FROM posting WHERE segment = ? AND term = ? ORDER BY oldest, block LIMIT 1")
+    statement.bind(segment, at: 1)
+    statement.bind(Int64(bitPattern: TermMaker.everything), at: 2)
+    guard let last = try newest.next(session), try statement.step() else { return .min ... .max }
+    defer { statement.reset() }
+    let first = statement.number(0)
+    return first <= last.time ? first...last.time : .min ... .max
   }
 
   /// Reads the events that are in no segment. Returns the last seq.

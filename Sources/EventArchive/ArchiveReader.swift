@@ -49,19 +49,8 @@ struct ArchiveReader {
 
   private func accepts(_ event: StoredEvent, _ filter: Filter, _ position: QueryPosition?, _ now: Int64) -> Bool {
     if let position, !position.precedes(event.position) { return false }
-    return filter.matches(event.indexed) && !isExpired(event, now)
+    return filter.matches(event.indexed) && !event.isExpired(now)
   }
-
-  func isExpired(_ event: StoredEvent, _ now: Int64) -> Bool {
-    guard event.json.firstRange(of: Self.expirationName) != nil else { return false }
-    return event.json.withUnsafeBytes { bytes in
-      do throws(EventFault) {
-        return try ScannedEvent(bytes).expiration(in: bytes).map { $0 <= now } ?? false
-      } catch { return false }
-    }
-  }
-
-  private static let expirationName = Array("\"expiration\"".utf8)
 
   /// The seq of an id that is stored.
   func seq(of id: EventID) throws -> Int64? {
@@ -84,7 +73,8 @@ struct ArchiveReader {
     defer { statement.reset() }
     return try statement.withBytes(0) { bytes in
       do throws(EventFault) {
-        return StoredEvent(seq: seq, json: Array(bytes), indexed: IndexedEvent(try ScannedEvent(bytes), in: bytes))
+        let scanned = try ScannedEvent(bytes)
+        return StoredEvent(seq: seq, bytes, scanned, IndexedEvent(scanned, in: bytes))
       } catch {
         throw StorageFault(.corrupt, path: session.path, "event \(seq) cannot be read: \(error)")
       }
@@ -92,7 +82,8 @@ struct ArchiveReader {
   }
 }
 
-/// Walks backwards in time through all postings of some terms, wherever they are.
+/// Walks backwards in time through all postings of some terms, wherever they are. A segment is opened when the walk comes to
+/// its newest event: to open it costs a search for each term, and most queries end before most segments.
 private struct PostingWalk {
   private enum Source {
     case memory(PostingCursor)
@@ -107,18 +98,25 @@ private struct PostingWalk {
     static func == (left: Head, right: Head) -> Bool { left.entry.time == right.entry.time }
   }
 
+  private let terms: [UInt64]
+  private let since: Int64
+  private let until: Int64
   private var sources: [Source] = []
   private var heads = Heap<Head>()
+  /// Segments that are not open yet, the newest last.
+  private var closed: [ArchiveMemory.Segment]
 
   init(_ terms: [UInt64], _ filter: Filter, until position: Int64?, _ reader: ArchiveReader) throws {
+    self.terms = terms
     let since = filter.since ?? .min
     let until = min(filter.until ?? .max, position ?? .max)
+    (self.since, self.until) = (since, until)
+    closed = reader.memory.segments
+      .filter { $0.times.upperBound >= since && $0.times.lowerBound <= until }
+      .sorted { $0.times.upperBound < $1.times.upperBound }
     for term in terms {
       for generation in reader.memory.generations {
         sources += generation.postings.cursors(term: term, since: since, until: until).map { .memory($0) }
-      }
-      for segment in reader.memory.segments {
-        sources.append(.segment(SegmentCursor(segment: segment.number, term: term, since: since, until: until)))
       }
     }
     for source in sources.indices { try pull(source, reader.session) }
@@ -126,6 +124,7 @@ private struct PostingWalk {
 
   /// The events of the next second that has any, each once; nil at the end.
   mutating func nextSecond(_ session: StorageSession) throws -> [Int64]? {
+    try open(session)
     guard let first = heads.max else { return nil }
     var seqs: [Int64] = []
     while let head = heads.max, head.entry.time == first.entry.time {
@@ -134,6 +133,17 @@ private struct PostingWalk {
       try pull(head.source, session)
     }
     return seqs.count == 1 ? seqs : Array(Set(seqs))
+  }
+
+  /// Opens the segments that may have something as new as what is at hand.
+  private mutating func open(_ session: StorageSession) throws {
+    while let segment = closed.last, segment.times.upperBound >= heads.max?.entry.time ?? .min {
+      closed.removeLast()
+      for term in terms {
+        sources.append(.segment(SegmentCursor(segment: segment.number, term: term, since: since, until: until)))
+        try pull(sources.count - 1, session)
+      }
+    }
   }
 
   private mutating func pull(_ source: Int, _ session: StorageSession) throws {

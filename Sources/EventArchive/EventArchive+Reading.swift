@@ -133,11 +133,12 @@ extension ArchiveReader {
     _ statement: StorageStatement, _ seq: Int64, _ filters: [FilterMatcher], now: Int64
   ) throws -> StoredEvent? {
     let event = try statement.withBytes(1) { bytes -> StoredEvent? in
-      let indexed = IndexedEvent(try ScannedEvent(bytes), in: bytes)
+      let scanned = try ScannedEvent(bytes)
+      let indexed = IndexedEvent(scanned, in: bytes)
       guard filters.contains(where: { $0.matches(indexed) }) else { return nil }
-      return StoredEvent(seq: seq, json: Array(bytes), indexed: indexed)
+      return StoredEvent(seq: seq, bytes, scanned, indexed)
     }
-    return event.flatMap { isExpired($0, now) ? nil : $0 }
+    return event.flatMap { $0.isExpired(now) ? nil : $0 }
   }
 
   /// Counts what a filter matches, and tells the seq of each.

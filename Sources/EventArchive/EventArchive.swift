@@ -154,7 +154,8 @@ public final class EventArchive: Sendable {
       state.memory.generations.removeFirst()
       state.memory.segments.append(
         ArchiveMemory.Segment(
-          number: slice.segment.number, firstSeq: slice.segment.firstSeq, lastSeq: slice.segment.lastSeq))
+          number: slice.segment.number, firstSeq: slice.segment.firstSeq, lastSeq: slice.segment.lastSeq,
+          times: slice.segment.times))
     }
   }
 

@@ -10,6 +10,8 @@ struct SegmentWriter: Sendable {
   let number: Int64
   let firstSeq: Int64
   let lastSeq: Int64
+  /// The oldest and the newest `created_at`.
+  let times: ClosedRange<Int64>
   private let postings: [Posting]
   private let ids: [(term: UInt64, seq: Int64)]
   private var postingIndex = 0
@@ -24,6 +26,8 @@ struct SegmentWriter: Sendable {
     self.lastSeq = lastSeq
     // By signed term, as the table has its keys.
     let sorted = generation.postings.sorted()
+    let times = sorted.lazy.map(\.time)
+    self.times = (times.min() ?? 0)...(times.max() ?? 0)
     let negative = sorted.firstIndex { $0.term > UInt64(Int64.max) } ?? sorted.count
     postings = Array(sorted[negative...] + sorted[..<negative])
     // In the order of the table's keys, which are signed.

@@ -8,9 +8,20 @@ public struct StoredEvent: Sendable {
   public let json: [UInt8]
   /// What filters look at.
   public let indexed: IndexedEvent
+  /// When it is over, seconds since 1970 (NIP-40); nil for never.
+  public let expiration: Int64?
 
   /// Where it stands among the results of a filter.
   public var position: QueryPosition { QueryPosition(time: indexed.createdAt, id: indexed.id) }
+
+  init(seq: Int64, _ bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, _ indexed: IndexedEvent) {
+    self.seq = seq
+    json = Array(bytes)
+    self.indexed = indexed
+    expiration = scanned.expiration(in: bytes)
+  }
+
+  func isExpired(_ now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
 }
 
 /// A place in the order in which filters are answered: newest first, and of one second the lowest id first (NIP-01). The next
