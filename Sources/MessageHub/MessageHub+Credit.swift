@@ -57,8 +57,9 @@ extension MessageHub {
 
   // MARK: Too much unanswered
 
-  /// Whether the credit of a new request stays away until its answer, because the peer has too many open or the hub
-  /// keeps too many bytes.
+  /// Whether the credit of a new request stays away until its answer: because the peer has too many open, because the hub
+  /// keeps too many bytes, or because the request is large. Whoever sends a backfill has no more of it under way than his
+  /// window then, and a receiver's mailbox is not full of it when somebody else has a small question.
   ///
   /// Not the last quarter of a worker's window. With it the worker asks others while it serves a request; were it withheld
   /// too, workers that ask each other in a circle could each wait for an answer that needs another's credit. So that
@@ -67,11 +68,13 @@ extension MessageHub {
   func withholdsCredit(of seat: Int, byteCount: Int) throws(Refusal) -> Bool {
     let openCount = seats[seat].outstanding.count
     let isPoolFull = poolBytes >= limits.poolBytes
-    guard openCount >= limits.outstandingRequests || isPoolFull else { return false }
+    let isLarge = UInt64(byteCount) * Self.largeShare >= seats[seat].window.bytes
+    guard openCount >= limits.outstandingRequests || isPoolFull || isLarge else { return false }
     let (window, withheld) = (seats[seat].window, seats[seat].withheld)
     guard seats[seat].isWorker,
       (withheld.frames + 1) * 4 > window.frames * 3 || (withheld.bytes + UInt64(byteCount)) * 4 > window.bytes * 3
     else { return true }
+    if openCount < limits.outstandingRequests, !isPoolFull { return false }
     guard openCount < Self.nestedFactor * limits.outstandingRequests, !isPoolFull else {
       let why = isPoolFull ? "the hub keeps as many bytes as it may" : "\(openCount) requests are unanswered"
       throw Refusal(
@@ -81,6 +84,8 @@ extension MessageHub {
     return false
   }
 
+  /// A request is large from this part of its sender's window on: 64 KiB of 1 MiB.
+  static let largeShare: UInt64 = 16
   /// A worker's unanswered requests, as a multiple of `outstandingRequests`, from which one more is refused.
   static let nestedFactor = 4
   /// When it makes sense to ask again what was refused as one request too many.
