@@ -2,12 +2,13 @@
 one costs in an empty archive and in a full one."""
 
 import json
-import shutil
+import pathlib
 import subprocess
 import tempfile
 
 import measure
 
+MEASURED = 20_000
 EVENTS = measure.ROOT / "Tests" / "Peers" / "events.jsonl"
 
 
@@ -26,14 +27,21 @@ def run(rounds, stored):
     yield measure.result("verify", "EventVerifier", "events/s", [1e9 / value for value in ours["verify"]])
     yield measure.result("verify", "loop in C", "events/s", [1e9 / value for value in plain["verify"]])
     yield measure.result("verify", "loop in C, keys parsed", "events/s", [1e9 / value for value in plain["verifyParsed"]])
+    one, two = ([1e9 / value for value in ours[name]] for name in ("verifyOne", "verifyTwo"))
+    yield measure.result("verify-two", "two threads", "events/s", two)
+    yield measure.result("verify-two", "one thread", "events/s", one)
     empty, full = [], []
-    for rows, answers in ((0, empty), (stored, full)):
-        folder = tempfile.mkdtemp(prefix="roost-bench-")
-        try:
-            output = subprocess.run([measure.PRODUCTS / "archive-bench", folder, str(rows), "20000"], check=True,
-                                    capture_output=True, text=True).stdout
-            answers.append(json.loads(output.splitlines()[-1])["cpuMicroseconds"])
-        finally:
-            shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
+        large = pathlib.Path(folder) / "large.db"
+        archive_bench("fill", large, stored)
+        for number in range(rounds):
+            for answers, database in ((empty, pathlib.Path(folder) / f"{number}.db"), (full, large)):
+                answers.append(json.loads(archive_bench("store", database, MEASURED)[-1])["cpuMicroseconds"])
     yield measure.result("store-cpu", "full archive", "events/CPU s", [1e6 / value for value in full])
     yield measure.result("store-cpu", "empty archive", "events/CPU s", [1e6 / value for value in empty])
+
+
+def archive_bench(*arguments):
+    """The output of archive-bench, in lines."""
+    command = [measure.PRODUCTS / "archive-bench", *map(str, arguments)]
+    return subprocess.run(command, check=True, capture_output=True).stdout.splitlines()

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 import bus
+import events
 import measure
 import questions
 import roostd
@@ -31,22 +32,16 @@ QUESTIONS = 200
 FILTERS, OBSERVED = 1_000, 5_000
 
 
-def archive_bench(*arguments):
-    """The output of archive-bench, in lines."""
-    command = [measure.PRODUCTS / "archive-bench", *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True).stdout.splitlines()
-
-
-def runs(events):
+def runs(lines):
     """The payloads of store.import for these events."""
-    for start in range(0, len(events), RUN):
-        yield b"".join(RECORD.pack(0, 0, 0, len(event), 1) + event for event in events[start:start + RUN])
+    for start in range(0, len(lines), RUN):
+        yield b"".join(RECORD.pack(0, 0, 0, len(line), 1) + line for line in lines[start:start + RUN])
 
 
-def import_all(client, events):
+def import_all(client, lines):
     """Sends events as fast as credit allows; the answers added up."""
     total, waiting = collections.Counter(), 0
-    queue = collections.deque(runs(events))
+    queue = collections.deque(runs(lines))
     while queue or waiting:
         while queue and client.may_ask():
             client.ask("store.import", queue.popleft(), raw=True)
@@ -57,7 +52,7 @@ def import_all(client, events):
         if kind == bus.RESPONSE and not flags & bus.MORE:
             waiting -= 1
             total.update({name: value for name, value in json.loads(payload).items() if isinstance(value, int)})
-    if total["stored"] != len(events):
+    if total["stored"] != len(lines):
         raise RuntimeError(f"not all was stored: {dict(total)}")
 
 
@@ -76,9 +71,9 @@ def timed(action):
     return time.perf_counter() - start
 
 
-def verify_on_two_cores(events):
+def verify_on_two_cores(path):
     """Signatures a second that two processes in C verify: what nothing that checks them all can exceed."""
-    command = [measure.YARDSTICKS / "verify", events, "1"]
+    command = [measure.YARDSTICKS / "verify", path, "1"]
     with contextlib.ExitStack() as stack:
         processes = [stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE)) for _ in range(2)]
         answers = [json.loads(process.communicate()[0]) for process in processes]
@@ -86,14 +81,14 @@ def verify_on_two_cores(events):
 
 
 @contextlib.contextmanager
-def importing(daemon, events):
+def importing(daemon, lines):
     """Another process that sends these meanwhile; yields a function that tells whether it is done."""
     child = os.fork()
     if child == 0:
         status = 1
         try:
             with bus.connected(daemon.socket) as client:
-                import_all(client, events)
+                import_all(client, lines)
             status = 0
         finally:
             os._exit(status)
@@ -114,12 +109,12 @@ def importing(daemon, events):
         is_done(0)
 
 
-def publish(daemon, client, events, bulk):
+def publish(daemon, client, lines, bulk):
     """Milliseconds of each of one's own events, one after another, as long as a backfill runs; of all, if there is none."""
     latencies = []
     with importing(daemon, bulk) if bulk else contextlib.nullcontext(lambda: False) as is_done:
-        for event in events:
-            latencies.append(1000 * timed(lambda: client.exchange("store.publish", event)))
+        for line in lines:
+            latencies.append(1000 * timed(lambda: client.exchange("store.publish", line)))
             if is_done():
                 break
             time.sleep(PUBLISH_PAUSE)
@@ -128,16 +123,16 @@ def publish(daemon, client, events, bulk):
 
 def observe(daemon, client, lines):
     """Seconds from the first event sent until the last was delivered to the last of 1,000 listeners; the deliveries."""
-    events = [json.loads(line) for line in lines]
-    authors = sorted({event["pubkey"] for event in events})[:400]
-    mentioned = sorted({tag[1] for event in events for tag in event["tags"] if tag[0] == "p"})[:300]
+    sent = [json.loads(line) for line in lines]
+    authors = sorted({event["pubkey"] for event in sent})[:400]
+    mentioned = sorted({tag[1] for event in sent for tag in event["tags"] if tag[0] == "p"})[:300]
     topics = [f"topic{number}" for number in range(300)]
     wanted = [*({"authors": [author], "kinds": [1]} for author in authors), *({"#p": [key]} for key in mentioned),
               *({"#t": [topic]} for topic in topics)]
     if len(wanted) != FILTERS:
         raise RuntimeError(f"{len(wanted)} filters")
     values = collections.Counter(
-        itertools.chain.from_iterable((event["pubkey"], *(tag[1] for tag in event["tags"])) for event in events))
+        itertools.chain.from_iterable((event["pubkey"], *(tag[1] for tag in event["tags"])) for event in sent))
     expected = sum(values[value] for value in (*authors, *mentioned, *topics))
     asked, ends, delivered = 0, 0, 0
     while ends < FILTERS:
@@ -166,15 +161,14 @@ def run(rounds, stored):
         folder = pathlib.Path(name)
         database = folder / "state" / "event-store" / "events.db"
         database.parent.mkdir(parents=True)
-        archive_bench("fill", database, stored)
+        events.archive_bench("fill", database, stored)
         plain = questions.PlainSQLite(folder / "plain.db", database)
-        lines = archive_bench("make", stored, (2 * rounds + 1) * LOAD)
+        lines = events.archive_bench("make", stored, (2 * rounds + 1) * LOAD)
         loads = [lines[start:start + LOAD] for start in range(0, len(lines), LOAD)]
         signed = folder / "signed.jsonl"
         signed.write_bytes(b"\n".join(loads[-1]) + b"\n")
         with store(folder / "state") as (daemon, client, pid):
-            events = questions.sample(client, stored)
-            yield from questions.run(client, plain, events, QUESTIONS)
+            yield from questions.run(client, plain, questions.sample(client, stored), QUESTIONS)
             yield from taken(rounds, client, loads, signed)
             yield measure.result("store-memory", "event-store", "MiB", [private_mebibytes(pid)])
         with store() as (daemon, client, _):
@@ -200,7 +194,7 @@ def published(rounds, daemon, client):
     """How long one's own event takes, alone and beside a backfill."""
     alone, beside = [], []
     for _ in range(rounds):
-        lines = archive_bench("make", 0, LOAD + 2 * PUBLISHED)
+        lines = events.archive_bench("make", 0, LOAD + 2 * PUBLISHED)
         beside += publish(daemon, client, lines[:PUBLISHED], lines[2 * PUBLISHED:])
         alone += publish(daemon, client, lines[PUBLISHED:2 * PUBLISHED], [])
     for share, figure in ((0.5, "publish-p50"), (0.99, "publish-p99")):
@@ -212,7 +206,7 @@ def listened(rounds):
     """What is stored in a second while a thousand filters are observed, and while none is; and what is delivered."""
     with_all, with_none, deliveries = [], [], []
     for _ in range(rounds):
-        lines = archive_bench("make", 0, 2 * OBSERVED)
+        lines = events.archive_bench("make", 0, 2 * OBSERVED)
         with store() as (daemon, client, _):
             with_none.append(OBSERVED / timed(lambda: import_all(client, lines[OBSERVED:])))
             seconds, delivered = observe(daemon, client, lines[:OBSERVED])

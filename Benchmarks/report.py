@@ -31,8 +31,10 @@ def judged(aim, ours, ratio):
     """The aim as text, and the verdict; by how much an aim was missed is part of it."""
     if "atMost" in aim:
         unit = f" {ours['unit']}" if ours else ""
-        text, value, bound = f"≤ {aim['atMost']:,g}{unit}", ours and ours["median"], aim["atMost"]
-        share = None if value is None else value / bound
+        text, share = f"≤ {aim['atMost']:,g}{unit}", ours and ours["median"] / aim["atMost"]
+    elif "atLeast" in aim:
+        unit = f" {ours['unit']}" if ours else ""
+        text, share = f"≥ {aim['atLeast']:,g}{unit}", ours and aim["atLeast"] / max(ours["median"], 1e-9)
     elif "ratioAtMost" in aim:
         text, share = f"≤ {aim['ratioAtMost']:g} ×", None if ratio is None else ratio / aim["ratioAtMost"]
     elif "ratioAtLeast" in aim:

@@ -3,7 +3,7 @@
 
     python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--idle-seconds 20] [--stored N] [--skip hub]
 
-About five minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls on all
+About ten minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls on all
 alike. Results are kept in Benchmarks/results, one file a run.
 """
 
@@ -13,6 +13,7 @@ import time
 
 import events
 import executor
+import gate
 import hub
 import measure
 import report
@@ -26,7 +27,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--idle-seconds", type=float, default=20.0)
     parser.add_argument("--stored", type=int, default=1_000_000, help="events in the full archive")
-    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "restart"])
+    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "gate", "restart"])
     options = parser.parse_args()
 
     measure.build_yardsticks()
@@ -36,6 +37,7 @@ def main():
         "hub": lambda: hub.run(options.rounds, options.seconds),
         "executor": lambda: executor.run(options.rounds),
         "events": lambda: events.run(options.rounds, options.stored),
+        "gate": lambda: gate.run(options.rounds, options.stored),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
     }
     loads = []

@@ -42,7 +42,9 @@ func measure(_ archive: EventArchive, _ count: Int) throws {
   let first = Int(archive.lastSeq)
   let events = (0..<count).map { maker.trusted(first + $0) }
   let began = processorSeconds()
-  for start in stride(from: 0, to: count, by: batch) { try store(events[start..<min(start + batch, count)], in: archive) }
+  for start in stride(from: 0, to: count, by: batch) {
+    try store(events[start..<min(start + batch, count)], in: archive)
+  }
   let microseconds = (processorSeconds() - began) * 1e6 / Double(count)
   let bytes = events.reduce(0) { $0 + $1.json.count } / count
   print("{\"cpuMicroseconds\": \(microseconds), \"byteCount\": \(bytes)}")

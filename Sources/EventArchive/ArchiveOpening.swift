@@ -71,7 +71,8 @@ struct ArchiveOpening: Sendable {
       let number = statement.number(0)
       segments.append(
         ArchiveMemory.Segment(
-          number: number, firstSeq: statement.number(1), lastSeq: statement.number(2), times: try times(number, session)))
+          number: number, firstSeq: statement.number(1), lastSeq: statement.number(2),
+          times: try times(number, session)))
     }
     return segments
   }

@@ -1,6 +1,5 @@
 internal import Cryptography
 internal import EventIndex
-internal import HeapModule
 internal import Nostr
 internal import Storage
 
@@ -21,16 +20,37 @@ struct ArchiveReader {
     switch QueryPlan(filter, maker) {
     case .nothing: return []
     case .ids(let ids): return try query(ids, filter, after: position, limit: limit, now: now)
-    case .terms(let terms):
+    case .terms(let terms, let others):
       var walk = try PostingWalk(terms, filter, until: position?.time, self)
+      var other = others.isEmpty ? nil : try PostingWalk(others, filter, until: position?.time, self)
       var found: [StoredEvent] = []
-      while found.count < limit, let seconds = try walk.nextSecond(session) {
-        var group = try seconds.compactMap { try event($0) }.filter { accepts($0, filter, position, now) }
+      while found.count < limit, let seqs = try nextSeqs(&walk, &other) {
+        var group = try seqs.compactMap { try event($0) }.filter { accepts($0, filter, position, now) }
         group.sort { $0.indexed.id < $1.indexed.id }
         found += group.prefix(limit - found.count)
       }
       return found
     }
+  }
+
+  /// The events of the next second that has any in the walk, and in the other one, each once; nil at the end. Either walk goes at
+  /// once to where the other stands, so that what only one of them has costs little.
+  private func nextSeqs(_ walk: inout PostingWalk, _ other: inout PostingWalk?) throws -> Set<Int64>? {
+    guard other != nil else {
+      guard let second = try walk.second(session) else { return nil }
+      return try walk.take(second, session)
+    }
+    while let second = try walk.second(session), let otherSecond = try other?.second(session) {
+      if second == otherSecond {
+        let seqs = try walk.take(second, session).intersection(other?.take(second, session) ?? [])
+        if !seqs.isEmpty { return seqs }
+      } else if second > otherSecond {
+        try walk.skip(to: otherSecond, session)
+      } else {
+        try other?.skip(to: second, session)
+      }
+    }
+    return nil
   }
 
   private func query(
@@ -79,83 +99,5 @@ struct ArchiveReader {
         throw StorageFault(.corrupt, path: session.path, "event \(seq) cannot be read: \(error)")
       }
     }
-  }
-}
-
-/// Walks backwards in time through all postings of some terms, wherever they are. A segment is opened when the walk comes to
-/// its newest event: to open it costs a search for each term, and most queries end before most segments.
-private struct PostingWalk {
-  private enum Source {
-    case memory(PostingCursor)
-    case segment(SegmentCursor)
-  }
-
-  private struct Head: Comparable {
-    let entry: PostingBlock.Entry
-    let source: Int
-
-    static func < (left: Head, right: Head) -> Bool { left.entry.time < right.entry.time }
-    static func == (left: Head, right: Head) -> Bool { left.entry.time == right.entry.time }
-  }
-
-  private let terms: [UInt64]
-  private let since: Int64
-  private let until: Int64
-  private var sources: [Source] = []
-  private var heads = Heap<Head>()
-  /// Segments that are not open yet, the newest last.
-  private var closed: [ArchiveMemory.Segment]
-
-  init(_ terms: [UInt64], _ filter: Filter, until position: Int64?, _ reader: ArchiveReader) throws {
-    self.terms = terms
-    let since = filter.since ?? .min
-    let until = min(filter.until ?? .max, position ?? .max)
-    (self.since, self.until) = (since, until)
-    closed = reader.memory.segments
-      .filter { $0.times.upperBound >= since && $0.times.lowerBound <= until }
-      .sorted { $0.times.upperBound < $1.times.upperBound }
-    for term in terms {
-      for generation in reader.memory.generations {
-        sources += generation.postings.cursors(term: term, since: since, until: until).map { .memory($0) }
-      }
-    }
-    for source in sources.indices { try pull(source, reader.session) }
-  }
-
-  /// The events of the next second that has any, each once; nil at the end.
-  mutating func nextSecond(_ session: StorageSession) throws -> [Int64]? {
-    try open(session)
-    guard let first = heads.max else { return nil }
-    var seqs: [Int64] = []
-    while let head = heads.max, head.entry.time == first.entry.time {
-      heads.removeMax()
-      seqs.append(head.entry.seq)
-      try pull(head.source, session)
-    }
-    return seqs.count == 1 ? seqs : Array(Set(seqs))
-  }
-
-  /// Opens the segments that may have something as new as what is at hand.
-  private mutating func open(_ session: StorageSession) throws {
-    while let segment = closed.last, segment.times.upperBound >= heads.max?.entry.time ?? .min {
-      closed.removeLast()
-      for term in terms {
-        sources.append(.segment(SegmentCursor(segment: segment.number, term: term, since: since, until: until)))
-        try pull(sources.count - 1, session)
-      }
-    }
-  }
-
-  private mutating func pull(_ source: Int, _ session: StorageSession) throws {
-    let entry: PostingBlock.Entry?
-    switch sources[source] {
-    case .memory(var cursor):
-      entry = cursor.next().map { PostingBlock.Entry(time: $0.time, seq: $0.seq) }
-      sources[source] = .memory(cursor)
-    case .segment(var cursor):
-      entry = try cursor.next(session)
-      sources[source] = .segment(cursor)
-    }
-    if let entry { heads.insert(Head(entry: entry, source: source)) }
   }
 }

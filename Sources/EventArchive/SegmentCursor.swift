@@ -6,7 +6,7 @@ struct SegmentCursor {
   private let segment: Int64
   private let term: Int64
   private let since: Int64
-  private let until: Int64
+  private var until: Int64
   private var entries: [PostingBlock.Entry] = []
   private var index = 0
   /// The block read last, by its key; what comes next stands before it.
@@ -38,6 +38,16 @@ struct SegmentCursor {
       }
       guard try !isOver && readBlock(session) else { return nil }
     }
+  }
+
+  /// Leaves out what is newer than `time`: blocks of newer entries are not read.
+  mutating func skip(to time: Int64) {
+    until = min(until, time)
+    guard time < oldest else { return }
+    // Nothing of the block that was read last is as old.
+    entries = []
+    index = 0
+    (oldest, block) = (time, .max)
   }
 
   private mutating func readBlock(_ session: StorageSession) throws -> Bool {

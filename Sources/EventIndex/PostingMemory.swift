@@ -63,7 +63,7 @@ public struct PostingMemory: Sendable {
   }
 
   /// The first index whose posting comes after every one of this term and time.
-  private static func firstIndex(in run: [Posting], after term: UInt64, _ time: Int64) -> Int {
+  static func firstIndex(in run: [Posting], after term: UInt64, _ time: Int64) -> Int {
     var (low, high) = (0, run.count)
     while low < high {
       let middle = (low + high) / 2
@@ -99,5 +99,10 @@ public struct PostingCursor: Sendable {
     }
     position = 0
     return nil
+  }
+
+  /// Leaves out what is newer than `time`.
+  public mutating func skip(to time: Int64) {
+    position = min(position, PostingMemory.firstIndex(in: run, after: term, time))
   }
 }

@@ -5,19 +5,22 @@ public import Nostr
 ///
 /// A filter names several lists, and the walk needs one of them. The plan takes the one that promises the fewest events, by what
 /// is known of the lists without asking the database: a few authors with their kinds first, then tags, then authors, then
-/// kinds. Every event found is still held against the whole filter.
+/// kinds. A tag that is left is walked beside it, and what stands in both is read: messages of one author to another are
+/// few among all of either. Every event found is still held against the whole filter.
 public enum QueryPlan: Hashable, Sendable {
   /// Nothing can match.
   case nothing
   /// These ids are looked up.
   case ids([EventID])
-  /// The postings under these terms are merged, newest first.
-  case terms([UInt64])
+  /// The postings under these terms are merged, newest first; if there are others, an event stands under one of those too.
+  case terms([UInt64], and: [UInt64])
 
   /// Author and kind are walked together up to this many pairs.
   static let pairCountMaximum = 2_000
   /// Authors and kinds are preferred to tags up to this many pairs.
   static let preferredPairCountMaximum = 16
+  /// Values of a tag that is walked beside the rest, at most: each costs a search in every segment that the walk comes to.
+  static let besideCountMaximum = 16
 
   /// The plan for a filter.
   public init(_ filter: Filter, _ maker: TermMaker) {
@@ -29,19 +32,22 @@ public enum QueryPlan: Hashable, Sendable {
       self = .ids(Self.unique(ids))
       return
     }
+    // By the number of their values; among equals by letter, so that a plan is always the same.
+    var tags = filter.tags.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }[...]
+    func terms(_ tag: (key: TagLetter, value: [TagValue])) -> [UInt64] {
+      Self.unique(tag.value.map { maker.term(tag.key, $0) })
+    }
     let pairCount = (filter.authors?.count ?? 0) * (filter.kinds?.count ?? 1)
-    if filter.authors != nil, pairCount <= Self.preferredPairCountMaximum || filter.tags.isEmpty {
-      self = .terms(Self.authorTerms(filter, maker))
-      return
-    }
-    // The letter with the fewest values; among equals the first, so that a plan is always the same.
-    if let (letter, values) = filter.tags.min(by: { ($0.value.count, $0.key) < ($1.value.count, $1.key) }) {
-      self = .terms(Self.unique(values.map { maker.term(letter, $0) }))
-    } else if let kinds = filter.kinds {
-      self = .terms(Self.unique(kinds.map { maker.term(kind: $0) }))
+    let first: [UInt64]
+    if filter.authors != nil, pairCount <= Self.preferredPairCountMaximum || tags.isEmpty {
+      first = Self.authorTerms(filter, maker)
+    } else if let tag = tags.popFirst() {
+      first = terms(tag)
     } else {
-      self = .terms([TermMaker.everything])
+      first = Self.unique(filter.kinds?.map { maker.term(kind: $0) } ?? [TermMaker.everything])
     }
+    let beside = tags.first.flatMap { $0.value.count <= Self.besideCountMaximum ? terms($0) : nil }
+    self = .terms(first, and: beside ?? [])
   }
 
   private static func authorTerms(_ filter: Filter, _ maker: TermMaker) -> [UInt64] {

@@ -156,7 +156,7 @@ struct World {
     }
     if random.below(2) == 0 { filter.authors = (0..<random.below(3)).map { _ in author() } }
     if random.below(2) == 0 { filter.kinds = (0..<random.below(4)).map { _ in [1, 7, 0, 30_000][random.below(4)] } }
-    if random.below(3) == 0 {
+    for _ in 0..<[0, 0, 0, 0, 1, 2][random.below(6)] {
       let tag = tag()
       if let letter = TagLetter(tag[0]) { filter.tags[letter] = [TagValue(tag[1])] }
     }
