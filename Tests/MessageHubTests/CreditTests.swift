@@ -96,6 +96,26 @@ import Testing
     bench.leave(worker)
   }
 
+  @Test("A large request gives its credit back with its answer, so that a backfill does not fill its receiver's mailbox")
+  func largeRequests() throws {
+    let bench = HubBench()
+    let backfill = bench.client()
+    let app = bench.client()
+    let worker = bench.worker(window: Window(frames: 64, bytes: 4 << 20))
+    let run = String(repeating: "x", count: 600_000)
+    while bench.peers[backfill]!.maySend { bench.request(run, from: backfill) }
+    #expect(bench.heldCredit(of: backfill) == Credit(frames: 2, bytes: 1_200_000))
+    bench.request("small", from: app)
+    #expect(bench.heldCredit(of: app) == Credit(frames: 0, bytes: 0))
+    let taken = bench.takeAll(worker)
+    #expect(taken.count == 3, "nothing stands in the way of the small one")
+    bench.answer(try #require(taken.first), from: worker)
+    #expect(bench.heldCredit(of: backfill) == Credit(frames: 1, bytes: 600_000))
+    #expect(bench.peers[backfill]!.maySend)
+    for request in taken.dropFirst() { bench.answer(request, from: worker) }
+    bench.expectNothingLeft()
+  }
+
   @Test("Beyond its outstanding requests, and with the pool full, a caller's credit comes back with the answers")
   func outstanding() throws {
     var limits = HubLimits()
