@@ -26,14 +26,15 @@ public enum JSONPayload {
   private static func describe(_ error: any Error) -> String {
     guard let error = error as? DecodingError else { return "the JSON cannot be read: \(error)" }
     func place(_ path: [any CodingKey]) -> String {
-      path.isEmpty ? "the JSON" : "'" + path.map(\.stringValue).joined(separator: ".") + "'"
+      let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+      return path.isEmpty ? "the JSON" : "'\(text.hasPrefix(".") ? String(text.dropFirst()) : text)'"
     }
     switch error {
     case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing"
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(word(for: type))"
     case .valueNotFound(let type, let context): return "\(place(context.codingPath)) is null, not \(word(for: type))"
     case .dataCorrupted(let context):
-      return context.codingPath.isEmpty ? "the payload is not JSON" : "\(place(context.codingPath)) has no such value"
+      return context.codingPath.isEmpty ? "the payload is not JSON" : "\(place(context.codingPath)) cannot have this value"
     @unknown default: return "the JSON cannot be read"
     }
   }
@@ -44,6 +45,8 @@ public enum JSONPayload {
     case is Bool.Type: "true or false"
     case is any BinaryInteger.Type: "a whole number in its range"
     case is any BinaryFloatingPoint.Type: "a number"
+    case is any RandomAccessCollection.Type: "a list"
+    case is any ExpressibleByDictionaryLiteral.Type: "an object"
     default: "of the right form"
     }
   }
