@@ -107,8 +107,9 @@ extension RelaySession {
     if case .open = state {
       return WorkFailure(.timedOut, "\(url) was busy with earlier work until the deadline", outcome)
     }
-    let why = lastFailure.isEmpty ? "the connection was not made in time" : lastFailure
-    return WorkFailure(.relayUnreachable, "\(url) could not be reached: \(why)", outcome)
+    let before = lastFailure.isEmpty ? "" : " (the time before: \(lastFailure))"
+    return WorkFailure(
+      .relayUnreachable, "\(url) could not be reached: the connection was not made in time\(before)", outcome)
   }
 
   /// CLOSE for a request that was sent, if there is a connection to send it on.

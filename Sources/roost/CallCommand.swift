@@ -17,7 +17,7 @@ struct Call: LoopCommand {
       is indented; with --json or into a pipe each part is one line. What the worker says meanwhile, such as a relay's \
       NOTICE, goes to standard error. Ctrl-C gives the request up and exits with 130.
 
-        roost call relay.request '{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5}'
+        roost call relay.request '{"relay":"ws://127.0.0.1:7777","limit":5}'
       """)
   @Argument(help: "The method, such as relay.list.")
   var method: String
