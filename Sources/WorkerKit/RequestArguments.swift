@@ -5,7 +5,7 @@ public import Frames
 public import Nostr
 
 extension BusRequest {
-  /// The request's arguments, checked as ``MethodArguments`` says.
+  /// The request's arguments, checked as `MethodArguments` says.
   public func arguments<Arguments: MethodArguments>(
     as type: Arguments.Type = Arguments.self
   ) throws(Refusal) -> Arguments {
