@@ -108,7 +108,7 @@ let package = Package(
     .target(
       name: "WorkerKit",
       dependencies: [
-        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Nostr", "Bus", "Contracts",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ], swiftSettings: strict),
@@ -178,6 +178,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "ContractsTests", dependencies: ["Contracts", "Frames"], swiftSettings: strict),
     .testTarget(
       name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"],
       swiftSettings: strict),

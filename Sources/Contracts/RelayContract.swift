@@ -4,12 +4,15 @@ public import Frames
 
 /// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the very bytes the relay sent; the
 /// terminal answer comes after the relay's EOSE.
-public struct RelayRequest: Codable, Sendable {
+public struct RelayRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5}"#
+
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
   /// NIP-01 filters, as JSON; absent: one filter that matches everything.
   public var filters: [JSONValue]?
-  /// Most events wanted; the connector ends the subscription then.
+  /// Most events wanted, from 0; the connector ends the subscription then.
   public var limit: Int?
 
   /// A request.
@@ -18,6 +21,9 @@ public struct RelayRequest: Codable, Sendable {
     self.filters = filters
     self.limit = limit
   }
+
+  /// A limit below 0.
+  public var objection: String? { negative("limit", limit.map(Int64.init)) }
 }
 
 /// The terminal answer of `relay.request`.
@@ -38,7 +44,11 @@ public struct RelayRequestResult: Codable, Sendable {
 }
 
 /// `relay.publish`: an EVENT to one relay, answered by its OK.
-public struct RelayPublish: Codable, Sendable {
+public struct RelayPublish: MethodArguments {
+  /// How it is asked.
+  public static let example =
+    #"{"relay":"ws://127.0.0.1:7777","event":{"id":"…","pubkey":"…","kind":1,"content":"hello","sig":"…"}}"#
+
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?
   /// The signed event, as JSON.

@@ -25,7 +25,10 @@ public struct SealedSecret: Codable, Sendable, Hashable {
 }
 
 /// `signer.sign`: an event to be signed.
-public struct SignerSign: Codable, Sendable {
+public struct SignerSign: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"account":"alice","event":{"kind":1,"content":"hello"}}"#
+
   /// Who signs.
   public var account: String?
   /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the account's).
@@ -45,7 +48,10 @@ public struct SignerSigned: Codable, Sendable {
 }
 
 /// `signer.authenticate`: the answer to a relay's challenge (NIP-42). The signer makes the event itself.
-public struct SignerAuthenticate: Codable, Sendable {
+public struct SignerAuthenticate: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"account":"alice","relay":"wss://relay.example.com","challenge":"…"}"#
+
   /// Who shows himself.
   public var account: String?
   /// The relay, in its canonical spelling.
@@ -62,7 +68,10 @@ public struct SignerAuthenticate: Codable, Sendable {
 }
 
 /// `signer.nip04.encrypt`, `signer.nip04.decrypt`, `signer.nip44.encrypt`, `signer.nip44.decrypt`.
-public struct SignerCipher: Codable, Sendable {
+public struct SignerCipher: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"account":"alice","peer":"npub1…","text":"hello"}"#
+
   /// Whose key.
   public var account: String?
   /// The other's public key: 64 hexadecimal digits or `npub`.
@@ -89,7 +98,12 @@ public struct SignerText: Codable, Sendable {
 
 /// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each, with the
 /// same `created_at`, so that the rumor's id is the same for all.
-public struct SignerWrap: Codable, Sendable {
+public struct SignerWrap: MethodArguments {
+  /// How it is asked.
+  public static let example =
+    #"{"account":"alice","recipient":"npub1…","rumor":{"kind":14,"content":"hello"},"#
+    + #""relayHint":"wss://relay.example.com","expiration":1800000000,"isEphemeral":false}"#
+
   /// Who speaks.
   public var account: String?
   /// Who is to read it: 64 hexadecimal digits or `npub`.
@@ -126,7 +140,10 @@ public struct SignerWrapped: Codable, Sendable {
 }
 
 /// `signer.unwrap`: a gift wrap to be opened, with all checks of NIP-59.
-public struct SignerUnwrap: Codable, Sendable {
+public struct SignerUnwrap: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"account":"alice","wrap":{"id":"…","pubkey":"…","kind":1059,"content":"…","sig":"…"}}"#
+
   /// For whom it is; else the account that a `p` tag of it names.
   public var account: String?
   /// The gift wrap.
@@ -222,7 +239,10 @@ public struct SignerAccounts: Codable, Sendable {
 }
 
 /// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two keys.
-public struct SignerGenerate: Codable, Sendable {
+public struct SignerGenerate: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"name":"alice","passphrase":{"key":"…","payload":"…"}}"#
+
   /// The account's name.
   public var name: String
   /// Encrypts the stored key; without one it is stored as it is.
@@ -237,7 +257,12 @@ public struct SignerGenerate: Codable, Sendable {
 
 /// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the same
 /// name twice is the same as once.
-public struct SignerImport: Codable, Sendable {
+public struct SignerImport: MethodArguments {
+  /// How it is asked.
+  public static let example =
+    #"{"name":"alice","secret":{"key":"…","payload":"…"},"passphrase":{"key":"…","#
+    + #""payload":"…"}}"#
+
   /// The account's name.
   public var name: String
   /// `nsec1…`, `ncryptsec1…` or 64 hexadecimal digits.
@@ -254,7 +279,10 @@ public struct SignerImport: Codable, Sendable {
 }
 
 /// `signer.unlock`. Answered by the ``SignerAccount``.
-public struct SignerUnlock: Codable, Sendable {
+public struct SignerUnlock: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"account":"alice","passphrase":{"key":"…","payload":"…"}}"#
+
   /// The account; may be left out while one is locked.
   public var account: String?
   /// Its passphrase.
@@ -268,7 +296,10 @@ public struct SignerUnlock: Codable, Sendable {
 }
 
 /// `signer.lock`: forgets the keys until their passphrases are given again. Answered by ``SignerAccounts``.
-public struct SignerLock: Codable, Sendable {
+public struct SignerLock: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"account":"alice"}"#
+
   /// The account; all encrypted ones if left out.
   public var account: String?
 
@@ -277,7 +308,10 @@ public struct SignerLock: Codable, Sendable {
 }
 
 /// `signer.remove`: deletes a stored key for good. Answered by the ``SignerAccount`` that was.
-public struct SignerRemove: Codable, Sendable {
+public struct SignerRemove: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"name":"alice","publicKey":"3bf0…, 64 hexadecimal digits"}"#
+
   /// The account's name.
   public var name: String
   /// Its public key, so that nobody removes another key than the one he means.

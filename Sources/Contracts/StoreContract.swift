@@ -73,10 +73,13 @@ public struct PublishResult: Codable, Sendable, Hashable {
 
 /// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the lowest id
 /// first. Each part of the answer to `store.query` is one event; the terminal answer of both is ``StoreCount``.
-public struct StoreQuery: Codable, Sendable {
+public struct StoreQuery: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"filters":[{"kinds":[1]}],"limit":20}"#
+
   /// NIP-01 filters; each may have its own `limit`.
   public var filters: [JSONValue]
-  /// Most events wanted of all filters together.
+  /// Most events wanted of all filters together, from 0.
   public var limit: Int?
 
   /// A query.
@@ -84,6 +87,9 @@ public struct StoreQuery: Codable, Sendable {
     self.filters = filters
     self.limit = limit
   }
+
+  /// A limit below 0.
+  public var objection: String? { negative("limit", limit.map(Int64.init)) }
 }
 
 /// How many.
@@ -101,7 +107,10 @@ public struct StoreCount: Codable, Sendable, Hashable {
 /// events come as `store.query` gives them; with it those committed after that seq, in that order, so that whoever lost
 /// the connection goes on where he was. Live events come in the order of their seq. Ephemeral ones have no `seq`, and are
 /// the only ones that a caller who does not keep up will miss.
-public struct StoreObserve: Codable, Sendable {
+public struct StoreObserve: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"filters":[{"kinds":[1]}],"afterSeq":0}"#
+
   /// NIP-01 filters; at most ``filterMaximum``.
   public var filters: [JSONValue]
   /// The last seq that the caller has.
@@ -115,6 +124,9 @@ public struct StoreObserve: Codable, Sendable {
     self.filters = filters
     self.afterSeq = afterSeq
   }
+
+  /// A seq below 0.
+  public var objection: String? { negative("afterSeq", afterSeq) }
 }
 
 /// The part of a `store.observe` answer behind the stored events.
@@ -129,7 +141,10 @@ public struct StoredEnd: Codable, Sendable, Hashable {
 }
 
 /// `store.seen`: which relays had an event.
-public struct StoreSeen: Codable, Sendable {
+public struct StoreSeen: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"id":"9f2c…, 64 hexadecimal digits"}"#
+
   /// The event's id, 64 hexadecimal digits.
   public var id: String
 

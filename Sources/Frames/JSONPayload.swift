@@ -18,22 +18,27 @@ public enum JSONPayload {
   public static func decode<Value: Decodable>(
     _ type: Value.Type, from payload: some Sequence<UInt8>
   ) throws(Refusal) -> Value {
-    do { return try JSONDecoder().decode(type, from: Data(payload)) } catch {
-      throw Refusal(.badPayload, describe(error), outcome: .notStarted)
+    let data = Data(payload)
+    do { return try JSONDecoder().decode(type, from: data) } catch {
+      throw Refusal(.badPayload, describe(error, in: data), outcome: .notStarted)
     }
   }
 
-  private static func describe(_ error: any Error) -> String {
+  private static func describe(_ error: any Error, in data: Data) -> String {
     guard let error = error as? DecodingError else { return "the JSON cannot be read: \(error)" }
     func place(_ path: [any CodingKey]) -> String {
-      path.isEmpty ? "the JSON" : "'" + path.map(\.stringValue).joined(separator: ".") + "'"
+      let text = path.map { key in key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)" }.joined()
+      return path.isEmpty ? "the JSON" : "'\(text.hasPrefix(".") ? String(text.dropFirst()) : text)'"
     }
     switch error {
     case .keyNotFound(let key, let context): return "\(place(context.codingPath + [key])) is missing"
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(word(for: type))"
     case .valueNotFound(let type, let context): return "\(place(context.codingPath)) is null, not \(word(for: type))"
     case .dataCorrupted(let context):
-      return context.codingPath.isEmpty ? "the payload is not JSON" : "\(place(context.codingPath)) has no such value"
+      if !context.codingPath.isEmpty { return "\(place(context.codingPath)) cannot have this value" }
+      // A number that does not fit is told by the decoder as if the text were no JSON, and without its place.
+      let isJSON = (try? JSONDecoder().decode(JSONValue.self, from: data)) != nil
+      return isJSON ? "a number in it is not a whole number in its range" : "the payload is not JSON"
     @unknown default: return "the JSON cannot be read"
     }
   }
@@ -44,6 +49,8 @@ public enum JSONPayload {
     case is Bool.Type: "true or false"
     case is any BinaryInteger.Type: "a whole number in its range"
     case is any BinaryFloatingPoint.Type: "a number"
+    case is any RandomAccessCollection.Type: "a list"
+    case is any ExpressibleByDictionaryLiteral.Type: "an object"
     default: "of the right form"
     }
   }

@@ -24,6 +24,14 @@ public struct RawFilters: Hashable, Sendable {
     self.count = count
   }
 
+  /// Filters as they are written, without those that can match nothing; nil when none is left, or more than ``countMaximum``.
+  public init?(matchingSomething filters: [Filter]) {
+    let wanted = filters.filter { !$0.matchesNothing }
+    guard (1...Self.countMaximum).contains(wanted.count) else { return nil }
+    bytes = Array(wanted.map(\.json).joined(separator: [UInt8(ascii: ",")]))
+    count = wanted.count
+  }
+
   private static func scan(_ bytes: UnsafeRawBufferPointer) throws(JSONFault) -> (Range<Int>, Int) {
     var scanner = JSONScanner(bytes)
     if try scanner.peek() == UInt8(ascii: "{") {

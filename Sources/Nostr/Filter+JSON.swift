@@ -69,6 +69,9 @@ extension Filter {
 
   private static let nameByteCountMaximum = 64
 
+  /// The fields a filter may have besides tags, which are `#` and a letter.
+  public static let fieldNames = ["ids", "authors", "kinds", "since", "until", "limit", "search"]
+
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws {
     switch name {
     case "ids":
@@ -76,9 +79,9 @@ extension Filter {
     case "authors":
       authors = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(PublicKey.init)
     case "kinds": kinds = try Self.list(name, "numbers from 0 to 65535", &scanner, Self.kind)
-    case "since": since = try Self.number(name, "a whole number of seconds", &scanner)
-    case "until": until = try Self.number(name, "a whole number of seconds", &scanner)
-    case "limit": limit = Int(try Self.number(name, "a whole number", &scanner))
+    case "since": since = try Self.number(name, "a whole number of seconds since 1970", &scanner)
+    case "until": until = try Self.number(name, "a whole number of seconds since 1970", &scanner)
+    case "limit": limit = Int(try Self.number(name, "a whole number from 0", &scanner))
     case "search": search = try Self.searchText(&scanner)
     default:
       guard name.utf8.first == UInt8(ascii: "#"), let letter = TagLetter(String(name.dropFirst())) else {

@@ -24,12 +24,11 @@ extension RelaySession {
       return receivedEndOfStored(subscription, completeness, at: now)
     case .closed(let subscription, let reason): return receivedClosed(subscription, reason, at: now)
     case .ok(let id, let isAccepted, let reason): return receivedOK(id, isAccepted: isAccepted, reason, at: now)
-    case .notice(let text):
-      counters.notices += 1
-      return remark(.reportNotice(text), at: now)
+    case .notice(let text): return receivedNotice(text, at: now)
     case .authentication(let challenge):
       self.challenge = challenge
-      return remark(.reportChallenge(challenge), at: now)
+      guard let leftOut = challengeBudget.take(limits, at: now) else { return [] }
+      return Self.leftOut(.challenge, leftOut) + [.reportChallenge(challenge)]
     case .count(let subscription, _, _, _), .reconciliation(let subscription, _),
       .reconciliationRefused(let subscription, _, _):
       countUnclaimed(subscription)
@@ -46,9 +45,19 @@ extension RelaySession {
     return countGarbage(at: now)
   }
 
-  private mutating func remark(_ action: SessionAction, at now: Instant) -> [SessionAction] {
-    guard let leftOut = remarks.take(limits, at: now) else { return [] }
-    return leftOut > 0 ? [.reportLeftOut(leftOut), action] : [action]
+  /// Words for people. Some relays answer a REQ that they cannot read so, and in no other way: whoever waits is told.
+  private mutating func receivedNotice(_ text: RelayReason, at now: Instant) -> [SessionAction] {
+    counters.notices += 1
+    notices.note(text, limits)
+    guard let leftOut = noticeBudget.take(limits, at: now) else { return [] }
+    let requests = requests.keys.values.map(\.rawValue).sorted().map { WorkKey.request(RequestKey($0)) }
+    let claims = publishes.all.values.filter { $0.sentAt != nil }.flatMap(\.claims).map(\.key.rawValue).sorted()
+    let work = requests + claims.map { .publish(PublishKey($0)) }
+    return Self.leftOut(.notice, leftOut) + [.reportNotice(text)] + work.map { .passNotice($0, text) }
+  }
+
+  private static func leftOut(_ kind: RemarkKind, _ count: UInt64) -> [SessionAction] {
+    count > 0 ? [.reportLeftOut(kind, count)] : []
   }
 
   private mutating func countGarbage(at now: Instant) -> [SessionAction] {
@@ -74,17 +83,18 @@ extension RelaySession {
     for (key, request) in requests.all.sorted(by: { $0.key.rawValue < $1.key.rawValue })
     where requestExtent == .all || request.subscription != nil {
       _ = requests.remove(key)
-      actions.append(.failRequest(key, failure))
+      actions.append(.failRequest(key, failure.adding(said(since: request.noticeMark))))
     }
     let events = publishes.all.filter { publishExtent == .all || $0.value.sentAt != nil }
-    var claims: [(key: PublishKey, wasSent: Bool)] = []
+    var claims: [(key: PublishKey, failure: WorkFailure)] = []
     for id in events.keys {
       guard let publication = publishes.remove(id) else { continue }
-      claims += publication.claims.map { ($0.key, publication.sentAt != nil) }
+      let outcome: WorkOutcome = publication.sentAt == nil ? .notStarted : .unknown
+      let own = failure.adding(said(since: publication.noticeMark), outcome)
+      claims += publication.claims.map { ($0.key, own) }
     }
     for claim in claims.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let outcome: WorkOutcome = claim.wasSent ? .unknown : .notStarted
-      actions.append(.failPublish(claim.key, WorkFailure(failure.code, failure.message, outcome)))
+      actions.append(.failPublish(claim.key, claim.failure))
     }
   }
 }

@@ -8,6 +8,8 @@ struct Publishes {
     var event: [UInt8]
     let byteCount: Int
     var sentAt: Instant?
+    /// Which NOTICE came before it was sent; nil until then.
+    var noticeMark: NoticeBoard.Mark?
     /// Who waits for the OK, and until when.
     var claims: [(key: PublishKey, deadline: Instant)]
   }
@@ -43,7 +45,8 @@ extension RelaySession {
 
   /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
   ///
-  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`.
+  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An attempt to
+  /// connect that fails meanwhile fails it at once.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, deadline: Instant, at now: Instant
   ) -> [SessionAction] {
@@ -54,6 +57,7 @@ extension RelaySession {
     {
       return [.failPublish(key, WorkFailure(.full, "too many events wait for \(url) already"))]
     }
+    if let failure = unreachableForNow(at: now) { return [.failPublish(key, failure)] }
     publishes.ids[key] = id
     if isKnown {
       publishes.all[id]?.claims.append((key, deadline))
@@ -79,6 +83,7 @@ extension RelaySession {
       publishes.sentByteCount += publication.byteCount
       publishes.all[id]?.event = []
       publishes.all[id]?.sentAt = now
+      publishes.all[id]?.noticeMark = notices.mark
       actions.append(.send(ClientMessage.publish(publication.event)))
     }
   }
@@ -103,12 +108,12 @@ extension RelaySession {
 
   mutating func expirePublishes(at now: Instant, _ actions: inout [SessionAction]) {
     let due = publishes.all.flatMap { id, publication in
-      publication.claims.filter { $0.deadline <= now }.map { (key: $0.key, id: id, wasSent: publication.sentAt != nil) }
+      publication.claims.filter { $0.deadline <= now }.map { (key: $0.key, id: id, mark: publication.noticeMark) }
     }
     for claim in due.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       withdraw(claim.key, from: claim.id)
-      let outcome: WorkOutcome = claim.wasSent ? .unknown : .notStarted
-      actions.append(.failPublish(claim.key, expiry(wasSent: claim.wasSent, outcome)))
+      let outcome: WorkOutcome = claim.mark == nil ? .notStarted : .unknown
+      actions.append(.failPublish(claim.key, expiry(sentAfter: claim.mark, outcome)))
     }
   }
 

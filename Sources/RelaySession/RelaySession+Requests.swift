@@ -10,6 +10,8 @@ struct Requests {
     /// The id it was sent under; nil while it waits.
     var subscription: String?
     var sentAt: Instant?
+    /// Which NOTICE came before it was sent; nil while it waits.
+    var noticeMark: NoticeBoard.Mark?
     var hasEndedStored = false
 
     /// A live request that was sent has no deadline any more.
@@ -41,7 +43,8 @@ extension RelaySession {
 
   /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
-  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE.
+  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE. An
+  /// attempt to connect that fails meanwhile fails it at once.
   public mutating func requestStarted(
     _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, deadline: Instant, at now: Instant
   ) -> [SessionAction] {
@@ -50,6 +53,7 @@ extension RelaySession {
       let message = "\(limits.waitingRequestMaximum) requests wait for \(url) already"
       return [.failRequest(key, WorkFailure(.full, message))]
     }
+    if let failure = unreachableForNow(at: now) { return [.failRequest(key, failure)] }
     requests.all[key] = Requests.Request(filters: filters, mode: mode, deadline: deadline)
     requests.waiting.append(key)
     return settled([], at: now)
@@ -78,6 +82,7 @@ extension RelaySession {
       let subscription = connection.names.next()
       request.subscription = subscription
       request.sentAt = now
+      request.noticeMark = notices.mark
       requests.all[key] = request
       requests.keys[subscription] = key
       actions.append(.send(ClientMessage.request(subscription: subscription, request.filters)))
@@ -90,18 +95,21 @@ extension RelaySession {
     for key in due.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let request = requests.remove(key) else { continue }
       actions += closeMessage(request)
-      actions.append(.failRequest(key, expiry(wasSent: request.subscription != nil, .notStarted)))
+      actions.append(.failRequest(key, expiry(sentAfter: request.noticeMark, .notStarted)))
     }
   }
 
-  /// Why work ran out of time, in the state of now.
-  func expiry(wasSent: Bool, _ outcome: WorkOutcome) -> WorkFailure {
-    if wasSent { return WorkFailure(.timedOut, "\(url) did not answer in time", outcome) }
+  /// Why work ran out of time, in the state of now; the mark is nil if it was not sent.
+  func expiry(sentAfter mark: NoticeBoard.Mark?, _ outcome: WorkOutcome) -> WorkFailure {
+    if mark != nil {
+      return WorkFailure(.timedOut, "\(url) did not answer in time", outcome).adding(said(since: mark))
+    }
     if case .open = state {
       return WorkFailure(.timedOut, "\(url) was busy with earlier work until the deadline", outcome)
     }
-    let why = lastFailure.isEmpty ? "the connection was not made in time" : lastFailure
-    return WorkFailure(.relayUnreachable, "\(url) could not be reached: \(why)", outcome)
+    let before = lastFailure.isEmpty ? "" : " (the time before: \(lastFailure))"
+    return WorkFailure(
+      .relayUnreachable, "\(url) could not be reached: the connection was not made in time\(before)", outcome)
   }
 
   /// CLOSE for a request that was sent, if there is a connection to send it on.
@@ -131,14 +139,14 @@ extension RelaySession {
   }
 
   mutating func receivedClosed(_ subscription: String, _ reason: RelayReason, at now: Instant) -> [SessionAction] {
-    guard let key = requests.keys[subscription] else {
+    guard let key = requests.keys[subscription], let request = requests.remove(key) else {
       countUnclaimed(subscription)
       return []
     }
-    _ = requests.remove(key)
     counters.refusals += 1
     let message = "\(url) closed the subscription\(reason.text.isEmpty ? "" : ": \(reason.text)")"
-    return settled([.failRequest(key, WorkFailure(.closedByRelay, message, reason: reason))], at: now)
+    let failure = WorkFailure(.closedByRelay, message, reason: reason).adding(said(since: request.noticeMark))
+    return settled([.failRequest(key, failure)], at: now)
   }
 
   /// A subscription id without a request: one that has ended, or one that never was.

@@ -21,7 +21,11 @@ public import Nostr
 //
 // What is promised. Each request and each publish ends exactly once: finished, failed or answered. Requests that were sent fail when
 // the connection ends; nothing is repeated behind the caller's back, since only the caller knows what it already has. Those not
-// sent stay and go out on the next connection, until their own deadline. An event without an OK is `unknown`.
+// sent go out on the next connection. An event without an OK is `unknown`.
+//
+// Work waits for one attempt to connect, not for a relay to come back: when the attempt fails, so does the work, with its reason,
+// and while the next one is not allowed yet the last reason is told at once. Whoever asked may wait and ask again, knowing why;
+// silence until the deadline tells nothing. The standing wish goes on trying all the same.
 //
 // Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay does
 // for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
@@ -75,7 +79,10 @@ public struct RelaySession: Sendable {
   var state = State.idle
   var requests = Requests()
   var publishes = Publishes()
-  var remarks = RemarkBudget()
+  var notices = NoticeBoard()
+  /// One each: a relay that talks without end must not hide its challenge.
+  var noticeBudget = RemarkBudget()
+  var challengeBudget = RemarkBudget()
   private var generator: SeededGenerator
   private var backoff: Backoff
   private var wantsOpen = false
@@ -174,7 +181,9 @@ public struct RelaySession: Sendable {
       notBefore = now.advanced(milliseconds: min(milliseconds, limits.retryAfterMaximumMilliseconds))
     }
     backOff(isNameFailure: failure.isNameFailure, at: now)
-    return settled([], at: now)
+    var actions: [SessionAction] = []
+    failAll(requests: .all, publishes: .all, unreachable(until: nextAttempt, at: now), &actions)
+    return settled(actions, at: now)
   }
 
   /// The connection has ended, asked for or not.
@@ -238,6 +247,29 @@ public struct RelaySession: Sendable {
   private var attemptAllowed: Instant {
     let spaced = lastAttempt?.advanced(milliseconds: backoff.demandDelay) ?? Instant(nanoseconds: 0)
     return max(spaced, notBefore ?? spaced)
+  }
+
+  /// The earliest instant at which new work would cause an attempt; nil when there is nothing to wait for.
+  private var nextAttempt: Instant? {
+    switch state {
+    case .idle: attemptAllowed
+    case .waiting(let until): min(until, attemptAllowed)
+    case .connecting, .open, .closing: nil
+    }
+  }
+
+  /// Why new work need not wait: the last attempt has failed, and the next is not allowed soon.
+  func unreachableForNow(at now: Instant) -> WorkFailure? {
+    let patience = now.advanced(milliseconds: limits.demandPatienceMilliseconds)
+    guard let next = nextAttempt, next > patience else { return nil }
+    return unreachable(until: next, at: now)
+  }
+
+  private func unreachable(until next: Instant?, at now: Instant) -> WorkFailure {
+    let milliseconds = next.map { $0 > now ? $0.milliseconds(since: now) : 0 } ?? 0
+    return WorkFailure(
+      .relayUnreachable, "\(url) cannot be reached: \(lastFailure)",
+      retryAfterMilliseconds: milliseconds > 0 ? milliseconds : nil)
   }
 
   private mutating func dial(notBefore allowed: Instant, at now: Instant, _ actions: inout [SessionAction]) {

@@ -17,6 +17,22 @@ public struct PublishKey: Hashable, Sendable {
   public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
+/// Names a request or a publish.
+public enum WorkKey: Hashable, Sendable {
+  /// A request.
+  case request(RequestKey)
+  /// A publish.
+  case publish(PublishKey)
+}
+
+/// What a relay says that has no answer, and that is told with a bound.
+public enum RemarkKind: String, Sendable, Hashable {
+  /// NOTICE: words for people.
+  case notice = "NOTICE"
+  /// AUTH: a challenge.
+  case challenge = "AUTH"
+}
+
 /// What a request is for.
 public enum RequestMode: Sendable, Hashable {
   /// The stored events only: over with EOSE, which must come before the deadline.
@@ -37,10 +53,10 @@ public enum WorkOutcome: String, Sendable {
 public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// A stable word.
   public enum Code: String, Sendable {
-    /// No connection before the deadline.
+    /// An attempt to connect failed, or was not over before the deadline.
     case relayUnreachable = "relay-unreachable"
-    /// The connection ended with the work under way.
-    case disconnected
+    /// The connection ended with the work under way. Not `disconnected`: that is the caller's own end of the bus.
+    case disconnected = "relay-disconnected"
     /// The relay sent CLOSED.
     case closedByRelay = "closed-by-relay"
     /// Connected, and no answer before the deadline.
@@ -59,12 +75,18 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
   public let outcome: WorkOutcome
   /// The relay's own reason, with CLOSED.
   public let reason: RelayReason?
+  /// How long the relay will not be dialled, with `relay-unreachable`.
+  public let retryAfterMilliseconds: UInt64?
 
-  init(_ code: Code, _ message: String, _ outcome: WorkOutcome = .notStarted, reason: RelayReason? = nil) {
+  init(
+    _ code: Code, _ message: String, _ outcome: WorkOutcome = .notStarted, reason: RelayReason? = nil,
+    retryAfterMilliseconds: UInt64? = nil
+  ) {
     self.code = code
     self.message = message
     self.outcome = outcome
     self.reason = reason
+    self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 
   /// The sentence.
@@ -110,8 +132,10 @@ public enum SessionAction: Hashable, Sendable {
   case failPublish(PublishKey, WorkFailure)
   /// The relay says something for people.
   case reportNotice(RelayReason)
-  /// Tell that so many NOTICE and AUTH messages were left out before the one that follows.
-  case reportLeftOut(UInt64)
+  /// The same, to whoever has work at the relay that it may be about: NOTICE names none.
+  case passNotice(WorkKey, RelayReason)
+  /// Tell that so many messages of a kind were left out before the one that follows.
+  case reportLeftOut(RemarkKind, UInt64)
   /// The relay wants this challenge signed (NIP-42).
   case reportChallenge(String)
   /// Stop, or go on, reading from the relay.

@@ -15,10 +15,14 @@ public struct SessionLimits: Sendable, Hashable {
   /// Messages on one connection that are not understood, before it is closed.
   public var garbageMaximum = 100
 
-  /// NOTICE and AUTH messages that are reported within ``remarkWindowMilliseconds``; others are counted.
+  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are counted.
   public var remarkMaximum = 10
   /// The time in which those are counted.
   public var remarkWindowMilliseconds: UInt64 = 60_000
+  /// The last so many NOTICE messages are told to those whose work comes to nothing.
+  public var keptNoticeMaximum = 3
+  /// Most characters that are kept of one.
+  public var keptNoticeLengthMaximum = 200
 
   /// First window of the back-off, in milliseconds; each failure doubles it.
   public var retryBaseMilliseconds: UInt64 = 1_000
@@ -29,6 +33,8 @@ public struct SessionLimits: Sendable, Hashable {
   public var attemptSpacingMilliseconds: UInt64 = 250
   /// Longest that waiting work is held back from an attempt by earlier failures.
   public var demandCeilingMilliseconds: UInt64 = 15_000
+  /// How long new work waits for that. Beyond it the failure of the last attempt is answer enough.
+  public var demandPatienceMilliseconds: UInt64 = 1_000
   /// How long a connection must have stood for earlier failures to be forgotten.
   public var stableMilliseconds: UInt64 = 60_000
   /// Longest `Retry-After` that is believed.

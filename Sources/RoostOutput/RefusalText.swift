@@ -42,7 +42,7 @@ public enum ExitStatus: Int32, Sendable {
     switch refusal.code {
     case "no-supervisor", "disconnected": self = .noSupervisor
     case .denied, .notPermitted, .badToken: self = .notPermitted
-    case .expired, .tooSlow: self = .timedOut
+    case .expired, .tooSlow, "timed-out": self = .timedOut
     default: self = .failed
     }
   }

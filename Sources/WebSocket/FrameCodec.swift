@@ -35,6 +35,7 @@ final class FrameCodec {
   private let messageByteCountMaximum: Int
   private var generator = SystemRandomNumberGenerator()
   private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+  private var boundaries = FrameBoundaries()
   private var message: [UInt8] = []
   private var isOverLimit = false
   private var isDataFrame = false
@@ -62,7 +63,8 @@ final class FrameCodec {
 
   /// Takes bytes from the peer, and calls ``onMessage`` for what they complete.
   ///
-  /// - Returns: how many were used: all of them, unless a hold began or the framing ended.
+  /// - Returns: how many were used: all of them, unless a hold began, the framing ended, or the rest is the beginning of a
+  ///   close frame (at most 126 bytes), which is to be given again with what comes behind it.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     if isStopped || ending != nil { return bytes.count }
     if isHolding { return 0 }
@@ -193,7 +195,7 @@ final class FrameCodec {
 
   fileprivate func giveInput(to buffer: UnsafeMutablePointer<UInt8>?, _ capacity: Int, _ context: OpaquePointer?) -> Int
   {
-    let count = isHolding || isStopped ? 0 : min(capacity, input.count)
+    let count = isHolding || isStopped ? 0 : boundaries.pass(input, capacity: capacity)
     guard count > 0, let buffer, let start = input.baseAddress else {
       wslay_event_set_error(context, WSLAY_ERR_WOULDBLOCK.rawValue)
       return -1

@@ -14,9 +14,10 @@ struct Call: LoopCommand {
     abstract: "Calls any method and prints the answer, part by part.",
     discussion: """
       Arguments are JSON, '-' for standard input or '@file'; without any, an empty object is sent. On a terminal the answer \
-      is indented; with --json or into a pipe each part is one line. Ctrl-C gives the request up and exits with 130.
+      is indented; with --json or into a pipe each part is one line. What the worker says meanwhile, such as a relay's \
+      NOTICE, goes to standard error. Ctrl-C gives the request up and exits with 130.
 
-        roost call relay.request '{"filters":[{"kinds":[1]}],"limit":5}'
+        roost call relay.request '{"relay":"ws://127.0.0.1:7777","limit":5}'
       """)
   @Argument(help: "The method, such as relay.list.")
   var method: String
@@ -45,9 +46,17 @@ struct Call: LoopCommand {
     let answer = try await session.client.stream(
       method, payload,
       options: RequestOptions(worker: to, ttlMilliseconds: timeout?.milliseconds ?? 0, atMostOnce: atMostOnce))
+    answer.onProgress = { [session] in tell($0, session) }
     try session.onInterrupt(.interrupted) { answer.cancel() }
     while let part = try await answer.next() { await print(part, session) }
     return .done
+  }
+
+  /// PROGRESS with a line for people, beside the answer and never in it; any other is of use to nobody here.
+  @EventLoopActor
+  private func tell(_ progress: BusPayload, _ session: CommandSession) {
+    guard !session.isJSON, let status = try? progress.decoded(as: Frames.Status.self) else { return }  // As said.
+    session.note(status.text)
   }
 
   @EventLoopActor

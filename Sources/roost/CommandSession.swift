@@ -47,6 +47,12 @@ final class CommandSession {
     if isJSON { await output.writeLine(JSONPayload.encode(value)) } else { await output.writeLines(lines) }
   }
 
+  /// Tells a person something on standard error, one line whatever it holds.
+  func note(_ text: String) {
+    let line = Terminal.style(of: STDERR_FILENO).paint(VisibleText.make(text), .dim) + "\n"
+    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+  }
+
   // MARK: Ending
 
   /// From now on Ctrl-C and SIGTERM end the program with `status`, after `giveUp`.

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""A relay of the standard library alone that answers every REQ with so many events, as fast as they are taken, and EOSE.
+"""A relay of the standard library alone that answers every REQ with so many events, as fast as they are taken, and EOSE; or
+with a NOTICE and nothing else, as some relays do when they cannot read a filter.
 
     endless_relay.py COUNT
+    endless_relay.py --notice WORDS
 
 Listens on 127.0.0.1 until standard input ends; prints its URL first. The events differ in their ids only, and their signatures
 are not valid: the connector does not look.
@@ -44,7 +46,17 @@ def next_message(stream):
     return head[0] & 15, bytes(byte ^ mask[index % 4] for index, byte in enumerate(stream.read(length)))
 
 
-def serve(connection, count):
+def answer(subscription, wanted):
+    """What to send to a REQ: `wanted` is how many events, or the words of a NOTICE."""
+    if isinstance(wanted, str):
+        yield ["NOTICE", wanted]
+        return
+    for number in range(wanted):
+        yield ["EVENT", subscription, event(number)]
+    yield ["EOSE", subscription]
+
+
+def serve(connection, wanted):
     stream = connection.makefile("rb")
     key = ""
     while (line := stream.readline().decode().strip()):
@@ -62,28 +74,28 @@ def serve(connection, count):
             continue
         words = json.loads(payload)
         if words[0] == "REQ":
-            for number in range(count):
-                connection.sendall(message(json.dumps(["EVENT", words[1], event(number)])))
-            connection.sendall(message(json.dumps(["EOSE", words[1]])))
+            for words in answer(words[1], wanted):
+                connection.sendall(message(json.dumps(words)))
 
 
-def attend(connection, count):
+def attend(connection, wanted):
     try:
-        serve(connection, count)
+        serve(connection, wanted)
     except OSError:
         pass  # The other side has left in the middle of it.
 
 
-def accept_all(listener, count):
+def accept_all(listener, wanted):
     while True:
         connection, _ = listener.accept()
-        threading.Thread(target=attend, args=(connection, count), daemon=True).start()
+        threading.Thread(target=attend, args=(connection, wanted), daemon=True).start()
 
 
 def main():
+    wanted = sys.argv[2] if sys.argv[1] == "--notice" else int(sys.argv[1])
     listener = socket.create_server(("127.0.0.1", 0))
     print(f"ws://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    threading.Thread(target=accept_all, args=(listener, int(sys.argv[1])), daemon=True).start()
+    threading.Thread(target=accept_all, args=(listener, wanted), daemon=True).start()
     sys.stdin.read()
 
 

@@ -46,7 +46,8 @@ extension ProcessTests {
         #expect(try rig.refusal("signer.sign", SignerSign(event: SignerRig.template(22_242))) == "forbidden")
         let stranger = SignerSign(account: "bob", event: SignerRig.template())
         #expect(try rig.refusal("signer.sign", stranger) == "no-such-account")
-        #expect(try rig.refusal("signer.sign", [String: String]()) == "bad-payload")
+        #expect(try rig.refusal("signer.sign", [String: String]()) == "bad-request")
+        #expect(try rig.refusal("signer.sign", ["even": "x"]) == "bad-request")
       }
     }
 

@@ -53,13 +53,9 @@ extension ProcessTests {
 
     @Test("Promise 6: callers of a connector's other relays go on while one takes nothing of a relay without end")
     func otherRelays() throws {
-      let endless = try Relay(eventCount: 10_000_000)
-      let small = try Relay(eventCount: 3_000)
-      var layout = Layout(workers: [Layout.Worker(name: "relays")])
-      layout.workers[0].keys = [
-        "role": "\"relay-connector\"", "program": "\"\(SpawnedProcess.builtProgram("relay-connector"))\"",
-        "relays": "[\"\(endless.url)\", \"\(small.url)\"]",
-      ]
+      let endless = try SimpleRelay("10000000")
+      let small = try SimpleRelay("3000")
+      let layout = Layout.connector("[\"\(endless.url)\", \"\(small.url)\"]")
       try withRoost(layout) { roost in
         let deaf = try roost.client("deaf")
         for _ in 0..<4 { try deaf.ask("relay.request", #"{"relay":"\#(endless.url)"}"#) }
@@ -106,24 +102,5 @@ extension ProcessTests {
       print("\(peak >> 20) MiB at most")
       #expect(peak < memoryMaximum, "\(peak >> 20) MiB")
     }
-  }
-}
-
-/// `Tests/Peers/endless_relay.py`, running until this is gone, or the test process is.
-private final class Relay {
-  let url: String
-  private let process: SpawnedProcess
-  private let input: DescriptorPair
-
-  init(eventCount: Int) throws {
-    let script = SharedFolder.repository + "/Tests/Peers/endless_relay.py"
-    input = try Descriptors.pipe()
-    process = try SpawnedProcess("/usr/bin/python3", [script, "\(eventCount)"], descriptors: [0: input.first])
-    url = try process.readLine { $0.hasPrefix("ws://") }
-  }
-
-  deinit {
-    Descriptors.close(input.first)
-    Descriptors.close(input.second)
   }
 }

@@ -65,9 +65,48 @@ import Testing
     #expect(bench.session.phase == .waiting && bench.attempts.count == 1)
     bench.advance(milliseconds: 300)
     #expect(bench.session.phase == .connecting && bench.attempts.count == 2)
-    bench.fail()
-    bench.advance(milliseconds: 5_000)
-    #expect(bench.session.phase == .connecting, "waiting work is tried again soon")
+  }
+
+  @Test("An attempt that fails ends what waits for it, with its reason; the standing wish goes on trying")
+  func failFast() {
+    let bench = Bench()
+    bench.apply { $0.openRequested(at: $1) }
+    bench.request(1, milliseconds: 60_000)
+    bench.publish(2, milliseconds: 60_000)
+    _ = bench.taken()
+    bench.fail("connection refused by 127.0.0.1:7777")
+    let failures = bench.taken().compactMap(\.failure)
+    #expect(failures.count == 2 && bench.session.requestCount == 0 && bench.session.publishCount == 0)
+    for failure in failures {
+      #expect(failure.code == .relayUnreachable && failure.outcome == .notStarted)
+      #expect(failure.message.hasSuffix("cannot be reached: connection refused by 127.0.0.1:7777"))
+      #expect(failure.retryAfterMilliseconds == 500)
+    }
+    #expect(bench.untilAttempt() <= 1_000 && bench.attempts.count == 2)
+  }
+
+  @Test("While no attempt is allowed soon, new work is told at once what the last one came to, and when to ask again")
+  func failAtOnce() {
+    let bench = Bench()
+    for _ in 0..<4 {
+      bench.advance(milliseconds: 20_000)
+      bench.request(1, milliseconds: 60_000)
+      bench.fail("refused")
+    }
+    let before = bench.attempts.count
+    _ = bench.taken()
+    bench.advance(milliseconds: 1_000)
+    bench.request(2, milliseconds: 60_000)
+    bench.publish(3, milliseconds: 60_000)
+    let failures = bench.taken().compactMap(\.failure)
+    #expect(failures.map(\.code) == [.relayUnreachable, .relayUnreachable])
+    #expect(failures.map(\.retryAfterMilliseconds) == [3_000, 3_000])
+    #expect(failures.allSatisfy { $0.message.hasSuffix(": refused") } && bench.attempts.count == before)
+    bench.advance(milliseconds: 2_500)
+    bench.request(4, milliseconds: 60_000)
+    #expect(bench.taken().isEmpty, "half a second is worth the wait")
+    bench.advance(milliseconds: 500)
+    #expect(bench.attempts.count == before + 1)
   }
 
   @Test("Requests without end to a dead relay dial ever more rarely, never in a loop")
@@ -86,10 +125,13 @@ import Testing
   @Test("Retry-After is kept even by waiting work, up to an hour; a person may override it")
   func retryAfter() {
     let bench = Bench()
-    bench.request(1, milliseconds: 10_000_000)
+    bench.apply { $0.openRequested(at: $1) }
     let failure = ConnectFailure(message: "503", retryAfterMilliseconds: 999_999_999)
     bench.apply { $0.connectFailed(attempt: 1, failure, at: $1) }
     bench.advance(milliseconds: 3_590_000)
+    _ = bench.taken()
+    bench.request(1, milliseconds: 10_000_000)
+    #expect(bench.taken().compactMap(\.failure).map(\.retryAfterMilliseconds) == [10_000])
     #expect(bench.attempts.count == 1)
     bench.apply { $0.retryRequested(at: $1) }
     #expect(bench.attempts.count == 2)
@@ -161,13 +203,17 @@ import Testing
     bench.connect()
     _ = bench.taken()
     for number in 0..<1_000 { bench.receive(.notice(RelayReason("\(number)"))) }
-    for number in 0..<1_000 { bench.receive(.authentication(challenge: "\(number)")) }
     #expect(bench.taken().count == 10)
+    for number in 0..<1_000 { bench.receive(.authentication(challenge: "\(number)")) }
+    let challenges = bench.taken()
+    #expect(challenges.count == 10 && challenges.first == .reportChallenge("0"), "NOTICEs hide no challenge")
     bench.advance(milliseconds: 60_000)
     _ = bench.taken()
     bench.receive(.notice(RelayReason("again")))
-    #expect(bench.taken() == [.reportLeftOut(1_990), .reportNotice(RelayReason("again"))])
-    #expect(bench.session.counters.notices == 1_001 && bench.session.challenge == "999")
+    #expect(bench.taken() == [.reportLeftOut(.notice, 990), .reportNotice(RelayReason("again"))])
+    bench.receive(.authentication(challenge: "1000"))
+    #expect(bench.taken() == [.reportLeftOut(.challenge, 990), .reportChallenge("1000")])
+    #expect(bench.session.counters.notices == 1_001 && bench.session.challenge == "1000")
   }
 
   @Test(
@@ -225,6 +271,14 @@ extension SessionAction {
   enum Work: Hashable {
     case request(RequestKey)
     case publish(PublishKey)
+  }
+
+  /// What it tells of work that came to nothing.
+  var failure: WorkFailure? {
+    switch self {
+    case .failRequest(_, let failure), .failPublish(_, let failure): failure
+    default: nil
+    }
   }
 
   /// Whose end this action is.

@@ -68,6 +68,45 @@ import Testing
     #expect(Set(bench.subscriptions.map { $0.prefix(5) }).count == 4)
   }
 
+  @Test("A NOTICE is passed on to whoever has work at the relay, and stands in the failure of what was sent before it")
+  func notices() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.notice(RelayReason("welcome")))
+    bench.request(1, milliseconds: 1_000)
+    bench.publish(2, milliseconds: 1_000)
+    _ = bench.taken()
+    let words = RelayReason("ERROR: bad req:\nfilter item too small")
+    bench.receive(.notice(words))
+    #expect(
+      bench.taken() == [
+        .reportNotice(words), .passNotice(.request(RequestKey(1)), words), .passNotice(.publish(PublishKey(2)), words),
+      ])
+    bench.request(3)
+    bench.receive(.closed(subscription: bench.subscriptions[1], reason: RelayReason("error: no")))
+    let closed = bench.taken().compactMap(\.failure)
+    #expect(closed.map(\.message) == ["ws://relay.example.com closed the subscription: error: no"])
+    bench.advance(milliseconds: 1_000)
+    let failures = bench.taken().compactMap(\.failure)
+    let said = #"; it said meanwhile: "ERROR: bad req: filter item too small""#
+    #expect(failures.map(\.code) == [.timedOut, .timedOut] && failures.map(\.outcome) == [.notStarted, .unknown])
+    #expect(failures.allSatisfy { $0.message == "ws://relay.example.com did not answer in time" + said })
+  }
+
+  @Test("Of what a relay says to people only the last three sentences are kept, and the beginning of each")
+  func noticesKept() throws {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1)
+    for number in 0..<50 { bench.receive(.notice(RelayReason("\(number)" + String(repeating: "x", count: 900)))) }
+    let passed = bench.taken().count { if case .passNotice = $0 { true } else { false } }
+    #expect(passed == 10)
+    bench.apply { $0.disconnected(reason: "gone", at: $1) }
+    let failure = try #require(bench.taken().compactMap(\.failure).first)
+    #expect(failure.code == .disconnected && failure.code.rawValue == "relay-disconnected")
+    #expect(failure.message.contains("\"47x") && !failure.message.contains("\"46x") && failure.message.count < 800)
+  }
+
   @Test("CLOSED ends a request with the relay's words")
   func closed() {
     let bench = Bench()
@@ -84,20 +123,18 @@ import Testing
     #expect(bench.session.counters.refusals == 1)
   }
 
-  @Test("A request that finds no connection before its deadline fails with the last reason")
+  @Test("A request whose connection is not made before its deadline fails, and nothing is dialled for it any more")
   func unreachable() {
     let bench = Bench()
     bench.request(1, milliseconds: 3_000)
-    bench.fail("connect to 127.0.0.1:1: connection refused")
     _ = bench.taken()
-    for _ in 0..<30 {
-      bench.advance(milliseconds: 100)
-      if bench.session.phase == .connecting { bench.fail("connect to 127.0.0.1:1: connection refused") }
-    }
-    let failures = bench.taken().compactMap { if case .failRequest(_, let failure) = $0 { failure } else { nil } }
+    bench.advance(milliseconds: 3_000)
+    let failures = bench.taken().compactMap(\.failure)
     #expect(failures.count == 1)
     #expect(failures.first?.code == .relayUnreachable && failures.first?.outcome == .notStarted)
-    #expect(failures.first?.message.contains("connection refused") == true)
+    #expect(failures.first?.message.contains("not made in time") == true)
+    bench.fail("connect to 127.0.0.1:1: connection refused")
+    #expect(bench.taken().isEmpty)
     #expect(bench.session.phase == .idle, "without work and without a wish nothing is dialled")
     #expect(bench.timer == nil)
   }

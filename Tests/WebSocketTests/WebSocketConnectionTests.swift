@@ -81,6 +81,32 @@ import Testing
     }
   }
 
+  @Test("The reason of a close is UTF-8 or is not, wherever its frame is split, and whatever comes in front of it")
+  func splitClose() {
+    let good = Frame.close(1001, "Пока ✓ zum nächsten Mal").bytes
+    let bad = Frame(opcode: 8, payload: [3, 0xE9, 0x61, 0x62, 0xFF, 0x63, 0x64, 0x65]).bytes
+    let before: [[UInt8]] = [
+      [], Frame.text("a").bytes, Frame(opcode: 9, payload: [0x88, 20]).bytes,
+      Frame(opcode: 2, payload: .init(repeating: 0x88, count: 300)).bytes,
+      Frame(opcode: 2, payload: .init(repeating: 0x88, count: 70_000)).bytes,
+    ]
+    for front in before {
+      for (frame, ending) in [
+        (good, FrameCodec.Ending.closedByPeer(code: 1001, reason: "Пока ✓ zum nächsten Mal")),
+        (bad, .violation(code: 1007)),
+      ] {
+        let stream = front + frame
+        for split in max(0, front.count - 4)...stream.count {
+          let codec = FrameCodec(messageByteCountMaximum: 100_000)
+          let used = stream[..<split].withUnsafeBytes { codec.receive($0) }
+          #expect(used >= min(split, front.count) && split - used < 127)
+          let rest = stream[used...].withUnsafeBytes { codec.receive($0) }
+          #expect(codec.ending == ending && used + rest == stream.count, "split at \(split) of \(stream.count)")
+        }
+      }
+    }
+  }
+
   @Test("A message over the limit is cut, in one frame or in many, before it is held")
   func tooLong() async throws {
     try await LoopThread.run {

@@ -15,7 +15,7 @@ extension Store {
   // MARK: store.query, store.count
 
   func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: StoreQuery.self)
+    let wanted = try request.arguments(as: StoreQuery.self)
     let stream = QueryStream(try Self.filters(wanted.filters), archive, reads, now: Self.now)
     // It may take as long as the caller reads: that is not a stuck worker.
     request.accept()
@@ -39,7 +39,7 @@ extension Store {
   }
 
   func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: StoreQuery.self)
+    let wanted = try request.arguments(as: StoreQuery.self)
     let filters = try Self.filters(wanted.filters)
     request.accept()
     let archive = archive
@@ -64,21 +64,10 @@ extension Store {
   }
 
   static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
-    guard (1...StoreObserve.filterMaximum).contains(values.count) else {
-      throw Refusal(
-        .badRequest, "'filters' has \(values.count) filters; 1 to \(StoreObserve.filterMaximum) are taken",
-        outcome: .notStarted)
-    }
-    var filters: [Filter] = []
-    for value in values {
-      let filter: Filter
-      do throws(FilterFault) { filter = try Filter(json: JSONPayload.encode(value)) } catch {
-        throw Refusal(.badRequest, "'filters': \(error)", outcome: .notStarted)
-      }
-      guard filter.search == nil else {
-        throw Refusal("not-supported", "'filters': this version does not search for words", outcome: .notStarted)
-      }
-      filters.append(filter)
+    let filters = try Filter.list(argument: values, countMaximum: StoreObserve.filterMaximum)
+    if let index = filters.firstIndex(where: { $0.search != nil }) {
+      let message = "'filters[\(index)]' has \"search\": this version does not search for words"
+      throw Refusal("not-supported", message, outcome: .notStarted)
     }
     return filters
   }
@@ -86,7 +75,7 @@ extension Store {
   // MARK: store.observe
 
   func observe(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: StoreObserve.self)
+    let wanted = try request.arguments(as: StoreObserve.self)
     let filters = try Self.filters(wanted.filters)
     guard observations.count < Observation.maximum else {
       throw Refusal(.full, "\(observations.count) observations are under way already", outcome: .notStarted)
@@ -112,7 +101,7 @@ extension Store {
   // MARK: store.seen, store.status
 
   func seen(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: StoreSeen.self)
+    let wanted = try request.arguments(as: StoreSeen.self)
     guard let id = EventID(wanted.id) else {
       throw Refusal(.badRequest, "'id' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
     }

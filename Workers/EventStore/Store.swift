@@ -110,7 +110,10 @@ final class Store {
     worker.serve("store.count") { [unowned self] (request) throws(Refusal) in try await count(request) }
     worker.serve("store.observe") { [unowned self] (request) throws(Refusal) in try await observe(request) }
     worker.serve("store.seen") { [unowned self] (request) throws(Refusal) in try await seen(request) }
-    worker.serve("store.status") { [unowned self] (_) throws(Refusal) in BusPayload(json: status) }
+    worker.serve("store.status") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: status)
+    }
   }
 
   /// Seconds since 1970.

@@ -62,7 +62,10 @@ final class Connector {
     worker.onDrain = { [unowned self] in finishLive() }
     worker.serve("relay.request") { [unowned self] (request) throws(Refusal) in try self.request(request) }
     worker.serve("relay.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
-    worker.serve("relay.list") { [unowned self] (_) throws(Refusal) in BusPayload(json: states) }
+    worker.serve("relay.list") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: states)
+    }
   }
 
   // MARK: Settings
@@ -157,6 +160,7 @@ final class Connector {
       publish.request.refuse(Refusal(failure))
       settle(links[publish.relay])
     }
+    link.onNotice = { [unowned self] key, reason in noticed(key, "\(url) says: \(reason.text)") }
     link.onPhase = { [unowned self] _ in announce() }
     links[url] = link
     return link
@@ -181,13 +185,12 @@ final class Connector {
   // MARK: relay.request
 
   private func request(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: RelayRequest.self)
+    let wanted = try request.arguments(as: RelayRequest.self)
     let link = try resolve(wanted.relay)
-    let filters: RawFilters
-    do throws(JSONFault) {
-      filters = try RawFilters(json: JSONPayload.encode(wanted.filters ?? [.object([:])]))
-    } catch {
-      throw Refusal(.badRequest, "'filters': \(error)", outcome: .notStarted)
+    let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
+    // Some relays take an empty list for no condition at all, and would send everything.
+    guard let filters = RawFilters(matchingSomething: list) else {
+      return BusPayload(json: RelayRequestResult(relay: link.url.text, events: 0, isComplete: true))
     }
     let key = RequestKey(newKey())
     let inHand = RequestInHand(request, link: link, key: key, limit: wanted.limit) { [unowned self] progressed in
@@ -246,7 +249,7 @@ final class Connector {
   // MARK: relay.publish
 
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: RelayPublish.self)
+    let wanted = try request.arguments(as: RelayPublish.self)
     let link = try resolve(wanted.relay)
     let event = JSONPayload.encode(wanted.event)
     let glance: EventGlance
@@ -282,6 +285,13 @@ final class Connector {
     settle(links[publish.relay])
   }
 
+  private func noticed(_ key: WorkKey, _ text: String) {
+    switch key {
+    case .request(let key): requests[key]?.remark(text)
+    case .publish(let key): publishes[key]?.request.progress(BusPayload(json: Status(text: text)))
+    }
+  }
+
   // MARK: States
 
   private var states: RelayStates {
@@ -312,6 +322,8 @@ extension Refusal {
   /// What a session's failure is to the caller.
   init(_ failure: WorkFailure) {
     let outcome: Outcome = failure.outcome == .unknown ? .unknown : .notStarted
-    self.init(RefusalCode(rawValue: failure.code.rawValue), failure.message, outcome: outcome)
+    self.init(
+      RefusalCode(rawValue: failure.code.rawValue), failure.message, outcome: outcome,
+      retryAfterMilliseconds: failure.retryAfterMilliseconds.map { UInt32(clamping: $0) })
   }
 }

@@ -16,6 +16,7 @@ final class RelayLink {
   var onRequestFailed: (@EventLoopActor (RequestKey, WorkFailure) -> Void)?
   var onAnswer: (@EventLoopActor (PublishKey, Bool, RelayReason) -> Void)?
   var onPublishFailed: (@EventLoopActor (PublishKey, WorkFailure) -> Void)?
+  var onNotice: (@EventLoopActor (WorkKey, RelayReason) -> Void)?
   var onPhase: (@EventLoopActor (RelayLink) -> Void)?
 
   private let deadlines: WebSocketDeadlines
@@ -63,8 +64,10 @@ final class RelayLink {
       case .failPublish(let key, let failure): onPublishFailed?(key, failure)
       case .reportNotice(let reason):
         log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
-      case .reportLeftOut(let count):
-        log.notice("the relay talks too much; left out", metadata: ["relay": "\(url)", "messages": "\(count)"])
+      case .passNotice(let key, let reason): onNotice?(key, reason)
+      case .reportLeftOut(let kind, let count):
+        log.notice(
+          "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
       case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
       case .pauseReading: connection?.pauseReading()
       case .resumeReading: connection?.resumeReading()

@@ -35,8 +35,9 @@ final class RequestInHand {
   /// Whether the caller's limit is reached.
   var hasEnough: Bool { limit.map { count >= $0 } ?? false }
 
-  /// Passes an event on.
+  /// Passes an event on, unless there were enough before it.
   func deliver(_ event: [UInt8]) {
+    if hasEnough { return }
     count += 1
     if waiting.isEmpty, !isSending, request.sendNow(part: BusPayload(event)) { return }
     waiting.append(event)
@@ -47,6 +48,9 @@ final class RequestInHand {
     onTurn(false)
     EventLoopActor.task { [self] in await sendWaiting() }
   }
+
+  /// Tells the caller at once what the relay says to people; it may be about this.
+  func remark(_ text: String) { request.progress(BusPayload(json: Status(text: text))) }
 
   /// Ends the answer, behind what still waits.
   func end(_ result: Result<RelayRequestResult, Refusal>) {

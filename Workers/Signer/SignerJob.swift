@@ -5,6 +5,7 @@ import EventLoop
 import Frames
 import Nostr
 import Signing
+import WorkerKit
 
 /// A request as it was read: what is to be done, without deciding whether it may be.
 enum SignerJob {
@@ -22,57 +23,65 @@ enum SignerJob {
 
   /// Longest challenge of a relay, in bytes.
   static let challengeByteCountMaximum = 512
+}
 
+@EventLoopActor
+extension SignerJob {
   /// Reads a request.
   ///
   /// - Returns: what is to be done, and what is to be decided about.
-  @EventLoopActor static func read(
+  static func read(
     _ method: SignerMethod, _ request: BusRequest, from caller: SignerCaller
   ) throws(Refusal) -> (job: SignerJob, use: SignerUse) {
     var use = SignerUse(
       method: method, caller: caller, byteCount: request.payload.bytes.count, ttlMilliseconds: request.ttlMilliseconds)
     let job: SignerJob =
       switch method {
-      case .sign: try sign(request.payload, &use)
-      case .authenticate: try authenticate(request.payload, &use)
-      case .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt: try cipher(request.payload, &use)
-      case .wrap: try wrap(request.payload, &use)
-      case .unwrap: try unwrap(request.payload, &use)
-      case .accounts: .accounts
-      case .generate: .generate(try named(request.payload, &use, \.name))
-      case .import: .import(try named(request.payload, &use, \.name))
-      case .unlock: .unlock(try named(request.payload, &use, \.account))
-      case .lock: .lock(try named(request.payload, &use, \.account))
-      case .remove: .remove(try named(request.payload, &use, \.name))
+      case .sign: try sign(request, &use)
+      case .authenticate: try authenticate(request, &use)
+      case .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt: try cipher(request, &use)
+      case .wrap: try wrap(request, &use)
+      case .unwrap: try unwrap(request, &use)
+      case .accounts: try accounts(request)
+      case .generate: .generate(try named(request, &use, \.name))
+      case .import: .import(try named(request, &use, \.name))
+      case .unlock: .unlock(try named(request, &use, \.account))
+      case .lock: .lock(try named(request, &use, \.account))
+      case .remove: .remove(try named(request, &use, \.name))
       }
     return (job, use)
   }
 
-  private static func named<Value: Decodable>(
-    _ payload: BusPayload, _ use: inout SignerUse, _ name: KeyPath<Value, String>
+  private static func accounts(_ request: BusRequest) throws(Refusal) -> SignerJob {
+    _ = try request.arguments(as: NoArguments.self)
+    return .accounts
+  }
+
+  private static func named<Value: MethodArguments>(
+    _ request: BusRequest, _ use: inout SignerUse, _ name: KeyPath<Value, String>
   ) throws(Refusal) -> Value {
-    let value = try payload.decoded(as: Value.self)
+    let value = try request.arguments(as: Value.self)
     use.account = value[keyPath: name]
     return value
   }
 
-  private static func named<Value: Decodable>(
-    _ payload: BusPayload, _ use: inout SignerUse, _ name: KeyPath<Value, String?>
+  private static func named<Value: MethodArguments>(
+    _ request: BusRequest, _ use: inout SignerUse, _ name: KeyPath<Value, String?>
   ) throws(Refusal) -> Value {
-    let value = try payload.decoded(as: Value.self)
+    let value = try request.arguments(as: Value.self)
     use.account = value[keyPath: name]
     return value
   }
 
-  private static func sign(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
-    let wanted = try payload.decoded(as: SignerSign.self)
+  private static func sign(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try request.arguments(as: SignerSign.self)
     use.account = wanted.account
     use.kind = try kind(of: wanted.event, "event")
     return .sign(wanted.event)
   }
 
-  private static func authenticate(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
-    let wanted = try payload.decoded(as: SignerAuthenticate.self)
+  private static func authenticate(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try request.arguments(as: SignerAuthenticate.self)
     use.account = wanted.account
     use.kind = SigningPolicy.authenticationKind
     let relay: RelayURL
@@ -87,21 +96,21 @@ enum SignerJob {
     return .authenticate(relay, challenge: wanted.challenge)
   }
 
-  private static func cipher(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
-    let wanted = try payload.decoded(as: SignerCipher.self)
+  private static func cipher(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try request.arguments(as: SignerCipher.self)
     use.account = wanted.account
     return .cipher(peer: try publicKey(wanted.peer, "peer"), text: wanted.text)
   }
 
-  private static func wrap(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
-    let wanted = try payload.decoded(as: SignerWrap.self)
+  private static func wrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try request.arguments(as: SignerWrap.self)
     use.account = wanted.account
     use.kind = try kind(of: wanted.rumor, "rumor")
     return .wrap(wanted, recipient: try publicKey(wanted.recipient, "recipient"))
   }
 
-  private static func unwrap(_ payload: BusPayload, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
-    let wanted = try payload.decoded(as: SignerUnwrap.self)
+  private static func unwrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
+    let wanted = try request.arguments(as: SignerUnwrap.self)
     use.account = wanted.account
     let event: Event
     do throws(EventFault) { event = try Event(json: JSONPayload.encode(wanted.wrap)) } catch {
@@ -130,5 +139,5 @@ enum SignerJob {
     }
   }
 
-  static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
+  nonisolated static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
 }

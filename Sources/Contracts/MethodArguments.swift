@@ -1,0 +1,86 @@
+public import Frames
+
+// How every worker reads what it is asked.
+//
+// An argument that nobody reads is worse than one that is refused: `{"filter":[…]}` would be answered with everything the relay
+// has. So a name that a method does not have is an error, and the error shows how it is meant. The names stand in one place,
+// the example, which people see and which a test compares with the type; a list beside it would be forgotten.
+//
+// Two codes, the same everywhere. `bad-payload`: the bytes are not what the protocol draws for the method, JSON or RAW. `bad-request`:
+// they can be read, and what they say makes no sense. Either way nothing was done.
+
+/// The arguments of a method, which are a JSON object.
+public protocol MethodArguments: Codable, Sendable {
+  /// A JSON object with each argument, as somebody would write it: shown in refusals, and the list of names.
+  static var example: String { get }
+
+  /// What is wrong with a value of the right type, as a sentence: `'limit' is -1; a whole number from 0 is expected`.
+  var objection: String? { get }
+}
+
+extension MethodArguments {
+  /// Nothing.
+  public var objection: String? { nil }
+
+  /// Reads the arguments of a request to `method`. Nothing at all counts as `{}`.
+  ///
+  /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is no object, has a name that the method does not
+  ///   know (with the nearest one), or a value of another type or out of its range (with its path).
+  public init(of method: String, json payload: [UInt8], isRaw: Bool = false) throws(Refusal) {
+    guard !isRaw else {
+      throw Refusal(.badPayload, "the arguments of \(method) are JSON, and these are RAW", outcome: .notStarted)
+    }
+    let json = payload.isEmpty ? Array("{}".utf8) : payload
+    guard let given = try JSONPayload.decode(MemberNames.self, from: json).names else {
+      throw Self.bad("the arguments of \(method) are one JSON object", method)
+    }
+    let known = try JSONPayload.decode(MemberNames.self, from: Array(Self.example.utf8)).names ?? []
+    if let stranger = given.first(where: { !known.contains($0) }) {
+      let hint = known.isEmpty ? ": it takes none" : NearestName.hint(stranger, among: known)
+      throw Self.bad("\(method) has no argument '\(stranger.prefix(argumentNameLengthMaximum))'\(hint)", method)
+    }
+    do throws(Refusal) { self = try JSONPayload.decode(Self.self, from: json) } catch {
+      throw Self.bad(error.message, method)
+    }
+    if let objection { throw Self.bad(objection, method) }
+  }
+
+  private static func bad(_ message: String, _ method: String) -> Refusal {
+    Refusal(.badRequest, "\(message)\nas in: \(method) '\(example)'", outcome: .notStarted)
+  }
+}
+
+/// What is wrong with a number that must not be below 0.
+func negative(_ name: String, _ value: Int64?) -> String? {
+  guard let value, value < 0 else { return nil }
+  return "'\(name)' is \(value); a whole number from 0 is expected"
+}
+
+/// Most letters of an unknown name that a refusal repeats.
+private let argumentNameLengthMaximum = 64
+
+/// The arguments of a method that takes none.
+public struct NoArguments: MethodArguments, Hashable {
+  /// `{}`
+  public static let example = "{}"
+
+  /// None.
+  public init() {}
+}
+
+/// The names in a JSON object, in order; nil when it is another value.
+private struct MemberNames: Decodable {
+  let names: [String]?
+
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    // Another value than an object is an answer, not a fault.
+    names = (try? decoder.container(keyedBy: Name.self))?.allKeys.map(\.stringValue).sorted()
+  }
+}
