@@ -201,7 +201,7 @@ final class ManagedWorker {
       return
     }
     // Told when the shim itself is gone: a worker whose start has failed is taken to have no process any more.
-    execFailure = "\(configuration.program): \(failure)"
+    execFailure = failure
     connection?.close("never started")
   }
 

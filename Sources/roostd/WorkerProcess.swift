@@ -138,11 +138,13 @@ final class WorkerProcess {
     statusDescriptor = -1
   }
 
-  /// `exec 2 No such file or directory` → a sentence.
+  /// `exec 2 /bin/worker: No such file or directory` → `/bin/worker: No such file or directory`. Of another stage, which a
+  /// worker's program has no part in, the stage stands before it.
   private static func explain(_ line: String) -> String {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count > 2 else { return line }
-    return "\(words[0]): \(words[2...].joined(separator: " "))"
+    let rest = words[2...].joined(separator: " ")
+    return words[0] == "exec" ? rest : "\(words[0]): \(rest)"
   }
 
   // MARK: Command line
