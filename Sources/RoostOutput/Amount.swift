@@ -34,7 +34,7 @@ public enum Amount {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
-  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`; a bare number is seconds. Nil for anything else, and for
+  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else, and for
   /// more than the 32 bits of milliseconds that a frame holds (about 49 days).
   public static func milliseconds(reading text: String) -> UInt32? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
@@ -42,7 +42,7 @@ public enum Amount {
     let factor: UInt64
     switch text.dropFirst(digits.count) {
     case "ms": factor = 1
-    case "s", "": factor = 1_000
+    case "s": factor = 1_000
     case "m": factor = 60_000
     case "h": factor = 3_600_000
     default: return nil
