@@ -106,7 +106,10 @@ struct RecordingFileWriter: Sendable {
       return .success(())
     } catch {
       var fault = error
-      if fault.code == EEXIST { fault.advice = "Nothing is written over: name another file, or remove this one." }
+      if fault.code == EEXIST {
+        fault.advice = "It is there already, and nothing is written over: name another file, or remove this one."
+        fault.isOwnCheck = true
+      }
       return .failure(fault)
     }
   }

@@ -239,7 +239,7 @@ public enum RecordText {
   public static func lines(_ result: RecordResult) -> [String] {
     var lines = [
       "\(VisibleText.make(result.path)): \(Amount.bytes(UInt64(clamping: result.bytes))), "
-        + "\(result.framesToWorker) frames to the worker and \(result.framesFromWorker) from it.",
+        + "\(Amount.count(result.framesToWorker, "frame")) to the worker and \(result.framesFromWorker) from it.",
       "\(ending(result.reason)): \(VisibleText.make(result.sentence)).",
     ]
     if result.framesMissing > 0 {

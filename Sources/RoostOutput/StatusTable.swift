@@ -105,8 +105,9 @@ public enum SandboxTable {
     }
     var table = TextTable(columns + [.init(title: "SANDBOX")])
     for worker in status.workers {
-      let runs = worker.pid != nil
-      let sandbox = worker.sandbox.map { TextTable.Cell($0) } ?? .init(runs ? "none told" : "-", runs ? .warning : .dim)
+      // What the last process achieved says nothing of the next.
+      let told: TextTable.Cell = worker.sandbox.map { .init($0) } ?? .init("none told", .warning)
+      let sandbox = worker.pid == nil ? .init("-", .dim) : told
       var cells: [TextTable.Cell] = [
         .init(worker.name), .init(worker.role), .init(worker.state, StateTone.of(worker.state)),
       ]
