@@ -7,7 +7,7 @@
 #   PREFIX/lib/roost/           the programs side by side: roostd starts its workers from its own folder
 #   PREFIX/bin/                 links to roostd and roost, the two that a person types
 #   PREFIX/share/roost/         supervisor.conf as shipped
-#   PREFIX/lib/systemd/user/    the unit; below the home directory PREFIX/share/systemd/user, where systemd looks in ~/.local
+#   PREFIX/lib/systemd/user/    the unit; below the home directory PREFIX/share/systemd/user, as systemd has it
 #   ~/.config/roost/            supervisor.conf, only if there is none yet
 #
 # The programs carry Swift's runtime inside them, so they run where no toolchain is. Nothing is started.

@@ -1,7 +1,7 @@
 import Contracts
 
-// What is allowed and yet hardly meant: told by `roostd --check`, refused by nobody. A program may be built later, and a
-// relay may stand there for a later version; whoever asks for a check wants to hear of it all the same.
+// What is allowed and yet hardly meant: told by `roostd --check`, refused by nobody. A program may be built later, and
+// a relay may stand there for a later version; whoever asks for a check wants to hear of it all the same.
 
 extension ConfigurationReader {
   /// The doubts about a configuration without problems, in the order of the file.

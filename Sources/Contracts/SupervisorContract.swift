@@ -1,4 +1,5 @@
-// The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the others send and get. All JSON.
+// The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the
+// others send and get. All JSON.
 
 /// `supervisor.status`.
 public struct StatusRequest: Codable, Sendable {
@@ -165,8 +166,8 @@ public struct WorkerCommandResult: Codable, Sendable {
 public struct AttachRequest: Codable, Sendable {
   /// The role to join as.
   public var role: String
-  /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is exactly
-  /// one, else a new name.
+  /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is
+  /// exactly one, else a new name.
   public var name: String?
 
   /// A request for a token.
@@ -348,7 +349,8 @@ public struct DeadLettersRequest: Codable, Sendable {
 
 /// The answer to ``DeadLettersRequest``.
 public struct DeadLettersResult: Codable, Sendable {
-  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`; those acted on for the others.
+  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`;
+  /// those acted on for the others.
   public var letters: [DeadLetterRecord]
   /// What was done, for `retry` and `drop`.
   public var sentence: String?

@@ -34,8 +34,8 @@ public enum Amount {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
-  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else, and for
-  /// more than the 32 bits of milliseconds that a frame holds (about 49 days).
+  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else,
+  /// and for more than the 32 bits of milliseconds that a frame holds (about 49 days).
   public static func milliseconds(reading text: String) -> UInt32? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let number = UInt64(digits), digits.utf8.count <= 10 else { return nil }

@@ -4,8 +4,8 @@ public import Recordings
 
 /// What `roost recording show` and `roost replay` print of frames: a line each, or an object each.
 ///
-/// Names come from the access table, and from the registries that pass in the recording itself: so frames are to be given in
-/// their order.
+/// Names come from the access table, and from the registries that pass in the recording itself: so frames are
+/// to be given in their order.
 public struct RecordingText: Sendable {
   private var names: [UInt16: String] = [:]
   private let style: Style

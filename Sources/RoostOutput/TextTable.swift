@@ -1,8 +1,8 @@
 /// Rows of cells in aligned columns.
 ///
-/// The last column takes what room is left. What does not fit there goes beneath its row, whole: it is the column for what
-/// there is to say, and a sentence that ends in the middle says nothing. Where even the others are too wide for the terminal,
-/// the columns that can be spared are left out, so that no line is broken by it.
+/// The last column takes what room is left. What does not fit there goes beneath its row, whole: it is the column for
+/// what there is to say, and a sentence that ends in the middle says nothing. Where even the others are too wide for
+/// the terminal, the columns that can be spared are left out, so that no line is broken by it.
 struct TextTable {
   enum Alignment {
     case left, right

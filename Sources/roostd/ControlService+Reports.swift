@@ -194,8 +194,8 @@ extension ControlService {
   /// With less room on a disk than this the doctor says so, in bytes.
   private static let freeByteCountMinimum = 64 << 20
 
-  /// Whether a worker in this state needs somebody. One that is held or was stopped is as its operator wanted it, and one on
-  /// its way is not late yet: its deadlines see to that.
+  /// Whether a worker in this state needs somebody. One that is held or was stopped is as its operator wanted it, and
+  /// one on its way is not late yet: its deadlines see to that.
   private static func isTrouble(_ state: WorkerState.Kind) -> Bool {
     switch state {
     case .backoff, .execFailed, .failed: true

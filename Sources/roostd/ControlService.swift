@@ -11,8 +11,8 @@ import Supervision
 
 /// The methods `supervisor.*`: what `roost` asks of a running roostd.
 ///
-/// Each answers at once from what is in memory, except those that wait for a worker to arrive somewhere; their callers' time
-/// to live ends them. Nothing here waits for a disk, so `status` answers while a log disk is full.
+/// Each answers at once from what is in memory, except those that wait for a worker to arrive somewhere; their callers'
+/// time to live ends them. Nothing here waits for a disk, so `status` answers while a log disk is full.
 @EventLoopActor
 final class ControlService {
   unowned let daemon: Daemon
@@ -291,7 +291,8 @@ final class ControlService {
     reply(call, result)
   }
 
-  /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's own worker may begin with it.
+  /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's
+  /// own worker may begin with it.
   private func remark(onCategory category: String) -> String? {
     guard category != LogKeeping.LogLevels.general else { return nil }
     let seen = daemon.logs.tail(worker: nil, lines: Self.categoryLineCount).map(\.record.category)

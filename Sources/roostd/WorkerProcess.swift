@@ -8,9 +8,9 @@ import Supervision
 
 /// One started process of a worker, from the exec shim to the last line of its log.
 ///
-/// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's status
-/// pipe, which tells a failed exec from a program that dies at once. Ours are closed by whoever holds them here: the bus by
-/// its connection, the log pipes by their readers, the status pipe once it has ended.
+/// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's
+/// status pipe, which tells a failed exec from a program that dies at once. Ours are closed by whoever holds them here:
+/// the bus by its connection, the log pipes by their readers, the status pipe once it has ended.
 @EventLoopActor
 final class WorkerProcess {
   /// What became of the shim's `exec`: nil = it succeeded.
@@ -138,8 +138,8 @@ final class WorkerProcess {
     statusDescriptor = -1
   }
 
-  /// `exec 2 /bin/worker: No such file or directory` → `/bin/worker: No such file or directory`. Of another stage, which a
-  /// worker's program has no part in, the stage stands before it.
+  /// `exec 2 /bin/worker: No such file or directory` → `/bin/worker: No such file or directory`. Of another stage,
+  /// which a worker's program has no part in, the stage stands before it.
   private static func explain(_ line: String) -> String {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count > 2 else { return line }

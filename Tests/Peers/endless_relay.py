@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""A relay of the standard library alone that answers every REQ with so many events, as fast as they are taken, and EOSE.
+"""A relay of the standard library alone that answers every REQ with so many events, as
+fast as they are taken, and EOSE.
 
     endless_relay.py COUNT
 
-Listens on 127.0.0.1 until standard input ends; prints its URL first. The events differ in their ids only, and their signatures
-are not valid: the connector does not look.
+Listens on 127.0.0.1 until standard input ends; prints its URL first. The events differ in their ids only, and their
+signatures are not valid: the connector does not look.
 """
 
 import base64
