@@ -55,11 +55,12 @@ public enum AttachText {
     let name = VisibleText.make(grant.name)
     let time = Amount.duration(milliseconds: grant.expiresMilliseconds)
     let remark = grant.remark.map { style.prose(VisibleText.make($0)).map { style.paint($0, .warning) } } ?? []
-    let sentences =
-      "Run this in a shell of yours within \(time); its token is good for one joining. The program joins as '\(name)' "
-      + "(\(VisibleText.make(grant.role))). If roostd runs a worker of that name, it is stopped first and its mail goes "
-      + "to yours; when yours leaves, the place is given back."
-    return [style.paint(VisibleText.make(grant.command), .strong), ""] + remark + style.prose(sentences)
+    let sentences = [
+      "Run this in a shell of yours within \(time); its token is good for one joining.",
+      "The program joins as '\(name)' (\(VisibleText.make(grant.role))). If roostd runs a worker of that name, it is "
+        + "stopped first and its mail goes to yours; when yours leaves, the place is given back.",
+    ]
+    return [style.paint(VisibleText.make(grant.command), .strong), ""] + remark + sentences.flatMap(style.prose)
   }
 }
 

@@ -18,13 +18,8 @@ public struct Style: Sendable, Equatable {
   /// Tables are never made narrower; a narrower terminal wraps them.
   public static let columnMinimum = 60
 
-  /// Sentences are never set wider, which would be hard to read.
-  static let proseColumnMaximum = 100
-
-  /// Sentences in lines that fit.
-  func prose(_ text: String) -> [String] {
-    DisplayWidth.wrap(text, to: min(columns, Style.proseColumnMaximum))
-  }
+  /// A sentence in lines that fit.
+  func prose(_ text: String) -> [String] { DisplayWidth.wrap(text, to: columns) }
 
   /// `text` in a tone.
   public func paint(_ text: String, _ tone: Tone) -> String {

@@ -206,7 +206,7 @@ extension ProcessTests {
         #expect(text.contains("← RESPONSE example.echo") && text.contains("middle"), "\(text)")
         let before = SharedFolder.bytes(ofFile: record.path)
         let over = try RecordCommand(roost, [], to: "a.recording")
-        #expect(try over.process.readAllOutput().contains("File exists"))
+        #expect(try over.process.readAllOutput().contains("It is there already, and nothing is written over"))
         #expect(SharedFolder.bytes(ofFile: record.path) == before)
       }
     }

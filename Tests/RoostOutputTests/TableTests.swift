@@ -158,6 +158,17 @@ import Testing
       ])
   }
 
+  @Test("A sentence that is longer than the terminal is broken at a blank, and elsewhere not at all")
+  func whyNarrow() {
+    let long = "w has failed: 5 of 5 restarts in the last 42 s; limit 5 in 60 s. Find out why it dies, then start it."
+    let result = WhyResult(worker: "w", state: "failed", sentences: [long], lastLines: [])
+    #expect(
+      WhyText.lines(result, Style(isColoured: false, columns: 80)) == [
+        "w has failed: 5 of 5 restarts in the last 42 s; limit 5 in 60 s. Find out why it", "dies, then start it.",
+      ])
+    #expect(WhyText.lines(result, .plain) == [long])
+  }
+
   @Test("The doctor lists checks with a mark, and counts those that need attention")
   func doctor() {
     let result = DoctorResult(checks: [
@@ -206,9 +217,9 @@ import Testing
     let grant = AttachGrant(
       token: "t", name: "relay-main", role: "relay-connector", socket: "/s", command: "ROOST_TOKEN=t relay-connector",
       expiresMilliseconds: 60_000)
-    let lines = AttachText.lines(grant, .plain)
+    let lines = AttachText.lines(grant, Style(isColoured: false, columns: 80))
     #expect(lines[0] == "ROOST_TOKEN=t relay-connector" && lines[1].isEmpty && lines[2].contains("within 1m"))
-    #expect(lines.allSatisfy { $0.count <= 100 })
+    #expect(lines.count == 6 && lines.allSatisfy { $0.count <= 80 })
   }
 
   @Test("An attach grant that cannot be run as it stands says why first")
