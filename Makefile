@@ -57,7 +57,7 @@ fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600
 soak: packages python build ## repeat every test with new seeds for DURATION=24h
 	Scripts/soak.sh $(DURATION)
 
-install: packages ## install under PREFIX=~/.local, with a systemd user unit
+install: packages ## install under PREFIX=~/.local, with a systemd user unit; says how to start it
 	Scripts/install.sh $(PREFIX) $(PROGRAMS)
 
 clean: ## remove what builds, tests and measurements leave here; the Python environments stay
@@ -67,5 +67,5 @@ packages:
 	@Scripts/system-packages.sh
 
 # Without these environments the tests that need them say "skipped: …"; that is no reason to stop.
-python:
+python: ## make the Python environments that some tests and the first session of the README use
 	-@Scripts/python-environment.sh || true

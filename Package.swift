@@ -71,7 +71,7 @@ let package = Package(
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
-    .target(name: "Configuration", dependencies: ["Contracts"], swiftSettings: strict),
+    .target(name: "Configuration", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
 
     // Machines with I/O
     .target(

@@ -1,5 +1,5 @@
-"""What reading and verifying an event costs, beside JSONDecoder and a plain loop in C over the same library; and what storing
-one costs in an empty archive and in a full one."""
+"""What reading and verifying an event costs, beside JSONDecoder and a plain loop in C over the same library; and what
+storing one costs in an empty archive and in a full one."""
 
 import json
 import pathlib

@@ -1,4 +1,5 @@
-"""The hub: frames and answered requests a second, by wall clock and by the hub's own processor time; and the round trip.
+"""The hub: frames and answered requests a second, by wall clock and by the hub's own
+processor time; and the round trip.
 
 The same load meets roostd and the hub in C in turn. roostd stands for a hub with a registry, access checks, credit and
 redelivery; the one in C does none of that, so their ratio is the price of those.

@@ -2,10 +2,10 @@
 
 Wake-ups are voluntary context switches of all its threads: a process that sleeps and is woken has switched once.
 
-Memory is counted three ways. "Among its own": a process's private pages, and its part of the pages that it shares with others of
-its family (roostd with its worker; every other manager alone), as if nobody else on the machine used the same libraries. The
-kernel's PSS divides by all who do, so it flatters a Swift program on a developer's machine. Private: what is given back when it
-ends.
+Memory is counted three ways. "Among its own": a process's private pages, and its part of the pages that it shares with
+others of its family (roostd with its worker; every other manager alone), as if nobody else on the machine used the same
+libraries. The kernel's PSS divides by all who do, so it flatters a Swift program on a developer's machine. Private:
+what is given back when it ends.
 """
 
 import collections

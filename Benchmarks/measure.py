@@ -1,8 +1,9 @@
 """What every measurement here shares: building the yardsticks, medians, and the line of JSON that a result is.
 
-A result is one line: {"figure": "hub-throughput", "program": "hub in C", "unit": "frames/s", "rounds": [...], "median": ...}.
-A figure is a question; programs answer it; `aims.json` says which program's answer is ours, which is the yardstick, and what
-ratio we aim at. Figures of one machine and one minute only: ratios carry over, absolute values do not.
+A result is one line: {"figure": "hub-throughput", "program": "hub in C", "unit": "frames/s", "rounds":
+[...], "median": ...}. A figure is a question; programs answer it; `aims.json` says which program's answer is
+ours, which is the yardstick, and what ratio we aim at. Figures of one machine and one minute only: ratios
+carry over, absolute values do not.
 """
 
 import json

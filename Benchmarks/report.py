@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """One table of what was measured: our figure, the yardstick, the ratio, the aim, and whether it is met.
 
-    python3 Benchmarks/report.py [FILE…]      results, one line of JSON each; without FILE the newest in Benchmarks/results
+    python3 Benchmarks/report.py [FILE…]      results, one line of JSON each; without FILE the newest there is
 
-An aim is a ratio to the yardstick ("≥ 0.5 ×") or an amount ("≤ 100 ms"); a line without one is there to be read. A figure that
-one side did not measure shows a dash and "not measured": an aim is met by a measurement or not at all.
+An aim is a ratio to the yardstick ("≥ 0.5 ×") or an amount ("≤ 100 ms"); a line without one is there to be read. A
+figure that one side did not measure shows a dash and "not measured": an aim is met by a measurement or not at all.
 Exit: 0 every aim that was measured is met, 1 one is missed, 2 there is nothing to report.
 """
 

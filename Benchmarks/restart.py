@@ -1,14 +1,15 @@
-"""From kill -9 of a child to its replacement, for roostd and for the supervisors people know; what each costs while idle.
+"""From kill -9 of a child to its replacement, for roostd and for the supervisors people
+know; what each costs while idle.
 
-roostd's child is a relay-connector without relays, a real worker in Swift, and its replacement counts once a client of the bus
-is told that it takes work. The others' child is a small C program that sends "PID NANOSECONDS" as its first act: they know
-nothing of READY. So ours is the longer way. Both ends of each interval are on the same monotonic clock.
+roostd's child is a relay-connector without relays, a real worker in Swift, and its replacement counts once a client of
+the bus is told that it takes work. The others' child is a small C program that sends "PID NANOSECONDS" as its first
+act: they know nothing of READY. So ours is the longer way. Both ends of each interval are on the same monotonic clock.
 
 Before each kill the child is left alone for 1.2 to 6.2 seconds, a different time each round: supervisors look around in
-turns, the longest of which is circus's five seconds, and a wait that varies less than that would meet one part of the turn
-again and again. All supervisors run at once, each killed in a thread of its own: they sleep nearly all the time. Each has its
-defaults, and circus also runs with a turn of one second. A supervisor that is not installed is named on standard error and
-left out.
+turns, the longest of which is circus's five seconds, and a wait that varies less than that would meet one part of
+the turn again and again. All supervisors run at once, each killed in a thread of its own: they sleep nearly all the
+time. Each has its defaults, and circus also runs with a turn of one second. A supervisor that is not installed is
+named on standard error and left out.
 """
 
 import concurrent.futures

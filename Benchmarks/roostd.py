@@ -10,8 +10,8 @@ import time
 import bus
 import measure
 
-# Restarts come every few seconds here, and each worker is well before it is killed: neither the doubling of the wait nor
-# the breaker is what is measured. The first wait stays at its default.
+# Restarts come every few seconds here, and each worker is well before it is killed: neither the doubling of the wait
+# nor the breaker is what is measured. The first wait stays at its default.
 WORKER = """
 [worker.relay-connector]
 role = "relay-connector"

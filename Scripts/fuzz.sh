@@ -3,12 +3,12 @@
 #
 #   Scripts/fuzz.sh [--seconds N] [ENTRY…]     N per entry, 600 without it; ENTRY as in FrameReaderFuzz, all without one
 #
-# An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of Sources, or of
-# a package that `swift build` has fetched; which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames"); and,
-# if need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input may get
-# ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the compiler is
-# called here: each target a static library, instrumented, and then the entry on top. They are built for testing, so that
-# an entry may look inside.
+# An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of Sources, or
+# of a package that `swift build` has fetched; which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames");
+# and, if need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input
+# may get ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the
+# compiler is called here: each target a static library, instrumented, and then the entry on top. They are built for
+# testing, so that an entry may look inside.
 #
 # What the fuzzer learns stays in .build-fuzz/corpus and is used again next time. Inputs that failed are kept in
 # .build-fuzz/findings. Exit: 0 nothing found, 1 a finding, 2 usage, 70 an entry did not build.
@@ -89,7 +89,8 @@ for entry in "${entries[@]}"; do
   mkdir -p "$out/corpus/$corpus" "$out/findings"
   echo "fuzz: $entry for $seconds s"
   status=0
-  "$out/$entry/$entry" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="${longest:-8192}" -print_final_stats=1 \
+  "$out/$entry/$entry" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len="${longest:-8192}" \
+    -print_final_stats=1 \
     -artifact_prefix="$out/findings/$entry-" "$out/corpus/$corpus" "Tests/Fuzz/corpus/$corpus" \
     >"$out/$entry.log" 2>&1 </dev/null || status=$?
   if ((status)); then

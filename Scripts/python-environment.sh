@@ -6,8 +6,8 @@
 # .venv               what Tests/python/requirements.txt and Benchmarks/requirements.txt pin
 # .venv-nostr-relay   nostr-relay, alone, because it wants an older websockets than the rest
 #
-# An environment that already holds what the files pin is left alone, in a few milliseconds. A test that needs one and does
-# not find it says "skipped: …"; nothing here is needed to build or to run Roost.
+# An environment that already holds what the files pin is left alone, in a few milliseconds. A test that needs one and
+# does not find it says "skipped: …"; nothing here is needed to build or to run Roost.
 #
 # Exit: 0 ready, 75 not now (no network, no python3-venv), with one line saying so.
 set -euo pipefail
@@ -35,7 +35,10 @@ make_environment() {
   echo "roost: making $environment" >&2
   log=$(mktemp)
   rm -rf "$environment"
-  python3 -m venv "$environment" >"$log" 2>&1 || { rm -rf "$environment" "$log"; not_now "$environment" "python3 cannot make it (python3-venv missing?)"; }
+  python3 -m venv "$environment" >"$log" 2>&1 || {
+    rm -rf "$environment" "$log"
+    not_now "$environment" "python3 cannot make it (python3-venv missing?)"
+  }
   # shellcheck disable=SC2046,SC2086
   "$environment/bin/python3" -m pip install --disable-pip-version-check --quiet --retries 1 --timeout 20 \
     $(printf -- '-r %s ' $files) >"$log" 2>&1 </dev/null || {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Repeats the whole test suite until the time is over. Property tests draw new seeds in every round and process tests meet
-# new interleavings, so this finds what one run does not.
+# Repeats the whole test suite until the time is over. Property tests draw new seeds in every round and process tests
+# meet new interleavings, so this finds what one run does not.
 #
 #   Scripts/soak.sh DURATION        90s, 30m, 24h
 #

@@ -3,8 +3,8 @@
 #
 #   Scripts/system-packages.sh [--check]        --check: say what is missing, install nothing
 #
-# Which C libraries are needed stands in Package.swift (`.apt([…])`) and nowhere else. A library counts as present when its
-# Debian package is installed or when its headers compile, so one built by hand is accepted too. What is missing is
+# Which C libraries are needed stands in Package.swift (`.apt([…])`) and nowhere else. A library counts as present when
+# its Debian package is installed or when its headers compile, so one built by hand is accepted too. What is missing is
 # installed by apt-get if we are root or sudo asks no password. With nothing missing this takes a fraction of a second.
 #
 # Exit: 0 all there, 69 something is missing and the one command to type was printed.
@@ -40,7 +40,8 @@ if ((${#missing[@]})); then
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
   if ! { "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq &&
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive $command -qq --no-install-recommends; } </dev/null >"$log" 2>&1; then
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive $command -qq --no-install-recommends
+  } </dev/null >"$log" 2>&1; then
     tail -5 "$log" >&2
     echo "roost: apt-get failed (above). Type:  sudo apt-get update && sudo $command" >&2
     exit 69
@@ -48,7 +49,8 @@ if ((${#missing[@]})); then
 fi
 
 if ! command -v swift >/dev/null; then
-  echo "roost: there is no 'swift' in PATH. Install Swift $swift_minimum or later: https://www.swift.org/install/linux" >&2
+  echo "roost: there is no 'swift' in PATH. Install Swift $swift_minimum or later:" \
+    "https://www.swift.org/install/linux" >&2
   exit 69
 fi
 version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -1)

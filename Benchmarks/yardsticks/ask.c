@@ -2,10 +2,10 @@
 
      ask [--roostd] [--in-flight N] [--seconds S] [--payload BYTES] SOCKET
 
-   One process asks and keeps N requests unanswered; another answers each with as many bytes. To roostd they are REQUEST and
-   RESPONSE of a client and an attached worker, whose one-time token is in ROOST_TOKEN; the hub in C carries an EVENT each
-   way. Both sides write once for everything one read brought. The asker checks that each answer is to a request of its own
-   and comes once. Prints one line of JSON; times are from before the write to after the read. */
+   One process asks and keeps N requests unanswered; another answers each with as many bytes. To roostd they are REQUEST
+   and RESPONSE of a client and an attached worker, whose one-time token is in ROOST_TOKEN; the hub in C carries an
+   EVENT each way. Both sides write once for everything one read brought. The asker checks that each answer is to a
+   request of its own and comes once. Prints one line of JSON; times are from before the write to after the read. */
 #include "peer.h"
 #include <getopt.h>
 #include <sys/wait.h>

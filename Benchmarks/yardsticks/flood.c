@@ -2,10 +2,10 @@
 
      flood [--roostd] [--seconds S] [--payload BYTES] [--write BYTES] SOCKET
 
-   One process sends EVENTs as fast as the hub takes them, many to a write; another receives and counts for S seconds, after a
-   first tenth of a second that is not counted. The receiver checks that every frame is the next one, whole and from one
-   sender, so a hub cannot win by losing frames. With --roostd the sender is a client and the receiver an attached worker,
-   whose one-time token is in ROOST_TOKEN. Prints one line of JSON. */
+   One process sends EVENTs as fast as the hub takes them, many to a write; another receives and counts for S seconds,
+   after a first tenth of a second that is not counted. The receiver checks that every frame is the next one, whole and
+   from one sender, so a hub cannot win by losing frames. With --roostd the sender is a client and the receiver an
+   attached worker, whose one-time token is in ROOST_TOKEN. Prints one line of JSON. */
 #include "peer.h"
 #include <getopt.h>
 #include <sys/wait.h>

@@ -2,13 +2,14 @@
 
      hub SOCKET
 
-   Clients connect to SOCKET. The first frame of each is type 1 with an 8-byte payload, the number of the seat it takes; every
-   later frame goes to the seat in its `destination`, with the sender's seat written into `source`. There is no registry, no
-   access table, no credit, no redelivery: what roostd costs beyond this is the price of those.
+   Clients connect to SOCKET. The first frame of each is type 1 with an 8-byte payload, the number of the seat it takes;
+   every later frame goes to the seat in its `destination`, with the sender's seat written into `source`. There is no
+   registry, no access table, no credit, no redelivery: what roostd costs beyond this is the price of those.
 
-   It is as fast as the same idea gets with libuv: frames are parsed in the read buffer, a run of frames for one seat leaves by
-   one uv_try_write from where it was read, and only what the kernel refuses is copied. A client whose destination has more
-   than PENDING_MAXIMUM bytes waiting is not read until that is written, so the hub's memory is bounded. */
+   It is as fast as the same idea gets with libuv: frames are parsed in the read buffer, a run of frames for
+   one seat leaves by one uv_try_write from where it was read, and only what the kernel refuses is copied. A
+   client whose destination has more than PENDING_MAXIMUM bytes waiting is not read until that is written, so
+   the hub's memory is bounded. */
 #include "frame.h"
 #include <stdbool.h>
 #include <uv.h>

@@ -1,8 +1,8 @@
 /* A blocking peer of either hub: it joins, reads frames in batches, and keeps the credit of both directions.
 
-   The hub in C wants one frame and grants everything. roostd wants the whole dance of docs/protocol.md: HELLO as a client, or
-   as a worker of role `bench` with a one-time token in ROOST_TOKEN; WELCOME; READY; then credit. A load that speaks to both
-   through this header is the same load. */
+   The hub in C wants one frame and grants everything. roostd wants the whole dance of docs/protocol.md: HELLO as a
+   client, or as a worker of role `bench` with a one-time token in ROOST_TOKEN; WELCOME; READY; then credit. A load that
+   speaks to both through this header is the same load. */
 #pragma once
 #include "frame.h"
 #include <signal.h>
@@ -100,7 +100,8 @@ static inline void peer_read(struct peer *peer) {
   peer->end += (size_t)got;
 }
 
-/* The next whole frame that was read, or NULL. Valid until the next read. What runs the connection is dealt with here. */
+/* The next whole frame that was read, or NULL. Valid until the next read. What runs the
+   connection is dealt with here. */
 static inline const uint8_t *peer_next(struct peer *peer) {
   for (;;) {
     size_t available = peer->end - peer->begin;

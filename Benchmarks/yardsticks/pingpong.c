@@ -1,5 +1,5 @@
-/* What a round trip A, hub, B, hub, A costs when nobody does more than it must: three processes, socketpairs, blocking reads
-   and writes, one frame in flight.
+/* What a round trip A, hub, B, hub, A costs when nobody does more than it must: three processes, socketpairs, blocking
+   reads and writes, one frame in flight.
 
      pingpong [--count N] [--payload BYTES]
 
@@ -45,7 +45,8 @@ int main(int argc, char **argv) {
   }
   size_t frame = FRAME_HEADER_BYTES + payload;
   if (frame > BUFFER_BYTES || count == 0) {
-    fprintf(stderr, "usage: pingpong [--count N] [--payload BYTES], at most %d bytes\n", BUFFER_BYTES - FRAME_HEADER_BYTES);
+    fprintf(stderr, "usage: pingpong [--count N] [--payload BYTES], at most %d bytes\n",
+            BUFFER_BYTES - FRAME_HEADER_BYTES);
     return 2;
   }
   int a[2], b[2];

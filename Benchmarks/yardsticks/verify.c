@@ -2,8 +2,8 @@
 
        verify EVENTS.jsonl [ROUNDS]
 
-   Ids, keys and signatures are taken out of the file before the clock runs; keys are parsed for each signature, or, with the
-   second figure, once. Prints one line of JSON, nanoseconds of processor time for one signature. */
+   Ids, keys and signatures are taken out of the file before the clock runs; keys are parsed for each signature, or,
+   with the second figure, once. Prints one line of JSON, nanoseconds of processor time for one signature. */
 #include <secp256k1.h>
 #include <secp256k1_extrakeys.h>
 #include <secp256k1_schnorrsig.h>

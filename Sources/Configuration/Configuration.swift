@@ -26,6 +26,33 @@ public enum Configuration {
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
     permissionCheck: (String) -> String?
   ) throws(ConfigurationError) -> SupervisorConfiguration {
+    try find(path, surroundings, readFile, permissionCheck).configuration
+  }
+
+  /// Reads the configuration, and says as well what is allowed in it and yet hardly meant.
+  ///
+  /// - Parameters:
+  ///   - path: as for ``load(path:surroundings:readFile:permissionCheck:)``, like the next three.
+  ///   - surroundings: the process's environment and directories.
+  ///   - readFile: reads a whole file.
+  ///   - permissionCheck: answers with the reason for a refusal.
+  ///   - isProgram: whether a file that can be run is at this absolute path.
+  /// - Returns: the configuration, and the doubts in the order of the file.
+  /// - Throws: ``ConfigurationError``, as there.
+  public static func check(
+    path: String?, surroundings: ConfigurationSurroundings,
+    readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
+    permissionCheck: (String) -> String?, isProgram: (String) -> Bool
+  ) throws(ConfigurationError) -> (configuration: SupervisorConfiguration, doubts: [ConfigurationProblem]) {
+    var reader = try find(path, surroundings, readFile, permissionCheck)
+    return (reader.configuration, reader.doubts(isProgram: isProgram))
+  }
+
+  /// The first file that exists, read without a fault.
+  private static func find(
+    _ path: String?, _ surroundings: ConfigurationSurroundings,
+    _ readFile: (String) throws(FileReading.Failure) -> [UInt8]?, _ permissionCheck: (String) -> String?
+  ) throws(ConfigurationError) -> ConfigurationReader {
     let candidates = path.map { [$0] } ?? surroundings.searchPaths
     for candidate in candidates {
       let absolute = surroundings.absolute(candidate)
@@ -54,12 +81,12 @@ public enum Configuration {
   public static func parse(
     _ text: String, file: String, surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    try parse(Array(text.utf8), file: file, surroundings: surroundings)
+    try parse(Array(text.utf8), file: file, surroundings: surroundings).configuration
   }
 
   private static func parse(
     _ bytes: [UInt8], file: String, surroundings: ConfigurationSurroundings
-  ) throws(ConfigurationError) -> SupervisorConfiguration {
+  ) throws(ConfigurationError) -> ConfigurationReader {
     let document: TOMLDocument
     do throws(TOMLFault) {
       document = try TOMLReader.document(of: bytes)
@@ -75,6 +102,6 @@ public enum Configuration {
     reader.checkRelations()
     let problems = reader.sortedProblems
     guard problems.isEmpty else { throw .problems(problems) }
-    return reader.configuration
+    return reader
   }
 }

@@ -1,4 +1,5 @@
 import Contracts
+import Frames
 
 // What no single value can show: values that contradict each other, names that nobody bears, circles.
 
@@ -70,7 +71,7 @@ extension ConfigurationReader {
     let names = [Role.client.name] + roleNames
     for (index, caller) in role.callableBy.enumerated() where !names.contains(caller) {
       let path = ConfigurationPath(steps: [.key("role"), .key(role.name), .key("callable-by"), .index(index)])
-      report("there is no role '\(caller)'", at: path, tableDepth: 2, nearest: NearestName.among(names, to: caller))
+      report("there is no role '\(caller)'", at: path, tableDepth: 2, nearest: NearestName.find(caller, among: names))
     }
   }
 
@@ -84,7 +85,7 @@ extension ConfigurationReader {
       guard let pattern = MethodPattern(text), !patterns.contains(where: pattern.overlaps) else { continue }
       let path = ConfigurationPath(steps: [.key("role"), .key(role.name), .key("may-call"), .index(index)])
       report(
-        "nobody serves '\(text)'", at: path, tableDepth: 2, nearest: NearestName.among(served, to: text))
+        "nobody serves '\(text)'", at: path, tableDepth: 2, nearest: NearestName.find(text, among: served))
     }
   }
 
@@ -115,18 +116,18 @@ extension ConfigurationReader {
     guard document.contains(path) else {
       return report(
         "no role given, and '\(worker.role)' is none; add role = \"…\"", at: path.parent, tableDepth: 2,
-        nearest: NearestName.among(roleNames, to: worker.role))
+        nearest: NearestName.find(worker.role, among: roleNames))
     }
     report(
       "there is no role '\(worker.role)'; a role of your own needs a table [role.\(worker.role)]",
-      at: path, tableDepth: 2, nearest: NearestName.among(roleNames, to: worker.role))
+      at: path, tableDepth: 2, nearest: NearestName.find(worker.role, among: roleNames))
   }
 
   private mutating func checkDependencies(of worker: WorkerConfiguration) {
     let names = configuration.workers.map(\.name)
     for (index, name) in worker.after.enumerated() where !names.contains(name) {
       let path = ConfigurationPath(steps: [.key("worker"), .key(worker.name), .key("after"), .index(index)])
-      report("there is no worker '\(name)'", at: path, tableDepth: 2, nearest: NearestName.among(names, to: name))
+      report("there is no worker '\(name)'", at: path, tableDepth: 2, nearest: NearestName.find(name, among: names))
     }
   }
 

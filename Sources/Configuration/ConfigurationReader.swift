@@ -1,4 +1,5 @@
 import Contracts
+import Frames
 
 /// Reads a parsed file into the structures, and collects everything that is wrong with it on the way.
 ///
@@ -92,7 +93,7 @@ struct ConfigurationReader {
 
   private mutating func reportUnknownAtTop(_ name: String, _ value: ConfigurationValue, at path: ConfigurationPath) {
     if case .table = value {
-      report("unknown table", at: path, tableDepth: 1, nearest: NearestName.among(Schema.tables, to: name))
+      report("unknown table", at: path, tableDepth: 1, nearest: NearestName.find(name, among: Schema.tables))
     } else {
       let message = "unknown key '\(name)' outside any table" + home(of: name, apartFrom: "")
       note(message, at: path, table: .top)
@@ -179,7 +180,7 @@ struct ConfigurationReader {
 
   private mutating func reportUnknown(_ key: String, at path: ConfigurationPath, known: [String]) {
     let hint = home(of: key, apartFrom: path.parent.description)
-    let nearest = hint.isEmpty ? NearestName.among(known, to: key) : nil
+    let nearest = hint.isEmpty ? NearestName.find(key, among: known) : nil
     note("unknown key '\(key)'" + hint, at: path, table: path.parent, nearest: nearest)
   }
 

@@ -1,3 +1,5 @@
+import Frames
+
 /// How one kind of value is written in the file: read with its bounds checked, and written back.
 ///
 /// Bounds live here and not in the structures, so that a complaint can name them and the documentation can be tested
@@ -122,7 +124,7 @@ extension Notation {
       let expected = "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
       guard case .string(let word) = value else { throw .wrongKind(value, expected: expected) }
       guard let choice = Value(rawValue: word) else {
-        throw Complaints("\(value) is not \(expected)", nearest: NearestName.among(words, to: word))
+        throw Complaints("\(value) is not \(expected)", nearest: NearestName.find(word, among: words))
       }
       return choice
     } render: {

@@ -1,4 +1,5 @@
-// The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the others send and get. All JSON.
+// The supervisor's own methods, `supervisor.*`: what `roost status`, `why`, `logs` and the
+// others send and get. All JSON.
 
 /// `supervisor.status`.
 public struct StatusRequest: Codable, Sendable {
@@ -165,8 +166,8 @@ public struct WorkerCommandResult: Codable, Sendable {
 public struct AttachRequest: Codable, Sendable {
   /// The role to join as.
   public var role: String
-  /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is exactly
-  /// one, else a new name.
+  /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is
+  /// exactly one, else a new name.
   public var name: String?
 
   /// A request for a token.
@@ -190,6 +191,8 @@ public struct AttachGrant: Codable, Sendable {
   public var command: String
   /// Milliseconds the token is good for.
   public var expiresMilliseconds: UInt64
+  /// What must be done to the command before it can run, in a sentence.
+  public var remark: String?
 
   /// A grant.
   public init(token: String, name: String, role: String, socket: String, command: String, expiresMilliseconds: UInt64) {
@@ -280,6 +283,30 @@ public struct LogLevelRequest: Codable, Sendable {
   }
 }
 
+/// The answer to ``LogLevelRequest``: what is in force now.
+public struct LogLevelResult: Codable, Sendable {
+  /// The category.
+  public var category: String
+  /// Its level.
+  public var level: String
+  /// A doubt: whether the category is anybody's.
+  public var remark: String?
+  /// A result.
+  public init(category: String, level: String) {
+    self.category = category
+    self.level = level
+  }
+}
+
+/// The categories that Roost's own programs log in. Workers of people's own have what categories they like.
+public enum LogCategory {
+  /// roostd's, the workers', and those of plain lines on standard output and standard error.
+  public static let builtIn = [
+    "audit", "bus", "door", "hub", "log", "relay", "signer", "state", "stderr", "stdout", "store", "supervision",
+    "systemd", "worker",
+  ]
+}
+
 /// `supervisor.why`: the worker to explain.
 public struct WhyRequest: Codable, Sendable {
   /// The worker's name.
@@ -322,7 +349,8 @@ public struct DeadLettersRequest: Codable, Sendable {
 
 /// The answer to ``DeadLettersRequest``.
 public struct DeadLettersResult: Codable, Sendable {
-  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`; those acted on for the others.
+  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`;
+  /// those acted on for the others.
   public var letters: [DeadLetterRecord]
   /// What was done, for `retry` and `drop`.
   public var sentence: String?
@@ -381,14 +409,17 @@ public struct DoctorResult: Codable, Sendable {
   public struct Check: Codable, Sendable {
     /// What was looked at.
     public var name: String
-    /// Whether it is as it should be.
+    /// Whether nothing has to be mended.
     public var isGood: Bool
+    /// Whether it is on its way, or as somebody wanted it: good, and not at work. Absent: no.
+    public var isPending: Bool?
     /// What was found, and what to do.
     public var text: String
     /// A check.
-    public init(name: String, isGood: Bool, text: String) {
+    public init(name: String, isGood: Bool, isPending: Bool = false, text: String) {
       self.name = name
       self.isGood = isGood
+      self.isPending = isPending ? true : nil
       self.text = text
     }
   }

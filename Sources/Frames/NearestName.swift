@@ -1,14 +1,23 @@
 /// "Did you mean …?" for people who mistyped a name.
 public enum NearestName {
-  /// The name among `names` within a third of its letters of `name`; nil when none is near.
+  /// How many letters may be wrong: a third of the name, at least one, at most this. More is another word.
+  static let distanceMaximum = 3
+  /// Letters looked at, so that an endless name costs no time.
+  private static let letterMaximum = 64
+
+  /// The name among `names` with the fewest letters wrong, if one is close enough; the first of equals wins.
   public static func find(_ name: String, among names: some Sequence<String>) -> String? {
-    let letters = Array(name.utf8.prefix(letterMaximum))
-    var best: (name: String, distance: Int)?
-    for candidate in names {
-      let distance = editDistance(letters, Array(candidate.utf8.prefix(letterMaximum)))
-      if distance * 3 <= max(letters.count, 3) + 2, distance < best?.distance ?? .max { best = (candidate, distance) }
+    // Every single letter is near every other.
+    guard name.utf8.count > 1 else { return nil }
+    var limit = min(distanceMaximum, max(1, name.utf8.count / 3))
+    var best: String?
+    for candidate in names where candidate != name {
+      guard let found = distance(name, candidate, limit: limit) else { continue }
+      best = candidate
+      if found <= 1 { break }
+      limit = found - 1
     }
-    return best?.name
+    return best
   }
 
   /// `; did you mean 'relay.request'?`, or nothing.
@@ -16,20 +25,23 @@ public enum NearestName {
     find(name, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
-  /// Letters looked at, so that an endless name costs no time.
-  private static let letterMaximum = 64
-
-  private static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var row = Array(0...right.count)
-    for (i, letter) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, other) in right.enumerated() {
-        let substituted = diagonal + (letter == other ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substituted, row[j] + 1, row[j + 1] + 1)
+  /// How many insertions, deletions, substitutions and swaps of neighbours turn one word into the other; nil above
+  /// `limit`. Work is bounded by the lengths' product, and ends early when a whole row is above the limit.
+  static func distance(_ left: String, _ right: String, limit: Int) -> Int? {
+    let (a, b) = (Array(left.utf8.prefix(letterMaximum)), Array(right.utf8.prefix(letterMaximum)))
+    guard abs(a.count - b.count) <= limit else { return nil }
+    var beforeLast = [Int](repeating: 0, count: b.count + 1)
+    var last = Array(0...b.count)
+    for i in 1..<(a.count + 1) {
+      var row = [i] + [Int](repeating: 0, count: b.count)
+      for j in 1..<(b.count + 1) {
+        let substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+        row[j] = min(last[j] + 1, row[j - 1] + 1, substitution)
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { row[j] = min(row[j], beforeLast[j - 2] + 1) }
       }
+      guard row.contains(where: { $0 <= limit }) else { return nil }
+      (beforeLast, last) = (last, row)
     }
-    return row[right.count]
+    return last[b.count] <= limit ? last[b.count] : nil
   }
 }

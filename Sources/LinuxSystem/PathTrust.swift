@@ -139,6 +139,6 @@ private struct Walk {
   }
 
   private func refusal(_ step: String, _ advice: String) -> SystemFault {
-    SystemFault(call: "trust", subject: step, code: EPERM, advice: advice)
+    SystemFault(call: "trust", subject: step, code: EPERM, advice: advice, isOwnCheck: true)
   }
 }

@@ -21,7 +21,8 @@ public enum PrivateDirectory {
     guard status.st_uid == geteuid() else {
       throw SystemFault(
         call: "fstat", subject: path, code: EPERM,
-        advice: "It belongs to user \(status.st_uid), not to us (user \(geteuid())). Name another directory.")
+        advice: "It belongs to user \(status.st_uid), not to us (user \(geteuid())). Name another directory.",
+        isOwnCheck: true)
     }
     guard status.st_mode & 0o777 != 0o700 else { return }
     guard fchmod(descriptor, 0o700) == 0 else { throw SystemFault(call: "fchmod", subject: path, code: errno) }

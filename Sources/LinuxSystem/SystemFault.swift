@@ -14,13 +14,17 @@ public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var code: Int32
   /// What it means here and what to do, in sentences. May be empty.
   public var advice: String
+  /// Whether a check of our own refused, and not the system. Call and number are for programs then; `advice` says all
+  /// that a person needs.
+  public var isOwnCheck: Bool
 
   /// Puts a fault together; `code` is a positive error number.
-  public init(call: String, subject: String, code: Int32, advice: String = "") {
+  public init(call: String, subject: String, code: Int32, advice: String = "", isOwnCheck: Bool = false) {
     self.call = call
     self.subject = subject
     self.code = code
     self.advice = advice
+    self.isOwnCheck = isOwnCheck
   }
 
   /// The error number's name, as `EACCES`.
@@ -29,8 +33,10 @@ public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
     return String(cString: text)
   }
 
-  /// `open /run/roost/lock: Permission denied (EACCES). Check the owner and the mode.`
+  /// `open /run/roost/lock: Permission denied (EACCES). Check the owner and the mode.` Of a check of our own without call
+  /// and number: `/srv/keys: It is not a regular file.`
   public var description: String {
+    if isOwnCheck { return "\(subject): \(advice)" }
     let meaning = strerrordesc_np(code).map { String(cString: $0) } ?? "unknown error"
     let what = subject.isEmpty ? call : "\(call) \(subject)"
     return advice.isEmpty ? "\(what): \(meaning) (\(name))" : "\(what): \(meaning) (\(name)). \(advice)"

@@ -104,7 +104,14 @@ struct RecordingFileWriter: Sendable {
       if let directory { try files.ensureDirectory(directory) }
       descriptor = try files.create(path)
       return .success(())
-    } catch { return .failure(error) }
+    } catch {
+      var fault = error
+      if fault.code == EEXIST {
+        fault.advice = "It is there already, and nothing is written over: name another file, or remove this one."
+        fault.isOwnCheck = true
+      }
+      return .failure(fault)
+    }
   }
 
   mutating func write(_ bytes: [UInt8]) -> SystemFault? {

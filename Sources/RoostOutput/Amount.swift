@@ -34,15 +34,15 @@ public enum Amount {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
-  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`; a bare number is seconds. Nil for anything else, and for
-  /// more than the 32 bits of milliseconds that a frame holds (about 49 days).
+  /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else,
+  /// and for more than the 32 bits of milliseconds that a frame holds (about 49 days).
   public static func milliseconds(reading text: String) -> UInt32? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let number = UInt64(digits), digits.utf8.count <= 10 else { return nil }
     let factor: UInt64
     switch text.dropFirst(digits.count) {
     case "ms": factor = 1
-    case "s", "": factor = 1_000
+    case "s": factor = 1_000
     case "m": factor = 60_000
     case "h": factor = 3_600_000
     default: return nil

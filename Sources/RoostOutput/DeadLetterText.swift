@@ -7,8 +7,8 @@ public enum DeadLetterText {
     let letters = result.letters
     guard !letters.isEmpty else { return ["No dead letters."] }
     var table = TextTable([
-      .init(title: "ID", columnsMaximum: 32), .init(title: "TIME"), .init(title: "WORKER"), .init(title: "METHOD"),
-      .init(title: "TRIES", alignment: .right), .init(title: "FROM"),
+      .init(title: "ID", columnsMaximum: 32), .init(title: "TIME", isSpareable: true), .init(title: "WORKER"),
+      .init(title: "METHOD"), .init(title: "TRIES", alignment: .right, isSpareable: true), .init(title: "FROM"),
     ])
     for letter in letters {
       table.append([

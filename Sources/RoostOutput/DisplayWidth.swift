@@ -17,6 +17,21 @@ enum DisplayWidth {
     return result + "…"
   }
 
+  /// `text` in lines of at most `columns`, broken at blanks; a word that is longer has a line of its own.
+  static func wrap(_ text: String, to columns: Int) -> [String] {
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      if !line.isEmpty, of(line) + 1 + of(String(word)) > columns {
+        lines.append(line)
+        line = String(word)
+      } else {
+        line += line.isEmpty && lines.isEmpty ? String(word) : " " + word
+      }
+    }
+    return lines + [line]
+  }
+
   private static func width(_ scalar: Unicode.Scalar) -> Int {
     if scalar.isASCII { return 1 }
     switch scalar.properties.generalCategory {

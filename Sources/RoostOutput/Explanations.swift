@@ -6,7 +6,7 @@ public enum WhyText {
   public static func lines(_ result: WhyResult, _ style: Style) -> [String] {
     let state = style.paint(VisibleText.make(result.state), StateTone.of(result.state))
     let worker = VisibleText.make(result.worker)
-    var lines = result.sentences.map { VisibleText.make($0) }
+    var lines = result.sentences.flatMap { style.prose(VisibleText.make($0)) }
     if let first = lines.first, first.hasPrefix(worker + " ") {
       lines[0] = style.paint(worker, .strong) + first.dropFirst(worker.count)
     } else {
@@ -25,16 +25,26 @@ public enum DoctorText {
   /// The lines.
   public static func lines(_ result: DoctorResult, _ style: Style) -> [String] {
     let width = min(result.checks.map { DisplayWidth.of(VisibleText.make($0.name)) }.max() ?? 0, 24)
-    var lines = result.checks.map { check in
+    let lines = result.checks.flatMap { check in
       let name = DisplayWidth.cut(VisibleText.make(check.name), to: width)
       let blanks = String(repeating: " ", count: max(0, width - DisplayWidth.of(name)))
-      let mark = check.isGood ? style.paint("✓", .good) : style.paint("✗", .bad)
-      return "\(mark) \(name)\(blanks)  \(VisibleText.make(check.text))"
+      let text = DisplayWidth.wrap(VisibleText.make(check.text), to: style.columns - width - 4)
+      let below = text.dropFirst().map { String(repeating: " ", count: width + 4) + $0 }
+      return ["\(mark(check, style)) \(name)\(blanks)  \(text[0])"] + below
     }
+    return lines + ["", verdict(result, style)]
+  }
+
+  private static func mark(_ check: DoctorResult.Check, _ style: Style) -> String {
+    guard check.isGood else { return style.paint("✗", .bad) }
+    return check.isPending == true ? style.paint("–", .warning) : style.paint("✓", .good)
+  }
+
+  private static func verdict(_ result: DoctorResult, _ style: Style) -> String {
     let bad = result.checks.count { !$0.isGood }
-    lines += ["", bad == 0 ? "All is well." : style.paint("\(Amount.count(bad, "check")) need attention.", .bad)]
-    if bad == 1 { lines[lines.count - 1] = style.paint("1 check needs attention.", .bad) }
-    return lines
+    if bad > 0 { return style.paint(bad == 1 ? "1 check needs attention." : "\(bad) checks need attention.", .bad) }
+    let isPending = result.checks.contains { $0.isPending == true }
+    return isPending ? "Nothing has to be mended; – is on its way, or as it was asked to be." : "All is well."
   }
 }
 
@@ -44,12 +54,13 @@ public enum AttachText {
   public static func lines(_ grant: AttachGrant, _ style: Style) -> [String] {
     let name = VisibleText.make(grant.name)
     let time = Amount.duration(milliseconds: grant.expiresMilliseconds)
-    return [
-      style.paint(VisibleText.make(grant.command), .strong), "",
+    let remark = grant.remark.map { style.prose(VisibleText.make($0)).map { style.paint($0, .warning) } } ?? []
+    let sentences = [
       "Run this in a shell of yours within \(time); its token is good for one joining.",
-      "The program joins as '\(name)' (\(VisibleText.make(grant.role))). If roostd runs a worker of that name,",
-      "it is stopped first and its mail goes to yours; when yours leaves, the place is given back.",
+      "The program joins as '\(name)' (\(VisibleText.make(grant.role))). If roostd runs a worker of that name, it is "
+        + "stopped first and its mail goes to yours; when yours leaves, the place is given back.",
     ]
+    return [style.paint(VisibleText.make(grant.command), .strong), ""] + remark + sentences.flatMap(style.prose)
   }
 }
 
@@ -63,5 +74,16 @@ public enum ReloadText {
     }
     let heading = result.isApplied ? "Taken over:" : "This would change:"
     return [style.paint(heading, .strong)] + changes
+  }
+}
+
+/// What `roost log level` prints.
+public enum LogLevelText {
+  /// The lines.
+  public static func lines(_ result: LogLevelResult, _ style: Style) -> [String] {
+    let category = VisibleText.make(result.category)
+    let subject = category == "*" ? "All other categories now log" : "Category '\(category)' now logs"
+    let remark = result.remark.map { style.prose(VisibleText.make($0)).map { style.paint($0, .warning) } } ?? []
+    return ["\(subject) at level \(VisibleText.make(result.level))."] + remark
   }
 }

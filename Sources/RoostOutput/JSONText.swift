@@ -1,5 +1,5 @@
-/// JSON as text: checked and taken apart without being read into values, so that what passes through keeps its every digit and
-/// the order of its keys.
+/// JSON as text: checked and taken apart without being read into values, so that what passes through keeps its every
+/// digit and the order of its keys.
 public struct JSONText: Sendable {
   /// A value's place in the text, and what is in it.
   public indirect enum Node: Sendable {
@@ -68,7 +68,8 @@ public struct JSONText: Sendable {
     }
   }
 
-  /// The member of the outermost object with this name, which has no escapes in it; the last one when there are several.
+  /// The member of the outermost object with this name, which has no escapes in it; the last
+  /// one when there are several.
   public subscript(name: String) -> Node? {
     guard case .object(let members) = root else { return nil }
     let key = Array("\"\(name)\"".utf8)

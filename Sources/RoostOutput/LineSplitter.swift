@@ -17,7 +17,8 @@ public struct LineSplitter: Sendable {
   /// A splitter for lines of at most so many bytes.
   public init(byteCountMaximum: Int) { self.byteCountMaximum = byteCountMaximum }
 
-  /// The lines that end in these bytes. A carriage return before the newline belongs to neither; blank lines are left out.
+  /// The lines that end in these bytes. A carriage return before the newline belongs to
+  /// neither; blank lines are left out.
   public mutating func received(_ bytes: some Collection<UInt8>) -> [Line] {
     var lines: [Line] = []
     var left = bytes[...]

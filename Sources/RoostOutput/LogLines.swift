@@ -1,7 +1,7 @@
 public import Contracts
 
-/// Log records as aligned lines: time, worker, level, category, message, fields. A value that remembers how wide its columns
-/// have become, so that a stream stays aligned.
+/// Log records as aligned lines: time, worker, level, category, message, fields. A value that remembers how wide its
+/// columns have become, so that a stream stays aligned.
 public struct LogLines: Sendable {
   private let style: Style
   private var workerWidth = 12

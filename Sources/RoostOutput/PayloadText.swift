@@ -15,8 +15,8 @@ public enum PayloadText {
     style.paint("(\(Amount.count(byteCount, "byte")) of the method's own layout; --raw writes them)", .dim)
   }
 
-  /// A payload on one line, exactly as it came except for blanks between its parts. A text that is no JSON becomes a JSON
-  /// string, so that who reads lines of JSON is never given anything else.
+  /// A payload on one line, exactly as it came except for blanks between its parts. A text that is no JSON becomes a
+  /// JSON string, so that who reads lines of JSON is never given anything else.
   public static func line(_ bytes: [UInt8]) -> [UInt8] {
     if let json = try? JSONText(bytes) { return json.compact }  // As above.
     return JSONLine.string(String(decoding: bytes, as: UTF8.self))

@@ -7,8 +7,8 @@ public import Frames
 //          {"id":1,"result":…}        the end; null when the answer has no contents
 //          {"id":1,"error":{"code":"…","message":"…","outcome":"…"}}
 //
-// `id` may be any JSON value and comes back as it was; `params` reaches the worker as it was, to the digit. An answer of raw
-// bytes is `{"id":1,"resultBase64":"…"}`, a part `partBase64`.
+// `id` may be any JSON value and comes back as it was; `params` reaches the worker as it was, to the digit. An answer
+// of raw bytes is `{"id":1,"resultBase64":"…"}`, a part `partBase64`.
 
 /// One request of `roost pipe`.
 public struct PipeRequest: Sendable, Equatable {

@@ -4,8 +4,8 @@ public import Recordings
 
 /// What `roost recording show` and `roost replay` print of frames: a line each, or an object each.
 ///
-/// Names come from the access table, and from the registries that pass in the recording itself: so frames are to be given in
-/// their order.
+/// Names come from the access table, and from the registries that pass in the recording itself: so frames are
+/// to be given in their order.
 public struct RecordingText: Sendable {
   private var names: [UInt16: String] = [:]
   private let style: Style
@@ -56,7 +56,7 @@ public struct RecordingText: Sendable {
     }
     return [
       style.paint(
-        "-- the recording stops without an end\(isCutOff ? ", in the middle of a record" : ""): "
+        "-- truncated: the recording stops without an end\(isCutOff ? ", in the middle of a record" : ""); "
           + "whoever wrote it could not go on", .warning)
     ]
   }
@@ -239,8 +239,8 @@ public enum RecordText {
   public static func lines(_ result: RecordResult) -> [String] {
     var lines = [
       "\(VisibleText.make(result.path)): \(Amount.bytes(UInt64(clamping: result.bytes))), "
-        + "\(result.framesToWorker) frames to the worker and \(result.framesFromWorker) from it.",
-      "Ended by \(VisibleText.make(result.reason)): \(VisibleText.make(result.sentence)).",
+        + "\(Amount.count(result.framesToWorker, "frame")) to the worker and \(result.framesFromWorker) from it.",
+      "\(ending(result.reason)): \(VisibleText.make(result.sentence)).",
     ]
     if result.framesMissing > 0 {
       lines.append("Incomplete: \(Amount.count(result.framesMissing, "frame")) found no room on their way to the disk.")
@@ -249,5 +249,17 @@ public enum RecordText {
       lines.append("Play it again: roost replay \(VisibleText.make(result.path)) -- PROGRAM ARGUMENTS")
     }
     return lines
+  }
+
+  /// How it came to its end, before the sentence that says so exactly.
+  private static func ending(_ reason: String) -> String {
+    switch reason {
+    case "asked": "Ended as asked"
+    case "time": "Ended at its time"
+    case "size": "Ended at its size"
+    case "connection": "Ended with the connection"
+    case "disk": "Ended by a fault of the disk"
+    default: "Ended (\(VisibleText.make(reason)))"
+    }
   }
 }

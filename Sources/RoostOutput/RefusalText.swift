@@ -14,9 +14,12 @@ public enum RefusalText {
     if let wait = refusal.retryAfterMilliseconds {
       facts.append("try again in \(Amount.duration(milliseconds: UInt64(wait)))")
     }
-    let message = refusal.message.split(separator: "\n").map { VisibleText.make($0) }
-    return [style.paint("roost: ", .bad) + (message.first ?? "")] + message.dropFirst().map { "       " + $0 }
-      + [style.paint("       (\(facts.joined(separator: "; ")))", .dim)]
+    let indent = String(repeating: " ", count: "roost: ".count)
+    let message = refusal.message.split(separator: "\n").flatMap { line in
+      DisplayWidth.wrap(VisibleText.make(line), to: style.columns - indent.count)
+    }
+    return [style.paint("roost: ", .bad) + (message.first ?? "")] + message.dropFirst().map { indent + $0 }
+      + [style.paint("\(indent)(\(facts.joined(separator: "; ")))", .dim)]
   }
 }
 

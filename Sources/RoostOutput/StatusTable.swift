@@ -7,7 +7,7 @@ public enum StatusTable {
     let showsProportional = status.workers.contains { $0.proportionalBytes != nil }
     var columns: [TextTable.Column] = [
       .init(title: "WORKER"), .init(title: "STATE"), .init(title: "SINCE", alignment: .right),
-      .init(title: "PID", alignment: .right), .init(title: "RESTARTS", alignment: .right),
+      .init(title: "PID", alignment: .right, isSpareable: true), .init(title: "RESTARTS", alignment: .right),
       .init(title: "MAIL", alignment: .right), .init(title: "HAND", alignment: .right),
       .init(title: "MEMORY", alignment: .right),
     ]
@@ -16,7 +16,7 @@ public enum StatusTable {
     var table = TextTable(columns)
     for worker in status.workers { table.append(row(worker, showsProportional)) }
     let lines = status.workers.isEmpty ? ["No workers are configured."] : table.lines(style)
-    return lines + ["", totals(status, style)]
+    return lines + [""] + totals(status, style)
   }
 
   private static func row(_ worker: WorkerStatus, _ showsProportional: Bool) -> [TextTable.Cell] {
@@ -55,17 +55,29 @@ public enum StatusTable {
     return .init(parts.joined(separator: "; "))
   }
 
-  private static func totals(_ status: SupervisorStatus, _ style: Style) -> String {
-    let ready = status.workers.count { StateTone.of($0.state) == .good }
+  private static func totals(_ status: SupervisorStatus, _ style: Style) -> [String] {
+    let ready = status.workers.count { $0.state == "ready" }
+    let attached = status.workers.count { $0.state == "attached" }
     let letters = Amount.count(status.deadLetters, "dead letter")
     let memory = status.residentBytes.map { ", \(Amount.bytes($0))" } ?? ""
     let parts = [
-      "\(Amount.count(status.workers.count, "worker")), \(ready) ready", Amount.count(status.clients.count, "client"),
-      status.deadLetters == 0 ? letters : style.paint(letters, .bad),
+      "\(Amount.count(status.workers.count, "worker")), \(ready) ready"
+        + (attached == 0 ? "" : ", \(attached) attached"),
+      Amount.count(status.clients.count, "client"), letters,
       "\(Amount.bytes(UInt64(max(0, status.keptBytes)))) of mail",
       "roostd pid \(status.pid) up \(Amount.duration(milliseconds: status.uptimeMilliseconds))\(memory)",
     ]
-    return parts.joined(separator: " · ")
+    var lines = [""]
+    for part in parts {
+      let separator = lines[lines.count - 1].isEmpty ? "" : " · "
+      if DisplayWidth.of(lines[lines.count - 1] + separator + part) <= style.columns {
+        lines[lines.count - 1] += separator + part
+      } else {
+        lines.append(part)
+      }
+    }
+    guard status.deadLetters > 0 else { return lines }
+    return lines.map { $0.replacing(letters, with: style.paint(letters, .bad)) }
   }
 }
 
@@ -86,13 +98,25 @@ public enum SandboxTable {
   /// The lines.
   public static func lines(_ status: SupervisorStatus, _ style: Style) -> [String] {
     guard !status.workers.isEmpty else { return ["No workers are configured."] }
-    var table = TextTable([
-      .init(title: "WORKER"), .init(title: "ROLE"), .init(title: "STATE"), .init(title: "SANDBOX"),
-    ])
+    let showsMemory = status.workers.contains { $0.proportionalBytes != nil }
+    var columns: [TextTable.Column] = [.init(title: "WORKER"), .init(title: "ROLE"), .init(title: "STATE")]
+    if showsMemory {
+      columns += [.init(title: "MEMORY", alignment: .right), .init(title: "OWN", alignment: .right)]
+    }
+    var table = TextTable(columns + [.init(title: "SANDBOX")])
     for worker in status.workers {
-      let runs = worker.pid != nil
-      let sandbox = worker.sandbox.map { TextTable.Cell($0) } ?? .init(runs ? "none told" : "-", runs ? .warning : .dim)
-      table.append([.init(worker.name), .init(worker.role), .init(worker.state, StateTone.of(worker.state)), sandbox])
+      // What the last process achieved says nothing of the next.
+      let told: TextTable.Cell = worker.sandbox.map { .init($0) } ?? .init("none told", .warning)
+      let sandbox = worker.pid == nil ? .init("-", .dim) : told
+      var cells: [TextTable.Cell] = [
+        .init(worker.name), .init(worker.role), .init(worker.state, StateTone.of(worker.state)),
+      ]
+      if showsMemory {
+        cells += [worker.residentBytes, worker.proportionalBytes].map {
+          $0.map { .init(Amount.bytes($0)) } ?? .init("-", .dim)
+        }
+      }
+      table.append(cells + [sandbox])
     }
     return table.lines(style)
   }

@@ -11,12 +11,15 @@ public struct Style: Sendable, Equatable {
     self.columns = min(max(columns, Style.columnMinimum), Style.columnMaximum)
   }
 
-  /// For files and pipes: no colours, 100 columns.
+  /// For files and pipes: no colours, as wide as there is.
   public static let plain = Style(isColoured: false)
-  /// Tables are never wider, however wide the terminal is: a line is to be taken in at a glance.
-  public static let columnMaximum = 100
+  /// Tables are never wider, however wide the terminal is: an eye finds no line's beginning again beyond that.
+  public static let columnMaximum = 200
   /// Tables are never made narrower; a narrower terminal wraps them.
   public static let columnMinimum = 60
+
+  /// A sentence in lines that fit.
+  func prose(_ text: String) -> [String] { DisplayWidth.wrap(text, to: columns) }
 
   /// `text` in a tone.
   public func paint(_ text: String, _ tone: Tone) -> String {

@@ -1,7 +1,7 @@
 /// Text of others made safe to print: a worker, a relay or an event must not be able to drive the reader's terminal.
 ///
-/// Control characters (C0, DEL, C1) and the marks that reorder or hide text are written as escapes, as in source code: `\n`,
-/// `\e`, `\u{202E}`. Everything else stays as it is.
+/// Control characters (C0, DEL, C1) and the marks that reorder or hide text are written as escapes, as in source code:
+/// `\n`, `\e`, `\u{202E}`. Everything else stays as it is.
 public enum VisibleText {
   /// `text` with nothing in it that a terminal would act on.
   public static func make(_ text: some StringProtocol) -> String {
@@ -16,7 +16,8 @@ public enum VisibleText {
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: true
-    // Soft hyphen, zero-width and direction marks, line and paragraph separators, embeddings, isolates, byte order mark.
+    // Soft hyphen, zero-width and direction marks, line and paragraph separators,
+    // embeddings, isolates, byte order mark.
     case 0xAD, 0x61C, 0x200B, 0x200E, 0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF: true
     case 0xE0000...0xE007F: true  // Tags: invisible text.
     default: false

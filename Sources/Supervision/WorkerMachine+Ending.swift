@@ -73,7 +73,7 @@ extension WorkerMachine {
     case .notExecutable:
       // The life was too short to be stable, and this counts its own step.
       unstableLives = max(0, unstableLives - 1)
-      executionFailed(text: status.sentence, &turn)
+      executionFailed(text: "it exited with \(status.exitCode ?? 127)", &turn)
     case .done where policy.restart != .always, .unavailable where policy.restart == .never,
       .tryLater where policy.restart == .never, .crash where policy.restart == .never:
       leaveForGood(status, sentence, &turn)

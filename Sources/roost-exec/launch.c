@@ -31,9 +31,9 @@ static void open_status(const struct arguments *arguments) {
   }
 }
 
-/* SIGKILL and not SIGTERM: a worker that hangs, is stopped or ignores signals is just the one that must not live on. One
- * in good health loses no more than by any crash. The kernel sends the signal when the parent's *thread* ends, so the
- * supervisor spawns from its main thread only. */
+/* SIGKILL and not SIGTERM: a worker that hangs, is stopped or ignores signals is just the one that must not live
+ * on. One in good health loses no more than by any crash. The kernel sends the signal when the parent's *thread* ends,
+ * so the supervisor spawns from its main thread only. */
 static void die_with_parent(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) fail("parent", errno, "", EXIT_SYSTEM);
   if (parent == 0 || getppid() == parent) return;

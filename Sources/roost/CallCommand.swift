@@ -25,7 +25,9 @@ struct Call: LoopCommand {
   var arguments: String?
   @Option(help: "Ask this worker, instead of any that serves the method.")
   var to: String?
-  @Option(help: ArgumentHelp("How long the answer is of use: 30s, 500ms, 2m.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("How long the answer is of use: 30s, 500ms, 2m.", valueName: "time"),
+    transform: Timeout.init(reading:))
   var timeout: Timeout?
   @Flag(help: "Never deliver it a second time, should the worker die with it.")
   var atMostOnce = false

@@ -22,7 +22,8 @@ extension CommandSession {
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
   }
 
-  /// The account that a person means by a name, an `npub` or hexadecimal digits; without any, the only one that `isMeant`.
+  /// The account that a person means by a name, an `npub` or hexadecimal digits; without any,
+  /// the only one that `isMeant`.
   func account(
     _ text: String?, among accounts: [SignerAccount], isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {

@@ -11,7 +11,8 @@ struct Logs: LoopCommand {
   static let configuration = CommandConfiguration(abstract: "Shows what the workers logged.")
   @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until Ctrl-C.")
   var follow = false
-  @Option(name: [.customShort("n"), .long], help: "How many past lines.")
+  // Unconditional, so that -1 is a number, and told as one that makes no sense.
+  @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "How many past lines.")
   var lines = 50
   @Argument(help: "Only this worker's lines; 'roostd' for the supervisor's own.")
   var worker: String?

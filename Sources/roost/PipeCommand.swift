@@ -10,9 +10,15 @@ struct Pipe: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Answers requests line by line: JSON in, JSON out, many at once.",
     discussion: """
-      In:   {"id":1,"method":"relay.list","params":{},"to":"worker","ttlMilliseconds":5000,"atMostOnce":true}
-      Out:  {"id":1,"part":…} as parts come, then {"id":1,"result":…} or {"id":1,"error":{"code":…,"message":…}}
+      A request is one line, an answer one or more:
 
+        {"id":1,"method":"relay.list","params":{}}
+
+        {"id":1,"part":…}        as parts come, then one of
+        {"id":1,"result":…}
+        {"id":1,"error":{"code":…,"message":…}}
+
+      A request may also have "to":"WORKER", "ttlMilliseconds":5000 and "atMostOnce":true. \
       'id' is any JSON and comes back unchanged; answers come in the order in which they are ready. Ends when the input ends \
       and everything is answered.
       """)

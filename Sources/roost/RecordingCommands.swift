@@ -17,6 +17,8 @@ struct RecordingFiles: ParsableCommand {
       discussion: """
         A line is the frame's number, seconds since the start, → for a frame to the worker and ← for one from it, type, \
         method, ids, and the payload as far as it goes. With --json, an object a line with everything in it.
+
+        Exit codes: 0 the whole recording, 1 it is truncated or damaged.
         """)
     @Argument(help: "The file.") var file: String
     @OptionGroup var general: GeneralOptions
@@ -33,7 +35,7 @@ struct RecordingFiles: ParsableCommand {
       }
       guard let opening = reader.opening else { throw Refusal(.failed, "\(file): \(RecordingFault.noOpening)") }
       await printer.printEnd(opening, isCutOff: reader.restByteCount > 0)
-      return .done
+      return printer.isWhole ? .done : .failed
     }
   }
 }
@@ -58,6 +60,9 @@ private struct RecordingPrinter {
     self.session = session
     text = RecordingText(session.style)
   }
+
+  /// Whether its end was among what was printed.
+  var isWhole: Bool { end != nil }
 
   mutating func print(_ record: Recordings.Record, _ opening: RecordingOpening?) async {
     await begin(opening)

@@ -16,13 +16,15 @@ struct ReplayFile: LoopCommand {
       come. Not compared: CREDIT, STATUS, PROGRESS, EXTEND, PING, and in HELLO pid, instance, version and sandbox. What the \
       program prints goes to standard error.
 
-        roost replay example.recording -- .build/debug/example --flag
-        roost replay example.recording --timeout 1h -- gdb --args .build/debug/example
+        roost replay a.recording -- .build/debug/example --flag
+        roost replay a.recording --timeout 1h -- gdb --args .build/debug/example
 
       Exit codes: 0 identical, 1 different or not to be played, 5 timed out.
       """)
   @Argument(help: "The recording.") var file: String
-  @Option(help: ArgumentHelp("How much longer than recorded a message may take.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("How much longer than recorded a message may take.", valueName: "time"),
+    transform: Timeout.init(reading:))
   var timeout = Timeout(milliseconds: 5_000)
   @Flag(help: "Send each message no earlier than it was sent in the recording.")
   var paced = false

@@ -12,8 +12,8 @@ struct ReplayProgram {
   /// A directory made for this replay; nil when the caller named one.
   var temporaryDirectory: String?
 
-  /// The program with the worker's variables. Its state is never that of the running worker: a replay repeats what was asked,
-  /// and nothing of it may happen twice.
+  /// The program with the worker's variables. Its state is never that of the running worker: a replay repeats what was
+  /// asked, and nothing of it may happen twice.
   init(
     _ opening: RecordingOpening, command: [String], sandbox: String?, passedVariables: [String], stateDirectory: String?
   ) throws(Refusal) {
@@ -110,8 +110,8 @@ final class ReplayRunner {
     }
   }
 
-  /// Ends the program's bus and waits for it to leave; soon it is killed, unless the caller is patient. Its directory goes if
-  /// it left nothing there.
+  /// Ends the program's bus and waits for it to leave; soon it is killed, unless the caller is patient. Its directory
+  /// goes if it left nothing there.
   func end(isPatient: Bool) async {
     timer.cancel()
     bus?.flush()

@@ -9,7 +9,7 @@ struct Roost: ParsableCommand {
     discussion: """
       The supervisor is found at --socket, $ROOST_SOCKET, $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
 
-      Exit codes: 0 done, 1 failed, 2 usage, 3 no supervisor, 4 not permitted, 5 timed out.
+      Exit codes: 0 done, 1 failed, 2 usage, 3 no supervisor, 4 not permitted, 5 timed out, 130 interrupted.
       """,
     version: RoostVersion.text,
     subcommands: [],

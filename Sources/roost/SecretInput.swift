@@ -3,9 +3,9 @@ internal import Frames
 internal import Glibc
 internal import RoostOutput
 
-// Secrets that a person types. Never an argument: those stand in the shell's history, and in the list of processes for all to
-// see. On a terminal they are asked for, and what is typed is not shown; else they are lines of standard input, so that a
-// password manager can be the other end of a pipe.
+// Secrets that a person types. Never an argument: those stand in the shell's history, and in the list of processes for
+// all to see. On a terminal they are asked for, and what is typed is not shown; else they are lines of standard input,
+// so that a password manager can be the other end of a pipe.
 
 /// Reads secrets line by line.
 enum SecretInput {

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Standard input in pieces, as they come, without stopping the loop.
 ///
-/// A pipe or a terminal is watched; a regular file, which is always ready and cannot be watched, is read when asked. To watch
-/// a descriptor libuv makes it non-blocking, and that would hold for the shell that shares it, too: so the same file is
-/// opened a second time for us. Where that is not possible (a socket), the shared one is used.
+/// A pipe or a terminal is watched; a regular file, which is always ready and cannot be watched, is read when asked. To
+/// watch a descriptor libuv makes it non-blocking, and that would hold for the shell that shares it, too: so the same
+/// file is opened a second time for us. Where that is not possible (a socket), the shared one is used.
 @EventLoopActor
 final class StandardInput {
   private let descriptor: Int32

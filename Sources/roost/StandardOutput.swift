@@ -3,9 +3,9 @@ internal import Glibc
 
 /// Standard output, written in whole pieces in the order asked for.
 ///
-/// A slow reader holds the writer back without stopping the loop: signals are still heard. The descriptor is shared with the
-/// shell and others, so it is not made non-blocking; poll(2) tells when a pipe takes the next `pieceByteCount` bytes at
-/// once. A reader that has gone ends the program quietly.
+/// A slow reader holds the writer back without stopping the loop: signals are still heard. The descriptor is shared
+/// with the shell and others, so it is not made non-blocking; poll(2) tells when a pipe takes the next `pieceByteCount`
+/// bytes at once. A reader that has gone ends the program quietly.
 @EventLoopActor
 final class StandardOutput {
   private var isWriting = false
@@ -20,8 +20,8 @@ final class StandardOutput {
   /// How often it is looked whether the reader is still there while nothing is written, in milliseconds.
   private static let readerLookMilliseconds: UInt64 = 200
 
-  /// From now on the program ends quietly when its reader goes, also while there is nothing to write: `roost logs -f | head`
-  /// must not wait for the next line to find out.
+  /// From now on the program ends quietly when its reader goes, also while there is nothing to write:
+  /// `roost logs -f | head` must not wait for the next line to find out.
   func leaveWithReader() {
     lookTimer.set(afterMilliseconds: Self.readerLookMilliseconds) { [unowned self] in
       var entry = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

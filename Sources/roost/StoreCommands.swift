@@ -132,15 +132,17 @@ struct Publish: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Stores a signed event of one's own.",
     discussion: """
-      It is verified and committed when this returns. Nothing sends it to relays in this version; 'roost call relay.publish' does \
-      that for one relay.
+      It is verified and committed when this returns. Nothing sends it to relays in this version; 'roost call \
+      relay.publish' does that for one relay. What the signer answers is taken as it comes, with the event in it:
+
+        roost call signer.sign '{"event":{"kind":1,"content":"hello"}}' | roost publish
       """)
   @Argument(help: ArgumentHelp("The signed event: JSON, - for standard input, or @file.", valueName: "event"))
   var event = "-"
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let bytes = try InputBytes.read(event, isRaw: false)
+    let bytes = Self.unwrapped(try InputBytes.read(event, isRaw: false))
     try await session.client.connect()
     let payload = try await session.client.request(
       "store.publish", BusPayload(bytes), options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
@@ -151,5 +153,16 @@ struct Publish: LoopCommand {
       ? "stored \(place): \(result.id)" : "there already\(result.seq.map { ", as number \($0)" } ?? ""): \(result.id)"
     await session.print(result, [text])
     return .done
+  }
+
+  /// The event in `{"event":{…}}`, as `signer.sign` answers; anything else as it is.
+  private static func unwrapped(_ bytes: [UInt8]) -> [UInt8] {
+    do throws(JSONText.Problem) {
+      let json = try JSONText(bytes)
+      if let node = json["event"], case .object = node { return json.compact(node) }
+    } catch {
+      // What is no JSON is refused by the store, which says why.
+    }
+    return bytes
   }
 }

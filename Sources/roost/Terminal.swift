@@ -7,7 +7,8 @@ enum Terminal {
   /// Whether it is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// Colours on a terminal only, unless `NO_COLOR` is set to anything or the terminal is a dumb one (https://no-color.org).
+  /// Colours on a terminal only, unless `NO_COLOR` is set to anything or the terminal is a dumb
+  /// one (https://no-color.org).
   static func style(of descriptor: Int32) -> Style {
     guard isTerminal(descriptor) else { return .plain }
     let environment = ProcessEnvironment.current()

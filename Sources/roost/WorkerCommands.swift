@@ -20,7 +20,9 @@ struct Stop: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Stops a worker: it finishes what it has in hand, then nothing of it runs.")
   @OptionGroup var name: WorkerName
-  @Option(help: ArgumentHelp("How long it may finish; as configured if not given.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("How long it may finish, such as 20s; as configured if not given.", valueName: "time"),
+    transform: Timeout.init(reading:))
   var deadline: Timeout?
   @OptionGroup var general: GeneralOptions
 
@@ -123,10 +125,8 @@ struct Log: ParsableCommand {
 
     func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
       let request = request
-      try await session.show(SupervisorMethod.logLevel, request) { (_: JSONValue, _) in
-        let isGeneral = request.category == "*"
-        let subject = isGeneral ? "All other categories now log" : "Category '\(request.category)' now logs"
-        return [VisibleText.make("\(subject) at level \(request.level).")]
+      try await session.show(SupervisorMethod.logLevel, request) { (result: LogLevelResult, style) in
+        LogLevelText.lines(result, style)
       }
       return .done
     }

@@ -10,19 +10,42 @@ enum Console {
     let enabled = configuration.workers.filter(\.enabled)
     let names = enabled.map { $0.name == $0.role ? $0.name : "\($0.name) (\($0.role))" }
     let socket = configuration.supervisor.socket
+    let roost = command(socket: socket)
     RoostdCommand.say(
       """
       roostd \(RoostVersion.text) with \(configuration.file)
         starting  \(names.isEmpty ? "no workers: none is enabled" : names.joined(separator: ", "))
         socket    \(socket)
         logs      \(configuration.supervisor.logDirectory)
-      In another terminal:
-        roost status          how the workers are (ROOST_SOCKET=\(socket) from elsewhere)
-        roost logs -f         what they say
-        roost call relay.request '{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1],"limit":5}]}'
+      In another terminal, in this folder:
+        \(roost) status       how the workers are
+        \(roost) logs -f      what they say
+        \(roost) --help       all that can be asked
       Ctrl-C stops everything, in order.
 
       """)
+  }
+
+  /// `roost` as it can be typed where roostd was started: from beside roostd, and told of the socket where it would not
+  /// find it by itself.
+  private static func command(socket: String) -> String {
+    let own = CommandLine.arguments.first ?? ""
+    let program = own.lastIndex(of: "/").map { "\(own[..<$0])/roost" } ?? "roost"
+    return isFound(socket) ? program : "ROOST_SOCKET=\(shellWord(socket)) \(shellWord(program))"
+  }
+
+  /// Whether `roost`, started here, comes to this socket: it takes an installed Roost's, if one is there, before a
+  /// checkout's.
+  private static func isFound(_ socket: String) -> Bool {
+    func variable(_ name: String) -> String? {
+      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let folder = getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? ""
+    let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
+    let installed = variable("XDG_RUNTIME_DIR").map { $0 + "/roost" } ?? state.map { $0 + "/roost/run" }
+    let places = [installed, folder + "/run"].compactMap { $0.map { $0 + "/roost.sock" } }
+    return places.first { $0 == socket || access($0, F_OK) == 0 } == socket
   }
 
   /// One line of the log, for people.
@@ -37,4 +60,12 @@ enum Console {
   private static func withoutControls(_ line: String) -> String {
     String(String.UnicodeScalarView(line.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? "\u{FFFD}" : $0 }))
   }
+}
+
+/// `text` as one word of a shell's command line.
+func shellWord(_ text: String) -> String {
+  let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=")
+  guard text.isEmpty || !text.allSatisfy(plain.contains) else { return text }
+  // A quote inside quotes: end them, an escaped quote, begin them anew.
+  return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
 }

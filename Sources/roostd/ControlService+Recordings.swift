@@ -10,8 +10,8 @@ import MessageHub
 import Recordings
 import Supervision
 
-// `supervisor.record`. A recording belongs to the call that asked for it: when its caller leaves, it ends. So none is ever
-// forgotten and fills a disk.
+// `supervisor.record`. A recording belongs to the call that asked for it: when its caller leaves, it ends. So none is
+// ever forgotten and fills a disk.
 
 extension ControlService {
   func record(_ call: HubCall, _ request: RecordRequest) throws(Refusal) {

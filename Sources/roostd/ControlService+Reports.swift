@@ -99,8 +99,11 @@ extension ControlService {
     let now = EventLoop.process.now
     var sentences = worker.machine.report(now: now).sentences(now: now)
     let hub = daemon.shell.hub.report(worker.seat)
-    if hub.mailboxFrames > 0 { sentences.append("\(hub.mailboxFrames) messages wait in its mailbox.") }
-    if hub.inHand > 0 { sentences.append("It has \(hub.inHand) messages in hand.") }
+    if hub.mailboxFrames > 0 {
+      sentences.append(
+        "\(Self.messages(hub.mailboxFrames)) \(hub.mailboxFrames == 1 ? "waits" : "wait") in its mailbox.")
+    }
+    if hub.inHand > 0 { sentences.append("It has \(Self.messages(hub.inHand)) in hand.") }
     if let since = hub.busySince, now.milliseconds(since: since) > 1_000 {
       sentences.append(
         "Its work has not moved for \(now.milliseconds(since: since) / 1_000) s; after "
@@ -108,15 +111,22 @@ extension ControlService {
     }
     if hub.isOutOfCredit { sentences.append("It has granted no credit for what waits: it is slower than its senders.") }
     for (sender, count) in hub.holding.sorted(by: { $0.key < $1.key }) {
-      sentences.append("Its mailbox is full, and holds the credit of \(sender) for \(count) messages.")
+      sentences.append("Its mailbox is full, and holds the credit of \(sender) for \(Self.messages(count)).")
     }
     if hub.suspects > 0 {
-      sentences.append("\(hub.suspects) messages were in hand when it died and are given to it one at a time.")
+      sentences.append(
+        hub.suspects == 1
+          ? "1 message was in hand when it died and is given to it alone."
+          : "\(hub.suspects) messages were in hand when it died and are given to it one at a time.")
     }
     for name in worker.configuration.after where daemon.worker(named: name)?.isReady != true {
       sentences.append("\(name), which must be ready before it, is \(stateWord(name)).")
     }
     return sentences
+  }
+
+  private static func messages(_ count: some BinaryInteger) -> String {
+    count == 1 ? "1 message" : "\(count) messages"
   }
 
   private func stateWord(_ name: String) -> String {
@@ -126,14 +136,8 @@ extension ControlService {
   // MARK: Doctor
 
   func doctor() -> DoctorResult {
-    var checks: [DoctorResult.Check] = []
+    var checks = workerChecks()
     let settings = daemon.configuration.supervisor
-    for worker in daemon.workers where worker.configuration.enabled {
-      var sentence = explain(worker).first ?? ""
-      // The check bears the worker's name already.
-      if sentence.hasPrefix(worker.name + " ") { sentence.removeFirst(worker.name.count + 1) }
-      checks.append(.init(name: "worker \(worker.name)", isGood: worker.isReady, text: sentence))
-    }
     checks.append(
       .init(
         name: "program files", isGood: access(daemon.shimPath, X_OK) == 0,
@@ -154,7 +158,7 @@ extension ControlService {
     checks.append(
       .init(
         name: "mail", isGood: kept < daemon.shell.hub.limits.poolBytes,
-        text: "\(kept >> 10) of \(daemon.shell.hub.limits.poolBytes >> 10) KiB kept for workers"))
+        text: "\(Self.amount(kept)) of \(Self.amount(daemon.shell.hub.limits.poolBytes)) kept for workers"))
     if let count = ProcessTable.openDescriptorCount(of: getpid()) {
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -166,12 +170,46 @@ extension ControlService {
     return DoctorResult(checks: checks)
   }
 
+  private func workerChecks() -> [DoctorResult.Check] {
+    daemon.workers.filter(\.configuration.enabled).map { worker in
+      var sentence = explain(worker).first ?? ""
+      // The check bears the worker's name already.
+      if sentence.hasPrefix(worker.name + " ") { sentence.removeFirst(worker.name.count + 1) }
+      let isTrouble = Self.isTrouble(worker.machine.state.kind)
+      return .init(
+        name: "worker \(worker.name)", isGood: !isTrouble, isPending: !isTrouble && !worker.isReady, text: sentence)
+    }
+  }
+
   private func directoryCheck(_ name: String, _ path: String) -> DoctorResult.Check {
     var space = statvfs()
     guard access(path, W_OK) == 0, statvfs(path, &space) == 0 else {
       return .init(name: name, isGood: false, text: "\(path) cannot be written: \(String(cString: strerror(errno)))")
     }
-    let free = (UInt64(space.f_bavail) * UInt64(space.f_frsize)) >> 20
-    return .init(name: name, isGood: free > 64, text: "\(path) has \(free) MiB free")
+    let free = Int(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
+    return .init(
+      name: name, isGood: free > Self.freeByteCountMinimum, text: "\(path) has \(Self.amount(free)) free")
+  }
+
+  /// With less room on a disk than this the doctor says so, in bytes.
+  private static let freeByteCountMinimum = 64 << 20
+
+  /// Whether a worker in this state needs somebody. One that is held or was stopped is as its operator wanted it, and
+  /// one on its way is not late yet: its deadlines see to that.
+  private static func isTrouble(_ state: WorkerState.Kind) -> Bool {
+    switch state {
+    case .backoff, .execFailed, .failed: true
+    case .ready, .attached, .waiting, .starting, .draining, .stopping, .held, .stopped, .exited: false
+    }
+  }
+
+  /// Bytes as `roost status` shows them, in units of 1,024: `0 B`, `9.4 MiB`, `53 GiB`.
+  private static func amount(_ byteCount: Int) -> String {
+    var (rest, unit) = (byteCount, "B")
+    for next in ["KiB", "MiB", "GiB", "TiB"] where rest >= 1_024 {
+      if rest < 10 * 1_024 { return "\(rest / 1_024).\(rest % 1_024 * 10 / 1_024) \(next)" }
+      (rest, unit) = (rest / 1_024, next)
+    }
+    return "\(rest) \(unit)"
   }
 }

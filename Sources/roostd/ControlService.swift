@@ -11,8 +11,8 @@ import Supervision
 
 /// The methods `supervisor.*`: what `roost` asks of a running roostd.
 ///
-/// Each answers at once from what is in memory, except those that wait for a worker to arrive somewhere; their callers' time
-/// to live ends them. Nothing here waits for a disk, so `status` answers while a log disk is full.
+/// Each answers at once from what is in memory, except those that wait for a worker to arrive somewhere; their callers'
+/// time to live ends them. Nothing here waits for a disk, so `status` answers while a log disk is full.
 @EventLoopActor
 final class ControlService {
   unowned let daemon: Daemon
@@ -197,14 +197,20 @@ final class ControlService {
     let name = try attachName(request, role)
     let token = daemon.door.issueToken(role: role.name, name: name)
     let socket = daemon.configuration.supervisor.socket
-    let program = daemon.path(ofProgram: daemon.worker(named: name)?.configuration.program ?? role.name)
-    let isOurs = Role.builtIn.contains(role)
-    return AttachGrant(
+    var grant = AttachGrant(
       token: token.text, name: name, role: role.name, socket: socket,
-      command: isOurs
-        ? "ROOST_TOKEN=\(token.text) \(program) --attach \(socket) --name \(name)"
-        : "ROOST_TOKEN=\(token.text) ROOST_SOCKET=\(socket) ROOST_WORKER=\(name) YOUR-PROGRAM",
+      command: "ROOST_TOKEN=\(token.text) ROOST_SOCKET=\(shellWord(socket)) ROOST_WORKER=\(name) YOUR-PROGRAM",
       expiresMilliseconds: AttachTokens.lifetimeMilliseconds)
+    // People's own programs take the socket from the environment; ours have an option for it.
+    guard Role.builtIn.contains(role) else { return grant }
+    let program = daemon.path(ofProgram: daemon.worker(named: name)?.configuration.program ?? role.name)
+    if access(program, X_OK) == 0 {
+      grant.command =
+        "ROOST_TOKEN=\(token.text) \(shellWord(program)) --attach \(shellWord(socket)) --name \(name)"
+    } else {
+      grant.remark = "There is no program \(program). Put one of yours in the place of YOUR-PROGRAM."
+    }
+    return grant
   }
 
   private func attachName(_ request: AttachRequest, _ role: Role) throws(Refusal) -> String {
@@ -280,6 +286,24 @@ final class ControlService {
         outcome: .notStarted)
     }
     daemon.broadcastSettings()
-    reply(call, request)
+    var result = LogLevelResult(category: request.category, level: request.level)
+    result.remark = remark(onCategory: request.category)
+    reply(call, result)
   }
+
+  /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's
+  /// own worker may begin with it.
+  private func remark(onCategory category: String) -> String? {
+    guard category != LogKeeping.LogLevels.general else { return nil }
+    let seen = daemon.logs.tail(worker: nil, lines: Self.categoryLineCount).map(\.record.category)
+    let known = Set(seen).union(LogCategory.builtIn)
+    guard !known.contains(category) else { return nil }
+    let shown = known.sorted().prefix(Self.categoryCountMaximum).joined(separator: ", ")
+    let near = NearestName.find(category, among: known.sorted()).map { " Did you mean '\($0)'?" } ?? ""
+    return "Nobody has logged in category '\(category)' yet.\(near) Known: \(shown)."
+  }
+
+  /// Past lines that are looked through for categories, and categories that are named.
+  private static let categoryLineCount = 10_000
+  private static let categoryCountMaximum = 40
 }

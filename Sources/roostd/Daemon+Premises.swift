@@ -31,7 +31,8 @@ extension Daemon {
       guard status.st_mode & S_IFMT == S_IFSOCK else {
         throw SystemFault(
           call: "listen", subject: path, code: EEXIST,
-          advice: "It is no socket, and is left alone. Name another place with 'socket' in [supervisor].")
+          advice: "It is no socket, and is left alone. Name another place with 'socket' in [supervisor].",
+          isOwnCheck: true)
       }
       // The lock of the run directory is ours, so a socket that is there belongs to nobody any more.
       unlink(path)

@@ -8,9 +8,11 @@ import LinuxSystem
 import MessageHub
 import Supervision
 
-/// The hands of one worker's machine: performs its actions on processes, mailboxes and timers, and tells it what happened.
+/// The hands of one worker's machine: performs its actions on processes, mailboxes and timers,
+/// and tells it what happened.
 ///
-/// Inputs that arrive while actions are being performed wait in a queue, so the machine sees one thing at a time, in order.
+/// Inputs that arrive while actions are being performed wait in a queue, so the machine sees one
+/// thing at a time, in order.
 @EventLoopActor
 final class ManagedWorker {
   let name: String
@@ -201,7 +203,7 @@ final class ManagedWorker {
       return
     }
     // Told when the shim itself is gone: a worker whose start has failed is taken to have no process any more.
-    execFailure = "\(configuration.program): \(failure)"
+    execFailure = failure
     connection?.close("never started")
   }
 

@@ -23,7 +23,7 @@ struct RoostdCommand: ParsableCommand {
 
   @Option(name: [.short, .long], help: "The configuration file; by default the usual places are tried.")
   var config: String?
-  @Flag(help: "Check the configuration, say what is wrong, and end.")
+  @Flag(help: "Check the configuration, say what is wrong or doubtful, and end.")
   var check = false
   @Flag(help: "With --check: print every setting with the value in force.")
   var effective = false
@@ -39,13 +39,12 @@ struct RoostdCommand: ParsableCommand {
     let surroundings = Self.surroundings()
     let path = config
     let loaded: SupervisorConfiguration
-    do throws(ConfigurationError) { loaded = try Self.load(path, surroundings) } catch {
+    do throws(ConfigurationError) {
+      if check { return try Self.tellCheck(path, surroundings, showsEffective: effective) }
+      loaded = try Self.load(path, surroundings)
+    } catch {
       Self.say("\(error)")
       throw ExitCode(Code.configuration)
-    }
-    if check {
-      if effective { Self.print(loaded.effective) } else { Self.print("\(loaded.file) is good.\n") }
-      return
     }
     throw ExitCode(Self.supervise(loaded, try Self.premises(loaded), surroundings, path))
   }
@@ -53,14 +52,35 @@ struct RoostdCommand: ParsableCommand {
   private static func load(
     _ path: String?, _ surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    try Configuration.load(path: path, surroundings: surroundings) { path in
-      do throws(SystemFault) {
-        try PathTrust.check(path, is: .file)
-        return nil
-      } catch {
-        return "\(error)"
-      }
+    try Configuration.load(path: path, surroundings: surroundings, permissionCheck: distrust)
+  }
+
+  /// `--check`: what is wrong has been thrown; what is doubtful is told beside the verdict, and fails nothing.
+  private static func tellCheck(
+    _ path: String?, _ surroundings: ConfigurationSurroundings, showsEffective: Bool
+  ) throws(ConfigurationError) {
+    let (configuration, doubts) = try Configuration.check(
+      path: path, surroundings: surroundings, permissionCheck: distrust, isProgram: isProgram)
+    for doubt in doubts { say("warning: \(doubt)") }
+    if showsEffective { return print(configuration.effective) }
+    let count = doubts.count == 1 ? ", with 1 warning" : doubts.isEmpty ? "" : ", with \(doubts.count) warnings"
+    print("\(configuration.file) is good\(count).\n")
+  }
+
+  /// Why a configuration file cannot be trusted; nil if it can.
+  private static func distrust(_ path: String) -> String? {
+    do throws(SystemFault) {
+      try PathTrust.check(path, is: .file)
+      return nil
+    } catch {
+      return "\(error)"
     }
+  }
+
+  /// Whether a regular file that we may run is at this path.
+  private static func isProgram(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
   }
 
   private static func surroundings() -> ConfigurationSurroundings {

@@ -8,9 +8,9 @@ import Supervision
 
 /// One started process of a worker, from the exec shim to the last line of its log.
 ///
-/// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's status
-/// pipe, which tells a failed exec from a program that dies at once. Ours are closed by whoever holds them here: the bus by
-/// its connection, the log pipes by their readers, the status pipe once it has ended.
+/// Descriptors of the child: 0 /dev/null, 1 and 2 log pipes, 3 the bus, 4 the lock of the worker's name, 5 the shim's
+/// status pipe, which tells a failed exec from a program that dies at once. Ours are closed by whoever holds them here:
+/// the bus by its connection, the log pipes by their readers, the status pipe once it has ended.
 @EventLoopActor
 final class WorkerProcess {
   /// What became of the shim's `exec`: nil = it succeeded.
@@ -138,11 +138,13 @@ final class WorkerProcess {
     statusDescriptor = -1
   }
 
-  /// `exec 2 No such file or directory` → a sentence.
+  /// `exec 2 /bin/worker: No such file or directory` → `/bin/worker: No such file or directory`. Of another stage,
+  /// which a worker's program has no part in, the stage stands before it.
   private static func explain(_ line: String) -> String {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count > 2 else { return line }
-    return "\(words[0]): \(words[2...].joined(separator: " "))"
+    let rest = words[2...].joined(separator: " ")
+    return words[0] == "exec" ? rest : "\(words[0]): \(rest)"
   }
 
   // MARK: Command line

@@ -69,6 +69,62 @@ struct LoadTests {
   }
 }
 
+@Suite("What is allowed and hardly meant")
+struct DoubtTests {
+  private func doubts(_ text: String, programs: Set<String> = []) throws -> [String] {
+    try Configuration.check(
+      path: "x.conf", surroundings: checkout,
+      readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
+      permissionCheck: { _ in nil }, isProgram: programs.contains
+    ).doubts.map(\.description)
+  }
+
+  @Test("A file without a worker is a doubt, and nothing else is said of it")
+  func noWorker() throws {
+    #expect(
+      try doubts("# nothing") == ["x.conf: no worker: roostd would run nothing; a table [worker.NAME] gives it one"])
+  }
+
+  @Test("A program that is in none of its directories, or not at its path, is told with its line")
+  func programs() throws {
+    let text = """
+      [worker.signer]
+      [worker.store]
+      role = "event-store"
+      [worker.mine]
+      role = "example"
+      program = "/srv/mine"
+      [role.example]
+      serves = ["example.*"]
+      """
+    let folder = "/home/ada/roost/.build/release"
+    #expect(
+      try doubts(text, programs: ["\(folder)/signer"]) == [
+        "x.conf:3: [worker.store] role: there is no program 'event-store' in \(folder)",
+        "x.conf:6: [worker.mine] program: there is no program at /srv/mine that could be run",
+      ])
+    #expect(try doubts(text, programs: ["\(folder)/signer", "\(folder)/event-store", "/srv/mine"]).isEmpty)
+    #expect(
+      try doubts("[worker.signer]") == ["x.conf:1: [worker.signer] there is no program 'signer' in \(folder)"])
+  }
+
+  @Test("A relay that this version cannot dial is told, each by itself")
+  func relays() throws {
+    let text = """
+      [worker.relay-connector]
+      relays = [
+        "ws://one.example",
+        "WSS://two.example",
+      ]
+      """
+    #expect(
+      try doubts(text, programs: ["/home/ada/roost/.build/release/relay-connector"]) == [
+        "x.conf:4: [worker.relay-connector] relays[1]: \"WSS://two.example\" will not be dialled: "
+          + "this version of relay-connector speaks ws:// only"
+      ])
+  }
+}
+
 @Suite("Where things go")
 struct DirectoryTests {
   private func settings(

@@ -114,17 +114,6 @@ struct NotationTests {
     }
   }
 
-  @Test("The nearest name has few letters wrong, swapped neighbours counting once")
-  func nearestNames() {
-    #expect(NearestName.among(["restart", "role"], to: "restrat") == "restart")
-    #expect(NearestName.among(["start-deadline", "term-deadline"], to: "strat-deadline") == "start-deadline")
-    #expect(NearestName.among(["role"], to: "relay-connector") == nil)
-    #expect(NearestName.distance("abcd", "acbd", limit: 3) == 1)
-    #expect(NearestName.distance("kitten", "sitting", limit: 3) == 3)
-    #expect(NearestName.distance("kitten", "sitting", limit: 2) == nil)
-    #expect(NearestName.distance("", "", limit: 0) == 0)
-  }
-
   @Test("Full back-off delays are added up, doubling to the ceiling")
   func breaker() {
     var worker = WorkerConfiguration(name: "w", role: "event-store")

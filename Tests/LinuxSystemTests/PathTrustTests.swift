@@ -39,6 +39,19 @@ import Testing
     #expect(refused("\(file)/below", .file)?.hasPrefix("ENOTDIR") == true)
   }
 
+  @Test("What is said of it names the step and the remedy, without the words of a system call")
+  func wording() throws {
+    let directory = try TemporaryDirectory()
+    let file = "\(directory.path)/supervisor.conf"
+    make(file, mode: 0o622)
+    do throws(SystemFault) {
+      try PathTrust.check(file, is: .file)
+      Issue.record("it was trusted")
+    } catch {
+      #expect("\(error)" == "\(file): Others may write to it: chmod go-w \(file)")
+    }
+  }
+
   @Test("What others may write is refused, at the end and on the way", arguments: [0o770, 0o707, 0o722] as [mode_t])
   func writable(mode: mode_t) throws {
     let directory = try TemporaryDirectory()

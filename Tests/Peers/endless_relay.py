@@ -5,8 +5,8 @@ with a NOTICE and nothing else, as some relays do when they cannot read a filter
     endless_relay.py COUNT
     endless_relay.py --notice WORDS
 
-Listens on 127.0.0.1 until standard input ends; prints its URL first. The events differ in their ids only, and their signatures
-are not valid: the connector does not look.
+Listens on 127.0.0.1 until standard input ends; prints its URL first. The events differ in their ids only, and their
+signatures are not valid: the connector does not look.
 """
 
 import base64

@@ -4,8 +4,8 @@ end of standard input.
 
     local_relay.py [--port PORT] [EVENTS.jsonl]
 
-Prints one line, the relay's URL, once it takes connections and the events of the file, one JSON object a line, are in it.
-A peer for the tests: a relay by other people, with other people's reading of the NIPs.
+Prints one line, the relay's URL, once it takes connections and the events of the file, one JSON object a line, are in
+it. A peer for the tests: a relay by other people, with other people's reading of the NIPs.
 """
 
 import argparse
@@ -27,8 +27,8 @@ RELAY_LIMIT = 500
 class Memory(NostrDatabase):
     """Every event, as it came: nothing is replaced, deleted or expired.
 
-    A query with the relay's own limit gives all that match, which the relay passes on: only so does it serve more than 500
-    events to one filter. A smaller limit is the client's, and holds.
+    A query with the relay's own limit gives all that match, which the relay passes on: only so does it serve more than
+    500 events to one filter. A smaller limit is the client's, and holds.
     """
 
     def __init__(self):

@@ -3,8 +3,8 @@
 
     ["nip44-encrypt", SECRET, PUBLIC, TEXT]   →   {"ok": [PAYLOAD]}     or     {"error": "what nostr-sdk said"}
 
-All arguments and results are strings; keys are hexadecimal digits. COMMANDS below is the list. A peer for the tests: other
-people's reading of the NIPs.
+All arguments and results are strings; keys are hexadecimal digits. COMMANDS below is the list. A peer for the tests:
+other people's reading of the NIPs.
 """
 
 import json

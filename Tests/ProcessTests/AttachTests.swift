@@ -15,6 +15,47 @@ extension ProcessTests {
       return hello
     }
 
+    @Test("A command line is printed for a program that is there; for one that is not, it is said what is missing")
+    func commandLine() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        func grant(_ role: String) throws -> AttachGrant {
+          let answer = try client.call("supervisor.attach", #"{"role":"\#(role)"}"#)
+          return try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload)
+        }
+        let signer = try grant("signer")
+        #expect(signer.command.contains("/signer --attach \(roost.socket) --name signer") && signer.remark == nil)
+        let planner = try grant("outbox-planner")
+        #expect(planner.command.hasSuffix("ROOST_WORKER=outbox-planner YOUR-PROGRAM"))
+        #expect(planner.remark?.contains("/outbox-planner. Put one of yours") == true)
+      }
+    }
+
+    @Test("To the doctor a held worker is no failure")
+    func heldIsWell() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        #expect(try client.call("supervisor.hold", #"{"worker":"example"}"#).isResponse)
+        let answer = try client.call("supervisor.doctor")
+        let result = try JSONPayload.decode(DoctorResult.self, from: answer.terminal.payload)
+        let check = try #require(result.checks.first { $0.name == "worker example" })
+        #expect(check.isGood && check.isPending == true && check.text.hasPrefix("is held"))
+      }
+    }
+
+    @Test("A log category that nobody knows is set, and doubted; one that somebody logs in is not")
+    func logCategory() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        func remark(_ category: String) throws -> String? {
+          let answer = try client.call("supervisor.log-level", #"{"category":"\#(category)","level":"debug"}"#)
+          return try JSONPayload.decode(LogLevelResult.self, from: answer.terminal.payload).remark
+        }
+        #expect(try remark("supervision") == nil && remark("*") == nil)
+        #expect(try remark("relya")?.contains("Did you mean 'relay'? Known: audit, bus, door") == true)
+      }
+    }
+
     @Test("A worker started by hand takes the place of a running one, and what it sent with HELLO is read then")
     func overRunning() throws {
       try withRoost { roost in

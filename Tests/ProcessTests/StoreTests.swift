@@ -113,6 +113,24 @@ extension ProcessTests {
       }
     }
 
+    @Test("The command publishes an event as it is, and as the signer answers it")
+    func publishCommand() throws {
+      try withRoost(.store) { roost in
+        func publish(_ text: String) throws -> String {
+          let process = try SpawnedProcess(
+            SpawnedProcess.builtProgram("roost"), ["publish", text],
+            environment: ["ROOST_SOCKET=\(roost.socket)", "PATH=/usr/bin:/bin"])
+          return try process.readAllOutput()
+        }
+        let event = makeEvents(0..<1)[0]
+        let json = String(decoding: event.json, as: UTF8.self)
+        let told = [try publish("{\"event\": \(json)}"), try publish(json), try publish("{\"event\":1}")]
+        #expect(told[0] == "stored as number 1: \(event.id)\n")
+        #expect(told[1] == "there already, as number 1: \(event.id)\n")
+        #expect(told[2].contains("not an event"))
+      }
+    }
+
     @Test("An observer gets what is stored, the end of it, and then what comes, ephemeral events too")
     func observe() throws {
       try withRoost(.store) { roost in

@@ -93,10 +93,13 @@ import Testing
       #expect(try await roost(hub, ["call", "supervisor.status", "--timeout", "100ms"]).status == 5)
       for wrong in [
         ["statsu"], ["why"], ["call", "x", "{"], ["log", "level", "a=b"], ["stop", "w", "--deadline", "1y"],
+        ["logs", "-n", "-1"], ["call", "x", "{}", "--timeout", "5"],
       ] {
         #expect(try await roost(hub, wrong).status == 2, "\(wrong)")
       }
       #expect(try await roost(hub, ["statsu"]).output.contains("Did you mean 'roost status'?"))
+      #expect(try await roost(hub, ["call", "x", "--timeout", "5"]).output.contains("A time has a unit: 5s"))
+      #expect(try await roost(hub, ["logs", "-n", "-1"]).output.contains("cannot be negative"))
       hub.stop()
       let away = try await roost(hub, ["status", "--json"])
       #expect(away.status == 3 && away.output.hasPrefix("{\"code\":\"no-supervisor\""))

@@ -27,18 +27,55 @@ import Testing
       clients: [ClientStatus(name: "roost", pid: 9, outstanding: 1, mailboxFrames: 0)])
   }
 
-  @Test("The status is an aligned table within 100 columns, and a line of totals")
+  @Test("The status is an aligned table, and a line of totals")
   func statusTable() {
     let lines = StatusTable.lines(status, .plain)
+    let note = #"next try in 4s; killed by SIGSEGV\e[2J after 3 s, with two messages in hand and nothing to say"#
     #expect(
       lines == [
         "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
         "relay-main   ready    2h 14m  4312       0/5     0     2  14 MiB  3 relays connected",
-        "event-store  backoff   900ms     -       4/5   117     0       -  next try in 4s; killed by SIGSEGV…",
+        "event-store  backoff   900ms     -       4/5   117     0       -  \(note)",
         "",
         "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB of mail · roostd pid 4300 up 2h 15m, 18 MiB",
       ])
-    #expect(lines.allSatisfy { $0.count <= 100 })
+  }
+
+  @Test("Where the terminal has no room for a note it goes beneath its row, whole, and the totals take two lines")
+  func narrowStatus() {
+    let lines = StatusTable.lines(status, Style(isColoured: false, columns: 80))
+    #expect(
+      lines == [
+        "WORKER       STATE     SINCE   PID  RESTARTS  MAIL  HAND  MEMORY  NOTE",
+        "relay-main   ready    2h 14m  4312       0/5     0     2  14 MiB",
+        "    3 relays connected",
+        "event-store  backoff   900ms     -       4/5   117     0       -",
+        #"    next try in 4s; killed by SIGSEGV\e[2J after 3 s, with two messages in hand"#,
+        "    and nothing to say",
+        "",
+        "2 workers, 1 ready · 1 client · 0 dead letters · 2.0 KiB of mail",
+        "roostd pid 4300 up 2h 15m, 18 MiB",
+      ])
+    #expect(lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test("Where not even the numbers have room, the process ids are left out")
+  func narrowestStatus() {
+    var wide = status
+    wide.workers[0].proportionalBytes = 9 << 20
+    wide.workers[0].name = "a-connector-of-mine-too"
+    let lines = StatusTable.lines(wide, Style(isColoured: false, columns: 80))
+    #expect(lines[0] == "WORKER                   STATE     SINCE  RESTARTS  MAIL  HAND  MEMORY      OWN")
+    #expect(lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test("Who was attached by hand is counted apart from those that are ready")
+  func attachedTotals() {
+    var attached = status
+    attached.workers[1].state = "attached"
+    #expect(StatusTable.lines(attached, .plain).last?.hasPrefix("2 workers, 1 ready, 1 attached · ") == true)
+    attached.workers[0].state = "held"
+    #expect(StatusTable.lines(attached, .plain).last?.hasPrefix("2 workers, 0 ready, 1 attached · ") == true)
   }
 
   @Test("On a terminal the state has a colour; the alignment is the same without its escapes")
@@ -73,11 +110,26 @@ import Testing
       ])
   }
 
+  @Test("The sandbox table has the memory, too, when it was asked for")
+  func sandboxMemory() {
+    var both = status
+    both.workers[0].proportionalBytes = 9 << 20
+    #expect(
+      SandboxTable.lines(both, .plain) == [
+        "WORKER       ROLE             STATE    MEMORY      OWN  SANDBOX",
+        "relay-main   relay-connector  ready    14 MiB  9.0 MiB  landlock 3, seccomp",
+        "event-store  event-store      backoff       -        -  -",
+      ])
+  }
+
   @Test("Wide letters take two columns, and a long name is cut")
   func widths() {
     #expect(DisplayWidth.of("日本é") == 5)
     #expect(DisplayWidth.cut("日本語", to: 5) == "日本…")
     #expect(DisplayWidth.cut("abc", to: 3) == "abc")
+    #expect(DisplayWidth.wrap("one two three", to: 7) == ["one two", "three"])
+    #expect(DisplayWidth.wrap("a-very-long-word b", to: 5) == ["a-very-long-word", "b"])
+    #expect(DisplayWidth.wrap("", to: 5) == [""])
   }
 
   @Test("Log lines are aligned, with their fields, and cannot drive the terminal")
@@ -106,6 +158,17 @@ import Testing
       ])
   }
 
+  @Test("A sentence that is longer than the terminal is broken at a blank, and elsewhere not at all")
+  func whyNarrow() {
+    let long = "w has failed: 5 of 5 restarts in the last 42 s; limit 5 in 60 s. Find out why it dies, then start it."
+    let result = WhyResult(worker: "w", state: "failed", sentences: [long], lastLines: [])
+    #expect(
+      WhyText.lines(result, Style(isColoured: false, columns: 80)) == [
+        "w has failed: 5 of 5 restarts in the last 42 s; limit 5 in 60 s. Find out why it", "dies, then start it.",
+      ])
+    #expect(WhyText.lines(result, .plain) == [long])
+  }
+
   @Test("The doctor lists checks with a mark, and counts those that need attention")
   func doctor() {
     let result = DoctorResult(checks: [
@@ -119,14 +182,53 @@ import Testing
     #expect(DoctorText.lines(DoctorResult(checks: []), .plain).last == "All is well.")
   }
 
+  @Test("What is held or on its way is no failure, and has a mark of its own")
+  func doctorPending() {
+    let check = DoctorResult.Check(name: "worker w", isGood: true, isPending: true, text: "is held, its mail kept.")
+    #expect(
+      DoctorText.lines(DoctorResult(checks: [check]), .plain) == [
+        "– worker w  is held, its mail kept.", "",
+        "Nothing has to be mended; – is on its way, or as it was asked to be.",
+      ])
+  }
+
+  @Test("A check that is longer than the terminal goes on below its text")
+  func doctorNarrow() {
+    let check = DoctorResult.Check(
+      name: "disk", isGood: true, text: "/a/directory/with/a/long/name has enough room for everything that will come")
+    #expect(
+      DoctorText.lines(DoctorResult(checks: [check]), Style(isColoured: false, columns: 60)).prefix(2) == [
+        "✓ disk  /a/directory/with/a/long/name has enough room for", "        everything that will come",
+      ])
+  }
+
+  @Test("A level is told, and a category that is nobody's is doubted")
+  func logLevel() {
+    var result = LogLevelResult(category: "foo", level: "debug")
+    #expect(LogLevelText.lines(result, .plain) == ["Category 'foo' now logs at level debug."])
+    result.remark = "Nobody has logged in category 'foo' yet."
+    #expect(LogLevelText.lines(result, .plain).last == "Nobody has logged in category 'foo' yet.")
+    let all = LogLevelResult(category: "*", level: "info")
+    #expect(LogLevelText.lines(all, .plain) == ["All other categories now log at level info."])
+  }
+
   @Test("An attach grant is a command line alone on its line, and what it means")
   func attach() {
     let grant = AttachGrant(
       token: "t", name: "relay-main", role: "relay-connector", socket: "/s", command: "ROOST_TOKEN=t relay-connector",
       expiresMilliseconds: 60_000)
-    let lines = AttachText.lines(grant, .plain)
+    let lines = AttachText.lines(grant, Style(isColoured: false, columns: 80))
     #expect(lines[0] == "ROOST_TOKEN=t relay-connector" && lines[1].isEmpty && lines[2].contains("within 1m"))
-    #expect(lines.allSatisfy { $0.count <= 100 })
+    #expect(lines.count == 6 && lines.allSatisfy { $0.count <= 80 })
+  }
+
+  @Test("An attach grant that cannot be run as it stands says why first")
+  func attachRemark() {
+    var grant = AttachGrant(
+      token: "t", name: "p", role: "outbox-planner", socket: "/s", command: "ROOST_TOKEN=t YOUR-PROGRAM",
+      expiresMilliseconds: 60_000)
+    grant.remark = "There is no program /p."
+    #expect(AttachText.lines(grant, .plain)[2] == "There is no program /p.")
   }
 
   @Test("An event is time, worker, change and reason")

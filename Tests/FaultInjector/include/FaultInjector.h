@@ -1,7 +1,7 @@
 // What a test and the library in roostd share: a file of `struct roost_fault` by call, mapped by both.
 //
-// ProcessTests writes these numbers by hand (Faults.swift), because a test program that were linked with this library would
-// have its own calls wrapped.
+// ProcessTests writes these numbers by hand (Faults.swift), because a test program that were linked with this library
+// would have its own calls wrapped.
 #pragma once
 #include <stdint.h>
 

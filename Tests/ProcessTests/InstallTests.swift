@@ -1,0 +1,49 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What `make install` says at its end: commands for what it has just installed, wherever that is.
+@Suite("Installing") struct InstallTests {
+  private func told(_ prefix: String, _ environment: [String] = []) throws -> String {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+    let process = try SpawnedProcess(
+      "/bin/bash", ["\(root)/Scripts/install.sh", "--dry-run", prefix, "roostd"],
+      environment: ["PATH=/usr/bin:/bin", "HOME=/home/ada"] + environment)
+    let text = try process.readAllOutput()
+    #expect(try process.waitForEnd() == .exited(0), "\(text)")
+    return text
+  }
+
+  @Test("In the home directory the unit is enabled by its name, and the settings are named")
+  func home() throws {
+    #expect(
+      try told("/home/ada/.local") == """
+        Installed:
+          programs  /home/ada/.local/bin/roostd, /home/ada/.local/bin/roost
+          settings  /home/ada/.config/roost/supervisor.conf (new)
+          unit      /home/ada/.local/share/systemd/user/roost.service
+        To start it now and at every login:
+          systemctl --user daemon-reload && systemctl --user enable --now roost
+        Or in this terminal, without systemd:
+          /home/ada/.local/bin/roostd --config /home/ada/.config/roost/supervisor.conf
+        Then:
+          /home/ada/.local/bin/roost status
+
+        """)
+  }
+
+  @Test("Elsewhere, where systemd does not look, the unit is enabled by its path")
+  func elsewhere() throws {
+    let text = try told("/srv/roost/")
+    #expect(text.contains("systemctl --user enable --now /srv/roost/lib/systemd/user/roost.service\n"))
+    #expect(try told("/home/ada/apps").contains("--now /home/ada/apps/share/systemd/user/roost.service\n"))
+    #expect(try told("/usr/local").contains("enable --now roost\n"))
+  }
+
+  @Test("Programs that PATH finds are called by their names; a staged tree is for packagers")
+  func names() throws {
+    let text = try told("/usr")
+    #expect(text.contains("\n  roostd --config ") && text.contains("\n  roost status\n"))
+    #expect(try told("/usr", ["DESTDIR=/tmp/stage"]).hasPrefix("Staged under /tmp/stage for /usr. "))
+  }
+}
