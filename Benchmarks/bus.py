@@ -42,7 +42,7 @@ class Client:
         return len(payload)
 
     def next(self):
-        """The next frame that is no CREDIT: kind, flags, the request it answers, its payload. Credit is given back for parts."""
+        """The next frame that is no CREDIT: kind, flags, the request it answers, its payload. Parts return credit."""
         while True:
             head = self.stream.read(HEADER.size)
             if len(head) < HEADER.size:
@@ -56,7 +56,7 @@ class Client:
                 self.registry = json.loads(payload)
             if kind > FATAL and flags & MORE:
                 self.taken = (self.taken[0] + 1, self.taken[1] + len(payload))
-                if 2 * (self.taken[0] - self.told[0]) > self.WINDOW[0] or 2 * (self.taken[1] - self.told[1]) > self.WINDOW[1]:
+                if any(2 * (self.taken[i] - self.told[i]) > self.WINDOW[i] for i in (0, 1)):
                     self.told = self.taken
                     self.send(CREDIT, GRANT.pack(self.taken[0] + self.WINDOW[0], self.taken[1] + self.WINDOW[1]))
             return kind, flags, answered, payload

@@ -1,6 +1,6 @@
-"""The store behind the bus: what is taken in a second, how long one's own event takes beside a backfill, how long a question takes
-among a million events, what listeners cost, and memory. The yardsticks are loops in C over the same verification library, and
-SQLite asked directly, with a table of events and one of tags as relays commonly have them."""
+"""The store behind the bus: what is taken in a second, how long one's own event takes beside a backfill, how long a
+question takes among a million events, what listeners cost, and memory. The yardsticks are loops in C over the same
+verification library, and SQLite asked directly."""
 
 import collections
 import contextlib
@@ -110,7 +110,7 @@ def importing(daemon, lines):
 
 
 def publish(daemon, client, lines, bulk):
-    """Milliseconds of each of one's own events, one after another, as long as a backfill runs; of all, if there is none."""
+    """Milliseconds of each of one's own events, one after another, while a backfill runs; of all, if there is none."""
     latencies = []
     with importing(daemon, bulk) if bulk else contextlib.nullcontext(lambda: False) as is_done:
         for line in lines:

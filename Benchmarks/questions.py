@@ -1,5 +1,5 @@
-"""Ten questions as clients ask them, of the store behind the bus and of SQLite in this process, with a table of events and one of
-tags as relays commonly have them."""
+"""Ten questions as clients ask them, of the store behind the bus and of SQLite in this process, with a table of events
+and one of tags as relays commonly have them."""
 
 import collections
 import json
@@ -48,10 +48,12 @@ class PlainSQLite:
         run("PRAGMA journal_mode = OFF")
         run("PRAGMA synchronous = OFF")
         run("ATTACH ? AS source", (str(database),))
-        run("CREATE TABLE event (number INTEGER PRIMARY KEY, id TEXT, pubkey TEXT, time INTEGER, kind INTEGER, json BLOB)")
+        run("CREATE TABLE event (number INTEGER PRIMARY KEY, id TEXT, pubkey TEXT, time INTEGER, kind INTEGER,"
+            " json BLOB)")
         run("CREATE TABLE tag (name TEXT, value TEXT, time INTEGER, event INTEGER)")
         run("INSERT INTO event SELECT seq, json ->> 'id', json ->> 'pubkey', time, kind, json FROM source.event")
-        run("INSERT INTO tag SELECT t.value ->> 0, t.value ->> 1, e.time, e.seq FROM source.event e, json_each(e.json, '$.tags') t")
+        run("INSERT INTO tag SELECT t.value ->> 0, t.value ->> 1, e.time, e.seq"
+            " FROM source.event e, json_each(e.json, '$.tags') t")
         run("CREATE UNIQUE INDEX by_id ON event (id)")
         run("CREATE INDEX by_author ON event (pubkey, kind, time)")
         run("CREATE INDEX by_kind ON event (kind, time)")

@@ -3,8 +3,8 @@
 
     python3 Benchmarks/run.py [--rounds 7] [--seconds 1] [--restarts 20] [--idle-seconds 20] [--stored N] [--skip hub]
 
-About ten minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls on all
-alike. Results are kept in Benchmarks/results, one file a run.
+About ten minutes. Rounds of different programs are interleaved, and medians are compared, so a neighbour's noise falls
+on all alike. Results are kept in Benchmarks/results, one file a run.
 """
 
 import argparse

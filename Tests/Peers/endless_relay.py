@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A relay of the standard library alone that answers every REQ with so many events, as fast as they are taken, and EOSE; or
-with a NOTICE and nothing else, as some relays do when they cannot read a filter.
+"""A relay of the standard library alone that answers every REQ with so many events, as fast as they are taken, and
+EOSE; or with a NOTICE and nothing else, as some relays do when they cannot read a filter.
 
     endless_relay.py COUNT
     endless_relay.py --notice WORDS
