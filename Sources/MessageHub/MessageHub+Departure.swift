@@ -22,7 +22,8 @@ extension MessageHub {
     public var answeredUnknown = 0
     /// Messages quarantined.
     public var quarantined = 0
-    /// The one message in hand had killed an instance before: the death is its fault, not the worker's.
+    /// The one message in hand had killed an instance before, or one was quarantined: the death is its fault, not the
+    /// worker's, and so was the one before.
     public var isPoison = false
 
     /// Nothing was in hand.
@@ -103,6 +104,8 @@ extension MessageHub {
     report.isPoison = doubtful.count == 1 && deliveries[doubtful[0]].deaths > 0
     // Newest first, so that the front of the mailbox ends up in the order in which they came to the hub.
     for index in inHand.reversed() { dealWith(index, of: seat, report: &report, actions: &actions) }
+    // One that is accepted each time, and kills all the same, is found out only here.
+    if report.quarantined > 0 { report.isPoison = true }
     return report
   }
 
