@@ -29,7 +29,7 @@ public enum HubAction: Sendable {
   case serviceCancelled(HubCall)
   /// A caller that had been refused room for parts has room again.
   case serviceMayContinue(seat: Int)
-  /// The terminal answer to ``MessageHub/inject(method:payload:isRaw:now:actions:)``. Its payload may be the input.
+  /// The terminal answer to ``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``. Its payload may be the input.
   case injectedAnswer(id: UInt64, header: FrameHeader, payload: HubPayload)
   /// A message that killed its worker too often: keep it for a person to see.
   indirect case keepDeadLetter(DeadLetter)
@@ -61,6 +61,9 @@ public struct DeadLetter: Sendable {
   public let sender: String
   /// How often it was delivered and the worker died.
   public let deliveries: UInt16
+  /// Its number if it was a dead letter already and was tried again
+  /// (``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``); nil for a new one.
+  public let retry: UInt64?
 }
 
 /// Counters of the hub; they only grow.

@@ -91,41 +91,6 @@ extension MessageHub {
     actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
   }
 
-  // MARK: The supervisor's own requests
-
-  /// Asks a worker in the supervisor's own name, as for a dead letter that is tried again. The end of it comes as
-  /// ``HubAction/injectedAnswer(id:header:payload:)``.
-  ///
-  /// - Returns: the number in that action.
-  /// - Throws: why nobody can be asked.
-  public mutating func inject(
-    method: UInt16, payload: [UInt8], isRaw: Bool, now: Instant, actions: inout [HubAction]
-  ) throws(Refusal) -> UInt64 {
-    guard let entry = table[method], entry.kind == .method, entry.server != .supervisor else {
-      throw Refusal(.unknownMethod, "method \(method) is not in the registry", outcome: .notStarted)
-    }
-    let receiver = try pickMember(of: entry.server.number, for: method)
-    seats[0].lastId += 1
-    let header = FrameHeader(
-      type: .request, flags: isRaw ? .raw : [], id: seats[0].lastId, method: method, trace: newTrace(),
-      payloadByteCount: payload.count)
-    let index = deliveries.insert(
-      Delivery(
-        state: .queued, header: header, callerSeat: 0, receiverSeat: receiver, receivedAt: now, payload: .none,
-        payloadByteCount: payload.count))
-    seats[0].outstanding[header.id] = index
-    payload.withUnsafeBytes { bytes in
-      // `.input` would refer to these bytes after they are gone: what is sent at once is sent from the kept copy.
-      let first = actions.count
-      offer(index, bytes, to: receiver, now: now, actions: &actions)
-      for position in first..<actions.count {
-        guard case .send(let seat, let header, .input) = actions[position] else { continue }
-        actions[position] = .send(seat: seat, header: header, payload: .stored(payload))
-      }
-    }
-    return header.id
-  }
-
   // MARK: The supervisor's own answers
 
   /// Answers a call that the supervisor serves.

@@ -4,6 +4,7 @@ internal import Frames
 
 // A connection ends. What its peer had asked for is given up; what a worker had in hand is dealt with by class:
 //
+//   a dead letter that is tried again → the same dead letter, ERROR quarantined
 //   cancelled already                → ERROR cancelled, outcome unknown
 //   a part of the answer is out      → ERROR worker-died, outcome unknown (a second run would repeat the part)
 //   AT_MOST_ONCE                     → ERROR worker-died, outcome unknown
@@ -119,6 +120,9 @@ extension MessageHub {
     let name = seats[seat].name
     if delivery.state == .abandoned {
       end(index)
+    } else if delivery.isRetriedLetter {
+      quarantine(index, actions: &actions)
+      report.quarantined += 1
     } else if delivery.isCancelled {
       refuse(index, Refusal(.cancelled, "cancelled; \(name) died meanwhile", outcome: .unknown), actions: &actions)
       report.answeredUnknown += 1
@@ -148,7 +152,7 @@ extension MessageHub {
     let letter = DeadLetter(
       worker: worker, header: delivery.header, payload: bytes,
       sender: sender.endpoint == delivery.header.source ? sender.name : "someone who has left",
-      deliveries: delivery.deaths)
+      deliveries: delivery.deaths, retry: delivery.isRetriedLetter ? delivery.header.id : nil)
     actions.append(.keepDeadLetter(letter))
     refuse(
       index,

@@ -57,6 +57,7 @@ final class ControlService {
   func cancelled(_ call: HubCall) {
     followers.removeValue(forKey: call)?.end()
     recordingCancelled(call)
+    retryCancelled(call)
   }
 
   /// A caller whose mailbox was full has room again.

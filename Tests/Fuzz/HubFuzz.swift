@@ -382,7 +382,8 @@ private struct Play {
     model.injected.insert(model.hub.seats[0].lastId + 1)
     model.input { hub, now, actions in
       do {
-        let id = try hub.inject(method: number, payload: payload, isRaw: true, now: now, actions: &actions)
+        let id = try hub.redeliver(
+          method: number, payload: payload, isRaw: true, deaths: 3, now: now, actions: &actions)
         require(id == hub.seats[0].lastId, "the number of an injected request")
       } catch {
         require(actions.isEmpty, "nothing is asked that was refused")

@@ -129,7 +129,8 @@ import Testing
     let bench = HubBench()
     let worker = bench.worker(knowsAnswerCredit: true)
     var actions: [HubAction] = []
-    _ = try bench.hub.inject(method: .query, payload: [], isRaw: false, now: bench.now, actions: &actions)
+    _ = try bench.hub.redeliver(
+      method: .query, payload: [], isRaw: false, deaths: 3, now: bench.now, actions: &actions)
     bench.input { $2 = actions }
     let work = try #require(bench.take(worker))
     for _ in 0..<20 { #expect(bench.stream(work, atMost: 50, from: worker) == 50) }
