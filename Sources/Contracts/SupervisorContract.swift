@@ -412,9 +412,9 @@ public struct SupervisorEvent: Codable, Sendable {
   public var time: String
   /// The worker.
   public var worker: String
-  /// The state it left.
+  /// The state it left; `absent` for a worker started by hand, in no configuration, that has joined.
   public var from: String
-  /// The state it is in.
+  /// The state it is in; `absent` when such a worker has left.
   public var to: String
   /// Why.
   public var sentence: String

@@ -25,8 +25,8 @@ public enum WorkerInput: Hashable, Sendable {
 
   /// One with a valid token said HELLO and wants this worker's place.
   case attachArrived(pid: Int32)
-  /// Its connection ended, or it is dead.
-  case attachedLeft(pid: Int32)
+  /// Its connection ended, and why.
+  case attachedLeft(pid: Int32, why: String = "its connection has ended")
 
   // Before the process
 

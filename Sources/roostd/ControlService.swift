@@ -100,7 +100,7 @@ final class ControlService {
 
   func worker(_ name: String) throws(Refusal) -> ManagedWorker {
     if let worker = daemon.worker(named: name) { return worker }
-    if daemon.shell.allConnections.contains(where: { $0.attachedTo == name }) {
+    if daemon.guest(named: name) != nil {
       throw Refusal(
         .badRequest, "\(name) was started by hand and is not in supervisor.conf; end it where it was started",
         outcome: .notStarted)
@@ -256,7 +256,16 @@ final class ControlService {
   // MARK: Logs
 
   private func logs(_ call: HubCall, _ request: LogsRequest) throws(Refusal) {
-    if let name = request.worker, name != "roostd" { _ = try worker(name) }
+    if let name = request.worker, name != "roostd" {
+      guard daemon.guest(named: name) == nil else {
+        throw Refusal(
+          .badRequest,
+          "\(name) was started by hand: its log goes to where it was started, and roostd has none of it "
+            + "('roost logs roostd' tells when it came)",
+          outcome: .notStarted)
+      }
+      _ = try worker(name)
+    }
     let lines = min(max(request.lines ?? 50, 0), 10_000)
     let records = daemon.logs.tail(worker: request.worker, lines: lines).map(\.record)
     guard request.follow == true else {

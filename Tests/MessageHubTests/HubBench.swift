@@ -267,6 +267,7 @@ final class HubBench {
   func endpoint(of seat: Int) -> Endpoint { hub.endpoint(of: seat) }
   func report(_ seat: Int) -> MessageHub.SeatReport { hub.report(seat) }
   func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
+  func registry(_ table: AccessTable) -> Registry { hub.registry(table) }
   func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
   func isFullOfAnswers(_ seat: Int) -> Bool { hub.isFullOfAnswers(seat) }
   /// Answers to SUBSCRIBE are not counted among those to requests.

@@ -94,6 +94,7 @@ import Testing
     let role = try #require(table.role(named: "bot"))
     let first = try bench.hub.register(methods: ["bot.run", "bot.stop"], of: role)
     let again = try bench.hub.register(methods: ["bot.run"], of: role)
+    #expect(bench.registry(table).methods["bot.run"] == nil, "as it would be with another table")
     #expect(first.grew && !again.grew && first.numbers.first == again.numbers.first)
     let (app, bot) = (bench.client(), bench.worker("bot", role: role))
     bench.request("go", from: app, method: first.numbers[0])

@@ -1,5 +1,6 @@
 import Contracts
 import Frames
+import Glibc
 import TestSupport
 import Testing
 
@@ -7,9 +8,9 @@ extension ProcessTests {
   /// Workers started by hand, and how they take and give back a place.
   @Suite("Attached workers")
   struct AttachTests {
-    private static func hello(_ roost: RunningRoost, _ client: BusPeer) throws -> Hello {
-      let answer = try client.call("supervisor.attach", #"{"role":"example","name":"example"}"#)
-      var hello = Hello(name: "example", role: "example")
+    private static func hello(_ roost: RunningRoost, _ client: BusPeer, _ name: String = "example") throws -> Hello {
+      let answer = try client.call("supervisor.attach", #"{"role":"example","name":"\#(name)"}"#)
+      var hello = Hello(name: name, role: "example")
       hello.token = try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload).token
       hello.methods = ["example.echo"]
       return hello
@@ -39,6 +40,34 @@ extension ProcessTests {
         visitor.sendBytes([0, 0, 0, 0])
         try roost.awaitWorker("example", "runs again", within: 30, client) { $0.state == "ready" }
         #expect(try client.call("example.echo", "back").text == "back")
+      }
+    }
+
+    @Test("A guest that joins and leaves is told of in events and in the log, and answered for while it is here")
+    func guest() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let watcher = try SpawnedProcess(
+          SpawnedProcess.builtProgram("roost"), ["events", "--json"],
+          environment: ["PATH=/usr/bin:/bin", "ROOST_SOCKET=\(roost.socket)"])
+        defer { watcher.send(SIGKILL) }
+        try awaitSoon("the watcher") { try roost.status(client).clients.contains { $0.name == "roost" } }
+        // Its SUBSCRIBE is behind its HELLO: what is asked after this restart is seen is seen.
+        #expect(try client.call("supervisor.restart", #"{"worker":"example"}"#).isResponse)
+        _ = try watcher.readLine { $0.contains(#""to":"ready""#) }
+        let guest = try BusPeer(socket: roost.socket, hello: try Self.hello(roost, client, "guest"))
+        let joined = try watcher.readLine { $0.contains(#""worker":"guest""#) }
+        #expect(joined.contains(#""to":"attached""#) && joined.contains("role example, pid \(getpid()), started by hand"))
+        let why = try JSONPayload.decode(
+          WhyResult.self, from: try client.call("supervisor.why", #"{"worker":"guest"}"#).terminal.payload)
+        #expect(why.state == "attached" && why.sentences[0].contains("pid \(getpid()), started by hand"))
+        let logs = try client.call("supervisor.logs", #"{"worker":"guest"}"#)
+        #expect(logs.refusal?.message.contains("its log goes to where it was started") == true)
+        guest.sendBytes([0, 0, 0, 0])
+        let left = try watcher.readLine { $0.contains(#""worker":"guest""#) && $0.contains(#""to":"absent""#) }
+        #expect(left.contains("has left: "), "\(left)")
+        let lines = try client.call("supervisor.logs", #"{"worker":"roostd","lines":50}"#).text
+        #expect(lines.contains("guest has joined: ") && lines.contains("guest has left: "), "\(lines)")
       }
     }
   }

@@ -245,7 +245,7 @@ extension RandomWorld {
       .attachedLeft:
       isTouched = true
       if case .failed = state { restarts = [] }
-      if case .attachedLeft(let pid) = input, pid == visitor { visitor = nil }
+      if case .attachedLeft(let pid, _) = input, pid == visitor { visitor = nil }
     case .deathChargedToPoison(let generation) where generation == process?.generation:
       isTouched = true
       // The restart that began this life followed a death of the same message.
