@@ -137,11 +137,22 @@ final class ControlService {
 
   private func restart(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
     let worker = try stayingWorker(command.worker)
+    if let why = whyNotRestarted(worker) { throw Refusal(.badRequest, why, outcome: .notStarted) }
     let before = worker.machine.generation
     worker.receive(.restartRequested)
     worker.whenArrived({ state in worker.machine.generation != before && Self.isSettled(state) || Self.isFailed(state) }
     ) {
       [unowned self] in arrived(call, worker)
+    }
+  }
+
+  /// Why a restart would change nothing; nil when it would.
+  func whyNotRestarted(_ worker: ManagedWorker) -> String? {
+    switch worker.machine.state {
+    case .held: "\(worker.name) is held; 'roost hold --release \(worker.name)' lets it run again"
+    case .attached(let pid):
+      "\(worker.name) is attached: pid \(pid) was started by hand; end it where it was started"
+    default: nil
     }
   }
 
