@@ -14,7 +14,8 @@ struct Call: LoopCommand {
     abstract: "Calls any method and prints the answer, part by part.",
     discussion: """
       Arguments are JSON, '-' for standard input or '@file'; without any, an empty object is sent. On a terminal the answer \
-      is indented; with --json or into a pipe each part is one line. Ctrl-C gives the request up and exits with 130.
+      is indented; with --json or into a pipe each part is one line. If nothing has come after two seconds because the \
+      worker is held or not running, standard error says so, unless --json is given. Ctrl-C gives the request up and exits with 130.
 
         roost call relay.request '{"filters":[{"kinds":[1]}],"limit":5}'
       """)
@@ -46,7 +47,13 @@ struct Call: LoopCommand {
       method, payload,
       options: RequestOptions(worker: to, ttlMilliseconds: timeout?.milliseconds ?? 0, atMostOnce: atMostOnce))
     try session.onInterrupt(.interrupted) { answer.cancel() }
-    while let part = try await answer.next() { await print(part, session) }
+    // Programs have --json, and a time limit of their own.
+    let notice = session.isJSON ? nil : WaitingNotice(session.client, method: method, worker: to)
+    defer { notice?.end() }
+    while let part = try await answer.next() {
+      notice?.end()
+      await print(part, session)
+    }
     return .done
   }
 

@@ -57,7 +57,8 @@ extension ProcessTests {
         _ = try watcher.readLine { $0.contains(#""to":"ready""#) }
         let guest = try BusPeer(socket: roost.socket, hello: try Self.hello(roost, client, "guest"))
         let joined = try watcher.readLine { $0.contains(#""worker":"guest""#) }
-        #expect(joined.contains(#""to":"attached""#) && joined.contains("role example, pid \(getpid()), started by hand"))
+        #expect(joined.contains(#""to":"attached""#))
+        #expect(joined.contains("role example, pid \(getpid()), started by hand"), "\(joined)")
         let why = try JSONPayload.decode(
           WhyResult.self, from: try client.call("supervisor.why", #"{"worker":"guest"}"#).terminal.payload)
         #expect(why.state == "attached" && why.sentences[0].contains("pid \(getpid()), started by hand"))
@@ -68,6 +69,43 @@ extension ProcessTests {
         #expect(left.contains("has left: "), "\(left)")
         let lines = try client.call("supervisor.logs", #"{"worker":"roostd","lines":50}"#).text
         #expect(lines.contains("guest has joined: ") && lines.contains("guest has left: "), "\(lines)")
+      }
+    }
+
+    @Test("A call to a held worker says that it waits, and is answered when the hold ends")
+    func callOfHeld() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        #expect(try client.call("supervisor.hold", #"{"worker":"example"}"#).isResponse)
+        let call = try SpawnedProcess(
+          SpawnedProcess.builtProgram("roost"), ["call", "example.echo", #"{"patience":1}"#],
+          environment: ["PATH=/usr/bin:/bin", "ROOST_SOCKET=\(roost.socket)"])
+        let line = try call.readLine { $0.hasPrefix("roost: ") }
+        let advice = "'roost hold --release example' lets it run"
+        #expect(line == "roost: example is held: the call waits in the mailbox; \(advice)")
+        #expect(try client.call("supervisor.hold", #"{"worker":"example","hold":false}"#).isResponse)
+        #expect(try call.readAllOutput().contains("patience"))
+        #expect(try call.waitForEnd() == .exited(0))
+      }
+    }
+
+    @Test("What cannot be restarted is refused at once: a worker started by hand, and one that is held")
+    func notRestarted() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let visitor = try BusPeer(socket: roost.socket, hello: try Self.hello(roost, client))
+        try roost.awaitWorker("example", "is attached", within: 30, client) { $0.state == "attached" }
+        let order = #"{"worker":"example","restart":true,"path":"\#(roost.path("a.recording"))"}"#
+        for (method, arguments) in [("supervisor.record", order), ("supervisor.restart", #"{"worker":"example"}"#)] {
+          let refusal = try client.call(method, arguments).refusal
+          #expect(refusal?.code == .badRequest && refusal?.message.contains("end it where it was started") == true)
+        }
+        #expect(try client.call("supervisor.hold", #"{"worker":"example"}"#).isResponse)
+        visitor.send(FrameHeader(type: .goodbye))
+        visitor.sendBytes([0, 0, 0, 0])
+        try roost.awaitWorker("example", "is held", within: 30, client) { $0.state == "held" }
+        let refusal = try client.call("supervisor.restart", #"{"worker":"example"}"#).refusal
+        #expect(refusal?.message.contains("hold --release") == true)
       }
     }
   }
