@@ -57,7 +57,8 @@ extension MessageHub {
       case .queued: receivers.insert(deliveries[index].receiverSeat)
       case .delivered:
         receivers.insert(deliveries[index].receiverSeat)
-        sendCancel(index, actions: &actions)
+        // One that the caller gave up before it left has been told already.
+        if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
         forget(index)
       case .inService:
         actions.append(.serviceCancelled(call(of: index)))
