@@ -325,6 +325,8 @@ final class Daemon {
     signals = [
       try SignalWatcher(SIGTERM) { [unowned self] in stop(.asked("SIGTERM")) },
       try SignalWatcher(SIGINT) { [unowned self] in stop(.asked("Ctrl-C")) },
+      // Swift's crash handler takes it for a crash of ours, writes a backtrace, and lets the process live.
+      try SignalWatcher(SIGQUIT) { [unowned self] in stop(.asked("SIGQUIT")) },
       try SignalWatcher(SIGHUP) { [unowned self] in control.reloadBySignal() },
       try SignalWatcher(SIGUSR1) { [unowned self] in logs.reopen() },
       try SignalWatcher(SIGUSR2) { [unowned self] in dumpState() },
