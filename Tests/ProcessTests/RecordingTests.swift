@@ -152,6 +152,7 @@ extension ProcessTests {
         #expect(try client.call("example.parts", #"{"parts":100,"bytes":9000}"#).parts.count == 100)
         let text = try record.process.readAllOutput()
         #expect(try record.process.waitForEnd() == .exited(1) && text.contains("Ended by disk"), "\(text)")
+        #expect(text.contains("195 KiB"), "what is in the file, not what was meant to be: \(text)")
         #expect(try client.call("example.echo", "after").text == "after")
         #expect(SharedFolder.bytes(ofFile: record.path)?.count == 200_000)
         let recording = try record.recording()
