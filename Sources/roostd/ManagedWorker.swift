@@ -349,7 +349,8 @@ final class ManagedWorker {
     sandbox = nil
     daemon.registryChanged()
     if machine.state != .attached(pid: pid) {
-      daemon.log(.info, "supervision", "pid \(pid), started by hand, left before it had the place of \(name): \(reason)")
+      let sentence = "pid \(pid), started by hand, left before it had the place of \(name): \(reason)"
+      daemon.log(.info, "supervision", sentence)
     }
     receive(.attachedLeft(pid: pid, why: reason))
   }

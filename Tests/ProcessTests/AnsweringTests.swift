@@ -110,7 +110,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A dead letter that is tried again and kills again is the same letter; answered, it is gone and the answer shown")
+    @Test("A dead letter that is tried again and kills is the same letter; answered, it is gone and the answer shown")
     func retriedLetter() throws {
       try withRoost(Layout(bus: ["deliveries-maximum": "3"])) { roost in
         let client = try roost.client("the-sender")
