@@ -33,6 +33,9 @@ public enum HubAction: Sendable {
   case injectedAnswer(id: UInt64, header: FrameHeader, payload: HubPayload)
   /// A message that killed its worker too often: keep it for a person to see.
   indirect case keepDeadLetter(DeadLetter)
+  /// A dead letter that was tried again under this number has killed this worker, with so many deliveries in all. Its answer
+  /// comes next.
+  case retryKilled(id: UInt64, worker: String, deliveries: UInt16)
   /// A frame that runs a connection (READY, STATUS, EXTEND, GOODBYE, …), for the supervisor.
   case control(seat: Int, header: FrameHeader)
 }
@@ -61,9 +64,6 @@ public struct DeadLetter: Sendable {
   public let sender: String
   /// How often it was delivered and the worker died.
   public let deliveries: UInt16
-  /// Its number if it was a dead letter already and was tried again
-  /// (``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``); nil for a new one.
-  public let retry: UInt64?
 }
 
 /// Counters of the hub; they only grow.

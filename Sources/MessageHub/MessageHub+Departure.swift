@@ -147,19 +147,25 @@ extension MessageHub {
     counters.quarantined += 1
     let delivery = deliveries[index]
     let worker = seats[delivery.receiverSeat].name
-    var bytes: [UInt8] = []
-    if case .stored(let payload) = delivery.payload { bytes = payload }
-    let sender = seats[delivery.callerSeat]
-    let letter = DeadLetter(
-      worker: worker, header: delivery.header, payload: bytes,
-      sender: sender.endpoint == delivery.header.source ? sender.name : "someone who has left",
-      deliveries: delivery.deaths, retry: delivery.isRetriedLetter ? delivery.header.id : nil)
-    actions.append(.keepDeadLetter(letter))
+    actions.append(
+      delivery.isRetriedLetter
+        ? .retryKilled(id: delivery.header.id, worker: worker, deliveries: delivery.deaths)
+        : .keepDeadLetter(letter(of: delivery, for: worker)))
     refuse(
       index,
       Refusal(
         .quarantined, "\(worker) died \(delivery.deaths) times with this message in hand; it is set aside",
         outcome: .unknown),
       actions: &actions)
+  }
+
+  private func letter(of delivery: Delivery, for worker: String) -> DeadLetter {
+    var bytes: [UInt8] = []
+    if case .stored(let payload) = delivery.payload { bytes = payload }
+    let sender = seats[delivery.callerSeat]
+    return DeadLetter(
+      worker: worker, header: delivery.header, payload: bytes,
+      sender: sender.endpoint == delivery.header.source ? sender.name : "someone who has left",
+      deliveries: delivery.deaths)
   }
 }

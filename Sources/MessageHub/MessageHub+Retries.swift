@@ -11,11 +11,11 @@ public import Frames
 
 extension MessageHub {
   /// Delivers a dead letter once more, to whichever worker serves its method now. The end of it comes as
-  /// ``HubAction/injectedAnswer(id:header:payload:)``; before that, if it kills again, ``HubAction/keepDeadLetter(_:)``
-  /// with the number returned here.
+  /// ``HubAction/injectedAnswer(id:header:payload:)``; before that, if it kills again,
+  /// ``HubAction/retryKilled(id:worker:deliveries:)``, both with the number returned here.
   ///
   /// - Parameter deaths: how often it was delivered before, each time the worker's death.
-  /// - Returns: the number in those actions.
+  /// - Returns: that number.
   /// - Throws: why nobody can be asked.
   public mutating func redeliver(
     method: UInt16, payload: [UInt8], isRaw: Bool, deaths: UInt16, now: Instant, actions: inout [HubAction]

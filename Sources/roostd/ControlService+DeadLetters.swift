@@ -10,8 +10,15 @@ extension ControlService {
   struct Retry {
     let call: HubCall
     let letter: String
-    /// It has killed its worker again: what is known of that.
-    var death: DeadLetter?
+    var death: Death?
+  }
+
+  /// A death of which a letter that was tried again is the cause.
+  struct Death {
+    /// The worker that died.
+    let worker: String
+    /// Deliveries of the letter with this one.
+    let deliveries: UInt16
   }
 
   func deadLetters(_ call: HubCall, _ request: DeadLettersRequest) {
@@ -102,7 +109,7 @@ extension ControlService {
   }
 
   /// A tried letter has killed its worker once more; its end is told next.
-  func diedAgain(_ id: UInt64, _ letter: DeadLetter) { retries[id]?.death = letter }
+  func diedAgain(_ id: UInt64, _ death: Death) { retries[id]?.death = death }
 
   /// What a tried letter came to.
   func injectedAnswer(_ id: UInt64, _ header: FrameHeader, _ payload: [UInt8]) {
@@ -134,7 +141,7 @@ extension ControlService {
     reply(retry.call, fitting(DeadLettersResult(letters: [], sentence: sentence), answer: payload, for: retry.call))
   }
 
-  private func quarantinedAgain(_ retry: Retry, _ death: DeadLetter) async {
+  private func quarantinedAgain(_ retry: Retry, _ death: Death) async {
     daemon.deadLettersInHand += 1
     do throws(SystemFault) {
       try await daemon.deadLetters.update(retry.letter, deliveries: death.deliveries, time: WallTime.now.text)

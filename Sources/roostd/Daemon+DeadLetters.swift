@@ -10,12 +10,8 @@ import MessageHub
 // What becomes of a message that was quarantined.
 
 extension Daemon {
-  /// Writes it down, unless the configuration wants none kept; one that was tried again is written down already.
+  /// Writes it down, unless the configuration wants none kept.
   func keep(_ letter: DeadLetter) {
-    if let retry = letter.retry {
-      control.diedAgain(retry, letter)
-      return
-    }
     let method = shell.hub.table[letter.header.method]?.name ?? "\(letter.header.method)"
     let text = "\(letter.worker) died \(letter.deliveries) times with \(method) from \(letter.sender) in hand"
     guard configuration.bus.deadLettersMaximum > 0 else {

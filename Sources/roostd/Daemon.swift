@@ -120,6 +120,7 @@ final class Daemon {
     }
     shell.onInjectedAnswer = { [unowned self] id, header, payload in control.injectedAnswer(id, header, payload) }
     shell.onDeadLetter = { [unowned self] letter in keep(letter) }
+    shell.onRetryKilled = { [unowned self] id, death in control.diedAgain(id, death) }
     shell.onCut = { [unowned self] connection, violation in
       let worker = workers.first { $0.seat == connection.seat }
       if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {

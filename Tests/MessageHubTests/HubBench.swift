@@ -73,6 +73,7 @@ final class HubBench {
   var roomNotices: [Int] = []
   var injectedAnswers: [(id: UInt64, mail: Mail)] = []
   var deadLetters: [DeadLetter] = []
+  var killingRetries: [(id: UInt64, deliveries: UInt16)] = []
   var controls: [Mail] = []
   /// Every action as text, in order, for a test that asks for it.
   var journal: [String]?
@@ -302,6 +303,7 @@ final class HubBench {
         injectedAnswers.append((id, Mail(header: header, payload: bytes)))
       case .serviceMayContinue(let seat): roomNotices.append(seat)
       case .keepDeadLetter(let letter): deadLetters.append(letter)
+      case .retryKilled(let id, _, let deliveries): killingRetries.append((id, deliveries))
       case .control(_, let header): controls.append(Mail(header: header))
       }
     }

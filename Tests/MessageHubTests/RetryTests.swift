@@ -48,7 +48,8 @@ import Testing
     #expect(bench.take(worker)?.text == "poison")
     let report = bench.leave(worker)
     #expect(report.isPoison && report.quarantined == 1 && report.requeued == 0)
-    #expect(bench.deadLetters.map(\.retry) == [id] && bench.deadLetters.map(\.deliveries) == [4])
+    #expect(bench.killingRetries.map(\.id) == [id] && bench.killingRetries.map(\.deliveries) == [4])
+    #expect(bench.deadLetters.isEmpty, "it is no other letter")
     #expect(bench.injectedAnswers.map(\.id) == [id])
     #expect(bench.injectedAnswers.first?.mail.refusal?.code == .quarantined)
     bench.join(worker)
@@ -81,7 +82,7 @@ import Testing
     let id = try retry("poison")
     bench.answer(try #require(bench.take(worker)), .response, "part", flags: .more, from: worker)
     #expect(bench.leave(worker).quarantined == 1)
-    #expect(bench.deadLetters.map(\.retry) == [id])
+    #expect(bench.killingRetries.map(\.id) == [id])
     bench.expectNothingLeft()
   }
 
