@@ -13,13 +13,15 @@ extension Daemon {
   /// Room that is kept for what changes the registry's length besides its methods: members that come, and their words.
   private static let registrySlackByteCount = 4 << 10
 
-  /// Whether the registry, with this table and one member more, could be told to every worker that is here.
+  /// Whether the registry, with this table and one member more, could be told to every worker that is here. Clients come and
+  /// go and may ask for little: they hold nobody up, and neither does one started by hand hold up one of the configuration.
   ///
   /// - Throws: `full`, with the name of one that takes less.
-  func checkRegistry(with table: AccessTable) throws(Refusal) {
+  func checkRegistry(with table: AccessTable, for newcomer: PeerConnection) throws(Refusal) {
     let byteCount = JSONPayload.encode(shell.hub.registry(table)).count + Self.registrySlackByteCount
-    // Clients come and go and may ask for little: they are cut when it gets too long for them, and hold nobody up.
-    let narrow = shell.allConnections.first { $0.isWorker && !$0.takes(payloadByteCount: byteCount) }
+    let narrow = shell.allConnections.first { other in
+      (newcomer.isManaged ? other.isManaged : other.isWorker) && !other.takes(payloadByteCount: byteCount)
+    }
     guard let narrow else { return }
     throw Refusal(
       .full,
@@ -42,7 +44,7 @@ extension Daemon {
 
   private func tellRegistry(_ payload: [UInt8], to connection: PeerConnection) {
     guard connection.takes(payloadByteCount: payload.count) else {
-      // Only a configuration with very many workers gets here, and no worker is to blame for it: it keeps what it knows.
+      // No worker is to blame for what the configuration brought: it keeps what it knows.
       guard !connection.isWorker else {
         log(.warning, "bus", "\(connection.name) takes no REGISTRY of \(payload.count) bytes and keeps the one it has")
         return

@@ -78,7 +78,7 @@ final class Door {
       guard hello.role == worker.role.name else {
         throw Refusal(.notPermitted, "\(name) is configured as '\(worker.role)' and greets as '\(hello.role)'")
       }
-      let serves = try register(hello, worker.role)
+      let serves = try register(hello, worker.role, of: connection)
       worker.greeted(hello)
       seatWorker(connection, hello, serves, seat: worker.seat, configuration: worker.configuration)
       return
@@ -102,7 +102,9 @@ final class Door {
     }
   }
 
-  private func register(_ hello: Hello, _ role: Role) throws(Refusal) -> [UInt16] {
+  private func register(
+    _ hello: Hello, _ role: Role, of connection: PeerConnection
+  ) throws(Refusal) -> [UInt16] {
     let methods = hello.methods ?? []
     let numbers: [UInt16]
     let grew: Bool
@@ -112,7 +114,7 @@ final class Door {
       throw Refusal(.notPermitted, error.description)
     }
     guard grew else { return numbers }
-    try daemon.checkRegistry(with: table)
+    try daemon.checkRegistry(with: table, for: connection)
     daemon.shell.hub.adopt(table)
     daemon.registryChanged()
     return numbers
@@ -144,7 +146,7 @@ final class Door {
     }
     connection.name = ticket.name
     // Before anybody makes room for one that could not be let in.
-    let serves = try register(hello, role)
+    let serves = try register(hello, role, of: connection)
     if let worker = daemon.worker(named: ticket.name) {
       guard worker.role == role, !worker.isLeaving else {
         throw Refusal(.nameTaken, "since the token was issued, a reload has given \(ticket.name) to another worker")
@@ -158,7 +160,7 @@ final class Door {
     guard daemon.guest(named: ticket.name) == nil else {
       throw Refusal(.nameTaken, "\(ticket.name) is attached already")
     }
-    try daemon.checkRegistry(with: daemon.shell.hub.table)
+    try daemon.checkRegistry(with: daemon.shell.hub.table, for: connection)
     try seatGuest(connection, hello, role, serves, name: ticket.name, process: credentials.process)
   }
 
@@ -189,7 +191,7 @@ final class Door {
     _ connection: PeerConnection, _ hello: Hello, role: Role, seat: Int, configuration: WorkerConfiguration
   ) {
     do throws(Refusal) {
-      let serves = try register(hello, role)
+      let serves = try register(hello, role, of: connection)
       seatWorker(connection, hello, serves, seat: seat, configuration: configuration)
       connection.resume()
     } catch {

@@ -26,11 +26,10 @@ final class PeerConnection {
   var name = "?"
   /// The name under which a worker started by hand has joined: of a managed one whose place it has taken, or its own.
   var attachedTo: String?
+  /// Whether it is that of a worker which we have started.
+  var isManaged: Bool { if case .managed = origin { true } else { false } }
   /// Whether it is a worker's, of whatever kind.
-  var isWorker: Bool {
-    if case .managed = origin { return true }
-    return attachedTo != nil
-  }
+  var isWorker: Bool { isManaged || attachedTo != nil }
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?
