@@ -354,11 +354,19 @@ public struct DeadLettersResult: Codable, Sendable {
   public var letters: [DeadLetterRecord]
   /// What was done, for `retry` and `drop`.
   public var sentence: String?
+  /// For `retry`: the end of the worker's answer, as text if it is UTF-8, else base64.
+  public var answer: String?
+  /// Whether ``answer`` is base64; absent = no.
+  public var isAnswerBase64: Bool?
 
   /// A result.
-  public init(letters: [DeadLetterRecord], sentence: String? = nil) {
+  public init(
+    letters: [DeadLetterRecord], sentence: String? = nil, answer: String? = nil, isAnswerBase64: Bool? = nil
+  ) {
     self.letters = letters
     self.sentence = sentence
+    self.answer = answer
+    self.isAnswerBase64 = isAnswerBase64
   }
 }
 
@@ -366,7 +374,7 @@ public struct DeadLettersResult: Codable, Sendable {
 public struct DeadLetterRecord: Codable, Sendable {
   /// Its name among the dead letters.
   public var id: String
-  /// When it was quarantined; RFC 3339.
+  /// When it was quarantined last; RFC 3339.
   public var time: String
   /// The worker it was for.
   public var worker: String
@@ -435,9 +443,9 @@ public struct SupervisorEvent: Codable, Sendable {
   public var time: String
   /// The worker.
   public var worker: String
-  /// The state it left.
+  /// The state it left; `absent` for a worker started by hand, in no configuration, that has joined.
   public var from: String
-  /// The state it is in.
+  /// The state it is in; `absent` when such a worker has left.
   public var to: String
   /// Why.
   public var sentence: String

@@ -11,6 +11,8 @@ internal import CUtf8proc
 public enum PassphraseFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// More bytes than are taken.
   case tooLong(byteCount: Int, maximum: Int)
+  /// Passphrases have taken all the locked memory there is for them; some hundred fit, or a few of the longest.
+  case noRoom
   /// Not UTF-8, so there is no telling which characters were meant.
   case notUTF8
 
@@ -18,6 +20,7 @@ public enum PassphraseFault: Error, Hashable, Sendable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .tooLong(let count, let maximum): "the passphrase has \(count) bytes, and at most \(maximum) are taken"
+    case .noRoom: "there is no locked memory left for one more passphrase; give fewer or shorter ones at a time"
     case .notUTF8: "the passphrase is not UTF-8; is the terminal set to another encoding?"
     }
   }
@@ -44,6 +47,7 @@ public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
     let bytes = text.bindMemory(to: UInt8.self)
     let count = utf8proc_decompose(bytes.baseAddress, bytes.count, nil, 0, Self.form)
     guard count >= 0 else { throw .notUTF8 }
+    guard SecretMemory.hasRoom(for: count * MemoryLayout<Int32>.size + 1) else { throw .noRoom }
     var byteCount = 0
     // A word for each character, and a byte for the zero that utf8proc writes after the last.
     memory = SecretMemory(byteCount: count * MemoryLayout<Int32>.size + 1) { memory in

@@ -18,6 +18,16 @@ public final class SecretMemory: @unchecked Sendable {  // @unchecked: written b
   /// Whether secrets cannot be swapped out.
   public static var isLocked: Bool { heapState == 1 }
 
+  /// Whether so many bytes more would leave half of the heap to others. What anybody may bring many of, in any length, asks
+  /// before it is kept; the rest has bounds that fit: 256 keys of 128 bytes, and one of each thing that is short-lived.
+  static func hasRoom(for byteCount: Int) -> Bool {
+    _ = Self.heapState
+    // The heap gives powers of two.
+    var block = 32
+    while block < byteCount { block *= 2 }
+    return Int(CRYPTO_secure_used()) + block <= heapByteCount / 2
+  }
+
   /// Room for `byteCount` bytes, 1 … 64 KiB, filled by `fill`; what `fill` throws ends it.
   ///
   /// - Throws: what `fill` throws.

@@ -36,7 +36,16 @@ public final class StreamListener {
   private static let acceptMaximum = 64
 
   /// Listens on a unix socket that does not exist yet. The caller sees to the directory, the lock and the umask.
-  public init(path: String, onConnection: @escaping @EventLoopActor (ByteStream) -> Void) throws(LoopFault) {
+  public convenience init(
+    path: String, onConnection: @escaping @EventLoopActor (ByteStream) -> Void
+  ) throws(LoopFault) {
+    try self.init(path: path, begin: listen, onConnection: onConnection)
+  }
+
+  /// The same with another `listen`, for a test in which it fails.
+  init(
+    path: String, begin: (Int32, Int32) -> Int32, onConnection: @escaping @EventLoopActor (ByteStream) -> Void
+  ) throws(LoopFault) {
     guard path.utf8.count <= Self.pathByteCountMaximum else {
       throw LoopFault(
         code: UV_ENAMETOOLONG.rawValue,
@@ -48,7 +57,8 @@ public final class StreamListener {
     name = path
     descriptor = try withUnsafePointer(to: &address) { pointer throws(LoopFault) in
       try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(LoopFault) in
-        try Self.open(AF_UNIX, address, socklen_t(MemoryLayout<sockaddr_un>.size), doing: "listen on \(path)")
+        try Self.open(
+          AF_UNIX, address, socklen_t(MemoryLayout<sockaddr_un>.size), doing: "listen on \(path)", begin: begin)
       }
     }
     self.path = path
@@ -76,7 +86,8 @@ public final class StreamListener {
   isolated deinit { close() }
 
   private static func open(
-    _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, doing: String
+    _ family: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, doing: String,
+    begin: (Int32, Int32) -> Int32 = listen
   ) throws(LoopFault) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind, 0)
@@ -84,12 +95,27 @@ public final class StreamListener {
     var one: Int32 = 1
     // As every server does: an address whose last connections are dying is free. Means nothing to unix sockets.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
-    guard bind(descriptor, address, length) == 0, listen(descriptor, backlog) == 0 else {
+    guard bind(descriptor, address, length) == 0 else {
       let code = -errno
       Glibc.close(descriptor)
       throw LoopFault(code: code, doing: doing)
     }
+    guard begin(descriptor, backlog) == 0 else {
+      let code = -errno
+      Glibc.close(descriptor)
+      // The file came with `bind`: it is ours, and would be in the way of whoever comes next.
+      if family == AF_UNIX { removeFile(of: address) }
+      throw LoopFault(code: code, doing: doing)
+    }
     return descriptor
+  }
+
+  private static func removeFile(of address: UnsafePointer<sockaddr>) {
+    address.withMemoryRebound(to: sockaddr_un.self, capacity: 1) { address in
+      _ = withUnsafeBytes(of: address.pointee.sun_path) { path in
+        path.bindMemory(to: CChar.self).baseAddress.map { unlink($0) }
+      }
+    }
   }
 
   private func watch() throws(LoopFault) {

@@ -6,8 +6,8 @@ internal import LinuxSystem
 // The blocking half of the dead letters: one directory, one JSON file a letter, `20260301T120000000-000001.json`.
 //
 // A letter is a request that somebody has made and nobody has answered as meant; it is the only copy. So a file comes to be
-// whole or not at all (written under another name, synchronised, renamed, the directory synchronised), no name is ever
-// written over, and nothing is removed that could not be read: what we do not understand is not ours to throw away.
+// whole or not at all (written under another name, synchronised, renamed, the directory synchronised), no letter ever takes
+// the place of another, and nothing is removed that could not be read: what we do not understand is not ours to throw away.
 // The directory itself is the only state. A person may look into it, copy from it and remove from it at any time.
 
 /// A file among the dead letters that could not be read.
@@ -69,14 +69,18 @@ struct DeadLetterArchive: Sendable {
   let directory: String
   let files: any FileOperations
 
-  /// Makes the directory if need be, gives whole letters that a crash has left unfinished their names, and tells all
-  /// names, in order.
+  /// Makes the directory if need be, gives whole letters that a crash has left unfinished their names, removes what it has
+  /// left of changes to letters that are there, and tells all names, in order.
   func open() throws(SystemFault) -> [String] {
     try files.ensureDirectory(directory)
     for name in try files.names(in: directory) where name.hasPrefix(Self.unfinishedPrefix) {
       let id = name.dropFirst(Self.unfinishedPrefix.count).dropLast(Self.suffix.count)
-      guard DeadLetterNames.isValid(id), case .success = read("\(directory)/\(name)") else { continue }
-      guard !(try identifiers().contains(String(id))) else { continue }
+      guard DeadLetterNames.isValid(id) else { continue }
+      guard !(try identifiers().contains(String(id))) else {
+        if case .success = load(String(id)) { try files.remove("\(directory)/\(name)") }
+        continue
+      }
+      guard case .success = read("\(directory)/\(name)") else { continue }
       try files.rename("\(directory)/\(name)", to: path(String(id)))
     }
     return try identifiers()
@@ -99,6 +103,28 @@ struct DeadLetterArchive: Sendable {
     guard !(try identifiers().contains(letter.id)) else {
       throw SystemFault(call: "rename", subject: path(letter.id), code: EEXIST)
     }
+    try put(letter)
+    // The letter has its name. What fails from here on is no reason to write it twice.
+    do throws(SystemFault) {
+      try files.synchronizeDirectory(directory)
+      return try removeOldest(above: countMaximum, sparing: letter.id)
+    } catch { return [] }
+  }
+
+  /// Writes down that a letter was delivered again, with the end it had before. Its file is the old one or the new one.
+  ///
+  /// - Throws: ENOENT when it was removed meanwhile; else what the system said, and the letter is as it was.
+  func update(_ id: String, deliveries: UInt16, time: String) throws(SystemFault) {
+    var letter = try load(id).get()
+    letter.id = id
+    letter.deliveries = deliveries
+    letter.time = time
+    try put(letter)
+    try files.synchronizeDirectory(directory)
+  }
+
+  /// Writes a letter under another name, then gives it its own.
+  private func put(_ letter: DeadLetterRecord) throws(SystemFault) {
     let unfinished = "\(directory)/\(Self.unfinishedPrefix)\(letter.id)\(Self.suffix)"
     // From an attempt that failed: the letter in hand is the same one.
     try files.remove(unfinished)
@@ -110,11 +136,6 @@ struct DeadLetterArchive: Sendable {
       do throws(SystemFault) { try files.remove(unfinished) } catch {}
       throw error
     }
-    // The letter has its name. What fails from here on is no reason to write it twice.
-    do throws(SystemFault) {
-      try files.synchronizeDirectory(directory)
-      return try removeOldest(above: countMaximum, sparing: letter.id)
-    } catch { return [] }
   }
 
   /// Reads one letter.

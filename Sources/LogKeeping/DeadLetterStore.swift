@@ -122,6 +122,22 @@ public final class DeadLetterStore {
     return try await archive.use { $0.load(id) }.get()
   }
 
+  /// Writes down that a letter was delivered again and has killed again.
+  ///
+  /// - Throws: ENOENT when there is none of that name; what the system said when it could not be written, and the letter is
+  ///   as it was.
+  public func update(_ id: String, deliveries: UInt16, time: String) async throws(SystemFault) {
+    if let index = waiting.firstIndex(where: { $0.id == id }) {
+      waiting[index].deliveries = deliveries
+      waiting[index].time = time
+      // One that is just being written goes to the disk as it was: this work comes after that.
+      guard writing.contains(id) else { return }
+    }
+    try await archive.use { archive in
+      Self.result { () throws(SystemFault) in try archive.update(id, deliveries: deliveries, time: time) }
+    }.get()
+  }
+
   /// Removes one letter.
   ///
   /// - Throws: ENOENT when there is none of that name; EBADMSG when its file cannot be understood, which then stays.

@@ -21,6 +21,8 @@ public final class RecordingFile {
   public let path: String
   /// Why nothing more is written; nil while all is well.
   public private(set) var fault: SystemFault?
+  /// Bytes that are in it.
+  public private(set) var byteCount = 0
   /// Called once when writing fails.
   public var onFault: (@EventLoopActor (SystemFault) -> Void)?
 
@@ -74,7 +76,9 @@ public final class RecordingFile {
     while !pending.isEmpty {
       let batch = pending
       pending = []
-      guard let fault = await writer.use({ $0.write(batch) }) else { continue }
+      let (result, byteCount) = await writer.use { ($0.write(batch), $0.byteCount) }
+      self.byteCount = byteCount
+      guard let fault = result else { continue }
       self.fault = fault
       pending = []
       let callback = onFault
@@ -93,6 +97,8 @@ struct RecordingFileWriter: Sendable {
   let path: String
   let files: any FileOperations
   private var descriptor: Int32?
+  /// Bytes that the system has taken.
+  private(set) var byteCount = 0
 
   init(path: String, files: any FileOperations) {
     self.path = path
@@ -116,16 +122,18 @@ struct RecordingFileWriter: Sendable {
 
   mutating func write(_ bytes: [UInt8]) -> SystemFault? {
     guard let descriptor else { return SystemFault(call: "write", subject: path, code: EBADF) }
-    return bytes.withUnsafeBytes { buffer -> SystemFault? in
-      var rest = buffer
+    var written = 0
+    let fault = bytes.withUnsafeBytes { buffer -> SystemFault? in
       do throws(SystemFault) {
-        while !rest.isEmpty {
-          let count = try files.write(rest, to: descriptor, path: path)
-          rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        while written < buffer.count {
+          let rest = UnsafeRawBufferPointer(rebasing: buffer[written...])
+          written += try files.write(rest, to: descriptor, path: path)
         }
         return nil
       } catch { return error }
     }
+    byteCount += written
+    return fault
   }
 
   /// Brings the contents to the disk and closes.

@@ -54,6 +54,8 @@ struct Delivery {
   var serial: UInt64 = 0
 
   var isRequest: Bool { header.type == .request }
+  /// A dead letter that is tried again, the only thing the supervisor asks of workers: one more death is the last.
+  var isRetriedLetter: Bool { callerSeat == 0 }
   /// What can be said of the work when it is given up while it waits.
   var outcomeInQueue: Outcome { attempt == 0 ? .notStarted : .unknown }
 }

@@ -16,51 +16,67 @@ extension MessageHub {
       return
     }
     if deliveries[index].state == .abandoned {
-      // The caller has its answer already. A terminal one ends what the worker had in hand.
-      counters.stale += 1
-      if spends {
-        returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
-        accept(index, of: seat)
-      } else {
-        removeInHand(index, of: seat)
-        end(index)
-      }
-      pump(seat, now: now, actions: &actions)
-      updateBusy(seat, now)
-      return
-    }
-    var answer = header
-    answer.source = seats[seat].endpoint
-    answer.method = deliveries[index].header.method
-    answer.trace = deliveries[index].header.trace
-    answer.id = 0
-    answer.payloadByteCount = payload.count
-    if header.type == .progress {
-      accept(index, of: seat)
-      passProgress(answer, payload, for: index, from: seat, actions: &actions)
-    } else if spends {
-      accept(index, of: seat)
-      deliveries[index].hasParts = true
-      forgetPayload(of: index)
-      if payload.count > seats[deliveries[index].callerSeat].payloadMaximum {
-        returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
-        refusePart(payload.count, of: index, actions: &actions)
-        pump(seat, now: now, actions: &actions)
-        updateBusy(seat, now)
-        return
-      }
-      passPart(answer, payload, for: index, from: seat, now: now, actions: &actions)
+      discard(index, isTerminal: !spends, byteCount: payload.count, from: seat)
     } else {
-      counters.answered += 1
-      removeInHand(index, of: seat)
-      let isBehindParts = deliveries[index].parts.waiting.frames > 0
-      sendTerminal(
-        answer, payload: isBehindParts ? Self.stored(payload) : payload.isEmpty ? .none : .input, for: index,
-        actions: &actions)
-      end(index)
+      var answer = header
+      answer.source = seats[seat].endpoint
+      answer.method = deliveries[index].header.method
+      answer.trace = deliveries[index].header.trace
+      answer.id = 0
+      answer.payloadByteCount = payload.count
+      if header.type == .progress {
+        accept(index, of: seat)
+        passProgress(answer, payload, for: index, from: seat, actions: &actions)
+      } else if spends {
+        receivedPart(answer, payload, for: index, from: seat, now: now, actions: &actions)
+      } else {
+        receivedEnd(answer, payload, for: index, from: seat, actions: &actions)
+      }
     }
     pump(seat, now: now, actions: &actions)
     updateBusy(seat, now)
+  }
+
+  /// The caller has its answer already. A terminal one ends what the worker had in hand.
+  private mutating func discard(_ index: Int, isTerminal: Bool, byteCount: Int, from seat: Int) {
+    counters.stale += 1
+    if isTerminal {
+      removeInHand(index, of: seat)
+      end(index)
+    } else {
+      returnCredit(to: seat, turn: seats[seat].turn, byteCount: byteCount)
+      accept(index, of: seat)
+    }
+  }
+
+  @inline(__always)
+  private mutating func receivedPart(
+    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int, now: Instant,
+    actions: inout [HubAction]
+  ) {
+    accept(index, of: seat)
+    deliveries[index].hasParts = true
+    forgetPayload(of: index)
+    guard payload.count <= seats[deliveries[index].callerSeat].payloadMaximum else {
+      returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
+      refusePart(payload.count, of: index, actions: &actions)
+      return
+    }
+    passPart(answer, payload, for: index, from: seat, now: now, actions: &actions)
+  }
+
+  @inline(__always)
+  private mutating func receivedEnd(
+    _ answer: FrameHeader, _ payload: UnsafeRawBufferPointer, for index: Int, from seat: Int,
+    actions: inout [HubAction]
+  ) {
+    counters.answered += 1
+    removeInHand(index, of: seat)
+    let isBehindParts = deliveries[index].parts.waiting.frames > 0
+    sendTerminal(
+      answer, payload: isBehindParts ? Self.stored(payload) : payload.isEmpty ? .none : .input, for: index,
+      actions: &actions)
+    end(index)
   }
 
   /// The delivery an answer belongs to: same caller, same id, this worker, this attempt.
@@ -89,41 +105,6 @@ extension MessageHub {
     useCredit(towards: caller, byteCount: payload.count)
     counters.framesOut &+= 1
     actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
-  }
-
-  // MARK: The supervisor's own requests
-
-  /// Asks a worker in the supervisor's own name, as for a dead letter that is tried again. The end of it comes as
-  /// ``HubAction/injectedAnswer(id:header:payload:)``.
-  ///
-  /// - Returns: the number in that action.
-  /// - Throws: why nobody can be asked.
-  public mutating func inject(
-    method: UInt16, payload: [UInt8], isRaw: Bool, now: Instant, actions: inout [HubAction]
-  ) throws(Refusal) -> UInt64 {
-    guard let entry = table[method], entry.kind == .method, entry.server != .supervisor else {
-      throw Refusal(.unknownMethod, "method \(method) is not in the registry", outcome: .notStarted)
-    }
-    let receiver = try pickMember(of: entry.server.number, for: method)
-    seats[0].lastId += 1
-    let header = FrameHeader(
-      type: .request, flags: isRaw ? .raw : [], id: seats[0].lastId, method: method, trace: newTrace(),
-      payloadByteCount: payload.count)
-    let index = deliveries.insert(
-      Delivery(
-        state: .queued, header: header, callerSeat: 0, receiverSeat: receiver, receivedAt: now, payload: .none,
-        payloadByteCount: payload.count))
-    seats[0].outstanding[header.id] = index
-    payload.withUnsafeBytes { bytes in
-      // `.input` would refer to these bytes after they are gone: what is sent at once is sent from the kept copy.
-      let first = actions.count
-      offer(index, bytes, to: receiver, now: now, actions: &actions)
-      for position in first..<actions.count {
-        guard case .send(let seat, let header, .input) = actions[position] else { continue }
-        actions[position] = .send(seat: seat, header: header, payload: .stored(payload))
-      }
-    }
-    return header.id
   }
 
   // MARK: The supervisor's own answers

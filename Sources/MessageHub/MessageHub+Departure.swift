@@ -4,6 +4,7 @@ internal import Frames
 
 // A connection ends. What its peer had asked for is given up; what a worker had in hand is dealt with by class:
 //
+//   a dead letter that is tried again → the same dead letter, ERROR quarantined
 //   cancelled already                → ERROR cancelled, outcome unknown
 //   a part of the answer is out      → ERROR worker-died, outcome unknown (a second run would repeat the part)
 //   AT_MOST_ONCE                     → ERROR worker-died, outcome unknown
@@ -22,7 +23,8 @@ extension MessageHub {
     public var answeredUnknown = 0
     /// Messages quarantined.
     public var quarantined = 0
-    /// The one message in hand had killed an instance before: the death is its fault, not the worker's.
+    /// The one message in hand had killed an instance before, or one was quarantined: the death is its fault, not the
+    /// worker's, and so was the one before.
     public var isPoison = false
 
     /// Nothing was in hand.
@@ -55,7 +57,8 @@ extension MessageHub {
       case .queued: receivers.insert(deliveries[index].receiverSeat)
       case .delivered:
         receivers.insert(deliveries[index].receiverSeat)
-        sendCancel(index, actions: &actions)
+        // One that the caller gave up before it left has been told already.
+        if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
         forget(index)
       case .inService:
         actions.append(.serviceCancelled(call(of: index)))
@@ -103,6 +106,8 @@ extension MessageHub {
     report.isPoison = doubtful.count == 1 && deliveries[doubtful[0]].deaths > 0
     // Newest first, so that the front of the mailbox ends up in the order in which they came to the hub.
     for index in inHand.reversed() { dealWith(index, of: seat, report: &report, actions: &actions) }
+    // One that is accepted each time, and kills all the same, is found out only here.
+    if report.quarantined > 0 { report.isPoison = true }
     return report
   }
 
@@ -116,6 +121,9 @@ extension MessageHub {
     let name = seats[seat].name
     if delivery.state == .abandoned {
       end(index)
+    } else if delivery.isRetriedLetter {
+      quarantine(index, actions: &actions)
+      report.quarantined += 1
     } else if delivery.isCancelled {
       refuse(index, Refusal(.cancelled, "cancelled; \(name) died meanwhile", outcome: .unknown), actions: &actions)
       report.answeredUnknown += 1
@@ -139,19 +147,25 @@ extension MessageHub {
     counters.quarantined += 1
     let delivery = deliveries[index]
     let worker = seats[delivery.receiverSeat].name
-    var bytes: [UInt8] = []
-    if case .stored(let payload) = delivery.payload { bytes = payload }
-    let sender = seats[delivery.callerSeat]
-    let letter = DeadLetter(
-      worker: worker, header: delivery.header, payload: bytes,
-      sender: sender.endpoint == delivery.header.source ? sender.name : "someone who has left",
-      deliveries: delivery.deaths)
-    actions.append(.keepDeadLetter(letter))
+    actions.append(
+      delivery.isRetriedLetter
+        ? .retryKilled(id: delivery.header.id, worker: worker, deliveries: delivery.deaths)
+        : .keepDeadLetter(letter(of: delivery, for: worker)))
     refuse(
       index,
       Refusal(
         .quarantined, "\(worker) died \(delivery.deaths) times with this message in hand; it is set aside",
         outcome: .unknown),
       actions: &actions)
+  }
+
+  private func letter(of delivery: Delivery, for worker: String) -> DeadLetter {
+    var bytes: [UInt8] = []
+    if case .stored(let payload) = delivery.payload { bytes = payload }
+    let sender = seats[delivery.callerSeat]
+    return DeadLetter(
+      worker: worker, header: delivery.header, payload: bytes,
+      sender: sender.endpoint == delivery.header.source ? sender.name : "someone who has left",
+      deliveries: delivery.deaths)
   }
 }

@@ -204,7 +204,10 @@ extension MessageHub {
   public var openDeliveryCount: Int { deliveries.count }
 
   /// The registry as WELCOME and REGISTRY tell it.
-  public func registry() -> Registry {
+  public func registry() -> Registry { registry(table) }
+
+  /// The registry as it would be with another table.
+  public func registry(_ table: AccessTable) -> Registry {
     var methods: [String: Registry.Method] = [:]
     var topics: [String: UInt16] = [:]
     for entry in table.all {
@@ -230,6 +233,12 @@ extension MessageHub {
     let (numbers, grew) = try table.register(methods: methods, of: role)
     if grew { routes = RouteTable(table) }
     return (numbers, grew)
+  }
+
+  /// Takes over a table in which somebody's methods were registered already.
+  public mutating func adopt(_ table: AccessTable) {
+    self.table = table
+    routes = RouteTable(table)
   }
 
   /// Takes over changed bounds. Peers keep the windows that they were told.

@@ -47,7 +47,7 @@ extension MessageHub {
     let turn = seats[seat].turn
     let isPoolFull = poolBytes >= limits.poolBytes
     let isWithin = deliveries[index].parts.hasRoom(in: limits.answerWindow)
-    if isPoolFull, isWithin, !seats[caller].isWorker, seats[caller].mailboxBytes >= limits.clientMailboxBytes {
+    if isPoolFull, !seats[caller].isWorker, seats[caller].mailboxBytes >= limits.clientMailboxBytes {
       returnCredit(to: seat, turn: turn, byteCount: payload.count)
       giveUpUntaken(index, actions: &actions)
       return
@@ -66,7 +66,7 @@ extension MessageHub {
   /// Ends an answer that its caller does not take, while there is no memory to keep it.
   private mutating func giveUpUntaken(_ index: Int, actions: inout [HubAction]) {
     let byteCount = seats[deliveries[index].callerSeat].mailboxBytes
-    sendCancel(index, actions: &actions)
+    if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
     abandon(
       index,
       Refusal(

@@ -44,6 +44,8 @@ public struct RecordingReader: Sendable {
       throw fault("kind \(bytes[offset + 8]) is not in the table")
     }
     let flags = bytes[offset + 9]
+    let reserved = number(at: 10, as: UInt16.self)
+    guard reserved == 0 else { throw fault("the field behind the flags is \(reserved), and must be 0") }
     let bodyByteCount = Int(number(at: 12, as: UInt32.self))
     try check(kind, flags, bodyByteCount)
     guard restByteCount - RecordingLayout.recordHeadByteCount >= bodyByteCount else { return nil }
@@ -59,6 +61,8 @@ public struct RecordingReader: Sendable {
     guard bytes.count >= RecordingLayout.fileHeadByteCount else { return false }
     let version = number(at: 8, as: UInt16.self)
     guard version == RecordingLayout.version else { throw .version(version) }
+    let reserved = number(at: 10, as: UInt16.self)
+    guard reserved == 0 else { throw .opening("the field behind the version is \(reserved), and must be 0") }
     let length = Int(number(at: 12, as: UInt32.self))
     guard length <= RecordingLayout.openingByteCountMaximum else { throw .opening("it has \(length) bytes") }
     let end = RecordingLayout.fileHeadByteCount + length

@@ -88,6 +88,8 @@ public struct Replay: Sendable {
   let asked: Set<Strand>
   /// Answers whose end stands in the recording.
   let answered: Set<Strand>
+  /// Whether the recorded worker's connection ended, so that a program which ends does as recorded.
+  let isEndRecorded: Bool
   var report = ReplayReport()
 
   /// The next frame of the recording to be looked at.
@@ -125,6 +127,7 @@ public struct Replay: Sendable {
     answered = Set(
       frames.indices.filter { frames[$0].header.type.isTerminal(flags: frames[$0].header.flags) }
         .compactMap { strands[$0] })
+    isEndRecorded = recording.end?.reason == .connection
     begin = now
     lastMove = now
     setDeadline()
@@ -149,13 +152,17 @@ public struct Replay: Sendable {
     return advance(now)
   }
 
-  /// The program closed its bus, or ended; `how` says it in words.
-  public mutating func programEnded(_ how: String) -> [Action] {
+  /// The program closed its bus, or ended; `how` says it in words, and `isClean` whether a worker that is done ends so: not by
+  /// a signal, a breach of the protocol or an exit code but 0.
+  public mutating func programEnded(_ how: String, isClean: Bool) -> [Action] {
     guard deadline != nil else { return [] }
     if let index = isDealtWith.firstIndex(of: false) {
       return finish(.different, difference(at: index, nil, "the program has ended: \(how)"))
     }
-    guard cursor < frames.count else { return finish(.identical) }
+    guard cursor < frames.count else {
+      if isClean || isEndRecorded { return finish(.identical) }
+      return finish(.different, difference(at: frames.count - 1, nil, "after it, the program has ended: \(how)"))
+    }
     return finish(.different, difference(at: cursor, nil, "the program has ended before this was sent: \(how)"))
   }
 

@@ -42,6 +42,8 @@ public final class RoostClient {
   public private(set) var connectionState = ConnectionState.idle
   /// Called at each change of ``connectionState``.
   public var onConnectionState: (@EventLoopActor (ConnectionState) -> Void)?
+  /// What the hub last said of methods and members; nil while there is no connection.
+  public var registry: Registry? { session?.bus.registry }
   /// Requests under way.
   public internal(set) var requestCount = 0
 

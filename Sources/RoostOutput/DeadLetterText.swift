@@ -25,16 +25,19 @@ public enum DeadLetterText {
       ("id", letter.id), ("time", letter.time), ("worker", letter.worker), ("method", letter.method),
       ("sender", letter.sender), ("deliveries", "\(letter.deliveries)"), ("trace", letter.trace),
     ]
-    var lines = facts.map { name, value in
+    let lines = facts.map { name, value in
       style.paint(name + ":", .dim) + String(repeating: " ", count: 12 - name.utf8.count) + VisibleText.make(value)
     }
-    lines.append("")
-    if letter.isBase64 {
-      lines.append("payload (base64):")
-      lines.append(VisibleText.make(letter.payload))
-    } else {
-      lines += PayloadText.pretty(Array(letter.payload.utf8), style)
-    }
-    return lines
+    return lines + [""] + payload(letter.payload, isBase64: letter.isBase64, "payload", style)
+  }
+
+  /// What a letter that was tried again was answered, under an empty line; nothing if there was no answer, or an empty one.
+  public static func answer(_ result: DeadLettersResult, _ style: Style) -> [String] {
+    guard let answer = result.answer, !answer.isEmpty else { return [] }
+    return [""] + payload(answer, isBase64: result.isAnswerBase64 ?? false, "answer", style)
+  }
+
+  private static func payload(_ text: String, isBase64: Bool, _ name: String, _ style: Style) -> [String] {
+    isBase64 ? ["\(name) (base64):", VisibleText.make(text)] : PayloadText.pretty(Array(text.utf8), style)
   }
 }

@@ -87,7 +87,7 @@ enum StateTone {
     switch state {
     case "ready", "attached": .good
     case "waiting", "starting", "draining", "stopping", "held": .warning
-    case "stopped", "exited": .dim
+    case "stopped", "exited", "absent": .dim
     default: .bad  // backoff, exec-failed, failed, and any word to come.
     }
   }

@@ -24,6 +24,8 @@ struct Incarnation: Hashable, Sendable {
   var ending = Ending.ownAccord
   /// An EXTEND cannot move a deadline beyond this instant.
   var extensionLimit: Instant?
+  /// When the breaker wrote its start down as a restart; nil when it did not.
+  var countedAt: Instant?
   /// Whether one poisoned message is to blame for its death.
   var isChargedToPoison = false
 

@@ -14,6 +14,11 @@ struct RestartHistory: Hashable, Sendable {
     instants.append(now)
   }
 
+  /// Strikes one restart out: the death before it was not the worker's fault.
+  mutating func takeBack(_ instant: Instant) {
+    if let index = instants.lastIndex(of: instant) { instants.remove(at: index) }
+  }
+
   /// Forgets all: an operator's start after a failure is a new beginning.
   mutating func forget() { instants.removeAll() }
 

@@ -25,8 +25,8 @@ public enum WorkerInput: Hashable, Sendable {
 
   /// One with a valid token said HELLO and wants this worker's place.
   case attachArrived(pid: Int32)
-  /// Its connection ended, or it is dead.
-  case attachedLeft(pid: Int32)
+  /// Its connection ended, and why.
+  case attachedLeft(pid: Int32, why: String = "its connection has ended")
 
   // Before the process
 
@@ -62,7 +62,8 @@ public enum WorkerInput: Hashable, Sendable {
   case becameStuck(generation: UInt32, why: String)
   /// It uses more memory than it may.
   case memoryExceeded(generation: UInt32, text: String)
-  /// Its death is the work of one poisoned message that was in its hands alone. Comes before the life is over.
+  /// Its death is the work of one poisoned message that was in hand at an earlier death as well. Neither death counts
+  /// for the breaker or the waits. Comes before the life is over.
   case deathChargedToPoison(generation: UInt32)
 
   // The process

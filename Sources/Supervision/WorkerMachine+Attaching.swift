@@ -27,12 +27,14 @@ extension WorkerMachine {
     makeRoom(because: "pid \(pid), started by hand, takes its place", &turn)
   }
 
-  mutating func attachedLeft(_ pid: Int32, _ turn: inout Turn) {
+  mutating func attachedLeft(_ pid: Int32, _ why: String, _ turn: inout Turn) {
     // One that was refused, or dismissed by a stop.
     guard visitor == pid else { return }
     visitor = nil
     // Had it only waited for its place, the ending life decides.
-    if state.kind == .attached { settle(&turn) }
+    guard state.kind == .attached else { return }
+    turn.preface = "was left by pid \(pid), started by hand (\(why)), and "
+    settle(&turn)
   }
 
   private mutating func makeRoom(because reason: String, _ turn: inout Turn) {

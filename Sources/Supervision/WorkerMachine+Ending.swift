@@ -65,7 +65,12 @@ extension WorkerMachine {
 
   /// A wanted worker left without being asked to.
   private mutating func judge(_ life: Incarnation, _ status: WorkerExit, _ sentence: String, _ turn: inout Turn) {
-    if life.wasStable(after: policy.stableAfter) { unstableLives = 0 } else { unstableLives += 1 }
+    if life.isChargedToPoison { takeBack(startOf: life) }
+    if life.wasStable(after: policy.stableAfter) {
+      unstableLives = 0
+    } else if !life.isChargedToPoison {
+      unstableLives += 1
+    }
     let verdict = life.ending == .ownAccord ? status.verdict : .crash
     switch verdict {
     case .usage, .configuration, .gaveUp:
@@ -84,6 +89,14 @@ extension WorkerMachine {
       unstableLives = max(2, unstableLives)
       restart(counts: verdict == .tryLater && !life.isChargedToPoison, because: sentence, &turn)
     }
+  }
+
+  /// The message that is to blame for this end was in hand at the one before as well, when nobody could know: what that
+  /// cost the worker is given back, so that a message costs it nothing in the end, however many lives it took.
+  private mutating func takeBack(startOf life: Incarnation) {
+    guard let restart = life.countedAt else { return }
+    history.takeBack(restart)
+    unstableLives = max(0, unstableLives - 1)
   }
 
   /// Starts it again: at once after a stable life and after the first that was not, else after a wait.

@@ -88,7 +88,10 @@ extension WorkerMachine {
   /// The generation number is used up, and the breaker learns of the restart.
   private mutating func spawnWasMade(generation: UInt32, _ turn: inout Turn) {
     self.generation = generation
-    if nextSpawnCounts { history.record(now: turn.now, policy: policy) }
+    if nextSpawnCounts {
+      history.record(now: turn.now, policy: policy)
+      incarnation?.countedAt = turn.now
+    }
     nextSpawnCounts = false
   }
 

@@ -109,7 +109,7 @@ public struct WorkerMachine: Sendable {
     case .releaseRequested: releaseRequested(&turn)
     case .policyChanged(let policy): policyChanged(policy, &turn)
     case .attachArrived(let pid): attachArrived(pid, &turn)
-    case .attachedLeft(let pid): attachedLeft(pid, &turn)
+    case .attachedLeft(let pid, let why): attachedLeft(pid, why, &turn)
     case .dependenciesChanged(let missing): dependenciesChanged(missing: missing, &turn)
     case .spawnRateReached(_, let retryAt): spawnWasGated(.spawnRate, retryAt: retryAt, &turn)
     case .lockBusy(_, let holder):
@@ -140,6 +140,8 @@ struct Turn {
   let now: Instant
   let dice: UInt64
   var actions: [WorkerAction] = []
+  /// What the next announcement says before its own words.
+  var preface = ""
 }
 
 // MARK: - States and timers
@@ -177,7 +179,8 @@ extension WorkerMachine {
     }
     if next.kind.keepsMailbox && !previous.kind.keepsMailbox { turn.actions.append(.openMailbox) }
     turn.actions.append(
-      .announce(StateChange(name: name, from: previous, to: next, sentence: sentence, at: turn.now)))
+      .announce(StateChange(name: name, from: previous, to: next, sentence: turn.preface + sentence, at: turn.now)))
+    turn.preface = ""
     if !next.kind.keepsMailbox && previous.kind.keepsMailbox {
       turn.actions.append(.closeMailbox(reason: sentence))
     }

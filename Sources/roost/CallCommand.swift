@@ -15,7 +15,8 @@ struct Call: LoopCommand {
     discussion: """
       Arguments are JSON, '-' for standard input or '@file'; without any, an empty object is sent. On a terminal the answer \
       is indented; with --json or into a pipe each part is one line. What the worker says meanwhile, such as a relay's \
-      NOTICE, goes to standard error. Ctrl-C gives the request up and exits with 130.
+      NOTICE, goes to standard error; so does, unless --json is given, that nothing has come after two seconds because \
+      the worker is held or not running. Ctrl-C gives the request up and exits with 130.
 
         roost call relay.request '{"relay":"ws://127.0.0.1:7777","limit":5}'
       """)
@@ -50,7 +51,13 @@ struct Call: LoopCommand {
       options: RequestOptions(worker: to, ttlMilliseconds: timeout?.milliseconds ?? 0, atMostOnce: atMostOnce))
     answer.onProgress = { [session] in tell($0, session) }
     try session.onInterrupt(.interrupted) { answer.cancel() }
-    while let part = try await answer.next() { await print(part, session) }
+    // Programs have --json, and a time limit of their own.
+    let notice = session.isJSON ? nil : WaitingNotice(session.client, method: method, worker: to)
+    defer { notice?.end() }
+    while let part = try await answer.next() {
+      notice?.end()
+      await print(part, session)
+    }
     return .done
   }
 

@@ -65,8 +65,9 @@ struct DeadLetters: ParsableCommand {
 extension CommandSession {
   fileprivate func act(on id: String, _ action: String) async throws(Refusal) -> ExitStatus {
     try await show(SupervisorMethod.deadLetters, DeadLettersRequest(action: action, id: id), timeout: .moving) {
-      (result: DeadLettersResult, _) in
+      (result: DeadLettersResult, style) in
       [result.sentence.map { VisibleText.make($0) } ?? Amount.count(result.letters.count, "letter") + " affected."]
+        + DeadLetterText.answer(result, style)
     }
     return .done
   }

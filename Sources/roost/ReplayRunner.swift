@@ -64,7 +64,7 @@ final class ReplayRunner {
   private var program: ReplayProgram?
   private var child: ChildProcess?
   private var bus: ByteStream?
-  private var ending: String?
+  private var ending: (text: String, isClean: Bool)?
   private let reader = FrameReader(lengthMaximum: FrameReader.lengthCeiling)
   private let timer = LoopTimer()
   private var result: ReplayReport?
@@ -144,7 +144,7 @@ final class ReplayRunner {
         used += header.frameByteCount
         perform(replay.received(header, Array(payload), now: EventLoop.process.now))
       } catch {
-        perform(replay.programEnded("it broke the protocol: \(error.message)"))
+        perform(replay.programEnded("it broke the protocol: \(error.message)", isClean: false))
       }
     }
     return bytes.count
@@ -155,12 +155,13 @@ final class ReplayRunner {
     EventLoopActor.task { [self] in
       let deadline = EventLoop.process.now.advanced(milliseconds: Self.exitCodeMilliseconds)
       while ending == nil, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
-      perform(replay.programEnded(ending ?? "it has closed its bus"))
+      perform(replay.programEnded(ending?.text ?? "it has closed its bus", isClean: ending?.isClean ?? true))
     }
   }
 
   private func exited(_ exit: ChildExit) {
-    ending = exit.signal != 0 ? "killed by signal \(exit.signal)" : "exit code \(exit.code)"
+    let text = exit.signal != 0 ? "killed by signal \(exit.signal)" : "exit code \(exit.code)"
+    ending = (text, exit.signal == 0 && exit.code == 0)
   }
 
   private func setTimer() {

@@ -131,7 +131,7 @@ final class BusRecording {
   private func result(_ fault: SystemFault?) -> RecordResult {
     let end = writer.end
     return RecordResult(
-      worker: worker, path: path, bytes: writer.byteCount, framesToWorker: writer.toWorkerCount,
+      worker: worker, path: path, bytes: file.byteCount, framesToWorker: writer.toWorkerCount,
       framesFromWorker: writer.fromWorkerCount, framesMissing: writer.missingCount,
       reason: fault == nil ? end?.reason.rawValue ?? "asked" : "disk",
       sentence: fault.map { "the file stops early: \($0)" } ?? end?.text ?? "",

@@ -10,6 +10,15 @@ extension ControlService {
   struct Retry {
     let call: HubCall
     let letter: String
+    var death: Death?
+  }
+
+  /// A death of which a letter that was tried again is the cause.
+  struct Death {
+    /// The worker that died.
+    let worker: String
+    /// Deliveries of the letter with this one.
+    let deliveries: UInt16
   }
 
   func deadLetters(_ call: HubCall, _ request: DeadLettersRequest) {
@@ -67,7 +76,7 @@ extension ControlService {
     reply(call, DeadLettersResult(letters: fitting(letters, for: call).letters, sentence: "\(what) gone."))
   }
 
-  /// Delivers the letter once more, alone like any message; it is dropped when it is answered at last.
+  /// Delivers the letter once more: answered, it is dropped; if it kills again, it is the same letter still.
   private func retry(_ call: HubCall, _ request: DeadLettersRequest) async throws(Refusal) {
     let letter = try await letter(request)
     guard let entry = daemon.shell.hub.table[letter.method] else {
@@ -76,11 +85,15 @@ extension ControlService {
     guard let payload = letter.payloadBytes else {
       throw Refusal(.failed, "the payload of \(letter.id) cannot be read", outcome: .notStarted)
     }
+    guard !retries.values.contains(where: { $0.letter == letter.id }) else {
+      throw Refusal(.badRequest, "dead letter '\(letter.id)' is being tried again already", outcome: .notStarted)
+    }
     var refusal: Refusal?
     daemon.shell.change { hub, actions in
       do throws(Refusal) {
-        let id = try hub.inject(
-          method: entry.number, payload: payload, isRaw: letter.isRaw, now: EventLoop.process.now, actions: &actions)
+        let id = try hub.redeliver(
+          method: entry.number, payload: payload, isRaw: letter.isRaw, deaths: letter.deliveries,
+          now: EventLoop.process.now, actions: &actions)
         retries[id] = Retry(call: call, letter: letter.id)
       } catch {
         refusal = error
@@ -89,23 +102,55 @@ extension ControlService {
     if let refusal { throw refusal }
   }
 
+  /// Whoever wanted a letter tried again has left: if it waits for its worker still, it is not.
+  func retryCancelled(_ call: HubCall) {
+    guard let id = retries.first(where: { $0.value.call == call })?.key else { return }
+    daemon.shell.change { hub, actions in hub.withdraw(id, now: EventLoop.process.now, actions: &actions) }
+  }
+
+  /// A tried letter has killed its worker once more; its end is told next.
+  func diedAgain(_ id: UInt64, _ death: Death) { retries[id]?.death = death }
+
   /// What a tried letter came to.
   func injectedAnswer(_ id: UInt64, _ header: FrameHeader, _ payload: [UInt8]) {
     guard let retry = retries.removeValue(forKey: id) else { return }
-    guard header.type == .response else {
-      let refusal = (try? JSONPayload.decode(Refusal.self, from: payload)) ?? Refusal(.failed, "refused")  // Our own.
+    if header.type == .response {
+      EventLoopActor.task { [self] in await answered(retry, payload) }
+      return
+    }
+    // The hub's own words, or the worker's: those may be any.
+    let refusal = (try? JSONPayload.decode(Refusal.self, from: payload)) ?? Refusal(.failed, "refused")
+    guard let death = retry.death else {
       refuse(retry.call, refusal)
       return
     }
     EventLoopActor.task { [self] in
-      // It was answered: if its file cannot be removed, the list still shows it, which does no harm.
-      do throws(SystemFault) { try await daemon.deadLetters.drop(retry.letter) } catch {
-        daemon.log(.warning, "hub", "dead letter \(retry.letter) was answered but not removed: \(error)")
-      }
-      await daemon.countDeadLetters()
-      let sentence = "Dead letter \(retry.letter) was delivered and answered; it is gone from the list."
-      reply(retry.call, DeadLettersResult(letters: [], sentence: sentence))
+      await quarantinedAgain(retry, death)
+      refuse(retry.call, refusal)
     }
+  }
+
+  private func answered(_ retry: Retry, _ payload: [UInt8]) async {
+    // If its file cannot be removed, the list still shows it, which does no harm.
+    do throws(SystemFault) { try await daemon.deadLetters.drop(retry.letter) } catch {
+      daemon.log(.warning, "hub", "dead letter \(retry.letter) was answered but not removed: \(error)")
+    }
+    await daemon.countDeadLetters()
+    daemon.log(.notice, "hub", "dead letter \(retry.letter) was tried again and answered")
+    let sentence = "Dead letter \(retry.letter) was delivered and answered; it is gone from the list."
+    reply(retry.call, fitting(DeadLettersResult(letters: [], sentence: sentence), answer: payload, for: retry.call))
+  }
+
+  private func quarantinedAgain(_ retry: Retry, _ death: Death) async {
+    daemon.deadLettersInHand += 1
+    do throws(SystemFault) {
+      try await daemon.deadLetters.update(retry.letter, deliveries: death.deliveries, time: WallTime.now.text)
+      daemon.log(
+        .error, "hub", "\(death.worker) died of dead letter \(retry.letter) again; deliveries: \(death.deliveries)")
+    } catch {
+      daemon.log(.error, "hub", "\(death.worker) died of dead letter \(retry.letter) again; not written down: \(error)")
+    }
+    daemon.deadLettersInHand -= 1
   }
 }
 

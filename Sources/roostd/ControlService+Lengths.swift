@@ -54,6 +54,19 @@ extension ControlService {
       letters: [letter], sentence: "The payload is cut: it does not fit into a frame. All of it is in \(file).")
   }
 
+  /// The answer to a letter that was tried again, with a result that says so; what does not fit is cut, and said.
+  func fitting(_ result: DeadLettersResult, answer: [UInt8], for call: HubCall) -> DeadLettersResult {
+    let maximum = daemon.shell.hub.payloadMaximum(of: call.caller.seat)
+    var whole = result
+    let text = String(validating: answer, as: UTF8.self)
+    whole.answer = text ?? Base64.encode(answer)
+    whole.isAnswerBase64 = text == nil ? true : nil
+    guard JSONPayload.encode(whole).count > maximum else { return whole }
+    whole.answer = whole.answer?.shortened(toByteCount: maximum / 8)
+    whole.sentence = (result.sentence.map { $0 + " " } ?? "") + "The answer is cut: it does not fit into a frame."
+    return whole
+  }
+
   /// The list of letters, the newest of them if not all fit.
   func fitting(_ letters: [DeadLetterRecord], for call: HubCall) -> DeadLettersResult {
     let maximum = daemon.shell.hub.payloadMaximum(of: call.caller.seat)

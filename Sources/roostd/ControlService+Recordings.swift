@@ -125,9 +125,8 @@ extension ControlService {
     if let path = request.path, !path.hasPrefix("/") || path.utf8.contains(0) {
       throw Refusal(.badRequest, "'path' is an absolute path", outcome: .notStarted)
     }
-    if request.restart == true, worker.machine.state == .held {
-      throw Refusal(
-        .badRequest, "\(worker.name) is held; record it without a restart, and release it", outcome: .notStarted)
+    if request.restart == true, let why = whyNotRestarted(worker) {
+      throw Refusal(.badRequest, "\(why). Record it without a restart before that", outcome: .notStarted)
     }
   }
 }

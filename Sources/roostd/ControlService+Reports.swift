@@ -39,12 +39,12 @@ extension ControlService {
 
   /// Workers of people's own that joined with a token and stand in no configuration.
   private func guests(_ now: Instant) -> [WorkerStatus] {
-    daemon.shell.allConnections.compactMap { connection in
-      guard let name = connection.attachedTo, daemon.worker(named: name) == nil, let seat = connection.seat,
+    daemon.guests.compactMap { connection in
+      guard let name = connection.attachedTo, let seat = connection.seat,
         case .socket(let credentials) = connection.origin
       else { return nil }
       let report = daemon.shell.hub.report(seat)
-      var status = WorkerStatus(name: name, role: daemon.shell.hub.roleName(ofSeat: seat), state: "attached")
+      var status = WorkerStatus(name: name, role: daemon.shell.hub.roleName(ofSeat: seat), state: Daemon.attached)
       status.sinceMilliseconds = now.milliseconds(since: connection.joinedAt)
       status.pid = credentials.process
       status.mailboxFrames = report.mailboxFrames
@@ -83,6 +83,9 @@ extension ControlService {
   // MARK: Why
 
   func why(_ request: WhyRequest) throws(Refusal) -> WhyResult {
+    if let guest = daemon.guest(named: request.worker) {
+      return WhyResult(worker: request.worker, state: Daemon.attached, sentences: explain(guest), lastLines: [])
+    }
     let worker = try worker(request.worker)
     return WhyResult(
       worker: worker.name, state: worker.machine.state.kind.rawValue, sentences: explain(worker),
@@ -99,16 +102,40 @@ extension ControlService {
     let now = EventLoop.process.now
     var sentences = worker.machine.report(now: now).sentences(now: now)
     let hub = daemon.shell.hub.report(worker.seat)
-    if hub.mailboxFrames > 0 {
-      sentences.append(
-        "\(Self.messages(hub.mailboxFrames)) \(hub.mailboxFrames == 1 ? "waits" : "wait") in its mailbox.")
-    }
-    if hub.inHand > 0 { sentences.append("It has \(Self.messages(hub.inHand)) in hand.") }
     if let since = hub.busySince, now.milliseconds(since: since) > 1_000 {
       sentences.append(
         "Its work has not moved for \(now.milliseconds(since: since) / 1_000) s; after "
           + "\(worker.configuration.stuckAfter.wholeMilliseconds / 1_000) s it counts as stuck.")
     }
+    sentences += mailSentences(hub)
+    for name in worker.configuration.after where daemon.worker(named: name)?.isReady != true {
+      sentences.append("\(name), which must be ready before it, is \(stateWord(name)).")
+    }
+    return sentences
+  }
+
+  /// What there is to say about a worker that somebody started by hand and no configuration names.
+  private func explain(_ guest: PeerConnection) -> [String] {
+    guard let seat = guest.seat, let name = guest.attachedTo, case .socket(let credentials) = guest.origin else {
+      return []
+    }
+    let seconds = EventLoop.process.now.milliseconds(since: guest.joinedAt) / 1_000
+    let role = daemon.shell.hub.roleName(ofSeat: seat)
+    return [
+      "\(name) is attached: role \(role), pid \(credentials.process), started by hand \(seconds) s ago, in no "
+        + "configuration, neither watched nor restarted.",
+      "When it leaves, its mail is refused, and it is gone from here. Its log goes to where it was started.",
+    ] + mailSentences(daemon.shell.hub.report(seat))
+  }
+
+  /// What there is to say about a seat's mail.
+  private func mailSentences(_ hub: MessageHub.SeatReport) -> [String] {
+    var sentences: [String] = []
+    if hub.mailboxFrames > 0 {
+      sentences.append(
+        "\(Self.messages(hub.mailboxFrames)) \(hub.mailboxFrames == 1 ? "waits" : "wait") in its mailbox.")
+    }
+    if hub.inHand > 0 { sentences.append("It has \(Self.messages(hub.inHand)) in hand.") }
     if hub.isOutOfCredit { sentences.append("It has granted no credit for what waits: it is slower than its senders.") }
     for (sender, count) in hub.holding.sorted(by: { $0.key < $1.key }) {
       sentences.append("Its mailbox is full, and holds the credit of \(sender) for \(Self.messages(count)).")
@@ -118,9 +145,6 @@ extension ControlService {
         hub.suspects == 1
           ? "1 message was in hand when it died and is given to it alone."
           : "\(hub.suspects) messages were in hand when it died and are given to it one at a time.")
-    }
-    for name in worker.configuration.after where daemon.worker(named: name)?.isReady != true {
-      sentences.append("\(name), which must be ready before it, is \(stateWord(name)).")
     }
     return sentences
   }

@@ -57,6 +57,7 @@ final class ControlService {
   func cancelled(_ call: HubCall) {
     followers.removeValue(forKey: call)?.end()
     recordingCancelled(call)
+    retryCancelled(call)
   }
 
   /// A caller whose mailbox was full has room again.
@@ -99,7 +100,7 @@ final class ControlService {
 
   func worker(_ name: String) throws(Refusal) -> ManagedWorker {
     if let worker = daemon.worker(named: name) { return worker }
-    if daemon.shell.allConnections.contains(where: { $0.attachedTo == name }) {
+    if daemon.guest(named: name) != nil {
       throw Refusal(
         .badRequest, "\(name) was started by hand and is not in supervisor.conf; end it where it was started",
         outcome: .notStarted)
@@ -136,11 +137,22 @@ final class ControlService {
 
   private func restart(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
     let worker = try stayingWorker(command.worker)
+    if let why = whyNotRestarted(worker) { throw Refusal(.badRequest, why, outcome: .notStarted) }
     let before = worker.machine.generation
     worker.receive(.restartRequested)
     worker.whenArrived({ state in worker.machine.generation != before && Self.isSettled(state) || Self.isFailed(state) }
     ) {
       [unowned self] in arrived(call, worker)
+    }
+  }
+
+  /// Why a restart would change nothing; nil when it would.
+  func whyNotRestarted(_ worker: ManagedWorker) -> String? {
+    switch worker.machine.state {
+    case .held: "\(worker.name) is held; 'roost hold --release \(worker.name)' lets it run again"
+    case .attached(let pid):
+      "\(worker.name) is attached: pid \(pid) was started by hand; end it where it was started"
+    default: nil
     }
   }
 
@@ -261,7 +273,16 @@ final class ControlService {
   // MARK: Logs
 
   private func logs(_ call: HubCall, _ request: LogsRequest) throws(Refusal) {
-    if let name = request.worker, name != "roostd" { _ = try worker(name) }
+    if let name = request.worker, name != "roostd" {
+      guard daemon.guest(named: name) == nil else {
+        throw Refusal(
+          .badRequest,
+          "\(name) was started by hand: its log goes to where it was started, and roostd has none of it "
+            + "('roost logs roostd' tells when it came)",
+          outcome: .notStarted)
+      }
+      _ = try worker(name)
+    }
     let lines = min(max(request.lines ?? 50, 0), 10_000)
     let records = daemon.logs.tail(worker: request.worker, lines: lines).map(\.record)
     guard request.follow == true else {

@@ -47,8 +47,8 @@ final class Daemon {
   private var suspends: SuspendDetector
   private let housekeepingTimer = LoopTimer()
   private var signals: [SignalWatcher] = []
-  private var isRegistryDirty = false
-  private var lastRegistry: [UInt8] = []
+  var isRegistryDirty = false
+  var lastRegistry: [UInt8] = []
   private(set) var stopping: StopReason?
   private let stopTimer = LoopTimer()
   private(set) var isFinished = false
@@ -120,6 +120,7 @@ final class Daemon {
     }
     shell.onInjectedAnswer = { [unowned self] id, header, payload in control.injectedAnswer(id, header, payload) }
     shell.onDeadLetter = { [unowned self] letter in keep(letter) }
+    shell.onRetryKilled = { [unowned self] id, death in control.diedAgain(id, death) }
     shell.onCut = { [unowned self] connection, violation in
       let worker = workers.first { $0.seat == connection.seat }
       if worker != nil || refusalLog.shouldLog(now: EventLoop.process.now) {
@@ -240,20 +241,24 @@ final class Daemon {
 
   func announce(_ change: StateChange, of worker: ManagedWorker) {
     log(Self.severity(of: change), "supervision", "\(change.name) \(change.sentence)")
-    let event = SupervisorEvent(
-      time: WallTime.now.text, worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
-      sentence: change.sentence)
-    if let topic = shell.hub.table["supervisor.events"] {
-      shell.change { hub, actions in
-        hub.publish(
-          topic: topic.number, payload: JSONPayload.encode(event), now: EventLoop.process.now, actions: &actions)
-      }
-    }
+    publish(
+      SupervisorEvent(
+        time: WallTime.now.text, worker: change.name, from: change.from.kind.rawValue, to: change.to.kind.rawValue,
+        sentence: change.sentence))
     registryChanged()
     // Others may wait for this one, in either direction; not now, while its machine is at work.
     EventLoop.process.atTurnEnd { [unowned self] in
       tellDependents()
       continueStopping()
+    }
+  }
+
+  /// Tells whoever listens to `supervisor.events`.
+  func publish(_ event: SupervisorEvent) {
+    guard let topic = shell.hub.table["supervisor.events"] else { return }
+    shell.change { hub, actions in
+      hub.publish(
+        topic: topic.number, payload: JSONPayload.encode(event), now: EventLoop.process.now, actions: &actions)
     }
   }
 
@@ -277,27 +282,6 @@ final class Daemon {
   func escalate(_ reason: String) {
     log(.critical, "supervision", "a critical worker has failed: \(reason)")
     stop(.escalated(reason))
-  }
-
-  /// Tells every peer the registry, once a turn.
-  func registryChanged() {
-    guard !isRegistryDirty else { return }
-    isRegistryDirty = true
-    EventLoop.process.atTurnEnd { [unowned self] in
-      isRegistryDirty = false
-      let payload = JSONPayload.encode(shell.hub.registry())
-      guard payload != lastRegistry else { return }
-      lastRegistry = payload
-      for connection in shell.allConnections {
-        guard connection.takes(payloadByteCount: payload.count) else {
-          refused(connection, Refusal(.badLength, "REGISTRY now has \(payload.count) bytes, more than was agreed"))
-          continue
-        }
-        payload.withUnsafeBytes {
-          connection.send(FrameHeader(type: .registry, payloadByteCount: payload.count), $0)
-        }
-      }
-    }
   }
 
   // MARK: Housekeeping
@@ -342,6 +326,8 @@ final class Daemon {
     signals = [
       try SignalWatcher(SIGTERM) { [unowned self] in stop(.asked("SIGTERM")) },
       try SignalWatcher(SIGINT) { [unowned self] in stop(.asked("Ctrl-C")) },
+      // Swift's crash handler takes it for a crash of ours, writes a backtrace, and lets the process live.
+      try SignalWatcher(SIGQUIT) { [unowned self] in stop(.asked("SIGQUIT")) },
       try SignalWatcher(SIGHUP) { [unowned self] in control.reloadBySignal() },
       try SignalWatcher(SIGUSR1) { [unowned self] in logs.reopen() },
       try SignalWatcher(SIGUSR2) { [unowned self] in dumpState() },

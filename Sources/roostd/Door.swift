@@ -78,7 +78,7 @@ final class Door {
       guard hello.role == worker.role.name else {
         throw Refusal(.notPermitted, "\(name) is configured as '\(worker.role)' and greets as '\(hello.role)'")
       }
-      let serves = try register(hello, worker.role)
+      let serves = try register(hello, worker.role, of: connection)
       worker.greeted(hello)
       seatWorker(connection, hello, serves, seat: worker.seat, configuration: worker.configuration)
       return
@@ -102,14 +102,22 @@ final class Door {
     }
   }
 
-  private func register(_ hello: Hello, _ role: Role) throws(Refusal) -> [UInt16] {
-    do throws(AccessTable.ServeProblem) {
-      let (numbers, grew) = try daemon.shell.hub.register(methods: hello.methods ?? [], of: role)
-      if grew { daemon.registryChanged() }
-      return numbers
-    } catch {
+  private func register(
+    _ hello: Hello, _ role: Role, of connection: PeerConnection
+  ) throws(Refusal) -> [UInt16] {
+    let methods = hello.methods ?? []
+    let numbers: [UInt16]
+    let grew: Bool
+    // Tried on a copy: what would not fit does not stay.
+    var table = daemon.shell.hub.table
+    do throws(AccessTable.ServeProblem) { (numbers, grew) = try table.register(methods: methods, of: role) } catch {
       throw Refusal(.notPermitted, error.description)
     }
+    guard grew else { return numbers }
+    try daemon.checkRegistry(with: table, for: connection)
+    daemon.shell.hub.adopt(table)
+    daemon.registryChanged()
+    return numbers
   }
 
   private func admitClient(_ connection: PeerConnection, _ hello: Hello) throws(Refusal) {
@@ -138,7 +146,7 @@ final class Door {
     }
     connection.name = ticket.name
     // Before anybody makes room for one that could not be let in.
-    let serves = try register(hello, role)
+    let serves = try register(hello, role, of: connection)
     if let worker = daemon.worker(named: ticket.name) {
       guard worker.role == role, !worker.isLeaving else {
         throw Refusal(.nameTaken, "since the token was issued, a reload has given \(ticket.name) to another worker")
@@ -149,30 +157,33 @@ final class Door {
       worker.visit(ManagedWorker.Visitor(connection: connection, hello: hello, pid: credentials.process))
       return
     }
-    guard !daemon.shell.allConnections.contains(where: { $0.attachedTo == ticket.name }) else {
+    guard daemon.guest(named: ticket.name) == nil else {
       throw Refusal(.nameTaken, "\(ticket.name) is attached already")
     }
-    try seatGuest(connection, hello, role, serves, name: ticket.name)
+    try daemon.checkRegistry(with: daemon.shell.hub.table, for: connection)
+    try seatGuest(connection, hello, role, serves, name: ticket.name, process: credentials.process)
   }
 
   /// A worker of people's own that `supervisor.conf` does not name: it has a seat for as long as it stays.
   private func seatGuest(
-    _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ serves: [UInt16], name: String
+    _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ serves: [UInt16], name: String, process: Int32
   ) throws(Refusal) {
     guard let seat = daemon.shell.hub.reserveSeat(name: name, role: role) else {
       throw Refusal(.full, "all seats of the bus are taken")
     }
     daemon.shell.change { hub, _ in hub.openMailbox(seat) }
     connection.attachedTo = name
-    seatWorker(connection, hello, serves, seat: seat, configuration: nil)
-    connection.onEnd = { [unowned daemon] _ in
+    // Before it is welcomed: a WELCOME too long for it ends it at once.
+    connection.onEnd = { [unowned daemon] reason in
       _ = daemon.shell.unseat(seat)
       daemon.shell.change { hub, actions in
         hub.closeMailbox(seat, reason: "has left", now: EventLoop.process.now, actions: &actions)
         hub.releaseSeat(seat)
       }
-      daemon.registryChanged()
+      daemon.guestLeft(name, because: reason)
     }
+    daemon.guestJoined(name, role: role, process: process)
+    seatWorker(connection, hello, serves, seat: seat, configuration: nil)
   }
 
   /// Seats a visitor whose place has become free.
@@ -180,7 +191,7 @@ final class Door {
     _ connection: PeerConnection, _ hello: Hello, role: Role, seat: Int, configuration: WorkerConfiguration
   ) {
     do throws(Refusal) {
-      let serves = try register(hello, role)
+      let serves = try register(hello, role, of: connection)
       seatWorker(connection, hello, serves, seat: seat, configuration: configuration)
       connection.resume()
     } catch {

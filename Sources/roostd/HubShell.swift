@@ -25,6 +25,7 @@ final class HubShell {
   var onControl: (@EventLoopActor (Int, FrameHeader, [UInt8]) -> Void)?
   var onInjectedAnswer: (@EventLoopActor (UInt64, FrameHeader, [UInt8]) -> Void)?
   var onDeadLetter: (@EventLoopActor (DeadLetter) -> Void)?
+  var onRetryKilled: (@EventLoopActor (UInt64, ControlService.Death) -> Void)?
   var onCut: (@EventLoopActor (PeerConnection, FrameViolation) -> Void)?
 
   init(limits: HubLimits, table: AccessTable, traceSeed: UInt64) {
@@ -106,6 +107,8 @@ final class HubShell {
         case .stored(let bytes): onInjectedAnswer?(id, header, bytes)
         }
       case .keepDeadLetter(let letter): onDeadLetter?(letter)
+      case .retryKilled(let id, let worker, let deliveries):
+        onRetryKilled?(id, ControlService.Death(worker: worker, deliveries: deliveries))
       case .control(let seat, let header): onControl?(seat, header, Array(input))
       }
     }

@@ -5,6 +5,7 @@ import EventLoop
 import Frames
 import Glibc
 import LinuxSystem
+import LogKeeping
 import MessageHub
 import Supervision
 
@@ -332,7 +333,7 @@ final class ManagedWorker {
     }
     self.visitor = visitor
     let pid = visitor.pid
-    visitor.connection.onEnd = { [unowned self] _ in visitorLeft(pid) }
+    visitor.connection.onEnd = { [unowned self] reason in visitorLeft(pid, reason) }
     receive(.attachArrived(pid: pid))
   }
 
@@ -343,13 +344,17 @@ final class ManagedWorker {
     daemon.door.admitWorker(visitor.connection, visitor.hello, role: role, seat: seat, configuration: configuration)
   }
 
-  private func visitorLeft(_ pid: Int32) {
+  private func visitorLeft(_ pid: Int32, _ reason: String) {
     guard let visitor, visitor.pid == pid else { return }
     self.visitor = nil
     if visitor.connection.seat == seat { _ = daemon.shell.unseat(seat) }
     sandbox = nil
     daemon.registryChanged()
-    receive(.attachedLeft(pid: pid))
+    if machine.state != .attached(pid: pid) {
+      let sentence = "pid \(pid), started by hand, left before it had the place of \(name): \(reason)"
+      daemon.log(.info, "supervision", sentence)
+    }
+    receive(.attachedLeft(pid: pid, why: reason))
   }
 
   private func dismissVisitor(_ reason: String) {

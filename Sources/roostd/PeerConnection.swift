@@ -24,8 +24,12 @@ final class PeerConnection {
   var seat: Int?
   /// What the peer calls itself.
   var name = "?"
-  /// The managed worker whose place an attached one has taken.
+  /// The name under which a worker started by hand has joined: of a managed one whose place it has taken, or its own.
   var attachedTo: String?
+  /// Whether it is that of a worker which we have started.
+  var isManaged: Bool { if case .managed = origin { true } else { false } }
+  /// Whether it is a worker's, of whatever kind.
+  var isWorker: Bool { isManaged || attachedTo != nil }
   /// Watches the process of an attached worker.
   var processWatcher: DescriptorWatcher?
   var process: ProcessDescriptor?

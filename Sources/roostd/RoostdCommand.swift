@@ -13,8 +13,8 @@ struct RoostdCommand: ParsableCommand {
     commandName: "roostd",
     abstract: "Supervises Roost's workers and carries every message between them.",
     discussion: """
-      Signals: TERM and INT stop it (twice: at once), HUP reloads the configuration, USR1 reopens the log files, USR2 \
-      writes the state of all workers into the log.
+      Signals: TERM, INT and QUIT stop it (twice: at once), HUP reloads the configuration, USR1 reopens the log files, \
+      USR2 writes the state of all workers into the log.
 
       Exit codes: 0 stopped as asked, 1 a critical worker failed, 3 another supervisor runs here, 64 usage, 71 the \
       system failed, 78 the configuration is wrong.

@@ -1,8 +1,9 @@
 import Clocks
-import EventLoop
 import Glibc
 import TestSupport
 import Testing
+
+@testable import EventLoop
 
 @Suite struct ByteStreamTests {
   @Test("Bytes written in any pieces arrive whole and in order")
@@ -203,6 +204,26 @@ import Testing
         #expect(fault.name == "ECONNREFUSED")
         #expect(fault.description.contains("127.0.0.1:\(port)"))
       }
+    }
+  }
+
+  @Test("A unix socket that was bound and cannot listen leaves no file")
+  func boundAndDeaf() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run { [path = directory.path + "/socket"] in
+      do {
+        _ = try StreamListener(
+          path: path,
+          begin: { _, _ in
+            #expect(access(path, F_OK) == 0)
+            errno = EADDRINUSE
+            return -1
+          }, onConnection: { _ in })
+        Issue.record("it listens")
+      } catch let fault as LoopFault {
+        #expect(fault.name == "EADDRINUSE")
+      }
+      #expect(access(path, F_OK) != 0)
     }
   }
 

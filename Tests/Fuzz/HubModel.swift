@@ -200,6 +200,8 @@ final class HubModel {
         require(resolve(payload, frame).count == header.payloadByteCount, "the length of an injected answer")
       case .keepDeadLetter(let letter):
         require(letter.header.payloadByteCount == letter.payload.count, "a dead letter is whole")
+      case .retryKilled(let id, _, let deliveries):
+        require(injected.contains(id) && deliveries == 4, "a letter that was tried again kills once more")
       case .serviceMayContinue, .control: break
       }
     }

@@ -154,6 +154,40 @@ import Testing
     #expect(failing > 15)
   }
 
+  @Test("that have killed again are the same, with what is new; a crash in the middle of that leaves the old one")
+  func updated() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run { [path = directory.path] () async throws in
+      let store = DeadLetterStore(directory: path)
+      let id = try await store.keep(letter("kept")).id
+      try await store.update(id, deliveries: 4, time: "2026-03-02T12:00:00.000Z")
+      let found = try await DeadLetterStore(directory: path).load(id)
+      #expect(found.deliveries == 4 && found.time.hasPrefix("2026-03-02") && found.payload == "kept" && found.id == id)
+      await #expect(throws: SystemFault.self) {
+        try await store.update("20260301T120000000-000009", deliveries: 4, time: "")
+      }
+      try write("{ half", to: "\(path)/.unfinished-\(id).json")
+      let listing = try await DeadLetterStore(directory: path).list()
+      #expect(listing.letters.map(\.deliveries) == [4] && listing.unreadable.isEmpty)
+    }
+  }
+
+  @Test("in memory that have killed again are the same there")
+  func updatedInMemory() async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run { [path = directory.path] () async throws in
+      let files = FaultyFiles()
+      files.failFromNowOn()
+      let store = DeadLetterStore(directory: path, files: files)
+      var id = ""
+      do { _ = try await store.keep(letter("kept")) } catch let fault as DeadLetterFault { id = fault.id }
+      try await store.update(id, deliveries: 7, time: "later")
+      files.heal()
+      try await eventually("a retry") { store.memoryCount == 0 }
+      #expect(try await store.load(id).deliveries == 7)
+    }
+  }
+
   @Test("written whole before a crash, but not yet named, are found at the next start")
   func unfinished() async throws {
     let directory = try TemporaryDirectory()

@@ -59,7 +59,7 @@ import Testing
       try await file.create()
       files.leaveRoom(10)
       file.append(Array("0123456789abcdef".utf8))
-      #expect(await file.finish()?.code == ENOSPC)
+      #expect(await file.finish()?.code == ENOSPC && file.byteCount == 10)
       files.heal()
       #expect(faults.count == 1 && !file.hasRoom(for: 1))
       file.append(Array("more".utf8))

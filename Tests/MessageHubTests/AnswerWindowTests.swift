@@ -129,7 +129,8 @@ import Testing
     let bench = HubBench()
     let worker = bench.worker(knowsAnswerCredit: true)
     var actions: [HubAction] = []
-    _ = try bench.hub.inject(method: .query, payload: [], isRaw: false, now: bench.now, actions: &actions)
+    _ = try bench.hub.redeliver(
+      method: .query, payload: [], isRaw: false, deaths: 3, now: bench.now, actions: &actions)
     bench.input { $2 = actions }
     let work = try #require(bench.take(worker))
     for _ in 0..<20 { #expect(bench.stream(work, atMost: 50, from: worker) == 50) }
@@ -218,6 +219,27 @@ import Testing
     for stream in streams + [work] { bench.answer(stream, from: worker) }
     bench.leave(deaf)
     bench.expectNothingLeft()
+  }
+
+  @Test("With the pool full an answer that is given up may also be one that went beyond its window")
+  func givenUpBeyondWindow() throws {
+    var limits = HubLimits()
+    limits.poolBytes = 10_000
+    limits.clientMailboxBytes = 5_000
+    limits.answerWindow = Window(frames: 4, bytes: 4_000)
+    let bench = HubBench(limits: limits)
+    let worker = bench.worker(window: Window(frames: 1_000, bytes: 1 << 20))
+    let deaf = deafClient(bench)
+    let text = String(repeating: "x", count: 500)
+    for _ in 0..<2 { bench.request("", from: deaf, method: .query) }
+    for work in bench.takeAll(worker) { bench.stream(work, text, atMost: 30, from: worker) }
+    #expect(bench.takeAll(worker).map(\.type) == [.cancel, .cancel])
+    #expect(bench.hub.keptByteCount < limits.poolBytes + 1_000)
+    let app = bench.client()
+    bench.request("", from: app, method: .query)
+    let work = try #require(bench.take(worker))
+    #expect(bench.stream(work, text, atMost: 8, from: worker) == 8 && bench.takeAll(app).count == 8)
+    bench.checkAccounts()
   }
 
   @Test("With the pool full a part for a client that leaves little waits on its worker's credit")

@@ -73,6 +73,7 @@ final class HubBench {
   var roomNotices: [Int] = []
   var injectedAnswers: [(id: UInt64, mail: Mail)] = []
   var deadLetters: [DeadLetter] = []
+  var killingRetries: [(id: UInt64, deliveries: UInt16)] = []
   var controls: [Mail] = []
   /// Every action as text, in order, for a test that asks for it.
   var journal: [String]?
@@ -267,6 +268,7 @@ final class HubBench {
   func endpoint(of seat: Int) -> Endpoint { hub.endpoint(of: seat) }
   func report(_ seat: Int) -> MessageHub.SeatReport { hub.report(seat) }
   func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
+  func registry(_ table: AccessTable) -> Registry { hub.registry(table) }
   func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
   func isFullOfAnswers(_ seat: Int) -> Bool { hub.isFullOfAnswers(seat) }
   /// Answers to SUBSCRIBE are not counted among those to requests.
@@ -301,6 +303,7 @@ final class HubBench {
         injectedAnswers.append((id, Mail(header: header, payload: bytes)))
       case .serviceMayContinue(let seat): roomNotices.append(seat)
       case .keepDeadLetter(let letter): deadLetters.append(letter)
+      case .retryKilled(let id, _, let deliveries): killingRetries.append((id, deliveries))
       case .control(_, let header): controls.append(Mail(header: header))
       }
     }

@@ -15,6 +15,20 @@ import Testing
     worker = bench.worker()
   }
 
+  @Test("A worker hears once that its request is given up, though its caller cancels, leaves, or takes nothing")
+  func oneCancel() throws {
+    let bench = HubBench()
+    let (app, worker) = (bench.client(), bench.worker())
+    let id = bench.request(from: app)
+    let work = try #require(bench.take(worker))
+    bench.cancel(id, from: app)
+    bench.cancel(id, from: app)
+    bench.leave(app)
+    #expect(bench.takeAll(worker).map(\.type) == [.cancel])
+    bench.answer(work, .error, "{}", from: worker)
+    bench.expectNothingLeft()
+  }
+
   @Test("A request reaches the worker with its sender's endpoint, and its answer the caller")
   func roundTrip() throws {
     let id = bench.request("note", from: app)

@@ -69,57 +69,6 @@ import Testing
     bench.expectNothingLeft()
   }
 
-  private func inject(_ bench: HubBench, _ text: String) throws -> UInt64 {
-    var id: UInt64 = 0
-    var refusal: Refusal?
-    bench.input { hub, now, actions in
-      do throws(Refusal) {
-        id = try hub.inject(method: .publish, payload: Array(text.utf8), isRaw: true, now: now, actions: &actions)
-      } catch { refusal = error }
-    }
-    if let refusal { throw refusal }
-    return id
-  }
-
-  @Test("What the supervisor asks in its own name is answered to it once, whether at once or after a wait and a death")
-  func injected() throws {
-    let bench = HubBench()
-    #expect(throws: Refusal.self) { try inject(bench, "nobody") }
-    let worker = bench.worker()
-    let first = try inject(bench, "at once")
-    let work = try #require(bench.take(worker))
-    #expect(work.text == "at once" && work.header.source == .hub && work.header.flags == .raw)
-    bench.answer(work, .ack, from: worker)
-    bench.answer(work, .progress, "{}", from: worker)
-    bench.leave(worker)
-    let second = try inject(bench, "later")
-    bench.join(worker)
-    for text in ["at once", "later"] {
-      let work = try #require(bench.take(worker))
-      #expect(work.text == text)
-      bench.answer(work, .response, "done", from: worker)
-      bench.answer(work, .response, "again", from: worker)
-    }
-    #expect(bench.injectedAnswers.map(\.id) == [first, second])
-    #expect(bench.injectedAnswers.allSatisfy { $0.mail.text == "done" })
-    bench.expectNothingLeft()
-  }
-
-  @Test("A request of the supervisor's own that kills its worker three times is a dead letter again, and answered")
-  func injectedPoison() throws {
-    let bench = HubBench()
-    let worker = bench.worker()
-    let id = try inject(bench, "poison")
-    for _ in 0..<3 {
-      bench.leave(worker)
-      bench.join(worker)
-    }
-    #expect(bench.deadLetters.count == 1)
-    #expect(bench.injectedAnswers.map(\.id) == [id])
-    #expect(bench.injectedAnswers.first?.mail.refusal?.code == .quarantined)
-    bench.expectNothingLeft()
-  }
-
   @Test("The registry lists methods, topics, roles and the workers that have a mailbox")
   func registry() throws {
     let bench = HubBench()
@@ -145,6 +94,7 @@ import Testing
     let role = try #require(table.role(named: "bot"))
     let first = try bench.hub.register(methods: ["bot.run", "bot.stop"], of: role)
     let again = try bench.hub.register(methods: ["bot.run"], of: role)
+    #expect(bench.registry(table).methods["bot.run"] == nil, "as it would be with another table")
     #expect(first.grew && !again.grew && first.numbers.first == again.numbers.first)
     let (app, bot) = (bench.client(), bench.worker("bot", role: role))
     bench.request("go", from: app, method: first.numbers[0])

@@ -137,6 +137,19 @@ import Testing
     }
     #expect(try normalized(String(repeating: "\u{FDFA}", count: 341)).count == 341 * 33)
   }
+
+  @Test("Passphrases beyond the locked memory there is are refused, and keys still find room")
+  func noRoom() throws {
+    var held: [Passphrase] = []
+    #expect(throws: PassphraseFault.noRoom) {
+      for _ in 0..<100 { held.append(try Passphrase(String(repeating: "\u{FDFA}", count: 341))) }
+    }
+    #expect(held.count < 8)
+    let keys = (0..<256).map { _ in SecretKey.generate() }
+    #expect(keys.count == 256)
+    held.removeAll()
+    #expect(throws: Never.self) { try Passphrase("short") }
+  }
 }
 
 extension Passphrase {

@@ -104,6 +104,34 @@ extension ProcessTests {
         #expect(try client.answer(to: poison).refusal?.code == .quarantined)
         for (number, id) in good.enumerated() { #expect(try client.answer(to: id).text == "\(number)") }
         #expect(try roost.status(client).deadLetters == 1)
+        try roost.awaitWorker("example", "is ready, and nothing is held against it", client) {
+          $0.state == "ready" && $0.restarts == 0 && $0.generation == 4
+        }
+      }
+    }
+
+    @Test("A dead letter that is tried again and kills is the same letter; answered, it is gone and the answer shown")
+    func retriedLetter() throws {
+      try withRoost(Layout(bus: ["deliveries-maximum": "3"])) { roost in
+        let client = try roost.client("the-sender")
+        func letters(_ action: String) throws -> DeadLettersResult {
+          let answer = try client.call("supervisor.dead-letters", action)
+          return try JSONPayload.decode(DeadLettersResult.self, from: answer.terminal.payload)
+        }
+        let order = #"{"lives":4,"key":"again"}"#
+        #expect(try client.call("example.die", order).refusal?.code == .quarantined)
+        try awaitSoon("the letter") { try roost.status(client).deadLetters == 1 }
+        let first = try #require(try letters(#"{"action":"list"}"#).letters.first)
+        let retry = #"{"action":"retry","id":"\#(first.id)"}"#
+        #expect(try client.call("supervisor.dead-letters", retry).refusal?.code == .quarantined)
+        let second = try letters(#"{"action":"show","id":"\#(first.id)"}"#).letters[0]
+        #expect(second.sender == "the-sender" && first.deliveries == 3 && second.deliveries == 4)
+        #expect(second.time > first.time && second.payload == order)
+        #expect(try letters(#"{"action":"list"}"#).letters.map(\.id) == [first.id])
+        #expect(try letters(retry).answer == order)
+        #expect(try letters(#"{"action":"list"}"#).letters.isEmpty)
+        let worker = try roost.worker("example", client)
+        #expect(worker.restarts == 0 && worker.generation == 5)
       }
     }
 

@@ -107,6 +107,30 @@ extension ProcessTests {
       }
     }
 
+    @Test("A guest whose methods would make REGISTRY too long for a worker is refused itself, and nobody else is hurt")
+    func longRegistry() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let narrow = try Self.attach(roost, client, "narrow", frameLimit: 65_536)
+        #expect(narrow.welcome != nil)
+        var refusal: Refusal?
+        var count = 0
+        while refusal == nil, count < 10 {
+          // 200 names of 60 bytes are about 22 KB of registry.
+          let names = (0..<200).map { "example.\(count)-\($0)-" + String(repeating: "m", count: 45) }
+          let guest = try Self.attach(roost, client, "guest-\(count)", methods: names)
+          refusal = guest.fatal
+          count += 1
+        }
+        #expect(refusal?.code == .full && refusal?.message.contains("narrow takes less") == true, "\(refusal as Any)")
+        #expect(count > 1 && count < 6)
+        narrow.receive(withinMilliseconds: 50)
+        #expect(narrow.fatal == nil && !narrow.isEnded)
+        #expect(try client.call("example.echo", "still").text == "still")
+        #expect(try roost.worker("example", client).generation == 1)
+      }
+    }
+
     @Test("A dead letter longer than a frame is shown cut, and dropped")
     func longLetter() throws {
       try withRoost(Layout(bus: ["deliveries-maximum": "1"])) { roost in

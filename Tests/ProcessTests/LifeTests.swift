@@ -42,6 +42,17 @@ extension ProcessTests {
       }
     }
 
+    @Test("SIGQUIT, as Ctrl-\\ sends it, is a wish to stop like SIGTERM, the first time")
+    func quit() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        #expect(try client.call("example.echo", "here").isResponse)
+        roost.daemon.send(SIGQUIT)
+        #expect(try roost.daemon.waitForEnd() == .exited(0))
+        #expect(roost.livingProcesses.isEmpty && access(roost.socket, F_OK) != 0)
+      }
+    }
+
     @Test("A critical worker that has failed ends the supervisor with 1, also when it never ran")
     func criticalWithoutProgram() throws {
       let keys = [

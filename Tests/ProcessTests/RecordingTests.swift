@@ -153,6 +153,7 @@ extension ProcessTests {
         let text = try record.process.readAllOutput()
         #expect(try record.process.waitForEnd() == .exited(1), "\(text)")
         #expect(text.contains("Ended by a fault of the disk"), "\(text)")
+        #expect(text.contains("195 KiB"), "what is in the file, not what was meant to be: \(text)")
         #expect(try client.call("example.echo", "after").text == "after")
         #expect(SharedFolder.bytes(ofFile: record.path)?.count == 200_000)
         let recording = try record.recording()

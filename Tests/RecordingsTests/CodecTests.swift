@@ -119,6 +119,12 @@ struct CodecTests {
       _ = try Recording(reading: Array(whole.prefix(12)) + [255, 255, 255, 255])
     }
     #expect(throws: RecordingFault.self) { _ = try Recording(reading: whole + [0]) }
+    let first = Int(whole[12]) + Int(whole[13]) << 8 + 16
+    for reserved in [10, 11, first + 10, first + 11] {
+      var bytes = whole
+      bytes[reserved] = 1
+      #expect(throws: RecordingFault.self, "byte \(reserved) must be 0") { _ = try Recording(reading: bytes) }
+    }
   }
 
   @Test("never holds the token of a HELLO, wherever it stands and however it is spelled")

@@ -12,12 +12,15 @@ struct ReplayBench {
   var report: ReplayReport?
 
   init(
-    _ frames: [(RecordedFrame.Direction, FrameHeader, String)], isPaced: Bool = false, answersOnly: Bool = false
+    _ frames: [(RecordedFrame.Direction, FrameHeader, String)], isPaced: Bool = false, answersOnly: Bool = false,
+    end: RecordingEnd? = nil
   ) throws {
     var settings = ReplaySettings()
     settings.isPaced = isPaced
     settings.comparesAnswersOnly = answersOnly
-    replay = try Replay(try Samples.recording(frames), settings, now: now)
+    var recording = try Samples.recording(frames)
+    if let end { recording.records.append(.end(nanoseconds: 0, end)) }
+    replay = try Replay(recording, settings, now: now)
   }
 
   var sentTypes: [FrameType] { sent.map(\.header.type) }
@@ -76,7 +79,7 @@ struct ReplayTests {
   func endsEarly() throws {
     var bench = try ReplayBench(Samples.start + [(.toWorker, Samples.request(5), "a")], isPaced: true)
     bench.start()
-    bench.perform(bench.replay.programEnded("exit code 1"))
+    bench.perform(bench.replay.programEnded("exit code 1", isClean: false))
     #expect(bench.report?.outcome == .different && bench.report?.playedCount == 0)
     #expect(bench.report?.difference?.frame == 2)
     #expect(bench.report?.difference?.reason.contains("exit code 1") == true)
@@ -190,14 +193,27 @@ struct ReplayTests {
       Samples.start + [(.toWorker, Samples.request(5), "a"), (.fromWorker, Samples.answer(5), "A")]
     var bench = try ReplayBench(script)
     bench.start()
-    bench.perform(bench.replay.programEnded("exit code 3"))
+    bench.perform(bench.replay.programEnded("exit code 3", isClean: false))
     #expect(bench.report?.outcome == .different)
     #expect(bench.report?.difference?.reason.contains("exit code 3") == true)
     bench = try ReplayBench(script)
     bench.start()
     bench.send(Samples.answer(5), "A")
-    bench.perform(bench.replay.programEnded("exit code 0"))
+    bench.perform(bench.replay.programEnded("exit code 0", isClean: true))
     #expect(bench.report?.outcome == .identical)
+  }
+
+  @Test("ends with a difference when the program crashes after the last frame, unless the recorded worker left there")
+  func crashesAtTheEnd() throws {
+    let script = Samples.start + [(.toWorker, Samples.request(5), "kills")]
+    for reason in [RecordingEnd.Reason.asked, .connection] {
+      var bench = try ReplayBench(script, end: RecordingEnd(reason, ""))
+      bench.start()
+      #expect(bench.sentTypes.last == .ping)
+      bench.perform(bench.replay.programEnded("killed by signal 11", isClean: false))
+      #expect(bench.report?.outcome == (reason == .asked ? .different : .identical))
+      #expect(bench.report?.difference.map { $0.reason.contains("signal 11") } ?? true)
+    }
   }
 
   @Test("of answers alone lets the program ask and tell what it likes")

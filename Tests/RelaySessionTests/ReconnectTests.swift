@@ -220,50 +220,84 @@ import Testing
     "In any weather each request and publish ends exactly once, and by its deadline",
     arguments: seeds(40))
   func weather(seed: UInt64) {
-    var generator = SeededGenerator(seed: seed)
     var limits = SessionLimits()
     limits.openSubscriptionMaximum = 3
     limits.sentEventMaximum = 3
-    let bench = Bench(limits: limits, seed: seed)
-    var due: [SessionAction.Work: Instant] = [:]
-    var nextKey: UInt64 = 0
+    var weather = Weather(bench: Bench(limits: limits, seed: seed), seed: seed)
     for _ in 0..<3_000 {
-      nextKey += 1
-      let milliseconds = UInt64.random(in: 1...4_000, using: &generator)
-      let deadline = bench.now.advanced(milliseconds: milliseconds)
-      switch Int.random(in: 0..<12, using: &generator) {
-      case 0, 1:
-        due[.request(RequestKey(nextKey))] = deadline
-        bench.request(nextKey, milliseconds: milliseconds)
-      case 2, 3:
-        due[.publish(PublishKey(nextKey))] = deadline
-        bench.publish(nextKey, event: Int.random(in: 0..<40, using: &generator), milliseconds: milliseconds)
-      case 4:
-        if case .request(let key)? = due.keys.randomElement(using: &generator) {
-          due[.request(key)] = nil
-          bench.apply { $0.requestCancelled(key, at: $1) }
-        }
-      case 5: if bench.session.phase == .open { bench.apply { $0.disconnected(reason: "storm", at: $1) } }
-      case 6, 7:
-        if bench.session.phase == .connecting {
-          if Bool.random(using: &generator) { bench.connect() } else { bench.fail() }
-        }
-      case 8:
-        let id = Bool.random(using: &generator) ? nil : Bench.id(Int.random(in: 0..<40, using: &generator))
-        bench.receive(.ok(id: id, isAccepted: Bool.random(using: &generator), reason: RelayReason("")))
-      case 9:
-        let name = bench.subscriptions.suffix(5).randomElement(using: &generator) ?? ""
-        bench.receive(.endOfStoredEvents(subscription: name, completeness: .unstated))
-      case 10: if Int.random(in: 0..<60, using: &generator) == 0 { bench.apply { $0.closeRequested(at: $1) } }
-      default: bench.advance(milliseconds: UInt64.random(in: 0...900, using: &generator))
-      }
-      if bench.session.phase == .closing { bench.apply { $0.disconnected(reason: "closed", at: $1) } }
-      for work in bench.taken().compactMap(\.endedWork) {
-        #expect(due.removeValue(forKey: work) != nil, "seed \(seed): \(work) ended twice, or was never asked")
-      }
-      #expect(due.values.allSatisfy { $0 > bench.now || bench.timer.map { $0 <= bench.now } ?? false }, "seed \(seed)")
-      #expect(due.count == bench.session.requestCount + bench.session.publishCount, "seed \(seed)")
+      weather.step()
+      weather.look()
     }
+  }
+}
+
+/// A session to which anything happens, and what it owes.
+private struct Weather {
+  let bench: Bench
+  let seed: UInt64
+  private var generator: SeededGenerator
+  /// What was asked and has not ended, with its deadline.
+  private var due: [SessionAction.Work: Instant] = [:]
+  private var nextKey: UInt64 = 0
+
+  init(bench: Bench, seed: UInt64) {
+    self.bench = bench
+    self.seed = seed
+    generator = SeededGenerator(seed: seed)
+  }
+
+  /// One thing happens.
+  mutating func step() {
+    nextKey += 1
+    let milliseconds = UInt64.random(in: 1...4_000, using: &generator)
+    let deadline = bench.now.advanced(milliseconds: milliseconds)
+    switch Int.random(in: 0..<12, using: &generator) {
+    case 0, 1:
+      due[.request(RequestKey(nextKey))] = deadline
+      bench.request(nextKey, milliseconds: milliseconds)
+    case 2, 3:
+      due[.publish(PublishKey(nextKey))] = deadline
+      bench.publish(nextKey, event: Int.random(in: 0..<40, using: &generator), milliseconds: milliseconds)
+    case 4:
+      if case .request(let key)? = due.keys.randomElement(using: &generator) {
+        due[.request(key)] = nil
+        bench.apply { $0.requestCancelled(key, at: $1) }
+      }
+    case 5...7: changeConnection(isLost: milliseconds % 3 == 0)
+    case 8...10: hear()
+    default: bench.advance(milliseconds: UInt64.random(in: 0...900, using: &generator))
+    }
+    if bench.session.phase == .closing { bench.apply { $0.disconnected(reason: "closed", at: $1) } }
+  }
+
+  private mutating func changeConnection(isLost: Bool) {
+    if bench.session.phase == .connecting, !isLost {
+      if Bool.random(using: &generator) { bench.connect() } else { bench.fail() }
+    } else if bench.session.phase == .open, isLost {
+      bench.apply { $0.disconnected(reason: "storm", at: $1) }
+    }
+  }
+
+  /// The relay says something, or the session is closed for good.
+  private mutating func hear() {
+    switch Int.random(in: 0..<180, using: &generator) {
+    case 0: bench.apply { $0.closeRequested(at: $1) }
+    case 1..<90:
+      let id = Bool.random(using: &generator) ? nil : Bench.id(Int.random(in: 0..<40, using: &generator))
+      bench.receive(.ok(id: id, isAccepted: Bool.random(using: &generator), reason: RelayReason("")))
+    default:
+      let name = bench.subscriptions.suffix(5).randomElement(using: &generator) ?? ""
+      bench.receive(.endOfStoredEvents(subscription: name, completeness: .unstated))
+    }
+  }
+
+  /// What has ended was due, once; what is due has its deadline before it, or a timer that has come.
+  mutating func look() {
+    for work in bench.taken().compactMap(\.endedWork) {
+      #expect(due.removeValue(forKey: work) != nil, "seed \(seed): \(work) ended twice, or was never asked")
+    }
+    #expect(due.values.allSatisfy { $0 > bench.now || bench.timer.map { $0 <= bench.now } ?? false }, "seed \(seed)")
+    #expect(due.count == bench.session.requestCount + bench.session.publishCount, "seed \(seed)")
   }
 }
 

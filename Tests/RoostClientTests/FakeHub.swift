@@ -211,7 +211,7 @@ final class FakeHub {
         peer.stream.close()
         ended(peer)
       }
-    case .keepDeadLetter, .injectedAnswer: break
+    case .keepDeadLetter, .retryKilled, .injectedAnswer: break
     }
   }
 }

@@ -208,31 +208,11 @@ import Testing
       limits.outstandingRequests = 64
       limits.mailboxFrames = 20
       let names = ["alpha", "beta", "gamma"]
-      let roles = names.map {
-        AccessTable.CustomRole(name: $0, serves: ["\($0).*"], mayCall: ["*"], callableBy: [])
-      }
-      let hub = try FakeHub(path: directory.path + "/roost.sock", limits: limits, roles: roles)
-      for name in names {
-        let role = try #require(hub.hub.table.role(named: name))
-        _ = try hub.hub.register(methods: ["\(name).work"], of: role)
-      }
+      let hub = try Self.hub(of: names, at: directory.path + "/roost.sock", limits)
       var workers: [BusConnection] = []
       for name in names { workers.append(try await open(hub, name: name, role: name, methods: ["\(name).work"])) }
       for (position, worker) in workers.enumerated() {
-        let next = "\(names[(position + 1) % 3]).work"
-        worker.onRequest = { request in
-          EventLoopActor.task {
-            let left = Int(String(decoding: request.payload.bytes, as: UTF8.self)) ?? 0
-            do throws(Refusal) {
-              if left > 0 { _ = try await worker.request(next, BusPayload(Array("\(left - 1)".utf8))) }
-              request.respond()
-            } catch {
-              request.refuse(error)
-            }
-          }
-        }
-        worker.start()
-        worker.sendReady()
+        Self.serve(worker, asking: "\(names[(position + 1) % 3]).work")
       }
       var done = 0
       var refusals: [Refusal] = []
@@ -253,5 +233,35 @@ import Testing
       for worker in workers { worker.leave() }
       hub.stop()
     }
+  }
+
+  /// A hub with a role for each name, that serves `NAME.work` and may call all.
+  @EventLoopActor
+  private static func hub(of names: [String], at path: String, _ limits: HubLimits) throws -> FakeHub {
+    let roles = names.map { AccessTable.CustomRole(name: $0, serves: ["\($0).*"], mayCall: ["*"], callableBy: []) }
+    let hub = try FakeHub(path: path, limits: limits, roles: roles)
+    for name in names {
+      let role = try #require(hub.hub.table.role(named: name))
+      _ = try hub.hub.register(methods: ["\(name).work"], of: role)
+    }
+    return hub
+  }
+
+  /// Lets a worker answer each request when it has asked the next one, until the number in it is 0.
+  @EventLoopActor
+  private static func serve(_ worker: BusConnection, asking next: String) {
+    worker.onRequest = { request in
+      EventLoopActor.task {
+        let left = Int(String(decoding: request.payload.bytes, as: UTF8.self)) ?? 0
+        do throws(Refusal) {
+          if left > 0 { _ = try await worker.request(next, BusPayload(Array("\(left - 1)".utf8))) }
+          request.respond()
+        } catch {
+          request.refuse(error)
+        }
+      }
+    }
+    worker.start()
+    worker.sendReady()
   }
 }

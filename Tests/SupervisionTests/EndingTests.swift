@@ -162,7 +162,43 @@ struct EndingTests {
     #expect(rig.report.nextAttempt == until)
   }
 
-  @Test("A death charged to a poisoned message waits as usual and does not count")
+  @Test("Messages that kill three lives each cost a worker neither a restart of its breaker nor a wait")
+  func poisonIsTakenBack() {
+    var rig = Rig { $0.breakerRestarts = 1 }
+    rig.bringUp()
+    for message in 1...20 {
+      for death in 1...3 {
+        // Only at the second death is it known which message it was.
+        if death > 1 { rig.give(.deathChargedToPoison(generation: rig.generation)) }
+        rig.pass(.milliseconds(100))
+        rig.die(.code(3))
+        #expect(rig.state == .waiting(.spawning), "message \(message), death \(death)")
+        rig.becomeReady()
+      }
+    }
+    #expect(rig.report.restarts.count == 0)
+    rig.die(.code(1))
+    #expect(rig.state == .waiting(.spawning))
+    rig.becomeReady()
+    rig.die(.code(1))
+    #expect(rig.kind == .failed, "deaths of its own count as ever")
+  }
+
+  @Test("What is taken back for a poisoned message is one restart, and none that was the worker's own")
+  func poisonTakesBackOnce() {
+    var rig = Rig()
+    rig.bringUp()
+    for isCharged in [false, false, true, true] {
+      rig.pass(.seconds(60) / 10)
+      if isCharged { rig.give(.deathChargedToPoison(generation: rig.generation)) }
+      rig.die(.code(1))
+      if rig.kind == .backoff { rig.fire(.backoff) }
+      rig.becomeReady()
+    }
+    #expect(rig.report.restarts.count == 1)
+  }
+
+  @Test("A death charged to a poisoned message does not count, and the next one of its own does")
   func poisonDoesNotCount() {
     var rig = Rig { $0.breakerRestarts = 0 }
     rig.bringUp()

@@ -38,6 +38,8 @@ struct RandomWorld {
     var busIsOpen = true
     var groupLives = true
     var isKilled = false
+    /// When its start was written down as a restart.
+    var countedAt: Instant?
   }
 
   static let names = ["store", "signer", "planner"]
@@ -240,10 +242,15 @@ extension RandomWorld {
     case .busEnded(let generation) where generation == process?.generation: process?.busIsOpen = false
     case .groupEmptied(let generation) where generation == process?.generation: process?.groupLives = false
     case .startRequested, .stopRequested, .restartRequested, .holdRequested, .releaseRequested, .attachArrived,
-      .attachedLeft, .deathChargedToPoison:
+      .attachedLeft:
       isTouched = true
       if case .failed = state { restarts = [] }
-      if case .attachedLeft(let pid) = input, pid == visitor { visitor = nil }
+      if case .attachedLeft(let pid, _) = input, pid == visitor { visitor = nil }
+    case .deathChargedToPoison(let generation) where generation == process?.generation:
+      isTouched = true
+      // The restart that began this life followed a death of the same message.
+      if let counted = process?.countedAt, let index = restarts.lastIndex(of: counted) { restarts.remove(at: index) }
+      process?.countedAt = nil
     case .timerFired(let timer):
       if let at = timers[timer], at <= now { timers[timer] = nil }
     default: break
@@ -257,6 +264,7 @@ extension RandomWorld {
     spawnCount += 1
     if askedIsRestart {
       restarts.append(now)
+      process?.countedAt = now
       let window = machine.policy.breakerWindow / .milliseconds(1)
       let recent = restarts.filter { Double(now.milliseconds(since: $0)) < window }
       if recent.count > machine.policy.breakerRestarts {

@@ -291,8 +291,10 @@ struct AttachingTests {
     #expect(rig.give(.attachArrived(pid: 4711)).contains(.admitAttached(pid: 4711)))
     #expect(rig.state == .attached(pid: 4711))
     #expect(rig.report.pid == 4711)
-    rig.give(.attachedLeft(pid: 4711))
+    let actions = rig.give(.attachedLeft(pid: 4711, why: "the connection was closed"))
     #expect(rig.state == .held)
+    let left = "was left by pid 4711, started by hand (the connection was closed), and is held; its mail is kept"
+    #expect(actions.sentences == [left])
   }
 
   @Test("A hand-started instance that nobody held a place for gets it when the managed one has gone, and gives it back")

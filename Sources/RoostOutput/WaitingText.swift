@@ -1,0 +1,23 @@
+public import Contracts
+
+/// What a person is told whose call is not answered because nobody runs who could answer it.
+public enum WaitingText {
+  /// The sentence; nil when one of the workers is there, so that the call only takes its time, or when none keeps mail, so
+  /// that the refusal is on its way.
+  ///
+  /// - Parameter workers: all that may answer the call.
+  public static func sentence(_ workers: [WorkerStatus]) -> String? {
+    guard !workers.contains(where: { present.contains($0.state) }) else { return nil }
+    let keeping = workers.filter { !refusing.contains($0.state) }
+    guard let first = keeping.first else { return nil }
+    let states = keeping.map { "\($0.name) is \($0.state)" }.joined(separator: ", ")
+    let isHeld = first.state == "held"
+    let command =
+      isHeld ? "'roost hold --release \(first.name)' lets it run" : "'roost why \(first.name)' tells more"
+    return "\(states): the call waits in the mailbox; \(command)"
+  }
+
+  private static let present: Set<String> = ["ready", "attached"]
+  /// Those whose mailbox is closed.
+  private static let refusing: Set<String> = ["stopped", "failed", "exited"]
+}

@@ -1,0 +1,54 @@
+internal import Bus
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import RoostClient
+internal import RoostOutput
+
+/// Tells whoever waits for the first word of an answer, once, that its worker is not running. Mail is kept for such a worker,
+/// so without this a call to one that is held would look like one that hangs.
+@EventLoopActor
+final class WaitingNotice {
+  private let client: RoostClient
+  private let method: String
+  private let worker: String?
+  private let timer = LoopTimer()
+  private var isOver = false
+
+  /// How long an answer may take before anybody asks why.
+  private static let delayMilliseconds: UInt64 = 2_000
+  /// How long roostd may take to say how the workers are.
+  private static let lookMilliseconds: UInt32 = 5_000
+
+  /// Begins to wait for an answer to `method`, by `worker` alone if it is named.
+  init(_ client: RoostClient, method: String, worker: String?) {
+    self.client = client
+    self.method = method
+    self.worker = worker
+    timer.set(afterMilliseconds: Self.delayMilliseconds) { [weak self] in
+      EventLoopActor.task { await self?.look() }
+    }
+  }
+
+  /// Something came.
+  func end() {
+    isOver = true
+    timer.cancel()
+  }
+
+  private func look() async {
+    guard let role = client.registry?.methods[method]?.role else { return }
+    do throws(Refusal) {
+      let payload = try await client.request(
+        SupervisorMethod.status, json: StatusRequest(), options: .idempotent(ttlMilliseconds: Self.lookMilliseconds))
+      let status = try payload.decoded(as: SupervisorStatus.self)
+      let able = status.workers.filter { $0.role == role && (worker == nil || $0.name == worker) }
+      guard !isOver, let sentence = WaitingText.sentence(able) else { return }
+      let line = "roost: \(VisibleText.make(sentence))\n"
+      _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    } catch {
+      // The call itself tells what is wrong with the supervisor.
+    }
+  }
+}

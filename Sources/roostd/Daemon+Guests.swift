@@ -1,0 +1,41 @@
+import Contracts
+import EventLoop
+import LinuxSystem
+import LogKeeping
+import MessageHub
+
+// Guests: workers of people's own that joined with a token and stand in no configuration. They have no machine, since
+// nobody starts or watches them; what is told of them is that they come and go. One that takes the place of a worker of
+// the configuration is no guest: that worker's machine tells of it.
+
+extension Daemon {
+  /// The state of a guest that is not here; no worker of the configuration is ever in it.
+  private static let absent = "absent"
+  /// The state of one that is here.
+  static let attached = "attached"
+
+  /// The connections of all guests.
+  var guests: [PeerConnection] {
+    shell.allConnections.filter { $0.attachedTo.map { name in worker(named: name) == nil } ?? false }
+  }
+
+  /// The connection of the guest with this name.
+  func guest(named name: String) -> PeerConnection? { guests.first { $0.attachedTo == name } }
+
+  /// A guest has its seat.
+  func guestJoined(_ name: String, role: Role, process: Int32) {
+    tell(
+      name, from: Self.absent, to: Self.attached, "has joined: role \(role.name), pid \(process), started by hand")
+  }
+
+  /// A guest's seat is given back.
+  func guestLeft(_ name: String, because reason: String) {
+    tell(name, from: Self.attached, to: Self.absent, "has left: \(reason)")
+    registryChanged()
+  }
+
+  private func tell(_ name: String, from: String, to: String, _ sentence: String) {
+    log(.info, "supervision", "\(name) \(sentence)")
+    publish(SupervisorEvent(time: WallTime.now.text, worker: name, from: from, to: to, sentence: sentence))
+  }
+}
