@@ -25,7 +25,7 @@ struct Key: ParsableCommand {
 }
 
 /// What is said to who has typed one all the same.
-private let secretAsArgument =
+let secretAsArgument =
   "A secret key is never an argument: it now stands in your shell's history. Remove it there."
 
 /// The name of a new account.
