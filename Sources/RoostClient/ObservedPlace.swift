@@ -25,8 +25,8 @@ struct ObservedPlace: Sendable {
     case .event(let event):
       guard let seq = event.seq else { return true }
       if let last = resumeSeq {
-        guard seq > last else { return false }
-        resumeSeq = seq
+        // One of a lower seq is no repetition: a relay that counts has just sent what was stored before.
+        resumeSeq = max(last, seq)
         return true
       }
       guard !given.contains(seq) else { return false }

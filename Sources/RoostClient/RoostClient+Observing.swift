@@ -1,6 +1,5 @@
 internal import Bus
 internal import Clocks
-internal import Contracts
 internal import EventLoop
 public import Frames
 public import Nostr
@@ -14,7 +13,7 @@ public import Nostr
 //
 // Rejected: a queue of events with a bound and a policy for "full". The store is that queue, and forgets nothing.
 
-/// Stored events and those that come, each once. Made by ``RoostClient/observe(_:after:)``.
+/// Stored events and those that come, each once. Made by ``RoostClient/observe(_:after:options:)``.
 ///
 /// ```swift
 /// for try await item in roost.observe([Filter(kinds: [1], limit: 20)]) {
@@ -38,10 +37,11 @@ public struct Observation: AsyncSequence, Sendable {
   let client: RoostClient
   let filters: [Filter]
   let seq: Int64?
+  let options: ObserveOptions
 
   /// Begins; the store is asked when the first item is.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(reader: ObservationReader(client, filters, after: seq))
+    Iterator(reader: ObservationReader(client, filters, after: seq, options))
   }
 
   /// One observation under way.
@@ -62,13 +62,18 @@ extension RoostClient {
   ///   - filters: 1 to 64. Each may have a `limit`, which is about what is stored.
   ///   - seq: the number of an event, or of the end of what was stored, that the caller has: only what was committed after it is
   ///     given, in that order. A program that keeps the last number it has dealt with misses nothing, whatever dies meanwhile.
-  public nonisolated func observe(_ filters: [Filter], after seq: Int64? = nil) -> Observation {
-    Observation(client: self, filters: filters, seq: seq)
+  ///   - options: where events come from, and from which relays.
+  public nonisolated func observe(
+    _ filters: [Filter], after seq: Int64? = nil, options: ObserveOptions = ObserveOptions()
+  ) -> Observation {
+    Observation(client: self, filters: filters, seq: seq, options: options)
   }
 
   /// The same for one filter.
-  public nonisolated func observe(_ filter: Filter, after seq: Int64? = nil) -> Observation {
-    observe([filter], after: seq)
+  public nonisolated func observe(
+    _ filter: Filter, after seq: Int64? = nil, options: ObserveOptions = ObserveOptions()
+  ) -> Observation {
+    observe([filter], after: seq, options: options)
   }
 }
 
@@ -77,13 +82,15 @@ extension RoostClient {
 final class ObservationReader {
   private let client: RoostClient
   private let filters: [Filter]
+  private let options: ObserveOptions
   private var place: ObservedPlace
   private var answer: RoostAnswer?
   private var perseverance = Perseverance(isLasting: true)
 
-  nonisolated init(_ client: RoostClient, _ filters: [Filter], after seq: Int64?) {
+  nonisolated init(_ client: RoostClient, _ filters: [Filter], after seq: Int64?, _ options: ObserveOptions) {
     self.client = client
     self.filters = filters
+    self.options = options
     place = ObservedPlace(after: seq)
   }
 
@@ -104,7 +111,7 @@ final class ObservationReader {
 
   private func nextOfAnswer() async throws(Refusal) -> ObservedItem {
     if answer == nil {
-      let arguments = StoreObserve(filters: try filters.payload(), afterSeq: place.resumeSeq)
+      let arguments = ObserveArguments(try filters.payload(), afterSeq: place.resumeSeq, options)
       answer = try await client.stream("store.observe", json: arguments)
     }
     guard let part = try await answer?.nextPart(), !part.isLast else {

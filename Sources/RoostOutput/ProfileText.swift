@@ -59,7 +59,7 @@ public enum ProfileText {
       rows.add("last note", time(note.createdAt, now))
       rows.add("", note.content, lineMaximum: noteLineMaximum)
     }
-    if let time = person.profileCreatedAt { rows.add("profile of", Self.time(time, now)) }
+    if let time = person.profileCreatedAt { rows.add("updated", Self.time(time, now)) }
     return lines + (rows.lines.isEmpty ? [] : [""]) + rows.lines
   }
 
@@ -85,6 +85,7 @@ public enum ProfileText {
   private static func time(_ seconds: Int64, _ now: Int64) -> String {
     let text = CalendarTime.text(seconds)
     if seconds > now { return text + ", in the future" }
+    if seconds == now { return text + ", just now" }
     guard now - seconds < 100 * 365 * 86_400 else { return text }
     return text + ", \(Amount.duration(milliseconds: UInt64(now - seconds) * 1_000)) ago"
   }

@@ -30,11 +30,41 @@ struct Observe: LoopCommand {
   var limit: Int?
   @Option(help: ArgumentHelp("Only events behind this one, in their order.", valueName: "seq"))
   var after: Int64?
+  @Option(
+    help: ArgumentHelp("Where events come from: \(Observe.policies).", valueName: "policy"),
+    transform: { text in
+      guard let policy = CachePolicy(rawValue: text) else { throw ValidationError("It is one of \(Observe.policies).") }
+      return policy
+    })
+  var policy: CachePolicy?
+  @Option(
+    help: ArgumentHelp("Ask no relay again whose answer is not older than this: 30s, 5m, 2h.", valueName: "time"))
+  var maxAge: Timeout?
+  @Option(help: ArgumentHelp("Ask this relay, too; may be given several times.", valueName: "url"))
+  var relay: [String] = []
+  @Flag(help: "Ask only each --relay, and count only what was seen there.")
+  var exclusive = false
   @OptionGroup var general: GeneralOptions
 
+  private static let policies = CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")
+
   func validate() throws {
+    if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }
+    do throws(Refusal) { _ = try options() } catch { throw ValidationError("\(error.message).") }
     try FilterFlags.validate(filters)
     if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
+  }
+
+  private func options() throws(Refusal) -> ObserveOptions {
+    var relays: [RelayURL] = []
+    for text in relay {
+      do throws(RelayURLFault) { relays.append(try RelayURL(text)) } catch {
+        throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
+      }
+    }
+    return ObserveOptions(
+      policy: policy, maxAgeSeconds: maxAge.map { Int64($0.milliseconds / 1_000) }, relays: relays,
+      isExclusive: exclusive)
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
@@ -44,7 +74,7 @@ struct Observe: LoopCommand {
     let filters = try await flags.filters(filters, limit: limit, in: session)
     session.tellLosses()
     let names = NameBook(session.client)
-    for try await item in session.client.observe(filters, after: after) {
+    for try await item in session.client.observe(filters, after: after, options: try options()) {
       if session.isJSON {
         await session.output.writeLine(ObservedJSON.line(item))
       } else {

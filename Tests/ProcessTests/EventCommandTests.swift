@@ -109,7 +109,10 @@ extension ProcessTests {
         _ = try behind.readLine { $0 == #"{"isStoredEnd":true,"seq":3}"# }
         behind.send(SIGINT)
         #expect(try behind.waitForEnd() == .exited(130))
-        for wrong in [["--kind", "x"], ["--since", "yesterday"], ["--tag", "tt=x"], ["{"], [#"{"author":[]}"#]] {
+        for wrong in [
+          ["--kind", "x"], ["--since", "yesterday"], ["--tag", "tt=x"], ["{"], [#"{"author":[]}"#], ["--policy", "x"],
+          ["--exclusive"], ["--relay", "https://x"],
+        ] {
           #expect(try roost.command(["observe"] + wrong).status == .exited(2), "\(wrong)")
         }
         let twice = try roost.command(["observe", #"{"kinds":[1]}"#, "--kind", "1"])

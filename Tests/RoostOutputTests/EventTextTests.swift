@@ -99,7 +99,7 @@ import Testing
         "writes to  wss://both.example", "reads at   wss://both.example", "           wss://in.example",
         "messages   wss://dm.example", "follows    1 person; followed by 2 of those stored here",
         "last note  1970-01-01 00:00:40, 1m ago", "           last words",
-        "profile of 1970-01-01 00:00:10, 1m 30s ago",
+        "updated    1970-01-01 00:00:10, 1m 30s ago",
       ])
     let nobody = ProfileText.lines(PersonView(Person(Self.key.publicKey, []), followerCount: 0), now: 1, .plain)
     #expect(nobody.last?.hasPrefix("Nothing of this person is stored.") == true)
