@@ -19,6 +19,7 @@ enum SignerJob {
   case unlock(SignerUnlock)
   case lock(SignerLock)
   case remove(SignerRemove)
+  case passphrase(SignerPassphrase)
 
   /// Longest challenge of a relay, in bytes.
   static let challengeByteCountMaximum = 512
@@ -44,6 +45,7 @@ enum SignerJob {
       case .unlock: .unlock(try named(request.payload, &use, \.account))
       case .lock: .lock(try named(request.payload, &use, \.account))
       case .remove: .remove(try named(request.payload, &use, \.name))
+      case .passphrase: .passphrase(try named(request.payload, &use, \.account))
       }
     return (job, use)
   }
