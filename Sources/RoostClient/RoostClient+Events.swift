@@ -15,7 +15,7 @@ public struct PublishedEvent: Sendable, Hashable {
 }
 
 extension RoostClient {
-  /// Most events that ``query(_:limit:)`` collects unless told otherwise.
+  /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
   public nonisolated static let queryLimit = 500
   /// How long the store may take to say what became of an event, or to count, in milliseconds.
   static let storeMilliseconds: UInt32 = 30_000
@@ -111,7 +111,7 @@ extension RoostClient {
   /// What somebody says of themselves, as far as it is stored: the newest event of kind 0.
   ///
   /// - Returns: nil when none is stored. Every text in it is a stranger's.
-  /// - Throws: `failed` when what is stored there is no profile; else as ``query(_:limit:)``.
+  /// - Throws: `failed` when what is stored there is no profile; else as ``query(_:limit:)-([Filter],_)``.
   public func profile(_ key: PublicKey) async throws(Refusal) -> Profile? {
     let newest = try await query(Filter(authors: [key], kinds: [EventKind.metadata], limit: 1)).first
     guard let newest else { return nil }

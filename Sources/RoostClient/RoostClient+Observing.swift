@@ -13,7 +13,7 @@ public import Nostr
 //
 // Rejected: a queue of events with a bound and a policy for "full". The store is that queue, and forgets nothing.
 
-/// Stored events and those that come, each once. Made by ``RoostClient/observe(_:after:options:)``.
+/// Stored events and those that come, each once. Made by ``RoostClient/observe(_:after:options:)-([Filter],_,_)``.
 ///
 /// ```swift
 /// for try await item in roost.observe([Filter(kinds: [1], limit: 20)]) {
@@ -24,7 +24,7 @@ public import Nostr
 /// }
 /// ```
 ///
-/// Each loop over it is an observation of its own. It ends when the loop is left, or its task cancelled; and with a ``Refusal`` when
+/// Each loop over it is an observation of its own. It ends when the loop is left, or its task cancelled; and with a `Refusal` when
 /// the store will not answer: `bad-request` for a filter it does not take, `unknown-seq` when `after` is from another database,
 /// `unavailable` and the like when nothing answers for the client's patience at the beginning. Once begun, it waits for a
 /// store or a supervisor that is away for as long as that takes.

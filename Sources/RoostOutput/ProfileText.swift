@@ -34,6 +34,7 @@ public enum ProfileText {
   /// - Parameters:
   ///   - view: what is known.
   ///   - now: seconds since 1970.
+  ///   - style: how it is to look.
   public static func lines(_ view: PersonView, now: Int64, _ style: Style) -> [String] {
     let person = view.person
     var lines: [String] = []
