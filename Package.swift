@@ -15,7 +15,10 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "roost",
   products: [
-    .library(name: "RoostClient", targets: ["RoostClient"]),
+    // The library, and the modules whose types stand in it.
+    .library(
+      name: "RoostClient",
+      targets: ["RoostClient", "EventLoop", "Nostr", "Cryptography", "Frames", "Contracts", "Bus"]),
     .executable(name: "roostd", targets: ["roostd"]),
     .executable(name: "roost", targets: ["roost"]),
     .executable(name: "roost-exec", targets: ["roost-exec"]),
@@ -56,7 +59,9 @@ let package = Package(
     .target(name: "Recordings", dependencies: ["Clocks", "Frames"], swiftSettings: strict),
 
     // What the command line prints: values in, text out
-    .target(name: "RoostOutput", dependencies: ["Frames", "Contracts", "Recordings"], swiftSettings: strict),
+    .target(
+      name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"],
+      swiftSettings: strict),
 
     // Machines without I/O
     .target(
@@ -104,7 +109,9 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
-      name: "RoostClient", dependencies: ["Clocks", "Frames", "EventLoop", "Bus", "Contracts"], swiftSettings: strict),
+      name: "RoostClient",
+      dependencies: ["Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Nostr"],
+      swiftSettings: strict),
     .target(
       name: "WorkerKit",
       dependencies: [
@@ -128,7 +135,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
-        "Signing", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Nostr", "Signing", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "relay-connector",
@@ -158,6 +165,10 @@ let package = Package(
     .executableTarget(
       name: "example-client", dependencies: ["Frames", "Bus", "Contracts", "RoostClient"], path: "examples/SwiftClient",
       swiftSettings: strict),
+
+    .executableTarget(
+      name: "example-notes", dependencies: ["Cryptography", "Frames", "Nostr", "EventLoop", "RoostClient"],
+      path: "examples/SwiftNotes", swiftSettings: strict),
 
     // What an await costs; run by `make bench`
     .executableTarget(
@@ -198,8 +209,8 @@ let package = Package(
     .testTarget(
       name: "ProcessTests",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings", "Signing", "Storage",
-        "TestSupport",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr", "Recordings", "Signing",
+        "Storage", "RoostClient", "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -249,11 +260,12 @@ let package = Package(
     .testTarget(
       name: "RoostClientTests",
       dependencies: [
-        "Clocks", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "RoostClient", "roost",
-        "TestSupport",
+        "Clocks", "Cryptography", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "Nostr",
+        "RoostClient", "roost", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "RoostOutputTests", dependencies: ["Clocks", "Frames", "Contracts", "Recordings", "RoostOutput"],
+      name: "RoostOutputTests",
+      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"],
       swiftSettings: strict),
   ]
 )

@@ -306,5 +306,6 @@ extension AccessTable {
     AccessEntry(651, "signer.unlock", servedBy: .signer, callers: [.client]),
     AccessEntry(652, "signer.lock", servedBy: .signer, callers: [.client]),
     AccessEntry(653, "signer.remove", servedBy: .signer, callers: [.client]),
+    AccessEntry(654, "signer.passphrase", servedBy: .signer, callers: [.client]),
   ]
 }

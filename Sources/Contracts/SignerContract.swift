@@ -307,6 +307,23 @@ public struct SignerLock: MethodArguments {
   public init(account: String? = nil) { self.account = account }
 }
 
+/// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most once.
+public struct SignerPassphrase: Codable, Sendable {
+  /// The account; may be left out while there is one.
+  public var account: String?
+  /// The passphrase it is under, also while it is unlocked; absent for a key that is stored as it is.
+  public var present: SealedSecret?
+  /// The passphrase it is to be under; absent: it is stored as it is.
+  public var new: SealedSecret?
+
+  /// A passphrase to be changed.
+  public init(account: String? = nil, present: SealedSecret?, new: SealedSecret?) {
+    self.account = account
+    self.present = present
+    self.new = new
+  }
+}
+
 /// `signer.remove`: deletes a stored key for good. Answered by the ``SignerAccount`` that was.
 public struct SignerRemove: MethodArguments {
   /// How it is asked.

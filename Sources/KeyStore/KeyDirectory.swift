@@ -87,10 +87,26 @@ public final class KeyDirectory: Sendable {
   /// Stores a new key: when this returns, it survives the machine.
   public func add(_ key: StoredKey) throws(KeyStoreFault) {
     let final = path + "/" + key.name + Self.suffix
-    let unfinished = path + "/" + key.name + Self.unfinishedSuffix
     var status = stat()
     // The directory is locked: nobody else makes one between this look and the renaming.
     guard lstat(final, &status) != 0 else { throw .exists(path: final) }
+    try put(key)
+  }
+
+  /// Stores a key that is there already in another form: at every moment, whatever dies, the file has the one or the other, whole.
+  ///
+  /// - Throws: `unreadable` when the file is not there, or holds another key; the file is as it was.
+  public func replace(_ key: StoredKey) throws(KeyStoreFault) {
+    let present = try read(key.name)
+    guard present.publicKey == key.publicKey else {
+      throw .unreadable(path: path + "/" + key.name + Self.suffix, problem: "it holds another key than a moment ago")
+    }
+    try put(key)
+  }
+
+  private func put(_ key: StoredKey) throws(KeyStoreFault) {
+    let final = path + "/" + key.name + Self.suffix
+    let unfinished = path + "/" + key.name + Self.unfinishedSuffix
     try removeFile(unfinished)
     var contents = key.contents
     defer { contents.wipe() }

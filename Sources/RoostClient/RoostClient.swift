@@ -198,17 +198,25 @@ public final class RoostClient {
       throw Refusal(.full, "\(waiters.count) calls wait for the supervisor already", outcome: .notStarted)
     }
     if !isConnecting, !retryTimer.isSet { attempt() }
-    let result = await withCheckedContinuation { continuation in
-      let waiter = SessionWaiter(continuation)
-      waiters.append(waiter)
-      waiter.timer.set(at: deadline) { [weak self, weak waiter] in
-        // Held here: the list is all that keeps it.
-        guard let waiter else { return }
-        self?.waiters.removeAll { $0 === waiter }
-        waiter.finish(.failure(self?.unconnectedRefusal() ?? Refusal(.disconnected, "the client is gone")))
-      }
+    let waiter = SessionWaiter()
+    waiters.append(waiter)
+    waiter.timer.set(at: deadline) { [weak self, weak waiter] in
+      // Held here: the list is all that keeps it.
+      guard let waiter else { return }
+      self?.giveUp(waiter, self?.unconnectedRefusal() ?? Refusal(.disconnected, "the client is gone"))
+    }
+    let result = await withTaskCancellationHandler {
+      await waiter.result()
+    } onCancel: {
+      let refusal = Refusal(.cancelled, "the caller wants no more", outcome: .notStarted)
+      EventLoopActor.task { self.giveUp(waiter, refusal) }
     }
     return try result.get()
+  }
+
+  private func giveUp(_ waiter: SessionWaiter, _ refusal: Refusal) {
+    waiters.removeAll { $0 === waiter }
+    waiter.finish(.failure(refusal))
   }
 
   private func unconnectedRefusal() -> Refusal {
@@ -226,12 +234,17 @@ public final class RoostClient {
 private final class SessionWaiter {
   let timer = LoopTimer()
   private var continuation: CheckedContinuation<Result<ClientSession, Refusal>, Never>?
+  private var outcome: Result<ClientSession, Refusal>?
 
-  init(_ continuation: CheckedContinuation<Result<ClientSession, Refusal>, Never>) {
-    self.continuation = continuation
+  /// Waits until it is finished. To be asked once.
+  func result() async -> Result<ClientSession, Refusal> {
+    if let outcome { return outcome }
+    return await withCheckedContinuation { continuation = $0 }
   }
 
   func finish(_ result: Result<ClientSession, Refusal>) {
+    guard outcome == nil else { return }
+    outcome = result
     timer.cancel()
     continuation?.resume(returning: result)
     continuation = nil

@@ -34,6 +34,11 @@ public enum Amount {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"
   }
 
+  /// The same with a plural of its own: `1 person`, `3 people`.
+  public static func count(_ number: some BinaryInteger, _ noun: String, _ plural: String) -> String {
+    "\(number) \(number == 1 ? noun : plural)"
+  }
+
   /// Reads a span of time: a whole number and `ms`, `s`, `m` or `h`, as in `supervisor.conf`. Nil for anything else,
   /// and for more than the 32 bits of milliseconds that a frame holds (about 49 days).
   public static func milliseconds(reading text: String) -> UInt32? {

@@ -32,6 +32,17 @@ enum DisplayWidth {
     return lines + [line]
   }
 
+  /// As many characters of `text` as fit into `columns`; at least one, so that whoever cuts comes to an end.
+  static func prefix(_ text: String, _ columns: Int) -> String {
+    var used = 0
+    let end = text.indices.first { index in
+      used += of(String(text[index]))
+      return used > columns
+    }
+    guard let end, end > text.startIndex else { return end == nil ? text : String(text.prefix(1)) }
+    return String(text[..<end])
+  }
+
   private static func width(_ scalar: Unicode.Scalar) -> Int {
     if scalar.isASCII { return 1 }
     switch scalar.properties.generalCategory {

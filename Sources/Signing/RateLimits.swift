@@ -56,7 +56,7 @@ struct RateLimits {
 
   private static func rate(of use: SignerUse) -> (String, Rate) {
     switch use.method {
-    case .generate, .import, .unlock, .remove: return (keyHandlingName, .keyHandling)
+    case .generate, .import, .unlock, .remove, .passphrase: return (keyHandlingName, .keyHandling)
     default: break
     }
     return switch use.caller.role {

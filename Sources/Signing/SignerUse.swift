@@ -30,12 +30,14 @@ public enum SignerMethod: String, Hashable, Sendable, CaseIterable {
   case lock = "signer.lock"
   /// Delete a stored key.
   case remove = "signer.remove"
+  /// Store a key under another passphrase.
+  case passphrase = "signer.passphrase"
 
   /// Whether an account's secret key is needed for it, so that it waits while that is locked.
   public var needsKey: Bool {
     switch self {
     case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap: true
-    case .accounts, .generate, .import, .unlock, .lock, .remove: false
+    case .accounts, .generate, .import, .unlock, .lock, .remove, .passphrase: false
     }
   }
 }

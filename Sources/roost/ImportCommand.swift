@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Bus
 internal import Clocks
 internal import Contracts
 internal import EventLoop
@@ -104,7 +103,7 @@ final class EventImport {
   /// A run is sent when it has so many bytes.
   static let runByteCount = 128 << 10
   /// A longer line cannot be an event: no frame would hold it.
-  static let eventByteCountMaximum = (1 << 20) - 4_096
+  static let eventByteCountMaximum = RoostClient.importByteCountMaximum - IngestRecord.headerByteCount
 
   init(_ client: RoostClient, _ source: LineSource, fromLine: Int) {
     self.client = client
@@ -114,7 +113,7 @@ final class EventImport {
 
   /// Does it, to the end, to a refusal, or until it is interrupted.
   func run() async -> ImportSummary {
-    var (run, lines): ([UInt8], [Int]) = ([], [])
+    var (run, byteCount, lines): ([ArraySlice<UInt8>], Int, [Int]) = ([], 0, [])
     do throws(Refusal) {
       while !isInterrupted, refusal == nil, let line = try await source.next() {
         guard source.number >= fromLine, line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else {
@@ -126,11 +125,13 @@ final class EventImport {
           summary.addInvalid(source.number, "the line has more than \(Self.eventByteCountMaximum) bytes")
           continue
         }
-        if run.count + line.count > Self.runByteCount, !lines.isEmpty {
+        let isFull = byteCount + line.count > Self.runByteCount || lines.count == IngestRecord.countMaximum
+        if isFull, !lines.isEmpty {
           await send(run, lines)
-          (run, lines) = ([], [])
+          (run, byteCount, lines) = ([], 0, [])
         }
-        IngestRecord.append(.event, receivedNanoseconds: Self.nanoseconds, line, to: &run)
+        run.append(line)
+        byteCount += IngestRecord.headerByteCount + line.count
         lines.append(source.number)
       }
     } catch { refusal = error }
@@ -141,17 +142,13 @@ final class EventImport {
     return summary
   }
 
-  private static var nanoseconds: UInt64 { UInt64(time(nil)) * 1_000_000_000 }
-
-  private func send(_ run: [UInt8], _ lines: [Int]) async {
+  private func send(_ run: [ArraySlice<UInt8>], _ lines: [Int]) async {
     if underWay.count >= Self.underWayMaximum { await settle() }
     guard refusal == nil else { return stopped(at: lines) }
     let client = client
     let result = EventLoopActor.task { () -> Result<IngestResult, Refusal> in
       do throws(Refusal) {
-        // Twice is once: what was stored the first time is a duplicate.
-        let answer = try await client.request("store.import", BusPayload(run, isRaw: true), options: .idempotent())
-        return .success(try answer.decoded(as: IngestResult.self))
+        return .success(try await client.importEvents(run))
       } catch { return .failure(error) }
     }
     underWay.append(Sent(lines: lines, result: result))

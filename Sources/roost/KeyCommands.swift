@@ -10,7 +10,7 @@ internal import RoostOutput
 /// `roost key`
 struct Key: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Makes, imports, lists, unlocks and removes the signer's keys.",
+    abstract: "Makes, imports, lists, unlocks and removes the signer's keys, and changes their passphrases.",
     discussion: """
       Secret keys and passphrases are asked for on the terminal, or read from standard input, a line each; they are never \
       arguments. An ACCOUNT is a name, an npub or 64 hexadecimal digits, and may be left out while there is one.
@@ -20,12 +20,13 @@ struct Key: ParsableCommand {
         roost key unlock alice
       """,
     subcommands: [
-      KeyGenerate.self, KeyImport.self, KeyList.self, KeyShow.self, KeyUnlock.self, KeyLock.self, KeyRemove.self,
+      KeyGenerate.self, KeyImport.self, KeyList.self, KeyShow.self, KeyUnlock.self, KeyLock.self,
+      KeyPassphrase.self, KeyRemove.self,
     ])
 }
 
 /// What is said to who has typed one all the same.
-private let secretAsArgument =
+let secretAsArgument =
   "A secret key is never an argument: it now stands in your shell's history. Remove it there."
 
 /// The name of a new account.
@@ -171,6 +172,37 @@ struct KeyLock: LoopCommand {
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     await session.print(accounts, KeyText.list(accounts, session.style))
     return .done
+  }
+}
+
+/// `roost key passphrase`
+struct KeyPassphrase: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "passphrase", abstract: "Stores a key under another passphrase.",
+    discussion: """
+      The present passphrase is asked for first, if there is one, and then the new one; from standard input they are two \
+      lines. The key is never without a whole file. Copies of the old file, in backups, still open with the old one.
+      """)
+  @OptionGroup var choice: AccountChoice
+  @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
+  var noPassphrase = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let keys = try await session.accounts()
+    let account = try session.account(choice.text, among: keys.accounts)
+    var present: SealedSecret?
+    if account.isEncrypted {
+      present = try session.sealed("Present passphrase of \(account.name): ", for: keys.sealingKey)
+      guard present != nil else {
+        throw Refusal(
+          .badRequest, "no passphrase was given (on the terminal, or as lines of standard input)", outcome: .notStarted)
+      }
+    }
+    let new = noPassphrase ? nil : try session.sealedNewPassphrase("New passphrase: ", for: keys.sealingKey)
+    let request = SignerPassphrase(account: account.name, present: present, new: new)
+    let verb = noPassphrase ? "stored without a passphrase" : "stored under the new passphrase"
+    return try await session.change("signer.passphrase", request, verb: verb)
   }
 }
 

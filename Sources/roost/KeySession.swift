@@ -55,8 +55,10 @@ extension CommandSession {
   }
 
   /// Reads a new passphrase, on a terminal twice, and seals it.
-  func sealedNewPassphrase(for sealingKey: String) throws(Refusal) -> SealedSecret {
-    guard var first = try readSecret("Passphrase: ") else { throw Self.passphraseMissing }
+  func sealedNewPassphrase(
+    _ prompt: String = "Passphrase: ", for sealingKey: String
+  ) throws(Refusal) -> SealedSecret {
+    guard var first = try readSecret(prompt) else { throw Self.passphraseMissing }
     defer { first.wipe() }
     guard !first.isEmpty else { throw Self.passphraseMissing }
     if SecretInput.isTerminal {

@@ -1,5 +1,6 @@
 internal import EventLoop
 internal import Glibc
+internal import RoostOutput
 
 /// Standard output, written in whole pieces in the order asked for.
 ///
@@ -16,6 +17,7 @@ final class StandardOutput {
   /// How long one look at a full pipe may take before the loop gets its turn, in milliseconds.
   private static let lookMilliseconds: Int32 = 20
 
+  private let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
   private let lookTimer = LoopTimer()
   /// How often it is looked whether the reader is still there while nothing is written, in milliseconds.
   private static let readerLookMilliseconds: UInt64 = 200
@@ -46,8 +48,10 @@ final class StandardOutput {
     if !line.isEmpty { line.removeFirst().resume() }
   }
 
-  /// Writes a line.
-  func writeLine(_ bytes: [UInt8]) async { await write(bytes + [0x0A]) }
+  /// Writes a line of JSON: unchanged into a file or a pipe, and on a terminal so that no text in it drives the terminal.
+  func writeLine(_ bytes: [UInt8]) async {
+    await write((isTerminal ? VisibleText.makeJSON(bytes) : bytes) + [0x0A])
+  }
 
   /// Writes lines of text.
   func writeLines(_ lines: [String]) async {

@@ -63,6 +63,31 @@ struct KeyDirectoryTests {
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o700)
   }
 
+  @Test("are replaced whole by another form of the same key, and by no other key")
+  func replacing() throws {
+    let (alice, key) = try stored("alice", passphrase: "horse")
+    let keys = try KeyDirectory(path: path)
+    try keys.add(alice)
+    let before = text("alice.key")
+    let plain = StoredKey(name: "alice", publicKey: key.publicKey, createdAt: 5, secret: .unencrypted(key))
+    try keys.replace(plain)
+    #expect(text("alice.key").contains("unencrypted-secret") && text("alice.key") != before)
+    #expect(try keys.load().keys.map(\.publicKey) == [key.publicKey])
+    var status = stat()
+    #expect(stat(path + "/alice.key", &status) == 0 && status.st_mode & 0o777 == 0o600)
+    let now = text("alice.key")
+    let other = SecretKey.generate()
+    let foreign = StoredKey(name: "alice", publicKey: other.publicKey, createdAt: 5, secret: .unencrypted(other))
+    #expect(throws: KeyStoreFault.self) { try keys.replace(foreign) }
+    #expect(throws: KeyStoreFault.self) { try keys.replace(try stored("bob").0) }
+    #expect(text("alice.key") == now && access(path + "/bob.key", F_OK) != 0)
+    // Where the new file cannot be written, the old one stays.
+    mkdir(path + "/alice.key.new", 0o700)
+    #expect(throws: KeyStoreFault.self) { try keys.replace(plain) }
+    #expect(text("alice.key") == now)
+    rmdir(path + "/alice.key.new")
+  }
+
   @Test("that others could read or change, or that are none, are refused with what to do, and the others are used")
   func distrust() throws {
     let keys = try KeyDirectory(path: path)

@@ -101,6 +101,35 @@ extension ProcessTests {
       }
     }
 
+    @Test("A passphrase is changed with the present one only; the key stays, and a restart asks for the new one")
+    func passphraseChange() throws {
+      try SignerRig.run { rig in
+        let alice = try rig.generate("alice", "horse")
+        #expect(try rig.command(["key", "passphrase"], "wrong\nnew\n").output.contains("passphrase is wrong"))
+        #expect(try rig.command(["key", "passphrase"], "").status == .exited(1))
+        #expect(try rig.command(["key", "passphrase"], "horse\n").status == .exited(1))
+        let changed = try rig.command(["key", "passphrase", "alice"], "horse\nbattery\n")
+        #expect(changed.status == .exited(0) && changed.output.contains("stored under the new passphrase"))
+        #expect(try rig.accounts().accounts.map(\.state) == [.unlocked], "what was open stays open")
+        try rig.kill()
+        #expect(try rig.unlock("alice", "horse") == "wrong-passphrase")
+        #expect(try rig.command(["key", "passphrase"], "battery\nstaple\n").status == .exited(0))
+        #expect(try rig.accounts().accounts.map(\.state) == [.locked], "what was locked stays locked")
+        #expect(try rig.unlock("alice", "staple") == nil)
+        #expect(try rig.command(["key", "passphrase", "--no-passphrase"], "staple\n").status == .exited(0))
+        let file = String(decoding: SharedFolder.bytes(ofFile: rig.keys + "/alice.key") ?? [], as: UTF8.self)
+        #expect(file.contains("unencrypted-secret") && !file.contains("ncryptsec1"))
+        try rig.kill()
+        #expect(try rig.accounts().accounts.map(\.state) == [.unlocked])
+        #expect(try rig.command(["key", "passphrase"], "horse\n").status == .exited(0), "it had none")
+        try rig.kill()
+        #expect(try rig.unlock("alice", "horse") == nil)
+        #expect(try rig.accounts().accounts.map(\.publicKey) == [alice.publicKey])
+        let signed = try rig.ask("signer.sign", SignerSign(event: SignerRig.template()), as: SignerSigned.self)
+        #expect(try SignerRig.verified(signed.event).pubkey.description == alice.publicKey)
+      }
+    }
+
     @Test("A key under a passphrase that comes from elsewhere is opened by that passphrase and kept as it came")
     func importEncrypted() throws {
       let key = SecretKey.generate()

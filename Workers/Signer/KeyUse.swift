@@ -21,7 +21,7 @@ struct KeyUse {
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
     case .wrap(let wanted, let recipient): return try wrap(wanted, recipient)
     case .unwrap(let event): return try unwrap(event)
-    case .accounts, .generate, .import, .unlock, .lock, .remove:
+    case .accounts, .generate, .import, .unlock, .lock, .remove, .passphrase:
       preconditionFailure("\(method.rawValue) needs no key")
     }
   }

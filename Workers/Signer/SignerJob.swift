@@ -20,6 +20,7 @@ enum SignerJob {
   case unlock(SignerUnlock)
   case lock(SignerLock)
   case remove(SignerRemove)
+  case passphrase(SignerPassphrase)
 
   /// Longest challenge of a relay, in bytes.
   static let challengeByteCountMaximum = 512
@@ -48,6 +49,7 @@ extension SignerJob {
       case .unlock: .unlock(try named(request, &use, \.account))
       case .lock: .lock(try named(request, &use, \.account))
       case .remove: .remove(try named(request, &use, \.name))
+      case .passphrase: .passphrase(try named(request, &use, \.account))
       }
     return (job, use)
   }

@@ -25,6 +25,8 @@ extension SignerService {
       return try await exclusively { () async throws(Refusal) in try await self.unlock(wanted) }
     case .remove(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.remove(wanted) }
+    case .passphrase(let wanted):
+      return try await exclusively { () async throws(Refusal) in try await self.changePassphrase(wanted) }
     case .sign, .authenticate, .cipher, .wrap, .unwrap: preconditionFailure("it needs a key")
     }
   }
@@ -61,7 +63,7 @@ extension SignerService {
     }
   }
 
-  private func told(_ name: String) throws(Refusal) -> SignerAccount {
+  func told(_ name: String) throws(Refusal) -> SignerAccount {
     guard let account = account(named: name) else { throw Refusal(.noSuchAccount, "the account '\(name)' is gone") }
     return account
   }
@@ -169,7 +171,7 @@ extension SignerService {
     }
   }
 
-  private func passphrase(_ sealed: SealedSecret?) throws(Refusal) -> Passphrase? {
+  func passphrase(_ sealed: SealedSecret?) throws(Refusal) -> Passphrase? {
     guard let sealed else { return nil }
     return try sealed.open(by: sealingKey) { bytes throws(Refusal) in
       do throws(PassphraseFault) { return try Passphrase(utf8: bytes) } catch {
@@ -181,12 +183,19 @@ extension SignerService {
   private func store(
     _ name: String, _ key: SecretKey, _ passphrase: Passphrase?, handling: KeyHandling
   ) async throws(Refusal) -> SignerAccount {
-    guard let passphrase else { return try await store(name, key, .unencrypted(key)) }
+    try await store(name, key, try await seal(key, passphrase, handling: handling))
+  }
+
+  /// A key as it is to be stored: under a passphrase, if there is one.
+  func seal(
+    _ key: SecretKey, _ passphrase: Passphrase?, handling: KeyHandling
+  ) async throws(Refusal) -> StoredKey.Secret {
+    guard let passphrase else { return .unencrypted(key) }
     let result = await EventLoopActor.onThreadPool { () -> Result<EncryptedSecretKey, NIP49Fault> in
       Result { () throws(NIP49Fault) in try EncryptedSecretKey(encrypting: key, with: passphrase, handling: handling) }
     }
     switch result {
-    case .success(let encrypted): return try await store(name, key, .encrypted(encrypted))
+    case .success(let encrypted): return .encrypted(encrypted)
     case .failure(let fault): throw Refusal(.failed, "the key cannot be encrypted: \(fault)", outcome: .notStarted)
     }
   }
@@ -235,7 +244,7 @@ extension SignerService {
     perform(machine.unlocked(name))
   }
 
-  private func open(
+  func open(
     _ encrypted: EncryptedSecretKey, with passphrase: Passphrase
   ) async throws(Refusal) -> SecretKey {
     let result = await EventLoopActor.onThreadPool { () -> Result<SecretKey, NIP49Fault> in

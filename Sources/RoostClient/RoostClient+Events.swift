@@ -1,0 +1,127 @@
+internal import Bus
+internal import Contracts
+public import Cryptography
+public import Frames
+public import Nostr
+
+/// What became of an event that was published.
+public struct PublishedEvent: Sendable, Hashable {
+  /// The event, signed.
+  public let event: Event
+  /// Its place in the store's order of commits; nil for an ephemeral event, which is passed on and not kept.
+  public let seq: Int64?
+  /// Whether it was not there before. Publishing twice is publishing once.
+  public let isNew: Bool
+}
+
+extension RoostClient {
+  /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
+  public nonisolated static let queryLimit = 500
+  /// How long the store may take to say what became of an event, or to count, in milliseconds.
+  static let storeMilliseconds: UInt32 = 30_000
+
+  /// Stores a signed event of one's own. When this returns it is verified and committed, and whoever observes has it or will.
+  ///
+  /// It is stored as optimistic: no relay has it yet, and this version sends it to none.
+  ///
+  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author), `expired-event`,
+  ///   `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown` it may be published again.
+  @discardableResult
+  public func publish(_ event: Event) async throws(Refusal) -> PublishedEvent {
+    try await publish(json: event.json, event)
+  }
+
+  /// The same of an event's bytes, which are kept as they are.
+  @discardableResult
+  public func publish(json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+    let event: Event
+    do throws(EventFault) { event = try Event(json: json) } catch {
+      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
+    }
+    return try await publish(json: json, event)
+  }
+
+  private func publish(json: [UInt8], _ event: Event) async throws(Refusal) -> PublishedEvent {
+    // The store takes a known id for a duplicate without a look at the rest: a forged copy would seem to be published.
+    do throws(EventFault) { try event.verify() } catch {
+      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
+    }
+    let result = try await request(
+      "store.publish", BusPayload(json), as: PublishResult.self,
+      options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
+    return PublishedEvent(event: event, seq: result.seq, isNew: result.isNew)
+  }
+
+  /// What is stored that any of `filters` matches, newest first: a sequence for as much as there may be.
+  ///
+  /// - Parameters:
+  ///   - filters: 1 to 64, each with a `limit` of its own if it is to have one.
+  ///   - limit: most events of all filters together.
+  ///   - last: the event that an earlier answer was cut off behind: it, and what stands before it in the order of the answer, are not
+  ///     given again. Filters must have no `limit` then.
+  public nonisolated func events(
+    matching filters: [Filter], limit: Int? = nil, behind last: Event? = nil
+  ) -> EventSequence {
+    EventSequence(client: self, filters: filters, limit: limit, last: last)
+  }
+
+  /// The newest stored events that any of `filters` matches, all at once.
+  ///
+  /// - Parameters:
+  ///   - filters: 1 to 64.
+  ///   - limit: most events, ``queryLimit`` unless said otherwise: all of them are held in memory. For more see
+  ///     ``events(matching:limit:behind:)``.
+  /// - Throws: `bad-request` for a filter that the store does not take; when nobody answers, as ``Observation`` says.
+  public func query(_ filters: [Filter], limit: Int = RoostClient.queryLimit) async throws(Refusal) -> [Event] {
+    let reader = EventReader(self, filters, limit: limit, behind: nil)
+    var events: [Event] = []
+    while let received = try await reader.next() { events.append(received.event) }
+    if Task.isCancelled { throw Refusal(.cancelled, "the caller wants no more", outcome: .done) }
+    return events
+  }
+
+  /// The same for one filter.
+  public func query(_ filter: Filter, limit: Int = RoostClient.queryLimit) async throws(Refusal) -> [Event] {
+    try await query([filter], limit: limit)
+  }
+
+  /// How many stored events any of `filters` matches, each counted once.
+  public func count(_ filters: [Filter]) async throws(Refusal) -> Int {
+    let counted = try await request(
+      "store.count", BusPayload(json: StoreQuery(filters: try filters.payload())), as: StoreCount.self,
+      options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
+    return counted.count
+  }
+
+  /// The same for one filter.
+  public func count(_ filter: Filter) async throws(Refusal) -> Int { try await count([filter]) }
+
+  /// The stored events with these ids, in the order of the ids; those that are not stored are left out.
+  public func events(_ ids: [EventID]) async throws(Refusal) -> [Event] {
+    var found: [EventID: Event] = [:]
+    var rest = Set(ids).sorted()[...]
+    while !rest.isEmpty {
+      let some = Array(rest.prefix(Filter.valueCountMaximum))
+      rest = rest.dropFirst(some.count)
+      for event in try await query([Filter(ids: some)], limit: some.count) { found[event.id] = event }
+    }
+    return ids.compactMap { found[$0] }
+  }
+
+  /// What somebody says of themselves, as far as it is stored: the newest event of kind 0.
+  ///
+  /// - Returns: nil when none is stored. Every text in it is a stranger's.
+  /// - Throws: `failed` when what is stored there is no profile; else as ``query(_:limit:)-([Filter],_)``.
+  public func profile(_ key: PublicKey) async throws(Refusal) -> Profile? {
+    let newest = try await query(Filter(authors: [key], kinds: [EventKind.metadata], limit: 1)).first
+    guard let newest else { return nil }
+    do throws(KindFault) { return try Profile(newest) } catch {
+      throw Refusal(.failed, "the profile of \(key.npub) cannot be read: \(error)", outcome: .done)
+    }
+  }
+
+  /// What somebody has published of themselves, as far as it is stored: profile, relays, follows, last note.
+  public func person(_ key: PublicKey) async throws(Refusal) -> Person {
+    Person(key, try await query(Person.filters(of: key)))
+  }
+}

@@ -1,0 +1,31 @@
+internal import Bus
+public import Contracts
+public import Frames
+internal import Glibc
+
+extension RoostClient {
+  /// Most bytes of events that ``importEvents(_:)`` takes at once.
+  public nonisolated static let importByteCountMaximum = (1 << 20) - 4_096
+
+  /// Stores events that were collected elsewhere, over the bulk lane: whatever one publishes meanwhile goes first.
+  ///
+  /// Each is verified. What is there already costs next to nothing, so doing it again after a lost connection does no harm, and is what
+  /// this does by itself.
+  ///
+  /// - Parameter events: each the JSON of one event, as it was signed. Together at most ``importByteCountMaximum``, with 24 bytes
+  ///   for each; whoever has more sends some runs at a time, four at once keep the store busy.
+  /// - Returns: what became of them, when all that is counted as stored is committed. `record` in it is the place in `events`.
+  /// - Throws: `disk-full`, of which nothing is lost; `bad-request` for more than is taken at once.
+  public func importEvents(_ events: [some Collection<UInt8>]) async throws(Refusal) -> IngestResult {
+    var run: [UInt8] = []
+    let now = UInt64(time(nil)) * 1_000_000_000
+    for event in events { IngestRecord.append(.event, receivedNanoseconds: now, event, to: &run) }
+    guard events.count <= IngestRecord.countMaximum, run.count <= Self.importByteCountMaximum else {
+      throw Refusal(
+        .badRequest, "\(events.count) events of \(run.count) bytes are more than are taken at once",
+        outcome: .notStarted)
+    }
+    return try await request(
+      "store.import", BusPayload(run, isRaw: true), as: IngestResult.self, options: .idempotent())
+  }
+}

@@ -1,0 +1,131 @@
+internal import Bus
+public import Contracts
+public import Cryptography
+public import Frames
+public import Nostr
+
+// What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account` is a
+// name, an `npub` or 64 hexadecimal digits, and may be nil while there is one.
+//
+// Requests for an account that is LOCKED wait in the signer for somebody to type its passphrase, for nine tenths of
+// `signerMilliseconds`, and are then refused as `locked`.
+
+/// Something said under a seal (NIP-59), after the gift wrap was opened and all of it checked.
+public struct UnwrappedRumor: Sendable, Hashable {
+  /// What was said. Its author is proven by the seal; it has no signature of its own.
+  public let rumor: UnsignedEvent
+  /// The account it was for.
+  public let recipient: PublicKey
+  /// What is unusual about it, in sentences' ends.
+  public let warnings: [String]
+}
+
+/// How a text is encrypted.
+public enum Encryption: String, Sendable, Hashable {
+  /// NIP-44: what to use.
+  case nip44
+  /// NIP-04: old, it tells the length of the text and can be changed on the way. For what only reads that.
+  case nip04
+}
+
+extension RoostClient {
+  /// How long a request to the signer is of use, in milliseconds: long enough for a person to type a passphrase.
+  static let signerMilliseconds: UInt32 = 30_000
+
+  /// The accounts that the signer has keys of.
+  public func accounts() async throws(Refusal) -> [SignerAccount] {
+    try await request(
+      "signer.accounts", BusPayload(json: [String: String]()), as: SignerAccounts.self, options: Self.signing
+    ).accounts
+  }
+
+  /// Has a draft signed.
+  ///
+  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named), `forbidden` (kind 22242),
+  ///   `rate-limited`.
+  public func sign(_ draft: EventDraft, as account: String? = nil) async throws(Refusal) -> Event {
+    try await sign(template: draft.template, as: account)
+  }
+
+  /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing.
+  public func sign(json: [UInt8], as account: String? = nil) async throws(Refusal) -> Event {
+    try await sign(template: JSONPayload.decode(JSONValue.self, from: json), as: account)
+  }
+
+  private func sign(template: JSONValue, as account: String?) async throws(Refusal) -> Event {
+    let signed: SignerSigned = try await signer("sign", SignerSign(account: account, event: template))
+    return try Self.signedEvent(signed.event)
+  }
+
+  /// Has a draft signed and stores it: see ``publish(_:)``. When the signer has signed and the store then fails, nothing was
+  /// published; doing it again signs anew.
+  @discardableResult
+  public func publish(_ draft: EventDraft, as account: String? = nil) async throws(Refusal) -> PublishedEvent {
+    try await publish(sign(draft, as: account))
+  }
+
+  /// Encrypts a text for `peer`.
+  public func encrypt(
+    _ text: String, for peer: PublicKey, as account: String? = nil, by encryption: Encryption = .nip44
+  ) async throws(Refusal) -> String {
+    let cipher = SignerCipher(account: account, peer: "\(peer)", text: text)
+    return (try await signer("\(encryption.rawValue).encrypt", cipher) as SignerText).text
+  }
+
+  /// Decrypts what `peer` encrypted for the account, or the account for `peer`.
+  ///
+  /// - Throws: `bad-request` when it does not decrypt.
+  public func decrypt(
+    _ payload: String, from peer: PublicKey, as account: String? = nil, by encryption: Encryption = .nip44
+  ) async throws(Refusal) -> String {
+    let cipher = SignerCipher(account: account, peer: "\(peer)", text: payload)
+    return (try await signer("\(encryption.rawValue).decrypt", cipher) as SignerText).text
+  }
+
+  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for each, with the
+  /// same `createdAt`.
+  ///
+  /// - Returns: the gift wrap, to be sent to the recipient's relays.
+  public func wrap(
+    _ rumor: EventDraft, for recipient: PublicKey, as account: String? = nil
+  ) async throws(Refusal) -> Event {
+    let wrapped: SignerWrapped = try await signer(
+      "wrap", SignerWrap(account: account, recipient: "\(recipient)", rumor: rumor.template))
+    return try Self.signedEvent(wrapped.wrap)
+  }
+
+  /// Opens a gift wrap, with all checks of NIP-59.
+  ///
+  /// - Parameters:
+  ///   - wrap: kind 1059 or 21059.
+  ///   - account: for whom it is; nil = the account that its tag `p` names.
+  public func unwrap(_ wrap: Event, as account: String? = nil) async throws(Refusal) -> UnwrappedRumor {
+    let json = try JSONPayload.decode(JSONValue.self, from: wrap.json)
+    let unwrapped: SignerUnwrapped = try await signer("unwrap", SignerUnwrap(account: account, wrap: json))
+    let rumor: UnsignedEvent
+    do throws(EventFault) { rumor = try UnsignedEvent(json: JSONPayload.encode(unwrapped.rumor)) } catch {
+      throw Self.signerAnswered("a rumor", "\(error)")
+    }
+    guard let recipient = PublicKey(unwrapped.recipient) else { throw Self.signerAnswered("a key", "it is none") }
+    return UnwrappedRumor(rumor: rumor, recipient: recipient, warnings: unwrapped.warnings)
+  }
+
+  // MARK: Asking
+
+  /// Signing, encrypting and opening twice does no harm.
+  private static let signing = RequestOptions.idempotent(ttlMilliseconds: signerMilliseconds)
+
+  private func signer<Answer: Decodable>(_ verb: String, _ arguments: some Encodable) async throws(Refusal) -> Answer {
+    try await request("signer.\(verb)", json: arguments, options: Self.signing).decoded(as: Answer.self)
+  }
+
+  private static func signedEvent(_ json: JSONValue) throws(Refusal) -> Event {
+    do throws(EventFault) { return try Event(json: JSONPayload.encode(json)) } catch {
+      throw signerAnswered("an event", "\(error)")
+    }
+  }
+
+  private static func signerAnswered(_ what: String, _ reason: String) -> Refusal {
+    Refusal(.badPayload, "the signer answered with something else than \(what): \(reason)", outcome: .done)
+  }
+}

@@ -1,0 +1,106 @@
+internal import ArgumentParser
+internal import Clocks
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost export`
+struct Export: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Writes stored events, one JSON object a line, newest first.",
+    discussion: """
+      The bytes are those that were signed; 'roost import' takes them back. Flags narrow each --filter; without one they are a \
+      filter. A restarted store is waited for. An --output that was cut off, by whatever, is finished with --resume.
+
+        roost export --author alice --output alice.jsonl
+        roost export --output all.jsonl --resume
+      """)
+  @Option(help: ArgumentHelp("Only what this NIP-01 filter matches; may be given several times.", valueName: "json"))
+  var filter: [String] = []
+  @OptionGroup var flags: FilterFlags
+  @Option(help: "At most so many, with those that --resume finds in the file.")
+  var limit: Int?
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Write to this file, which must not be there yet.", valueName: "file"))
+  var output: String?
+  @Flag(help: "Go on with the --output file, behind its last event; if there is none, begin it.")
+  var resume = false
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    try FilterFlags.validate(filter)
+    if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
+    if resume, output == nil { throw ValidationError("--resume goes on with a file: give --output.") }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    var isInterrupted = false
+    try session.onFirstInterrupt { isInterrupted = true }
+    try await session.client.connect()
+    let filters = try await flags.filters(filter, in: session)
+    guard let output else {
+      session.output.leaveWithReader()
+      for try await event in session.client.events(matching: filters, limit: limit) {
+        await session.output.writeLine(event.json)
+        if isInterrupted { return .interrupted }
+      }
+      return .done
+    }
+    let file = try ExportFile(output, resumes: resume)
+    let progress = ExportProgress(found: file.lineCount)
+    let left = limit.map { max(0, $0 - file.lineCount) }
+    for try await event in session.client.events(matching: filters, limit: left, behind: file.lastEvent) {
+      try file.append(event.json)
+      progress.wrote(event.event)
+      if isInterrupted { break }
+    }
+    try file.finish()
+    progress.clear()
+    let summary = ExportSummary(
+      file: output, written: progress.count, found: progress.found, isComplete: !isInterrupted)
+    await session.print(summary, summary.lines)
+    return isInterrupted ? .interrupted : .done
+  }
+}
+
+/// What `roost export --output` has done.
+struct ExportSummary: Encodable {
+  let file: String
+  /// Events written now.
+  let written: Int
+  /// Events that were in the file before.
+  let found: Int
+  let isComplete: Bool
+
+  var lines: [String] {
+    let before = found > 0 ? ", behind \(found) that were there" : ""
+    let text = "\(VisibleText.make(file)): \(Amount.count(written, "event")) written\(before)"
+    return isComplete ? [text] : [text, "stopped: the same command with --resume goes on"]
+  }
+}
+
+/// How far it is, on a terminal.
+@EventLoopActor
+private final class ExportProgress {
+  let found: Int
+  private(set) var count = 0
+  private var last = EventLoop.process.now
+
+  init(found: Int) { self.found = found }
+
+  func wrote(_ event: Event) {
+    count += 1
+    let now = EventLoop.process.now
+    guard Terminal.isTerminal(STDERR_FILENO), now.milliseconds(since: last) >= 200 else { return }
+    last = now
+    write("\r\u{1B}[K\(count) events, back to \(CalendarTime.text(event.createdAt))")
+  }
+
+  func clear() { if Terminal.isTerminal(STDERR_FILENO) { write("\r\u{1B}[K") } }
+
+  private func write(_ text: String) { _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) } }
+}

@@ -1,0 +1,107 @@
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+
+/// A file of events, one a line, that may be finished later.
+///
+/// Events stand in it in the order of the answer, so its last line says where to go on. A process that was killed leaves at most
+/// half a line behind, which is cut off.
+@EventLoopActor
+final class ExportFile {
+  /// Events that were in it.
+  private(set) var lineCount = 0
+  /// The last of them.
+  private(set) var lastEvent: Event?
+
+  private let path: String
+  private let descriptor: Int32
+  private var waiting: [UInt8] = []
+
+  private static let pieceByteCount = 256 << 10
+
+  /// Makes the file, or with `resumes` opens it at its end. Written and read by its owner only.
+  init(_ path: String, resumes: Bool) throws(Refusal) {
+    self.path = path
+    let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | (resumes ? 0 : O_EXCL)
+    descriptor = open(path, flags, 0o600)
+    guard descriptor >= 0 else {
+      if errno == EEXIST {
+        throw Refusal(
+          .badRequest, "\(path) is there already; --resume goes on with it, or choose another name",
+          outcome: .notStarted)
+      }
+      throw Self.refusal("open", path)
+    }
+    if resumes { try takeStock() }
+  }
+
+  isolated deinit { close(descriptor) }
+
+  /// Adds an event.
+  func append(_ json: [UInt8]) throws(Refusal) {
+    waiting += json
+    waiting.append(0x0A)
+    if waiting.count >= Self.pieceByteCount { try flush() }
+  }
+
+  /// Writes what waits, and brings it to the disk.
+  func finish() throws(Refusal) {
+    try flush()
+    // A pipe or a terminal cannot be brought anywhere.
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.refusal("write", path) }
+  }
+
+  private func flush() throws(Refusal) {
+    var written = 0
+    while written < waiting.count {
+      let count = waiting[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count >= 0 {
+        written += count
+      } else if errno != EINTR {
+        throw Self.refusal("write", path)
+      }
+    }
+    waiting.removeAll(keepingCapacity: true)
+  }
+
+  /// Counts the lines, reads the last whole one, and cuts off what stands behind it.
+  private func takeStock() throws(Refusal) {
+    var (line, last, end): ([UInt8], [UInt8], Int) = ([], [], 0)
+    var piece = [UInt8](repeating: 0, count: Self.pieceByteCount)
+    var place = 0
+    while true {
+      let count = pread(descriptor, &piece, piece.count, place)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.refusal("read", path) }
+      if count == 0 { break }
+      var rest = piece[..<count]
+      while let newline = rest.firstIndex(of: 0x0A) {
+        last = line + rest[..<newline]
+        line = []
+        lineCount += 1
+        end = place + newline + 1
+        rest = rest[(newline + 1)...]
+      }
+      line += rest
+      guard line.count <= LineSource.lineByteCountMaximum else { throw notOurs("a line of it is no event") }
+      place += count
+    }
+    if lineCount > 0 {
+      do throws(EventFault) { lastEvent = try Event(json: last) } catch { throw notOurs("its last line is \(error)") }
+    } else if !line.isEmpty, line.first != UInt8(ascii: "{") {
+      throw notOurs("it begins with something else than an event")
+    }
+    guard ftruncate(descriptor, end) == 0, lseek(descriptor, end, SEEK_SET) >= 0 else {
+      throw Self.refusal("write", path)
+    }
+  }
+
+  private func notOurs(_ reason: String) -> Refusal {
+    Refusal(.badRequest, "\(path) cannot be finished: \(reason)", outcome: .notStarted)
+  }
+
+  private static func refusal(_ verb: String, _ path: String) -> Refusal {
+    Refusal(.failed, "cannot \(verb) \(path): \(String(cString: strerror(errno)))", outcome: .unknown)
+  }
+}

@@ -1,0 +1,155 @@
+internal import ArgumentParser
+internal import Contracts
+internal import Cryptography
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// Filters as they are typed: NIP-01's JSON, and flags for what is asked most.
+struct FilterFlags: ParsableArguments, Sendable {
+  @Option(help: ArgumentHelp("Only this kind, as a number; may be given several times.", valueName: "number"))
+  var kind: [UInt16] = []
+  @Option(
+    help: ArgumentHelp(
+      "Only of this author: npub, nprofile, 64 hexadecimal digits or an account's name; several times.",
+      valueName: "key"))
+  var author: [String] = []
+  @Option(
+    help: ArgumentHelp("Only with this tag, as in t=nostr or p=npub1…; several times.", valueName: "letter=value"))
+  var tag: [String] = []
+  @Option(
+    help: ArgumentHelp("Not before: 2025-11-21, 2025-11-21T12:30, 3h (ago), or seconds since 1970.", valueName: "time"))
+  var since: TypedTime?
+  @Option(help: ArgumentHelp("Not after, written in the same way.", valueName: "time"))
+  var until: TypedTime?
+
+  func validate() throws { for tag in tag { _ = try Self.condition(tag) } }
+
+  /// The filters of these texts, each narrowed by the flags; without texts, a filter of the flags alone.
+  @EventLoopActor
+  func filters(_ texts: [String], limit: Int? = nil, in session: CommandSession) async throws(Refusal) -> [Filter] {
+    var filters: [Filter] = []
+    for text in texts { filters.append(try Self.read(text)) }
+    if filters.isEmpty { filters = [Filter()] }
+    var authors: [PublicKey] = []
+    for text in author { authors.append(try await session.publicKey(text)) }
+    for index in filters.indices {
+      try Self.set(&filters[index].kinds, kind.isEmpty ? nil : kind, "--kind")
+      try Self.set(&filters[index].authors, authors.isEmpty ? nil : authors, "--author")
+      try Self.set(&filters[index].since, since?.seconds, "--since")
+      try Self.set(&filters[index].until, until?.seconds, "--until")
+      try Self.set(&filters[index].limit, limit, "--limit")
+      for text in tag {
+        guard let (letter, value) = try? Self.condition(text) else { continue }  // Validated.
+        filters[index].tags[letter, default: []].append(value)
+      }
+    }
+    return filters
+  }
+
+  private static func set<Value>(_ field: inout Value?, _ value: Value?, _ flag: String) throws(Refusal) {
+    guard let value else { return }
+    guard field == nil else {
+      throw Refusal(.badRequest, "\(flag) and the filter both say it; say it once", outcome: .notStarted)
+    }
+    field = value
+  }
+
+  /// Reads one filter.
+  static func read(_ text: String) throws(Refusal) -> Filter {
+    do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
+      throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
+    }
+  }
+
+  /// Refuses at once what is no filter.
+  static func validate(_ texts: [String]) throws {
+    for text in texts {
+      do throws(FilterFault) { _ = try Filter(json: Array(text.utf8)) } catch { throw ValidationError("\(error)") }
+    }
+  }
+
+  private static func condition(_ text: String) throws -> (TagLetter, TagValue) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let letter = TagLetter(String(parts[0])) else {
+      throw ValidationError("A tag is a letter, = and its value, as in t=nostr; other tags cannot be asked for.")
+    }
+    return (letter, TagValue(TagArgument.value(String(parts[1]), ofTag: String(parts[0]))))
+  }
+}
+
+/// A point in time as it is typed.
+struct TypedTime: ExpressibleByArgument, Sendable {
+  /// Seconds since 1970.
+  var seconds: Int64
+
+  init?(argument: String) {
+    guard let seconds = CalendarTime.seconds(reading: argument, now: Int64(time(nil))) else { return nil }
+    self.seconds = seconds
+  }
+}
+
+/// A tag as it is typed.
+enum TagArgument {
+  /// `t=nostr`, or a JSON list of texts for a tag with more values.
+  static func read(_ text: String) throws(Refusal) -> [String] {
+    if text.hasPrefix("[") {
+      let tag = try JSONPayload.decode([String].self, from: text.utf8)
+      guard !tag.isEmpty else { throw Refusal(.badRequest, "a tag has a name at least", outcome: .notStarted) }
+      return tag
+    }
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty else {
+      throw Refusal(
+        .badRequest, "a tag is NAME=VALUE, or a JSON list such as [\"e\",\"<id>\",\"\",\"root\"]", outcome: .notStarted)
+    }
+    return [parts[0], value(parts[1], ofTag: parts[0])]
+  }
+
+  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the like.
+  static func value(_ text: String, ofTag name: String) -> String {
+    // What is neither is taken as it stands: any text may be a tag's value.
+    switch name {
+    case "p", "P": return (try? PublicKey(spelled: text)).map { "\($0)" } ?? text
+    case "e", "E", "q": return (try? EventID(spelled: text)).map { "\($0)" } ?? text
+    case "a", "A":
+      guard case .address(let pointer)? = try? NostrEntity(text) else { return text }
+      return "\(pointer.address)"
+    default: return text
+    }
+  }
+}
+
+extension CommandSession {
+  /// The key that a person means: `npub`, `nprofile`, 64 hexadecimal digits, or the name of an account of the signer's.
+  func publicKey(_ text: String) async throws(Refusal) -> PublicKey {
+    let fault: EntityFault
+    do throws(EntityFault) { return try PublicKey(spelled: text) } catch { fault = error }
+    if case .secret = fault {
+      throw Refusal(
+        .badRequest, "that is a secret key, and it now stands in your shell's history; remove it there",
+        outcome: .notStarted)
+    }
+    guard !text.contains("@") else {
+      throw Refusal(
+        .badRequest, "names such as name@domain (NIP-05) are not looked up in this version; give the npub",
+        outcome: .notStarted)
+    }
+    // An entity that is broken is not an account; whoever has no signer is told of the key and not of the signer.
+    let looksLikeEntity = ["npub1", "nprofile1", "nostr:", "note1", "nevent1"].contains { text.hasPrefix($0) }
+    if !looksLikeEntity, let accounts = try? await client.accounts(),
+      let account = accounts.first(where: { $0.name == text }), let key = PublicKey(account.publicKey)
+    {
+      return key
+    }
+    throw Refusal(
+      .badRequest,
+      looksLikeEntity
+        ? "'\(text)' is no key: \(fault)"
+        : "'\(text)' is no key (npub1…, nprofile1…, 64 hexadecimal digits) and no account",
+      outcome: .notStarted)
+  }
+}

@@ -1,0 +1,154 @@
+internal import ArgumentParser
+internal import Contracts
+internal import Cryptography
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost observe`
+struct Observe: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows stored events that a filter matches, and then new ones as they come.",
+    discussion: """
+      Flags narrow each FILTER; without a FILTER they are one. On a terminal each event has a heading and the first lines of \
+      what it says; into a file or a pipe it is one line. With --json each line is {"seq":…,"event":{…}}, and \
+      {"isStoredEnd":true,"seq":…} stands behind the stored ones.
+
+      A restarted store or supervisor is waited for and leaves no gap. Whoever keeps the last seq goes on with --after. \
+      Ctrl-C ends it.
+
+        roost observe --kind 1 --author alice --limit 20
+        roost observe '{"kinds":[1],"#t":["nostr"]}' --since 2h --json
+      """)
+  @Argument(help: ArgumentHelp("NIP-01 filters as JSON.", valueName: "filter"))
+  var filters: [String] = []
+  @OptionGroup var flags: FilterFlags
+  @Option(help: ArgumentHelp("At most so many stored events of each filter, the newest.", valueName: "number"))
+  var limit: Int?
+  @Option(help: ArgumentHelp("Only events behind this one, in their order.", valueName: "seq"))
+  var after: Int64?
+  @Option(
+    help: ArgumentHelp("Where events come from: \(Observe.policies).", valueName: "policy"),
+    transform: { text in
+      guard let policy = CachePolicy(rawValue: text) else { throw ValidationError("It is one of \(Observe.policies).") }
+      return policy
+    })
+  var policy: CachePolicy?
+  @Option(
+    help: ArgumentHelp("Ask no relay again whose answer is not older than this: 30s, 5m, 2h.", valueName: "time"))
+  var maxAge: Timeout?
+  @Option(help: ArgumentHelp("Ask this relay, too; may be given several times.", valueName: "url"))
+  var relay: [String] = []
+  @Flag(help: "Ask only each --relay, and count only what was seen there.")
+  var exclusive = false
+  @OptionGroup var general: GeneralOptions
+
+  private static let policies = CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")
+
+  func validate() throws {
+    if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }
+    do throws(Refusal) { _ = try options() } catch { throw ValidationError("\(error.message).") }
+    try FilterFlags.validate(filters)
+    if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
+  }
+
+  private func options() throws(Refusal) -> ObserveOptions {
+    var relays: [RelayURL] = []
+    for text in relay {
+      do throws(RelayURLFault) { relays.append(try RelayURL(text)) } catch {
+        throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
+      }
+    }
+    return ObserveOptions(
+      policy: policy, maxAgeSeconds: maxAge.map { Int64($0.milliseconds / 1_000) }, relays: relays,
+      isExclusive: exclusive)
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    session.output.leaveWithReader()
+    try session.onInterrupt(.interrupted) {}
+    try await session.client.connect()
+    let filters = try await flags.filters(filters, limit: limit, in: session)
+    session.tellLosses()
+    let names = NameBook(session.client)
+    for try await item in session.client.observe(filters, after: after, options: try options()) {
+      if session.isJSON {
+        await session.output.writeLine(ObservedJSON.line(item))
+      } else {
+        await session.output.writeLines(await text(item, names, session))
+      }
+    }
+    return .done
+  }
+
+  @EventLoopActor
+  private func text(_ item: ObservedItem, _ names: NameBook, _ session: CommandSession) async -> [String] {
+    switch item {
+    case .storedEnd: return [EventText.storedEnd(session.style)]
+    case .event(let received):
+      let name = await names.name(of: received.event.pubkey)
+      return Terminal.isTerminal(STDOUT_FILENO)
+        ? EventText.block(received.event, name: name, session.style)
+        : [EventText.line(received.event, name: name, session.style)]
+    }
+  }
+}
+
+/// Items as lines of JSON, the event's bytes as they were signed.
+enum ObservedJSON {
+  static func line(_ item: ObservedItem) -> [UInt8] {
+    switch item {
+    case .storedEnd(let seq): return JSONPayload.encode(StoredEnd(seq: seq))
+    case .event(let received):
+      let head = received.seq.map { "{\"seq\":\($0),\"event\":" } ?? "{\"event\":"
+      return Array(head.utf8) + received.json + [UInt8(ascii: "}")]
+    }
+  }
+}
+
+/// What people call themselves, as far as it is stored; asked once for each.
+@EventLoopActor
+final class NameBook {
+  private let client: RoostClient
+  private var names: [PublicKey: String?] = [:]
+
+  /// Names that are remembered. One more, and all are forgotten: they are asked for again soon enough.
+  static let maximum = 4_096
+
+  init(_ client: RoostClient) { self.client = client }
+
+  /// The name; nil when none is stored.
+  func name(of key: PublicKey) async -> String? {
+    if let known = names[key] { return known }
+    // Without a name an event is as good: the key is shown.
+    let name = (try? await client.profile(key))?.bestName
+    if names.count >= Self.maximum { names = [:] }
+    names[key] = .some(name)
+    return name
+  }
+}
+
+extension CommandSession {
+  /// From now on a person at the terminal is told when the supervisor is away, and when it is there again.
+  func tellLosses() {
+    guard Terminal.isTerminal(STDERR_FILENO) else { return }
+    let style = Terminal.style(of: STDERR_FILENO)
+    var isAway = false
+    client.onConnectionState = { state in
+      let text: String
+      switch state {
+      case .waiting(_, let reason) where !isAway:
+        isAway = true
+        text = "-- waiting for the supervisor: \(VisibleText.make(reason.message))"
+      case .connected where isAway:
+        isAway = false
+        text = "-- the supervisor is there again"
+      default: return
+      }
+      _ = (style.paint(text, .warning) + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    }
+  }
+}

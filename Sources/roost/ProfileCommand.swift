@@ -1,0 +1,39 @@
+internal import ArgumentParser
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost profile`
+struct ProfileCommand: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "profile",
+    abstract: "Shows what is stored of a person: name, addresses, relays, whom they follow, their last note.",
+    discussion: """
+      KEY is an npub, an nprofile, 64 hexadecimal digits, or the name of an account. What is shown is what the person \
+      claims; a nip05 is not looked up. Exit code 1 when nothing is stored.
+
+        roost profile npub1…
+      """)
+  @Argument(help: "Whom.")
+  var key: String
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let key = try await session.publicKey(key)
+    let person = try await session.client.person(key)
+    let followers = Filter(kinds: [EventKind.follows], tags: TagLetter("p").map { [$0: [TagValue("\(key)")]] } ?? [:])
+    let count = try await session.client.count(followers)
+    // A profile can be shown without the signer.
+    let accounts = (try? await session.client.accounts()) ?? []
+    let view = PersonView(
+      person, followerCount: count, account: accounts.first { $0.publicKey == "\(key)" }?.name)
+    await session.print(
+      PersonJSON(view), ProfileText.lines(view, now: Int64(time(nil)), session.style))
+    return person.isUnknown ? .failed : .done
+  }
+}

@@ -1,0 +1,202 @@
+internal import ArgumentParser
+internal import Bus
+internal import Contracts
+internal import Cryptography
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost publish`
+struct Publish: LoopCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Publishes events: signs what is not signed, and stores it.",
+    discussion: """
+      Either --content, with --kind and --tag as needed; or EVENT: JSON, @file, or - for standard input, where each line is \
+      an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. A \
+      locked account waits for 'roost key unlock'.
+
+      An event is verified and committed when its line is printed. Nothing sends it to relays in this version.
+
+        roost publish --content 'hello' --tag t=nostr
+        roost publish '{"kind":7,"content":"+","tags":[["e","<id>"]]}' --as alice
+        roost publish - <drafts.jsonl
+      """)
+  @Argument(help: ArgumentHelp("The event as JSON, - or @file.", valueName: "event"))
+  var event: String?
+  @Option(help: ArgumentHelp("What the new event says; - for standard input.", valueName: "text"))
+  var content: String?
+  @Option(help: ArgumentHelp("The new event's kind; 1, a note, unless given.", valueName: "number"))
+  var kind: UInt16?
+  @Option(
+    help: ArgumentHelp(
+      "A tag of the new event: NAME=VALUE, where p, e, q and a take npub, note and naddr, too; or a JSON list. Several times.",
+      valueName: "tag"))
+  var tag: [String] = []
+  @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
+  var account: String?
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    let isNew = content != nil || kind != nil || !tag.isEmpty
+    guard isNew != (event != nil) else {
+      throw ValidationError(isNew ? "Give an event, or --content and the like; not both." : "What is to be published?")
+    }
+    if isNew, content == nil { throw ValidationError("Give the --content too; it may be empty.") }
+    if account?.lowercased().hasPrefix("nsec1") == true { throw ValidationError(secretAsArgument) }
+    for tag in tag {
+      do throws(Refusal) { _ = try TagArgument.read(tag) } catch { throw ValidationError("\(error.message).") }
+    }
+    if let event, event != "-", !event.hasPrefix("@"), !event.trimmedStart.hasPrefix("{") {
+      throw ValidationError("That is no JSON object. To publish a text: roost publish --content '…'")
+    }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let publishing = Publishing(session, account)
+    if content != nil {
+      let draft = try await draft()
+      try await session.client.connect()
+      try await publishing.publish(draft)
+    } else if event == "-" {
+      let source = try LineSource("-")
+      try await session.client.connect()
+      while let line = try await source.next() { try await publishing.publish(line: line, source.number) }
+    } else {
+      let bytes = try InputBytes.read(event, isRaw: false)
+      try await session.client.connect()
+      try await publishing.publish(json: bytes)
+    }
+    return await publishing.finish()
+  }
+
+  @EventLoopActor
+  private func draft() async throws(Refusal) -> EventDraft {
+    var tags: [[String]] = []
+    for text in tag { tags.append(try TagArgument.read(text)) }
+    var text = content ?? ""
+    if content == "-" {
+      let bytes = try InputBytes.read("-", isRaw: true)
+      guard let read = String(validating: bytes, as: UTF8.self) else {
+        throw Refusal(.badRequest, "standard input is not UTF-8", outcome: .notStarted)
+      }
+      // The newline that ends a typed text is no part of it.
+      text = read.hasSuffix("\n") ? String(read.dropLast()) : read
+    }
+    return EventDraft(kind: kind ?? EventKind.textNote, content: text, tags: tags)
+  }
+}
+
+extension String {
+  /// Without white space in front.
+  fileprivate var trimmedStart: Substring { drop { $0.isWhitespace } }
+}
+
+/// What became of one event, for `--json`.
+private struct PublishReport: Encodable {
+  let id: String
+  let note: String
+  let nevent: String
+  let seq: Int64?
+  let isNew: Bool
+  /// No relay has it, as far as is known here.
+  let state = "optimistic"
+  let line: Int?
+}
+
+/// One event of several that was refused, for `--json`.
+private struct RefusedLine: Encodable {
+  let line: Int
+  let error: Refusal
+}
+
+/// Publishes one event after the other, and prints what became of each.
+@EventLoopActor
+private final class Publishing {
+  private let session: CommandSession
+  /// Who signs; settled when the first draft comes.
+  private var account: String?
+  private var publishedCount = 0
+  private var refusedCount = 0
+
+  init(_ session: CommandSession, _ account: String?) {
+    self.session = session
+    self.account = account
+  }
+
+  func publish(_ draft: EventDraft) async throws(Refusal) {
+    try await tell(session.client.publish(draft, as: signer()), line: nil)
+  }
+
+  /// Publishes an event, or the draft of one.
+  func publish(json: [UInt8]) async throws(Refusal) { try await tell(published(json), line: nil) }
+
+  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there to ask.
+  func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
+    guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
+    do throws(Refusal) { try await tell(published(Array(line)), line: number) } catch {
+      guard !Self.endingCodes.contains(error.code) else { throw error }
+      refusedCount += 1
+      if session.isJSON {
+        await session.output.writeLine(JSONPayload.encode(RefusedLine(line: number, error: error)))
+      } else {
+        let text = "line \(number): \(VisibleText.make(error.message)) (\(VisibleText.make(error.code.rawValue)))"
+        await session.output.writeLines([session.style.paint(text, .warning)])
+      }
+    }
+  }
+
+  /// What the next line would hear, too.
+  private static let endingCodes: Set<RefusalCode> = [
+    .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
+  ]
+
+  private func published(_ json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+    let text: JSONText
+    do throws(JSONText.Problem) { text = try JSONText(json) } catch {
+      throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
+    }
+    if text["sig"] != nil { return try await session.client.publish(json: json) }
+    return try await session.client.publish(session.client.sign(json: json, as: signer()))
+  }
+
+  /// The account of `--as`, or the only one; a person is told the names to choose from.
+  private func signer() async throws(Refusal) -> String {
+    if let account { return account }
+    let name = try session.account(nil, among: try await session.client.accounts()).name
+    account = name
+    return name
+  }
+
+  private func tell(_ published: PublishedEvent, line: Int?) async {
+    publishedCount += 1
+    let event = published.event
+    let nevent = EventPointer(id: event.id, author: event.pubkey, kind: event.kind).nevent
+    if session.isJSON {
+      let report = PublishReport(
+        id: "\(event.id)", note: event.id.note, nevent: nevent, seq: published.seq, isNew: published.isNew, line: line)
+      return await session.output.writeLine(JSONPayload.encode(report))
+    }
+    var place = published.seq.map { "stored as number \($0)" } ?? "passed on and not kept, being ephemeral"
+    if !published.isNew { place = published.seq.map { "there already, as number \($0)" } ?? "known already" }
+    let style = session.style
+    if line != nil { return await session.output.writeLines(["\(event.id.note)  \(style.paint(place, .dim))"]) }
+    await session.output.writeLines([
+      "\(KindText.word(event.kind)) \(place)", style.paint("  " + event.id.note, .dim),
+      style.paint("  " + nevent, .dim),
+    ])
+  }
+
+  /// The last word, for people: where the events are, and where they are not.
+  func finish() async -> ExitStatus {
+    if !session.isJSON, publishedCount > 0 {
+      await session.output.writeLines(["Not sent to any relay: this version only stores what is published."])
+    }
+    if !session.isJSON, refusedCount > 0 {
+      await session.output.writeLines([session.style.paint("\(Amount.count(refusedCount, "event")) refused.", .bad)])
+    }
+    return refusedCount > 0 ? .failed : .done
+  }
+}
