@@ -38,7 +38,8 @@ struct Observe: LoopCommand {
     })
   var policy: CachePolicy?
   @Option(
-    help: ArgumentHelp("Ask no relay again whose answer is not older than this: 30s, 5m, 2h.", valueName: "time"))
+    help: ArgumentHelp("Ask no relay again whose answer is not older than this: 30s, 5m, 2h.", valueName: "time"),
+    transform: Timeout.init(reading:))
   var maxAge: Timeout?
   @Option(help: ArgumentHelp("Ask this relay, too; may be given several times.", valueName: "url"))
   var relay: [String] = []

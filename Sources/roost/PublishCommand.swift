@@ -23,6 +23,7 @@ struct Publish: LoopCommand {
         roost publish --content 'hello' --tag t=nostr
         roost publish '{"kind":7,"content":"+","tags":[["e","<id>"]]}' --as alice
         roost publish - <drafts.jsonl
+        roost call signer.sign '{"event":{"kind":1,"content":"hello"}}' | roost publish -
       """)
   @Argument(help: ArgumentHelp("The event as JSON, - or @file.", valueName: "event"))
   var event: String?
@@ -158,6 +159,8 @@ private final class Publishing {
     do throws(JSONText.Problem) { text = try JSONText(json) } catch {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
+    // What the signer answers is taken as it comes, with the event in it.
+    if let node = text["event"], case .object = node { return try await session.client.publish(json: text.compact(node)) }
     if text["sig"] != nil { return try await session.client.publish(json: json) }
     return try await session.client.publish(session.client.sign(json: json, as: signer()))
   }

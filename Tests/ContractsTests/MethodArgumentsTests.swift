@@ -7,7 +7,7 @@ struct MethodArgumentsTests {
   static let types: [any MethodArguments.Type] = [
     RelayRequest.self, RelayPublish.self, StoreQuery.self, StoreObserve.self, StoreSeen.self, SignerSign.self,
     SignerAuthenticate.self, SignerCipher.self, SignerWrap.self, SignerUnwrap.self, SignerGenerate.self,
-    SignerImport.self, SignerUnlock.self, SignerLock.self, SignerRemove.self, NoArguments.self,
+    SignerImport.self, SignerUnlock.self, SignerLock.self, SignerPassphrase.self, SignerRemove.self, NoArguments.self,
   ]
 
   @Test("name in their example every field of the type, and the example can be read", arguments: types.indices)
