@@ -18,7 +18,7 @@ extension ControlService {
     try requireOwner(call)
     let worker = try worker(request.worker)
     if request.ends == true {
-      guard let recording = worker.recording else {
+      guard let recording = worker.recording, !recording.hasEnded else {
         throw Refusal(.badRequest, "\(worker.name) is not being recorded", outcome: .notStarted)
       }
       recording.end(RecordingEnd(.asked, "it was ended by hand"))
@@ -115,7 +115,8 @@ extension ControlService {
     guard daemon.stopping == nil, !worker.isLeaving else {
       throw Refusal(.unavailable, "\(worker.name) is being stopped for good", outcome: .notStarted)
     }
-    if let other = worker.recording {
+    // One that has ended may still be on its way to the disk.
+    if let other = worker.recording, !other.hasEnded {
       throw Refusal(.badRequest, "\(worker.name) is being recorded to \(other.path) already", outcome: .notStarted)
     }
     guard openRecordingCount < BusRecording.countMaximum else {
