@@ -7,6 +7,8 @@ public import Nostr
 public enum EventText {
   /// Longest part of a content that stands on one line, in characters.
   static let contentMaximum = 200
+  /// Widest line of what an event says, in columns: longer ones are hard to read.
+  static let columnMaximum = 100
   /// Longest name, in columns.
   static let nameColumns = 24
   /// Most lines of a content that are shown below the heading.
@@ -23,7 +25,7 @@ public enum EventText {
   /// A heading, and what it says below, some lines of it.
   public static func block(_ event: Event, name: String?, _ style: Style) -> [String] {
     let text = summary(event)
-    let lines = WrappedText.lines(content(event), columns: style.columns - 2, lineMaximum: lineMaximum)
+    let lines = WrappedText.lines(content(event), columns: min(style.columns, columnMaximum) - 2, lineMaximum: lineMaximum)
     return [heading(event, name, style) + (text.isEmpty ? "" : "  " + text)] + lines.map { "  " + $0 }
   }
 
