@@ -25,7 +25,8 @@ public enum EventText {
   /// A heading, and what it says below, some lines of it.
   public static func block(_ event: Event, name: String?, _ style: Style) -> [String] {
     let text = summary(event)
-    let lines = WrappedText.lines(content(event), columns: min(style.columns, columnMaximum) - 2, lineMaximum: lineMaximum)
+    let columns = min(style.columns, columnMaximum) - 2
+    let lines = WrappedText.lines(content(event), columns: columns, lineMaximum: lineMaximum)
     return [heading(event, name, style) + (text.isEmpty ? "" : "  " + text)] + lines.map { "  " + $0 }
   }
 
