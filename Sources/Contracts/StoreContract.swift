@@ -95,39 +95,6 @@ public struct StoreCount: Codable, Sendable, Hashable {
   public init(count: Int) { self.count = count }
 }
 
-/// `store.observe`: what is stored, and then what comes, until the caller cancels.
-///
-/// Parts are `{"seq":n,"event":{…}}`, and once, when all that was stored has been sent, ``StoredEnd``. Without `afterSeq` stored
-/// events come as `store.query` gives them; with it those committed after that seq, in that order, so that whoever lost
-/// the connection goes on where he was. Live events come in the order of their seq. Ephemeral ones have no `seq`, and are
-/// the only ones that a caller who does not keep up will miss.
-public struct StoreObserve: Codable, Sendable {
-  /// NIP-01 filters; at most ``filterMaximum``.
-  public var filters: [JSONValue]
-  /// The last seq that the caller has.
-  public var afterSeq: Int64?
-
-  /// Most filters of one request.
-  public static let filterMaximum = 64
-
-  /// What to observe.
-  public init(filters: [JSONValue], afterSeq: Int64? = nil) {
-    self.filters = filters
-    self.afterSeq = afterSeq
-  }
-}
-
-/// The part of a `store.observe` answer behind the stored events.
-public struct StoredEnd: Codable, Sendable, Hashable {
-  /// Always true: tells this part from an event.
-  public var isStoredEnd = true
-  /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
-  public var seq: Int64
-
-  /// The end of what was stored.
-  public init(seq: Int64) { self.seq = seq }
-}
-
 /// `store.seen`: which relays had an event.
 public struct StoreSeen: Codable, Sendable {
   /// The event's id, 64 hexadecimal digits.

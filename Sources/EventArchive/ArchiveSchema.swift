@@ -11,6 +11,8 @@ internal import Storage
 //   expiry     when events end (NIP-40)
 //   relay      numbers for relay URLs; seen: which relay had an event, and when first
 //   vanishing  authors whose events are being removed, a slice at a time (NIP-62)
+//   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
+//   mark       named observations → the last seq their observer has dealt with
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
@@ -36,6 +38,18 @@ enum ArchiveSchema {
         seq INTEGER NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (seq, relay)) WITHOUT ROWID;
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-      """)
+      """),
+    fetches,
   ]
+
+  private static let fetches = StorageMigration(
+    version: 2,
+    """
+    CREATE TABLE fetch (
+      filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (filter, relay)) WITHOUT ROWID;
+    CREATE INDEX fetchByTime ON fetch (time);
+    CREATE TABLE mark (
+      owner TEXT NOT NULL, id TEXT NOT NULL, plan BLOB NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
+      PRIMARY KEY (owner, id)) WITHOUT ROWID;
+    """)
 }

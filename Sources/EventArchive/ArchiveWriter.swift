@@ -29,6 +29,9 @@ struct ArchiveWriter {
       case .seen(let seq, let relay, let receivedAt, let isKept):
         try noteAgain(seq, relay: relay, receivedAt: receivedAt, isKept: isKept)
         outcomes.append(.duplicate(seq: seq))
+      case .note(let note):
+        try write(note)
+        outcomes.append(.noted)
       }
     }
     return outcomes
@@ -245,7 +248,7 @@ struct ArchiveWriter {
   // MARK: Where seen
 
   /// A stored event came again. It may have been removed since somebody looked.
-  private func noteAgain(_ seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool) throws {
+  private mutating func noteAgain(_ seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool) throws {
     if isKept { try run("UPDATE event SET flags = flags | 1 WHERE seq = ?", seq) }
     guard let relay else { return }
     let statement = try session.statement(
@@ -257,6 +260,7 @@ struct ArchiveWriter {
     statement.bind(relay, at: 2)
     statement.bind(receivedAt, at: 3)
     try statement.run()
+    if session.changedRowCount > 0 { change.newSightings.insert(SeenPlace(seq: seq, relay: relay)) }
   }
 
   private func noteSeen(_ seq: Int64, relay: Int64, receivedAt: Int64) throws {

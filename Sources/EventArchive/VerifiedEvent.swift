@@ -92,6 +92,17 @@ public enum ArchiveEntry: Sendable {
   case event(VerifiedEvent)
   /// An event that is stored came again.
   case seen(seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool)
+  /// Something that is no event.
+  case note(ArchiveNote)
+
+  /// The relay it came from, if any.
+  public var relay: Int64? {
+    switch self {
+    case .event(let event): event.relay
+    case .seen(_, let relay, _, _): relay
+    case .note: nil
+    }
+  }
 }
 
 /// What a transaction has come to.
@@ -100,13 +111,18 @@ public struct ArchiveCommit: Sendable {
   public let outcomes: [StoreOutcome]
   /// Ids that were stored and are not any more.
   public let gone: [EventID]
+  /// Where events that were stored before were seen for the first time.
+  public let newSightings: Set<SeenPlace>
   /// The last seq.
   public let lastSeq: Int64
 
   /// What a transaction has come to.
-  public init(outcomes: [StoreOutcome], gone: [EventID] = [], lastSeq: Int64) {
+  public init(
+    outcomes: [StoreOutcome], gone: [EventID] = [], newSightings: Set<SeenPlace> = [], lastSeq: Int64
+  ) {
     self.outcomes = outcomes
     self.gone = gone
+    self.newSightings = newSightings
     self.lastSeq = lastSeq
   }
 }
@@ -123,4 +139,6 @@ public enum StoreOutcome: Hashable, Sendable {
   case deleted
   /// Its time was over (NIP-40).
   case expired
+  /// It was a note, and is written down.
+  case noted
 }

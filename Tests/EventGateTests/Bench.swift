@@ -13,6 +13,9 @@ struct Bench {
   private(set) var committed: [EventID] = []
   private(set) var seqs: [EventID: Int64] = [:]
   private(set) var announced: [EventID] = []
+  /// Notes, with the number of events committed before each.
+  private(set) var notes: [(note: ArchiveNote, behind: Int)] = []
+  private(set) var announcedRelays: [Int64?] = []
   private(set) var announcedSeqs: [Int64?] = []
   private(set) var answers: [UInt64: GateResult] = [:]
   private(set) var refused: [UInt64] = []
@@ -31,6 +34,19 @@ struct Bench {
       run += event
     }
     return gate.submit(run, incoming, lane, isKept: isKept)
+  }
+
+  /// Submits events with a note behind each so many of them.
+  @discardableResult
+  mutating func submit(_ events: [[UInt8]], notedEvery count: Int, _ note: ArchiveNote, _ lane: Lane) -> UInt64 {
+    var (run, incoming): ([UInt8], [IncomingEvent]) = ([], [])
+    for (index, event) in events.enumerated() {
+      let bytes = run.count..<run.count + event.count
+      incoming.append(IncomingEvent(record: incoming.count, bytes: bytes, relay: 1, receivedAt: 7))
+      run += event
+      if (index + 1) % count == 0 { incoming.append(IncomingEvent(record: incoming.count, note)) }
+    }
+    return gate.submit(run, incoming, lane)
   }
 
   /// The process ends and begins again: the archive stays.
@@ -61,6 +77,9 @@ struct Bench {
     let outcomes = batch.entries.map { entry -> StoreOutcome in
       switch entry {
       case .seen(let seq, _, _, _): return .duplicate(seq: seq)
+      case .note(let note):
+        notes.append((note, behind: committed.count))
+        return .noted
       case .event(let event):
         if let seq = seqs[event.indexed.id] { return .duplicate(seq: seq) }
         lastSeq += 1
@@ -84,6 +103,7 @@ struct Bench {
       case .announce(let event, let seq):
         announced.append(event.indexed.id)
         announcedSeqs.append(seq)
+        announcedRelays.append(event.relay)
       case .answer(let number, let result):
         #expect(answers[number] == nil, "answered twice")
         answers[number] = result

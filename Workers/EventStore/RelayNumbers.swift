@@ -19,6 +19,9 @@ struct RelayNumbers {
 
   var count: Int { numbers.count }
 
+  /// The number of a relay that has one.
+  func known(_ url: String) -> Int64? { numbers[url] }
+
   mutating func number(of url: String) -> Int64? {
     if let number = numbers[url] { return number }
     guard numbers.count < Self.maximum else { return nil }

@@ -63,7 +63,7 @@ extension Store {
     return false
   }
 
-  static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
+  nonisolated static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
     guard (1...StoreObserve.filterMaximum).contains(values.count) else {
       throw Refusal(
         .badRequest, "'filters' has \(values.count) filters; 1 to \(StoreObserve.filterMaximum) are taken",
@@ -81,32 +81,6 @@ extension Store {
       filters.append(filter)
     }
     return filters
-  }
-
-  // MARK: store.observe
-
-  func observe(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.payload.decoded(as: StoreObserve.self)
-    let filters = try Self.filters(wanted.filters)
-    guard observations.count < Observation.maximum else {
-      throw Refusal(.full, "\(observations.count) observations are under way already", outcome: .notStarted)
-    }
-    if let seq = wanted.afterSeq, seq > announcedSeq {
-      throw Refusal(
-        "unknown-seq", "'afterSeq' is \(seq), and the last event here is \(announcedSeq): it is from another database",
-        outcome: .notStarted)
-    }
-    let number = nextObservation
-    nextObservation += 1
-    let observation = Observation(request, filters, after: wanted.afterSeq, self)
-    observations[number] = observation
-    live.add(number, filters)
-    request.accept()
-    request.onCancel = { observation.cancelled() }
-    let refusal = await observation.run()
-    observations[number] = nil
-    live.remove(number)
-    throw refusal
   }
 
   // MARK: store.seen, store.status

@@ -1,0 +1,161 @@
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import Nostr
+import TestSupport
+import Testing
+
+/// Somebody who observes, and what he was sent.
+private struct Observer {
+  let peer: BusPeer
+  let id: UInt64
+
+  init(_ peer: BusPeer, _ arguments: String) throws {
+    self.peer = peer
+    id = try peer.ask("store.observe", arguments)
+  }
+
+  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored as 0.
+  func contents(_ count: Int) throws -> [Int] {
+    try peer.wait("\(count) parts") { peer.partCount(of: id) >= count }
+    peer.send(FrameHeader(type: .cancel, re: id))
+    return try peer.answer(to: id).parts.map { part in
+      guard !part.text.contains("isStoredEnd") else { return 0 }
+      let content = part.text.split(separator: "\"content\":\"").last?.prefix { $0.isNumber }
+      return try #require(content.flatMap { Int($0) })
+    }
+  }
+}
+
+private let author = SecretKey.generate()
+
+private func event(_ number: Int, kind: UInt16 = 1) -> Event {
+  UnsignedEvent(
+    pubkey: author.publicKey, createdAt: 1_700_000_000 + Int64(number), kind: kind, tags: [], content: "\(number)"
+  ).signed(by: author)
+}
+
+extension BusPeer {
+  /// Brings events as a connector would, from one relay.
+  fileprivate func bring(_ numbers: [Int], from relay: String, kind: UInt16 = 1) throws {
+    var run: [UInt8] = []
+    IngestRecord.append(.relayName, relay: 1, receivedNanoseconds: 0, Array(relay.utf8), to: &run)
+    for number in numbers {
+      IngestRecord.append(
+        .event, relay: 1, receivedNanoseconds: 1_000_000_000, event(number, kind: kind).json, to: &run)
+    }
+    let header = try request("store.import", flags: .raw)
+    try wait("credit") { hasCredit }
+    spend(run.count)
+    send(header, run)
+    #expect(try answer(to: header.id).isResponse)
+  }
+}
+
+extension ProcessTests {
+  @Suite("Observing the event store")
+  struct ObserveTests {
+    @Test("network-only sends what relays send from now on, also what was stored before, and nothing of one's own")
+    func networkOnly() throws {
+      try withRoost(.store) { roost in
+        let (peer, relay) = (try roost.client(), try roost.client())
+        try relay.bring([1, 2], from: "wss://a.example")
+        let observer = try Observer(peer, #"{"filters":[{"kinds":[1]}],"policy":"network-only"}"#)
+        try peer.wait("the end of what is stored") { peer.partCount(of: observer.id) == 1 }
+        _ = try relay.call("store.publish", String(decoding: event(3).json, as: UTF8.self))
+        try relay.bring([2, 4], from: "wss://a.example")
+        try relay.bring([2, 3, 5], from: "wss://b.example")
+        let contents = try observer.contents(5)
+        #expect(contents.first == 0 && contents.count == 5 && Set(contents) == [0, 2, 3, 4, 5])
+      }
+    }
+
+    @Test("With exclusive relays only events count that were seen there, whenever they are seen there")
+    func exclusive() throws {
+      try withRoost(.store) { roost in
+        let (peer, relay) = (try roost.client(), try roost.client())
+        try relay.bring([1, 2, 3], from: "wss://a.example")
+        try relay.bring([2, 4], from: "wss://b.example")
+        let observer = try Observer(
+          peer, #"{"filters":[{"kinds":[1],"limit":2}],"relays":["WSS://B.example/"],"exclusiveRelays":true}"#)
+        try peer.wait("what is stored") { peer.partCount(of: observer.id) == 3 }
+        try relay.bring([5], from: "wss://a.example")
+        try relay.bring([1, 6, 2], from: "wss://b.example")
+        let contents = try observer.contents(5)
+        #expect(contents.prefix(3) == [4, 2, 0] && Set(contents) == [4, 2, 0, 1, 6])
+      }
+    }
+
+    @Test("An observer under a name goes on where he acknowledged, across his own end and the store's death")
+    func named() throws {
+      try withRoost(.store) { roost in
+        let (first, relay) = (try roost.client(), try roost.client())
+        let arguments = #"{"filters":[{"kinds":[1]}],"id":"feed"}"#
+        try relay.bring([1, 2, 3], from: "wss://a.example")
+        #expect(try Observer(first, arguments).contents(4) == [3, 2, 1, 0])
+        #expect(try first.call("store.acknowledge", #"{"id":"feed","seq":3}"#).refusal?.code == .noSuchObserve)
+        let again = try Observer(first, arguments)
+        #expect(try first.call("store.acknowledge", #"{"id":"feed","seq":2}"#).isResponse)
+        #expect(try again.contents(4) == [3, 2, 1, 0])
+        try relay.bring([4], from: "wss://a.example")
+        kill(try #require(roost.worker("event-store").pid), SIGKILL)
+        try roost.awaitReady()
+        let second = try roost.client()
+        let resumed = try Observer(second, arguments)
+        try second.wait("what is stored") { second.partCount(of: resumed.id) == 3 }
+        try relay.bring([5], from: "wss://a.example")
+        #expect(try resumed.contents(4) == [3, 4, 0, 5])
+        // As afterSeq it counts as acknowledged; and the same name from the same caller replaces what goes on.
+        let old = try Observer(second, #"{"filters":[{"kinds":[1]}],"id":"feed","afterSeq":4}"#)
+        let new = try Observer(second, arguments)
+        #expect(try second.answer(to: old.id).refusal?.code == .replaced)
+        #expect(try new.contents(2) == [5, 0])
+        #expect(try Observer(second, #"{"filters":[{"kinds":[1,7]}],"id":"feed"}"#).contents(6).last == 0)
+        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":99}"#).refusal?.code == "unknown-seq")
+      }
+    }
+
+    @Test("Arguments that cannot be meant are refused with what is wrong, and near names with the name")
+    func arguments() throws {
+      try withRoost(.store) { roost in
+        let peer = try roost.client()
+        func refusal(_ arguments: String) throws -> String {
+          let refusal = try #require(try peer.call("store.observe", arguments).refusal, "\(arguments)")
+          #expect(refusal.code == .badRequest)
+          return refusal.message
+        }
+        #expect(try refusal(#"{"filters":[{}],"exclusiveRelay":true}"#).contains("did you mean 'exclusiveRelays'"))
+        #expect(try refusal(#"{"filters":[{}],"policy":"cacheOnly"}"#).contains("did you mean 'cache-only'"))
+        #expect(try refusal(#"{"filters":[{}],"exclusiveRelays":true}"#).contains("needs 'relays'"))
+        #expect(try refusal(#"{"filters":[{}],"relays":["http://x"]}"#).contains("'relays'"))
+        #expect(try refusal(#"{"filters":[{}],"maxAge":-1}"#).contains("'maxAge'"))
+        #expect(try refusal(#"{"filters":[{}],"id":""}"#).contains("'id'"))
+        #expect(try peer.call("store.fetched", #"{"filters":[{}]}"#).refusal?.code == .denied)
+      }
+    }
+
+    @Test("The topic and the list together tell what is observed, however often it is observed")
+    func telling() throws {
+      try withRoost(.store) { roost in
+        let (peer, planner) = (try roost.client(), try roost.client())
+        #expect(try planner.answer(to: try planner.ask("store.observes", type: .subscribe)).isResponse)
+        let one = try Observer(peer, #"{"filters":[{"kinds":[1]}],"maxAge":60}"#)
+        let two = try Observer(peer, #"{"filters":[{"kinds":[1,1]}],"policy":"cache-with-network"}"#)
+        try peer.wait("both") { peer.partCount(of: one.id) == 1 && peer.partCount(of: two.id) == 1 }
+        let list = try planner.call("store.observes.list")
+        let end = try JSONPayload.decode(ObserveListEnd.self, from: list.terminal.payload)
+        let entry = try JSONPayload.decode(ActiveObserve.self, from: try #require(list.parts.first).payload)
+        #expect(end.count == 1 && list.parts.count == 1)
+        #expect(entry.observers == 2 && entry.needsNetwork && entry.maxAge == 0 && entry.policy == .cacheWithNetwork)
+        peer.send(FrameHeader(type: .cancel, re: one.id))
+        peer.send(FrameHeader(type: .cancel, re: two.id))
+        try planner.wait("its end is told") { planner.topicEvents.contains { $0.text.contains(entry.key + "\"]") } }
+        let told = try planner.topicEvents.map { try JSONPayload.decode(ObserveChanges.self, from: $0.payload) }
+        #expect(told.map(\.version) == (1...Int64(told.count)).map { $0 })
+        #expect(told.allSatisfy { $0.generation == end.generation } && told.last?.removed == [entry.key])
+        #expect(told.first?.changed.map(\.key) == [entry.key])
+      }
+    }
+  }
+}
