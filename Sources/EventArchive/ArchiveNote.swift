@@ -10,6 +10,8 @@ internal import Storage
 public enum ArchiveNote: Hashable, Sendable {
   /// A relay was asked these filters and has sent what it had; `nil` for all the relays that are planned.
   case fetched(FilterKey, relay: Int64?, at: Int64)
+  /// All that a relay had for a filter, whenever it was created between these times, is here. The name is that of the filter's subject.
+  case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
   /// A named observation has got so far.
   case marked(ObserveMark)
   /// A named observation is forgotten.
@@ -17,7 +19,7 @@ public enum ArchiveNote: Hashable, Sendable {
 }
 
 extension ArchiveWriter {
-  /// Most fetch times kept; beyond it the oldest go.
+  /// Most fetch times kept, and as many filters with coverage, of each relay; beyond it the oldest go.
   static let fetchMaximum: Int64 = 100_000
   /// Most of them removed in one transaction.
   static let trimMaximum: Int64 = 1_000
@@ -25,6 +27,7 @@ extension ArchiveWriter {
   func write(_ note: ArchiveNote) throws {
     switch note {
     case .fetched(let key, let relay, let time): try fetched(key, relay: relay ?? 0, at: time)
+    case .covered(let key, let relay, let interval): try covered(key, relay: relay, interval)
     case .marked(let mark):
       let statement = try session.statement(
         "INSERT OR REPLACE INTO mark (owner, id, plan, seq, time) VALUES (?, ?, ?, ?, ?)")
@@ -54,16 +57,59 @@ extension ArchiveWriter {
     try statement.run()
   }
 
-  /// Keeps the tables of notes to their bounds, a slice at a time.
-  func trimNotes() throws {
+  private func covered(_ key: FilterKey, relay: Int64, _ interval: CoverageIntervals.Interval) throws {
+    let known = try session.statement("SELECT intervals FROM coverage WHERE filter = ? AND relay = ?")
+    known.bind(key.digest.bytes, at: 1)
+    known.bind(relay, at: 2)
+    var coverage = CoverageIntervals()
+    if try known.step() {
+      coverage = try CoverageIntervals(stored: known.bytes(0), session)
+      known.reset()
+    }
+    coverage.add(interval)
+    let statement = try session.statement(
+      "INSERT OR REPLACE INTO coverage (filter, relay, time, intervals) VALUES (?, ?, ?, ?)")
+    statement.bind(key.digest.bytes, at: 1)
+    statement.bind(relay, at: 2)
+    statement.bind(interval.checkedAt, at: 3)
+    statement.bind(coverage.bytes, at: 4)
+    try statement.run()
+  }
+
+  /// Nothing is claimed to be here any more that was created up to a second: for whoever removes events only to make room, in the
+  /// same transaction.
+  func forgetCoverage(upTo time: Int64) throws {
     let statement = try session.statement(
       """
-      DELETE FROM fetch WHERE (filter, relay) IN (
-        SELECT filter, relay FROM fetch ORDER BY time
-        LIMIT min(?2, max(0, (SELECT count(*) FROM fetch) - ?1)))
+      INSERT INTO property (name, value) VALUES ('coverage-floor', ?)
+      ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)
       """)
-    statement.bind(Self.fetchMaximum, at: 1)
-    statement.bind(Self.trimMaximum, at: 2)
+    statement.bind(time, at: 1)
     try statement.run()
+  }
+
+  /// Keeps the tables of notes to their bounds, a slice at a time.
+  func trimNotes() throws {
+    for table in ["fetch", "coverage"] {
+      let statement = try session.statement(
+        """
+        DELETE FROM \(table) WHERE (filter, relay) IN (
+          SELECT filter, relay FROM \(table) ORDER BY time
+          LIMIT min(?2, max(0, (SELECT count(*) FROM \(table)) - ?1)))
+        """)
+      statement.bind(Self.fetchMaximum, at: 1)
+      statement.bind(Self.trimMaximum, at: 2)
+      try statement.run()
+    }
+  }
+}
+
+extension CoverageIntervals {
+  /// Reads a row of `coverage`.
+  init(stored bytes: [UInt8], _ session: StorageSession) throws {
+    guard let coverage = CoverageIntervals(bytes: bytes) else {
+      throw StorageFault(.corrupt, path: session.path, "the coverage of a filter cannot be read")
+    }
+    self = coverage
   }
 }

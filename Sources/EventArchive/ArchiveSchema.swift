@@ -12,6 +12,7 @@ internal import Storage
 //   relay      numbers for relay URLs; seen: which relay had an event, and when first
 //   vanishing  authors whose events are being removed, a slice at a time (NIP-62)
 //   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
+//   coverage   a filter's subject and a relay → the times of creation of which all is here (CoverageIntervals)
 //   mark       named observations → the last seq their observer has dealt with
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
@@ -39,7 +40,7 @@ enum ArchiveSchema {
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """),
-    fetches,
+    fetches, coverage,
   ]
 
   private static let fetches = StorageMigration(
@@ -51,5 +52,14 @@ enum ArchiveSchema {
     CREATE TABLE mark (
       owner TEXT NOT NULL, id TEXT NOT NULL, plan BLOB NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
       PRIMARY KEY (owner, id)) WITHOUT ROWID;
+    """)
+
+  private static let coverage = StorageMigration(
+    version: 3,
+    """
+    CREATE TABLE coverage (
+      filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, intervals BLOB NOT NULL,
+      PRIMARY KEY (filter, relay)) WITHOUT ROWID;
+    CREATE INDEX coverageByTime ON coverage (time);
     """)
 }

@@ -95,4 +95,58 @@ extension EventArchive {
       return marks
     }
   }
+
+  /// What is known of a filter, by relay.
+  ///
+  /// - Parameters:
+  ///   - filter: the filter; its fetch times are its own, its intervals those of its subject.
+  ///   - relays: at these relays only.
+  /// - Returns: relays of which something is known, in the order of their URLs.
+  public func coverage(of filter: Filter, at relays: Set<String>?) async throws(StorageFault) -> [RelayCoverage] {
+    try await file.read { session in
+      let fetched = try session.statement(
+        "SELECT url, time FROM fetch JOIN relay ON relay.number = fetch.relay WHERE filter = ?")
+      fetched.bind(FilterKey([filter]).digest.bytes, at: 1)
+      var found: [String: RelayCoverage] = [:]
+      while try fetched.step() {
+        let url = fetched.text(0)
+        found[url] = RelayCoverage(relay: url, fetchedAt: fetched.number(1))
+      }
+      let floor = try Self.coverageFloor(session)
+      let covered = try session.statement(
+        "SELECT url, intervals FROM coverage JOIN relay ON relay.number = coverage.relay WHERE filter = ?")
+      covered.bind(FilterKey([filter.subject]).digest.bytes, at: 1)
+      while try covered.step() {
+        let url = covered.text(0)
+        var coverage = try CoverageIntervals(stored: covered.bytes(1), session)
+        if let floor { coverage.forget(upTo: floor) }
+        found[url, default: RelayCoverage(relay: url)].intervals = coverage.intervals
+      }
+      return found.values.filter { known in
+        relays?.contains(known.relay) ?? true && (known.fetchedAt != nil || !known.intervals.isEmpty)
+      }.sorted { $0.relay < $1.relay }
+    }
+  }
+
+  private static func coverageFloor(_ session: StorageSession) throws -> Int64? {
+    let statement = try session.statement("SELECT value FROM property WHERE name = 'coverage-floor'")
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  /// Nothing is claimed to be here any more that was created up to a second. Waits on this thread.
+  public func forgetCoverageNow(upTo time: Int64) throws(StorageFault) {
+    _ = try file.writeNow { session in try writer(session).forgetCoverage(upTo: time) }
+  }
+}
+
+/// What is known of a filter at a relay.
+public struct RelayCoverage: Hashable, Sendable {
+  /// The relay's URL.
+  public let relay: String
+  /// When the relay last sent all it had for the filter, seconds since 1970.
+  public var fetchedAt: Int64?
+  /// Of which times of creation all is here.
+  public var intervals: [CoverageIntervals.Interval] = []
 }

@@ -143,15 +143,9 @@ public struct ObserveTable: Sendable {
   private func described(_ entry: Entry) -> ActiveObserve {
     let observers = entry.observers.compactMap { self.observers[$0] }
     return ActiveObserve(
-      key: "\(entry.plan.key)", filters: entry.plan.filters.map(Self.value), policy: entry.plan.policy,
+      key: "\(entry.plan.key)", filters: entry.plan.filters.map { JSONValue(of: $0) }, policy: entry.plan.policy,
       relays: entry.plan.relays, exclusiveRelays: entry.plan.isExclusive, maxAge: observers.map(\.maxAge).min() ?? 0,
       needsNetwork: observers.contains(where: \.needsNetwork), observers: observers.count)
-  }
-
-  private static func value(_ filter: Filter) -> JSONValue {
-    do throws(Refusal) { return try JSONPayload.decode(JSONValue.self, from: filter.json) } catch {
-      preconditionFailure("a filter's own JSON can be read: \(error.message)")
-    }
   }
 
   // MARK: Sizes

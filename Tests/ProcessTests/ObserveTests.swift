@@ -36,20 +36,44 @@ private func event(_ number: Int, kind: UInt16 = 1) -> Event {
   ).signed(by: author)
 }
 
+/// What a relay says behind its events.
+private struct RunEnd {
+  let relay: String
+  var filter: String?
+  var times: ClosedRange<Int64>?
+}
+
+/// Events as a connector would bring them from one relay.
+private func run(_ numbers: [Int], _ end: RunEnd) -> [UInt8] {
+  var run: [UInt8] = []
+  let now = UInt64(time(nil)) * 1_000_000_000
+  IngestRecord.append(.relayName, relay: 1, receivedNanoseconds: 0, Array(end.relay.utf8), to: &run)
+  for number in numbers {
+    IngestRecord.append(.event, relay: 1, subscription: 7, receivedNanoseconds: now, event(number).json, to: &run)
+  }
+  guard let filter = end.filter else { return run }
+  IngestRecord.append(
+    .subscriptionFilter, relay: 1, subscription: 7, receivedNanoseconds: 0, Array(filter.utf8), to: &run)
+  IngestRecord.append(
+    .storedEnd, relay: 1, subscription: 7, receivedNanoseconds: now, end.times.map(IngestRecord.bytes(of:)) ?? [],
+    to: &run)
+  return run
+}
+
 extension BusPeer {
-  /// Brings events as a connector would, from one relay.
-  fileprivate func bring(_ numbers: [Int], from relay: String, kind: UInt16 = 1) throws {
-    var run: [UInt8] = []
-    IngestRecord.append(.relayName, relay: 1, receivedNanoseconds: 0, Array(relay.utf8), to: &run)
-    for number in numbers {
-      IngestRecord.append(
-        .event, relay: 1, receivedNanoseconds: 1_000_000_000, event(number, kind: kind).json, to: &run)
-    }
+  fileprivate func bring(_ numbers: [Int], from relay: String) throws { try bring(numbers, RunEnd(relay: relay)) }
+
+  fileprivate func bring(_ numbers: [Int], _ end: RunEnd) throws {
+    #expect(try answer(to: try sendRun(run(numbers, end))).isResponse)
+  }
+
+  /// Sends a run; its id.
+  fileprivate func sendRun(_ run: [UInt8]) throws -> UInt64 {
     let header = try request("store.import", flags: .raw)
     try wait("credit") { hasCredit }
     spend(run.count)
     send(header, run)
-    #expect(try answer(to: header.id).isResponse)
+    return header.id
   }
 }
 
@@ -155,6 +179,74 @@ extension ProcessTests {
         #expect(told.map(\.version) == (1...Int64(told.count)).map { $0 })
         #expect(told.allSatisfy { $0.generation == end.generation } && told.last?.removed == [entry.key])
         #expect(told.first?.changed.map(\.key) == [entry.key])
+      }
+    }
+
+    @Test("What a relay says is all it had is kept and told when it is committed, and an age is measured from it")
+    func coverage() throws {
+      try withRoost(.store) { roost in
+        let (peer, planner) = (try roost.client(), try roost.client())
+        #expect(try planner.answer(to: try planner.ask("store.covered", type: .subscribe)).isResponse)
+        let filter = #"{"kinds":[1],"since":1700000000}"#
+        let arguments =
+          #"{"filters":[\#(filter)],"relays":["wss://a.example"],"exclusiveRelays":true,"maxAge":600,"policy":"POLICY"}"#
+          .replacing("POLICY", with: "cache-with-network")
+        func needsNetwork() throws -> Bool {
+          let observer = try Observer(peer, arguments)
+          try peer.wait("the stored end") { peer.partCount(of: observer.id) >= 1 }
+          let list = try planner.call("store.observes.list")
+          _ = try observer.contents(1)
+          return try JSONPayload.decode(ActiveObserve.self, from: try #require(list.parts.first).payload).needsNetwork
+        }
+        #expect(try needsNetwork())
+        let end = RunEnd(relay: "wss://a.example", filter: filter, times: 0...1_700_000_500)
+        try peer.bring([1, 2], end)
+        #expect(try !needsNetwork())
+        let answer = try peer.call("store.coverage", #"{"filters":[{"kinds":[1]},\#(filter)]}"#)
+        let known = try answer.parts.map { try JSONPayload.decode(CoveredFilter.self, from: $0.payload) }
+        #expect(known.map(\.filter) == [0, 1] && known.map { $0.fetchedAt != nil } == [false, true])
+        #expect(known.allSatisfy { $0.relay == "wss://a.example" && $0.intervals.count == 1 })
+        #expect(known.first?.intervals.first?.since == 1_700_000_000 && known[0].intervals[0].until == 1_700_000_500)
+        try planner.wait("it is told") { planner.topicEvents.count == 1 }
+        let told = try JSONPayload.decode(CoverageAdded.self, from: planner.topicEvents[0].payload)
+        #expect(told.isStoredEnd && told.since == 1_700_000_000 && told.filter?["kinds"] == .array([.integer(1)]))
+        var bad: [UInt8] = []
+        IngestRecord.append(.storedEnd, relay: 0, receivedNanoseconds: 0, [1, 2, 3], to: &bad)
+        #expect(try peer.answer(to: try peer.sendRun(bad)).refusal?.code == .badPayload)
+        #expect(try peer.call("store.coverage", #"{"filter":[]}"#).refusal?.message.contains("'filters'") == true)
+      }
+    }
+
+    @Test("Killed while runs with ends come in, the store never claims that something is here which is not")
+    func coverageAndDeath() throws {
+      try withRoost(.store) { roost in
+        let count = 1_500
+        for round in 0..<4 {
+          let peer = try roost.client()
+          let runs = try stride(from: 0, to: count, by: 100).map { start in
+            let times = 1_700_000_000 + Int64(start)...1_700_000_099 + Int64(start)
+            let end = RunEnd(relay: "wss://a.example", filter: #"{"kinds":[1]}"#, times: times)
+            return try peer.sendRun(run(Array(start..<start + 100), end))
+          }
+          if round < 3 {
+            usleep(UInt32.random(in: 1_000...80_000))
+            kill(try #require(roost.worker("event-store").pid), SIGKILL)
+          }
+          for id in runs { _ = try peer.answer(to: id, within: 60) }
+          try roost.awaitReady()
+          let asked = try peer.call("store.coverage", #"{"filters":[{"kinds":[1]}]}"#)
+          var covered = 0
+          for part in asked.parts {
+            for interval in try JSONPayload.decode(CoveredFilter.self, from: part.payload).intervals {
+              let filter = #"{"kinds":[1],"since":\#(interval.since),"until":\#(interval.until)}"#
+              let stored = try peer.call("store.count", #"{"filters":[\#(filter)]}"#)
+              let here = try JSONPayload.decode(StoreCount.self, from: stored.terminal.payload).count
+              #expect(Int64(here) == interval.until - interval.since + 1)
+              covered += here
+            }
+          }
+          if round == 3 { #expect(covered == count) }
+        }
       }
     }
   }

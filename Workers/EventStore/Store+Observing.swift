@@ -132,16 +132,16 @@ extension Store {
     isTellingObserves = true
     EventLoopActor.task { [self] in
       while let changes = observes.takeChanges(byteMaximum: Self.changesByteMaximum) {
-        await tell(BusPayload(json: changes))
+        await tell("store.observes", BusPayload(json: changes))
       }
       isTellingObserves = false
     }
   }
 
   /// A version that was left out last would be missed by nobody; so it is tried until it goes, or the bus ends and we with it.
-  private func tell(_ changes: BusPayload) async {
+  func tell(_ topic: String, _ changes: BusPayload) async {
     while true {
-      do throws(Refusal) { return try await worker.bus.publish("store.observes", changes) } catch {
+      do throws(Refusal) { return try await worker.bus.publish(topic, changes) } catch {
         await EventLoopActor.sleep(milliseconds: Self.tellAgainMilliseconds)
       }
     }

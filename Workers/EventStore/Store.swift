@@ -56,7 +56,7 @@ final class Store {
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
-    "store.status", "store.acknowledge", "store.fetched", "store.observes.list",
+    "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage",
   ]
   /// How often it is looked for events whose time is over. They are not answered with meanwhile.
   static let sweepMilliseconds: UInt64 = 30_000
@@ -127,6 +127,7 @@ final class Store {
     worker.serve("store.acknowledge") { [unowned self] (request) throws(Refusal) in try acknowledge(request) }
     worker.serve("store.fetched") { [unowned self] (request) throws(Refusal) in try fetched(request) }
     worker.serve("store.observes.list") { [unowned self] (request) throws(Refusal) in try await listObserves(request) }
+    worker.serve("store.coverage") { [unowned self] (request) throws(Refusal) in try await coverage(request) }
     worker.serve("store.seen") { [unowned self] (request) throws(Refusal) in try await seen(request) }
     worker.serve("store.status") { [unowned self] (_) throws(Refusal) in BusPayload(json: status) }
   }
@@ -137,7 +138,7 @@ final class Store {
   // MARK: Coming in
 
   private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> BusPayload? {
-    let run = try Run(request.payload, &relays)
+    let run = try Run(request.payload, &relays, now: Self.now)
     let number = gate.submit(request.payload.bytes, run.events, lane)
     requests[number] = .run(request, run)
     pump()
@@ -280,7 +281,9 @@ final class Store {
     case .answer(let number, let result):
       guard let waiting = requests.removeValue(forKey: number) else { return }
       switch waiting {
-      case .run(let request, let run): request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
+      case .run(let request, let run):
+        let report = BusPayload(json: run.report(result, seq: archive.lastSeq))
+        if run.ends.isEmpty { request.respond(report) } else { tellEnds(of: run, then: { request.respond(report) }) }
       case .event(let request): answer(request, result)
       case .notes(let request): request.respond()
       }
