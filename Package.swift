@@ -93,7 +93,7 @@ let package = Package(
     .target(
       name: "EventGate",
       dependencies: [
-        "Cryptography", "Nostr", "Contracts", "EventArchive",
+        "Clocks", "Cryptography", "Nostr", "Contracts", "EventArchive",
         .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(

@@ -156,8 +156,35 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var waiting: [Int] = []
   /// Observations under way.
   public var observers = 0
+  /// Events of sampled relays that were taken without a look at their signatures.
+  public var unchecked: UInt64 = 0
+  /// The relays that sent most forgeries, the worst first; ``relayMaximum`` at most.
+  public var relays: [Relay] = []
   /// Why nothing can be written at present, if so.
   public var fault: String?
+
+  /// A relay that sends what no author signed.
+  public struct Relay: Codable, Sendable, Hashable {
+    /// Its URL.
+    public var relay: String
+    /// Events that are not what an author signed.
+    public var forged: UInt64
+    /// Signatures checked and found good.
+    public var valid: UInt64
+    /// Whether a sample was to do for it, and does no more.
+    public var isDistrusted: Bool
+
+    /// A relay.
+    public init(relay: String, forged: UInt64, valid: UInt64, isDistrusted: Bool) {
+      self.relay = relay
+      self.forged = forged
+      self.valid = valid
+      self.isDistrusted = isDistrusted
+    }
+  }
+
+  /// Most relays of ``relays``.
+  public static let relayMaximum = 8
 
   /// Nothing yet.
   public init() {}

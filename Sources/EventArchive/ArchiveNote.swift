@@ -14,6 +14,8 @@ public enum ArchiveNote: Hashable, Sendable {
   case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
   /// A named observation has got so far.
   case marked(ObserveMark)
+  /// A relay of which a sample was to do has brought a forgery.
+  case distrusted(relay: Int64, at: Int64)
   /// A named observation is forgotten.
   case unmarked(owner: String, id: String)
 }
@@ -37,6 +39,7 @@ extension ArchiveWriter {
       statement.bind(mark.seq, at: 4)
       statement.bind(mark.time, at: 5)
       try statement.run()
+    case .distrusted(let relay, let time): try distrust(relay, at: time)
     case .unmarked(let owner, let id):
       let statement = try session.statement("DELETE FROM mark WHERE owner = ? AND id = ?")
       statement.bind(owner, at: 1)

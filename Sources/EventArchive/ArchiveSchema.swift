@@ -14,6 +14,7 @@ internal import Storage
 //   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
 //   coverage   a filter's subject and a relay → the times of creation of which all is here (CoverageIntervals)
 //   mark       named observations → the last seq their observer has dealt with
+//   unchecked  which relay brought an event whose signature nobody has looked at; distrust: relays that brought forgeries
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
@@ -40,7 +41,7 @@ enum ArchiveSchema {
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """),
-    fetches, coverage,
+    fetches, coverage, sampling,
   ]
 
   private static let fetches = StorageMigration(
@@ -61,5 +62,12 @@ enum ArchiveSchema {
       filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, intervals BLOB NOT NULL,
       PRIMARY KEY (filter, relay)) WITHOUT ROWID;
     CREATE INDEX coverageByTime ON coverage (time);
+    """)
+
+  private static let sampling = StorageMigration(
+    version: 4,
+    """
+    CREATE TABLE unchecked (relay INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (relay, seq)) WITHOUT ROWID;
+    CREATE TABLE distrust (relay INTEGER PRIMARY KEY, time INTEGER NOT NULL);
     """)
 }

@@ -82,9 +82,10 @@ struct ArchiveWriter {
     statement.bind(seq, at: 1)
     statement.bind(event.indexed.createdAt, at: 2)
     statement.bind(Int64(event.indexed.kind), at: 3)
-    statement.bind(event.isKept ? 1 : 0, at: 4)
+    statement.bind((event.isKept ? 1 : 0) | (event.isSignatureChecked ? 0 : Self.uncheckedFlag), at: 4)
     statement.bind(event.json, at: 5)
     try statement.run()
+    if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
     change.ids[idTerm] = seq
     change.eventCount += 1
     for term in maker.terms(of: event.indexed) {

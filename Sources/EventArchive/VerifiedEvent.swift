@@ -17,6 +17,10 @@ public struct VerifiedEvent: Sendable {
   public let isVanishRequest: Bool
   /// Whether an account of ours signed it, or it waits to be published: then it is never evicted.
   public var isKept: Bool
+  /// The relay whose copy was taken without a look at its signature, being one of a sample; nil when it was looked at.
+  public private(set) var uncheckedRelay: Int64?
+  /// Whether its signature was looked at. Its id is right in any case.
+  public var isSignatureChecked: Bool { uncheckedRelay == nil }
 
   /// Verifies an event.
   ///
@@ -35,6 +39,22 @@ public struct VerifiedEvent: Sendable {
   ) throws(EventFault) {
     if let fault = verifier.fault(of: scanned, in: bytes, key: key) { throw fault }
     self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt, isKept: isKept)
+  }
+
+  /// Takes an event whose id is right, and leaves its signature to whoever checks samples.
+  ///
+  /// - Throws: why it is not valid, as far as was looked.
+  public init(
+    unchecked bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, relay: Int64,
+    receivedAt: Int64
+  ) throws(EventFault) {
+    guard scanned.signature(in: bytes) != nil else {
+      throw .badField("sig", "128 lower-case hexadecimal digits")
+    }
+    let id = verifier.identify(scanned, in: bytes)
+    guard id == scanned.id else { throw .wrongID(id) }
+    self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt)
+    uncheckedRelay = relay
   }
 
   /// Takes an event that was verified before: one that comes out of an archive of ours.

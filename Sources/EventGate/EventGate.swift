@@ -25,6 +25,8 @@ public struct EventGate: Sendable {
   public struct Counters: Sendable, Hashable {
     /// Signatures checked.
     public var verified: UInt64 = 0
+    /// Events taken without.
+    public var unchecked: UInt64 = 0
     /// Events that were known without a check.
     public var duplicates: UInt64 = 0
     /// Events refused.
@@ -33,6 +35,8 @@ public struct EventGate: Sendable {
 
   /// Counters since the start.
   public private(set) var counters = Counters()
+  /// Which signatures are checked, and what relays have shown of themselves.
+  public var trust: RelayTrust
   /// Events that wait, or are on their way, by lane.
   public private(set) var waiting = [0, 0, 0]
 
@@ -95,8 +99,11 @@ public struct EventGate: Sendable {
 
   /// A gate that has met nothing.
   ///
-  /// - Parameter recentCapacity: ids remembered at least; ephemeral ones half as many.
-  public init(recentCapacity: Int = 32_768) {
+  /// - Parameters:
+  ///   - recentCapacity: ids remembered at least; ephemeral ones half as many.
+  ///   - trust: which signatures are checked; all, unless it says otherwise.
+  public init(recentCapacity: Int = 32_768, trust: RelayTrust = RelayTrust(seed: 0)) {
+    self.trust = trust
     recent = RecentIDs(capacity: recentCapacity)
     recentEphemeral = RecentIDs(capacity: max(1, recentCapacity / 2))
   }
@@ -216,8 +223,11 @@ public struct EventGate: Sendable {
       leave(id, promoting: true)
       return
     }
+    let incoming = submission.events[item.index]
     checks.append(
-      GateJob.Check(item: number, id: id, run: submission.run, bytes: submission.events[item.index].bytes))
+      GateJob.Check(
+        item: number, id: id, run: submission.run, bytes: incoming.bytes, relay: incoming.relay,
+        checksSignature: submission.lane == .local || trust.checksNext(of: incoming.relay)))
   }
 
   // MARK: Checked
@@ -227,6 +237,7 @@ public struct EventGate: Sendable {
     precondition(findings.count == job.checks.count, "each check has a finding")
     jobCount -= 1
     for (check, finding) in zip(job.checks, findings) {
+      actions += trust.found(finding, of: check.relay).map { .report($0) }
       switch finding {
       case .known(let seq):
         counters.duplicates += 1
@@ -235,7 +246,7 @@ public struct EventGate: Sendable {
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .known(seq: seq)) }
         pending[check.id] = nil
       case .valid(let event):
-        counters.verified += 1
+        if event.isSignatureChecked { counters.verified += 1 } else { counters.unchecked += 1 }
         resolve(check.item, .valid(event))
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .valid(event)) }
         pending[check.id]?.verified = event

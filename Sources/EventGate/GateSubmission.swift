@@ -80,6 +80,8 @@ public enum GateAction: Sendable {
   case announce(VerifiedEvent, seq: Int64?)
   /// All events of a submission are dealt with, and what is stored of it is committed.
   case answer(UInt64, GateResult)
+  /// A relay has shown what it is.
+  case report(TrustReport)
   /// Nothing that waited of a submission was stored, because the archive could not be written.
   case refuse(UInt64)
 }

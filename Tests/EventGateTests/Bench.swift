@@ -19,11 +19,16 @@ struct Bench {
   private(set) var announcedSeqs: [Int64?] = []
   private(set) var answers: [UInt64: GateResult] = [:]
   private(set) var refused: [UInt64] = []
+  private(set) var reports: [TrustReport] = []
+  /// Committed without a look at the signature.
+  private(set) var unchecked: Set<EventID> = []
   private(set) var batchSizes: [Int] = []
   var lastSeq: Int64 = 0
   var now: Int64 = 1_000
 
-  init(recentCapacity: Int = 1_000) { gate = EventGate(recentCapacity: recentCapacity) }
+  init(recentCapacity: Int = 1_000, trust: RelayTrust = RelayTrust(seed: 0)) {
+    gate = EventGate(recentCapacity: recentCapacity, trust: trust)
+  }
 
   @discardableResult
   mutating func submit(_ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, isKept: Bool = false) -> UInt64 {
@@ -85,6 +90,7 @@ struct Bench {
         lastSeq += 1
         seqs[event.indexed.id] = lastSeq
         committed.append(event.indexed.id)
+        if !event.isSignatureChecked { unchecked.insert(event.indexed.id) }
         return .stored(seq: lastSeq)
       }
     }
@@ -107,6 +113,7 @@ struct Bench {
       case .answer(let number, let result):
         #expect(answers[number] == nil, "answered twice")
         answers[number] = result
+      case .report(let report): reports.append(report)
       case .refuse(let number): refused.append(number)
       }
     }
@@ -142,5 +149,12 @@ enum Made {
   /// The same id, and another text: what somebody sends who wants to hide the event.
   static func forged(_ event: Event) -> [UInt8] {
     Array(String(decoding: event.json, as: UTF8.self).replacing(event.content, with: "forged").utf8)
+  }
+
+  /// The right id, and a signature that is another event's.
+  static func missigned(_ number: Int, kind: UInt16 = 1) -> (id: EventID, json: [UInt8]) {
+    let (event, other) = (event(number, kind: kind), event(number + 1))
+    let text = String(decoding: event.json, as: UTF8.self).replacing("\(event.signature)", with: "\(other.signature)")
+    return (event.id, Array(text.utf8))
   }
 }

@@ -249,5 +249,49 @@ extension ProcessTests {
         }
       }
     }
+
+    @Test("A sampled relay that sends a forgery is found out: what it brought unchecked is checked, and it is said")
+    func sampling() throws {
+      var layout = Layout.store
+      layout.workers[0].keys["verification"] = "\"sample\""
+      layout.workers[0].keys["sample-relays"] = "[\"wss://A.example/\"]"
+      layout.workers[0].keys["sample-rate"] = "1"
+      layout.workers[0].keys["sample-floor"] = "1"
+      try withRoost(layout) { roost in
+        let peer = try roost.client()
+        try peer.bring(Array(0..<300), from: "wss://a.example")
+        try peer.bring(Array(300..<400), from: "wss://b.example")
+        func status() throws -> StoreStatus {
+          try JSONPayload.decode(StoreStatus.self, from: try peer.call("store.status").terminal.payload)
+        }
+        let before = try status()
+        #expect(before.unchecked > 200 && before.verified + before.unchecked == 400 && before.relays.isEmpty)
+        // The right id with another's signature: let through, or found out at once.
+        let real = event(500)
+        let missigned = String(decoding: real.json, as: UTF8.self)
+          .replacing("\(real.signature)", with: "\(event(501).signature)")
+        let forged = String(decoding: event(600).json, as: UTF8.self).replacing("\"600\"", with: "\"601\"")
+        for text in [missigned, forged] {
+          var run: [UInt8] = []
+          IngestRecord.append(.relayName, relay: 1, receivedNanoseconds: 0, Array("wss://a.example".utf8), to: &run)
+          IngestRecord.append(.event, relay: 1, receivedNanoseconds: 0, Array(text.utf8), to: &run)
+          #expect(try peer.answer(to: try peer.sendRun(run)).isResponse)
+        }
+        let filter = #"{"filters":[{"ids":["\#(event(500).id)"]}]}"#
+        try awaitSoon("the forgery is gone", within: 30) {
+          try peer.call("store.count", filter).text.contains(#""count":0"#)
+        }
+        #expect(try peer.call("store.count", #"{"filters":[{}]}"#).text.contains(#""count":400"#))
+        let after = try status()
+        #expect(after.relays.map(\.relay) == ["wss://a.example"] && after.relays[0].isDistrusted)
+        let logs = try peer.call("supervisor.logs", #"{"worker":"event-store"}"#)
+        #expect((logs.parts.map(\.text) + [logs.text]).joined().contains("what no author signed"))
+        // A new process has not forgotten it.
+        kill(try #require(roost.worker("event-store").pid), SIGKILL)
+        try roost.awaitReady()
+        try peer.bring(Array(700..<720), from: "wss://a.example")
+        #expect(try status().verified == 20 && status().relays.first?.isDistrusted == true)
+      }
+    }
   }
 }

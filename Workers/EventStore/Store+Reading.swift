@@ -112,6 +112,13 @@ extension Store {
     status.transactions = transactionCount
     status.waiting = gate.waiting
     status.observers = observations.count
+    status.unchecked = gate.counters.unchecked
+    status.relays = gate.trust.worst(StoreStatus.relayMaximum).compactMap { conduct in
+      relays.url(of: conduct.relay).map {
+        StoreStatus.Relay(
+          relay: $0, forged: conduct.forged, valid: conduct.valid, isDistrusted: conduct.isDistrusted)
+      }
+    }
     status.fault = fault?.description
     return status
   }

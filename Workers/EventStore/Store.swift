@@ -40,11 +40,15 @@ final class Store {
   var sightingWatcherCount = 0
   /// All up to this seq has been announced.
   private(set) var announcedSeq: Int64
-  private(set) var gate = EventGate()
+  var gate: EventGate
   private(set) var fault: StorageFault?
   private(set) var transactionCount: UInt64 = 0
 
-  private(set) var relays: RelayNumbers
+  var relays: RelayNumbers
+  /// Relays found out whose distrust is not yet written down.
+  var unwrittenDistrust: Set<Int64> = []
+  /// Whether something of theirs may wait to be checked.
+  var isRecheckDue = true
   private var requests: [UInt64: Waiting] = [:]
   private let keys = ParsedKeyCache()
   private var faultedAt = EventLoop.process.now
@@ -71,10 +75,13 @@ final class Store {
     case run(BusRequest, Run)
     case event(BusRequest)
     case notes(BusRequest)
+    /// That a relay is distrusted is written down.
+    case distrust(Int64)
 
-    var request: BusRequest {
+    var request: BusRequest? {
       switch self {
       case .run(let request, _), .event(let request), .notes(let request): request
+      case .distrust: nil
       }
     }
   }
@@ -89,12 +96,15 @@ final class Store {
         path: directory + "/events.db", settings: settings, now: Self.now)
       relays = RelayNumbers(try archive.relaysNow())
       marks = ObserveMarks(try archive.marksNow())
+      gate = EventGate(
+        trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()))
     } catch {
       Self.leaveIfWaitingHelps(error, worker)
       throw Refusal(.failed, error.description)
     }
     announcedSeq = archive.lastSeq
     if let rescue { report(rescue) }
+    try readSettings()
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
     scheduleSweep()
@@ -160,8 +170,15 @@ final class Store {
     pump()
   }
 
+  /// Writes down that a relay is distrusted; what it brought is checked from then on.
+  func writeDistrust(of relay: Int64) {
+    let note = IncomingEvent(record: 0, .distrusted(relay: relay, at: Self.now))
+    requests[gate.submit([], [note], .local)] = .distrust(relay)
+    pump()
+  }
+
   /// Starts what can be started, and answers what can be answered.
-  private func pump() {
+  func pump() {
     while let job = gate.nextJob() { check(job) }
     if !isWriting { write() }
     for action in gate.takeActions() { perform(action) }
@@ -185,7 +202,7 @@ final class Store {
   // MARK: Writing
 
   private func write() {
-    let hasChores = isSweepDue || archive.hasSegmentWork
+    let hasChores = isSweepDue || isRecheckDue || archive.hasSegmentWork
     if isChoreNext, hasChores, !retryTimer.isSet { return doChore() }
     guard let batch = gate.nextBatch(now: Self.now) else {
       if hasChores, !retryTimer.isSet { doChore() }
@@ -224,6 +241,9 @@ final class Store {
           let commit = try await archive.sweep(now: Self.now)
           gate.removed(commit.gone)
           isSweepDue = !commit.gone.isEmpty
+        } else if isRecheckDue {
+          isRecheckDue = false
+          rechecked(try await archive.recheck())
         } else {
           try await archive.writeSegmentSlice()
         }
@@ -240,6 +260,9 @@ final class Store {
   private func scheduleSweep() {
     sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
       isSweepDue = true
+      isRecheckDue = true
+      for relay in unwrittenDistrust { writeDistrust(of: relay) }
+      unwrittenDistrust = []
       scheduleSweep()
       pump()
     }
@@ -286,10 +309,15 @@ final class Store {
         if run.ends.isEmpty { request.respond(report) } else { tellEnds(of: run, then: { request.respond(report) }) }
       case .event(let request): answer(request, result)
       case .notes(let request): request.respond()
+      case .distrust:
+        isRecheckDue = true
+        if !isWriting { write() }
       }
     case .refuse(let number):
       guard let waiting = requests.removeValue(forKey: number), let fault else { return }
-      waiting.request.refuse(refusal(fault))
+      if case .distrust(let relay) = waiting { unwrittenDistrust.insert(relay) }
+      waiting.request?.refuse(refusal(fault))
+    case .report(let report): tell(report)
     }
   }
 
