@@ -58,7 +58,11 @@ public struct CoveredFilter: Codable, Sendable, Hashable {
 }
 
 /// An event of the topic `store.covered`: an end that a relay has sent, told when all before it is committed.
+///
+/// It is a hint: while subscribers do not keep up, the oldest are left out, and all that they say can be asked for.
 public struct CoverageAdded: Codable, Sendable, Hashable {
+  /// One more than the event before, from 1 in each life of the store; when some are missing here, ask `store.coverage`.
+  public var number: Int64
   /// The relay's URL.
   public var relay: String
   /// The filter; absent when it is too long to be repeated.
@@ -76,8 +80,10 @@ public struct CoverageAdded: Codable, Sendable, Hashable {
 
   /// An end.
   public init(
-    relay: String, filter: JSONValue?, key: String, isStoredEnd: Bool, since: Int64?, until: Int64?, at: Int64
+    number: Int64 = 0, relay: String, filter: JSONValue?, key: String, isStoredEnd: Bool, since: Int64?, until: Int64?,
+    at: Int64
   ) {
+    self.number = number
     self.relay = relay
     self.filter = filter
     self.key = key

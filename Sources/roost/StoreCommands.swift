@@ -65,9 +65,36 @@ struct Observe: LoopCommand {
   var filters: [String] = []
   @Option(help: ArgumentHelp("Only events behind this one.", valueName: "seq"))
   var after: Int64?
+  @Option(
+    help: ArgumentHelp(
+      "Where events come from: \(ObservePolicy.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "policy")
+  )
+  var policy: String?
+  @Option(help: ArgumentHelp("Ask no relay if these filters were fetched no longer ago.", valueName: "seconds"))
+  var maxAge: Int64?
+  @Option(name: .customLong("relay"), help: ArgumentHelp("A further relay to ask; may be repeated.", valueName: "url"))
+  var relays: [String] = []
+  @Flag(help: "Ask only these relays, and show only what was seen there.")
+  var onlyTheseRelays = false
   @OptionGroup var general: GeneralOptions
 
-  func validate() throws { try FilterArguments.validate(filters) }
+  func validate() throws {
+    try FilterArguments.validate(filters)
+    if let policy, ObservePolicy(rawValue: policy) == nil {
+      let words = ObservePolicy.allCases.map(\.rawValue)
+      throw ValidationError(
+        "'\(policy)' is no policy; there are \(words.joined(separator: ", "))\(NearestName.hint(policy, among: words))")
+    }
+  }
+
+  private func arguments(_ filters: [JSONValue], after seq: Int64?) -> StoreObserve {
+    var arguments = StoreObserve(filters: filters, afterSeq: seq)
+    arguments.policy = policy.flatMap(ObservePolicy.init(rawValue:))
+    arguments.maxAge = maxAge
+    arguments.relays = relays.isEmpty ? nil : relays
+    arguments.exclusiveRelays = onlyTheseRelays ? true : nil
+    return arguments
+  }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let filters = try FilterArguments.read(filters)
@@ -78,7 +105,7 @@ struct Observe: LoopCommand {
     while true {
       do throws(Refusal) {
         let answer = try await session.client.stream(
-          "store.observe", json: StoreObserve(filters: filters, afterSeq: place.resumeSeq))
+          "store.observe", json: arguments(filters, after: place.resumeSeq))
         while let part = try await answer.next() {
           place.received(part.bytes)
           await print(part.bytes, session)

@@ -1,12 +1,12 @@
 import Bus
 import Contracts
+import DequeModule
 import EventArchive
 import EventLoop
 import Frames
 import Nostr
 import Observing
 import Storage
-import WorkerKit
 
 extension Store {
   // MARK: store.coverage
@@ -44,18 +44,41 @@ extension Store {
 
   // MARK: store.covered
 
-  /// Tells of the ends that were committed, and only then answers: so no more waits to be told than is on its way in.
-  func tellEnds(of run: Run, then answer: @escaping @EventLoopActor () -> Void) {
+  /// Tells of the ends that were committed. Whoever brought them does not wait for that: relays are read whether or not the
+  /// planner is there.
+  func tellEnds(of run: Run) {
+    for (filter, added) in run.ends { endsToTell.append(filter, added) }
+    guard !endsToTell.isTelling, !run.ends.isEmpty else { return }
+    endsToTell.isTelling = true
     EventLoopActor.task { [self] in
-      for (filter, added) in run.ends {
-        var added = added
-        if filter.json.count <= Self.repeatedFilterByteMaximum { added.filter = JSONValue(of: filter) }
-        await tell("store.covered", BusPayload(json: added))
-      }
-      answer()
+      while let added = endsToTell.next() { await tell("store.covered", BusPayload(json: added)) }
+      endsToTell.isTelling = false
     }
   }
+}
 
+/// Ends that wait to be told, numbered, and bounded: the oldest is left out when there is one too many.
+struct EndsToTell {
+  var isTelling = false
+  private var waiting = Deque<(filter: Filter, added: CoverageAdded)>()
+  private var lastNumber: Int64 = 0
+
+  static let maximum = 1_024
   /// A longer filter is told by its name alone, so that it fits into any frame.
-  private static let repeatedFilterByteMaximum = 32 << 10
+  static let repeatedFilterByteMaximum = 32 << 10
+
+  mutating func append(_ filter: Filter, _ added: CoverageAdded) {
+    lastNumber += 1
+    var added = added
+    added.number = lastNumber
+    if waiting.count == Self.maximum { waiting.removeFirst() }
+    waiting.append((filter, added))
+  }
+
+  mutating func next() -> CoverageAdded? {
+    guard let (filter, added) = waiting.popFirst() else { return nil }
+    var told = added
+    if filter.json.count <= Self.repeatedFilterByteMaximum { told.filter = JSONValue(of: filter) }
+    return told
+  }
 }

@@ -138,10 +138,13 @@ extension Store {
     }
   }
 
-  /// A version that was left out last would be missed by nobody; so it is tried until it goes, or the bus ends and we with it.
-  func tell(_ topic: String, _ changes: BusPayload) async {
+  /// Tells one message, and waits until every worker that has subscribed has acknowledged it: so a slow one holds the credit of one
+  /// message, and not all that answers to others need. A version that is left out last would be missed by nobody, so while there is
+  /// no room for it it is tried again; who refuses it sees the gap.
+  func tell(_ topic: String, _ message: BusPayload) async {
     while true {
-      do throws(Refusal) { return try await worker.bus.publish(topic, changes) } catch {
+      do throws(Refusal) { return try await worker.bus.publish(topic, message, needsAck: true) } catch {
+        guard error.code == .full else { return }
         await EventLoopActor.sleep(milliseconds: Self.tellAgainMilliseconds)
       }
     }

@@ -34,6 +34,7 @@ final class Store {
   /// What is observed, for the planner.
   var observes = ObserveTable(generation: Int64(UInt64.random(in: 1..<1 << 53)))
   var isTellingObserves = false
+  var endsToTell = EndsToTell()
   var marks: ObserveMarks
   private(set) var sightings = SightingLog()
   /// Observations that read them; while there are none, none are written down.
@@ -305,8 +306,8 @@ final class Store {
       guard let waiting = requests.removeValue(forKey: number) else { return }
       switch waiting {
       case .run(let request, let run):
-        let report = BusPayload(json: run.report(result, seq: archive.lastSeq))
-        if run.ends.isEmpty { request.respond(report) } else { tellEnds(of: run, then: { request.respond(report) }) }
+        request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
+        tellEnds(of: run)
       case .event(let request): answer(request, result)
       case .notes(let request): request.respond()
       case .distrust:
