@@ -14,7 +14,8 @@ internal import Storage
 //   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
 //   coverage   a filter's subject and a relay → the times of creation of which all is here (CoverageIntervals)
 //   mark       named observations → the last seq their observer has dealt with
-//   unchecked  which relay brought an event whose signature nobody has looked at; distrust: relays that brought forgeries
+//   unchecked  events whose signatures nobody has looked at → the relay that brought them
+//   distrust   relays that brought forgeries while they were sampled
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
@@ -45,7 +46,7 @@ enum ArchiveSchema {
   ]
 
   private static let fetches = StorageMigration(
-    version: 2,
+    version: 4,
     """
     CREATE TABLE fetch (
       filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (filter, relay)) WITHOUT ROWID;
@@ -56,7 +57,7 @@ enum ArchiveSchema {
     """)
 
   private static let coverage = StorageMigration(
-    version: 3,
+    version: 5,
     """
     CREATE TABLE coverage (
       filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, intervals BLOB NOT NULL,
@@ -65,9 +66,10 @@ enum ArchiveSchema {
     """)
 
   private static let sampling = StorageMigration(
-    version: 4,
+    version: 6,
     """
-    CREATE TABLE unchecked (relay INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (relay, seq)) WITHOUT ROWID;
+    CREATE TABLE unchecked (seq INTEGER PRIMARY KEY, relay INTEGER NOT NULL);
+    CREATE INDEX uncheckedByRelay ON unchecked (relay);
     CREATE TABLE distrust (relay INTEGER PRIMARY KEY, time INTEGER NOT NULL);
     """)
 }

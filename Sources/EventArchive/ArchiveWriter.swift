@@ -82,7 +82,7 @@ struct ArchiveWriter {
     statement.bind(seq, at: 1)
     statement.bind(event.indexed.createdAt, at: 2)
     statement.bind(Int64(event.indexed.kind), at: 3)
-    statement.bind((event.isKept ? 1 : 0) | (event.isSignatureChecked ? 0 : Self.uncheckedFlag), at: 4)
+    statement.bind(event.isKept ? 1 : 0, at: 4)
     statement.bind(event.json, at: 5)
     try statement.run()
     if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
@@ -168,6 +168,7 @@ struct ArchiveWriter {
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
+    try run("DELETE FROM unchecked WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
   }
 

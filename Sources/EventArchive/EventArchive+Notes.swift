@@ -43,7 +43,9 @@ extension EventArchive {
 
   /// Of some events those that came from a relay.
   ///
-  /// - Parameter relays: one of these; nil: any.
+  /// - Parameters:
+  ///   - seqs: the events.
+  ///   - relays: one of these; nil: any.
   public func seen(_ seqs: [Int64], at relays: Set<Int64>?) async throws(StorageFault) -> Set<Int64> {
     guard !seqs.isEmpty, relays?.isEmpty != true else { return [] }
     return try await file.read { session in

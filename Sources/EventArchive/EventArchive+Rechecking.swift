@@ -56,12 +56,9 @@ extension EventArchive {
 }
 
 extension ArchiveWriter {
-  /// The signature was not looked at: in `event.flags`.
-  static let uncheckedFlag: Int64 = 2
-
   /// Remembers who brought an event unchecked.
   func noteUnchecked(_ seq: Int64, relay: Int64) throws {
-    try run("INSERT OR IGNORE INTO unchecked (relay, seq) VALUES (?, ?)", relay, seq)
+    try run("INSERT OR REPLACE INTO unchecked (seq, relay) VALUES (?, ?)", seq, relay)
   }
 
   /// A relay has brought a forgery.
@@ -72,23 +69,18 @@ extension ArchiveWriter {
   /// Checks events that distrusted relays have brought. Returns how many were good, and how many were looked at.
   mutating func recheck(limit: Int) throws -> (soundCount: Int, count: Int) {
     let statement = try session.statement(
-      "SELECT unchecked.relay, seq FROM distrust JOIN unchecked ON unchecked.relay = distrust.relay LIMIT ?")
+      "SELECT seq FROM distrust JOIN unchecked ON unchecked.relay = distrust.relay LIMIT ?")
     statement.bind(Int64(limit), at: 1)
-    var rows: [(relay: Int64, seq: Int64)] = []
-    while try statement.step() { rows.append((statement.number(0), statement.number(1))) }
+    var seqs: [Int64] = []
+    while try statement.step() { seqs.append(statement.number(0)) }
     let verifier = EventVerifier()
     var soundCount = 0
-    for row in rows {
-      try run("DELETE FROM unchecked WHERE relay = ? AND seq = ?", row.relay, row.seq)
-      guard let event = try stored(row.seq) else { continue }
-      if try isSound(row.seq, verifier) {
-        try run("UPDATE event SET flags = flags & ~2 WHERE seq = ?", row.seq)
-        soundCount += 1
-      } else {
-        try remove(row.seq, event)
-      }
+    for seq in seqs {
+      try run("DELETE FROM unchecked WHERE seq = ?", seq)
+      guard let event = try stored(seq) else { continue }
+      if try isSound(seq, verifier) { soundCount += 1 } else { try remove(seq, event) }
     }
-    return (soundCount, rows.count)
+    return (soundCount, seqs.count)
   }
 
   private func isSound(_ seq: Int64, _ verifier: EventVerifier) throws -> Bool {
