@@ -293,5 +293,55 @@ extension ProcessTests {
         #expect(try status().verified == 20 && status().relays.first?.isDistrusted == true)
       }
     }
+
+    /// Somebody in the planner's place, by hand.
+    private func planner(_ roost: RunningRoost, _ client: BusPeer) throws -> BusPeer {
+      let answer = try client.call("supervisor.attach", #"{"role":"outbox-planner","name":"planner"}"#)
+      var hello = Hello(name: "planner", role: "outbox-planner")
+      hello.token = try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload).token
+      let planner = try BusPeer(socket: roost.socket, hello: hello)
+      planner.send(FrameHeader(type: .ready))
+      #expect(try planner.answer(to: try planner.ask("store.observes", type: .subscribe)).isResponse)
+      return planner
+    }
+
+    private func acknowledge(_ frame: BusPeer.Frame, _ peer: BusPeer) {
+      peer.send(
+        FrameHeader(
+          type: .ack, destination: frame.header.source, re: frame.header.id, attempt: frame.header.attempt,
+          method: frame.header.method))
+    }
+
+    @Test("A planner gets one message after the other, and what it says was fetched lets others do without the network")
+    func planning() throws {
+      try withRoost(.store) { roost in
+        let client = try roost.client()
+        let planner = try planner(roost, client)
+        let arguments = #"{"filters":[{"kinds":[1]}],"maxAge":600}"#
+        let first = try Observer(client, arguments)
+        try planner.wait("the first message") { planner.topicEvents.count == 1 }
+        #expect(planner.topicEvents[0].header.flags.contains(.needsAck))
+        let others = try (2...5).map { try Observer(client, #"{"filters":[{"kinds":[\#($0)]}]}"#) }
+        for other in others { try client.wait("its stored end") { client.partCount(of: other.id) == 1 } }
+        _ = try planner.call("store.observes.list")
+        #expect(planner.topicEvents.count == 1, "nothing comes before it has acknowledged")
+        acknowledge(planner.topicEvents[0], planner)
+        try planner.wait("the second message") { planner.topicEvents.count == 2 }
+        let told = try planner.topicEvents.map { try JSONPayload.decode(ObserveChanges.self, from: $0.payload) }
+        #expect(told.map(\.version) == [1, 2] && told[0].changed.map(\.needsNetwork) == [true])
+        #expect(told[1].changed.count == 4)
+        acknowledge(planner.topicEvents[1], planner)
+        #expect(try first.contents(1) == [0])
+        #expect(try planner.call("store.fetched", #"{"filters":[{"kinds":[1,1]}]}"#).isResponse)
+        let pid = try #require(roost.worker("event-store").pid)
+        kill(pid, SIGKILL)
+        try roost.awaitWorker("event-store", "runs again", within: 30, client) { $0.state == "ready" && $0.pid != pid }
+        let again = try Observer(client, arguments)
+        try client.wait("its stored end") { client.partCount(of: again.id) == 1 }
+        let list = try planner.call("store.observes.list")
+        let entries = try list.parts.map { try JSONPayload.decode(ActiveObserve.self, from: $0.payload) }
+        #expect(entries.first { $0.key == told[0].changed[0].key }?.needsNetwork == false)
+      }
+    }
   }
 }
