@@ -75,6 +75,8 @@ let package = Package(
     .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
+      name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
+    .target(
       name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
 
@@ -90,12 +92,13 @@ let package = Package(
     .target(
       name: "EventArchive",
       dependencies: [
-        "Cryptography", "Nostr", "EventIndex", "Storage", .product(name: "HeapModule", package: "swift-collections"),
+        "Cryptography", "Nostr", "EventIndex", "Observing", "Storage",
+        .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
       name: "EventGate",
       dependencies: [
-        "Cryptography", "Nostr", "Contracts", "EventArchive",
+        "Clocks", "Cryptography", "Nostr", "Contracts", "EventArchive",
         .product(name: "DequeModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
@@ -156,7 +159,8 @@ let package = Package(
       name: "event-store",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "EventIndex",
-        "Storage", "EventArchive", "EventGate", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "Observing", "Storage", "EventArchive", "EventGate", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/EventStore", swiftSettings: strict),
@@ -239,8 +243,12 @@ let package = Package(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "ObservingTests",
+      dependencies: ["Clocks", "Contracts", "Cryptography", "Nostr", "Observing", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "EventArchiveTests",
-      dependencies: ["Clocks", "EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
+      dependencies: ["Clocks", "EventArchive", "Cryptography", "Nostr", "Observing", "Storage", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "EventGateTests",

@@ -94,6 +94,12 @@ enum Schema {
         "connect-timeout", entry: "connectTimeoutMilliseconds", standard: 10_000,
         .milliseconds(.milliseconds(100) ... .seconds(600))),
     ],
+    "event-store": [
+      Setting("verification", entry: "verification", standard: VerificationMode.always, .choice(VerificationMode.self)),
+      Setting("sample-relays", entry: "sampleRelays", standard: [], .list(of: .relay, "relay URLs")),
+      Setting("sample-rate", entry: "sampleRate", standard: 100, .integer(1...100)),
+      Setting("sample-floor", entry: "sampleFloor", standard: 10, .integer(1...100)),
+    ],
     "signer": [
       Setting("sign-kinds", entry: "signKinds", standard: [], .list(of: .text("a rule"), "rules, \"role:kind\""))
     ],

@@ -72,6 +72,17 @@ extension Bool: SettingsEntry {
   var configurationValue: ConfigurationValue { .boolean(self) }
 }
 
+/// Which signatures the event-store checks.
+enum VerificationMode: String, CaseIterable, SettingsEntry {
+  case always, sample
+
+  init?(configurationValue: ConfigurationValue) {
+    guard case .string(let word) = configurationValue else { return nil }
+    self.init(rawValue: word)
+  }
+  var configurationValue: ConfigurationValue { .string(rawValue) }
+}
+
 extension Int: SettingsEntry {
   init?(configurationValue: ConfigurationValue) {
     guard case .integer(let value) = configurationValue else { return nil }

@@ -290,6 +290,13 @@ extension AccessTable {
     AccessEntry(325, "store.observe", servedBy: .eventStore, callers: readers),
     AccessEntry(326, "store.seen", servedBy: .eventStore, callers: readers),
     AccessEntry(327, "store.status", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+    AccessEntry(328, "store.acknowledge", servedBy: .eventStore, callers: readers),
+    AccessEntry(329, "store.fetched", servedBy: .eventStore, callers: [.outboxPlanner]),
+    AccessEntry(330, "store.observes.list", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+    AccessEntry(331, "store.coverage", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+    AccessEntry(352, "store.observes", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+    AccessEntry(353, "store.covered", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+
     AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
     AccessEntry(641, "signer.authenticate", servedBy: .signer, callers: [.relayConnector]),
     AccessEntry(642, "signer.nip04.encrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),

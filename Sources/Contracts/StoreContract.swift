@@ -101,45 +101,6 @@ public struct StoreCount: Codable, Sendable, Hashable {
   public init(count: Int) { self.count = count }
 }
 
-/// `store.observe`: what is stored, and then what comes, until the caller cancels.
-///
-/// Parts are `{"seq":n,"event":{…}}`, and once, when all that was stored has been sent, ``StoredEnd``. Without `afterSeq` stored
-/// events come as `store.query` gives them; with it those committed after that seq, in that order, so that whoever lost
-/// the connection goes on where he was. Live events come in the order of their seq. Ephemeral ones have no `seq`, and are
-/// the only ones that a caller who does not keep up will miss.
-public struct StoreObserve: MethodArguments {
-  /// How it is asked.
-  public static let example = #"{"filters":[{"kinds":[1]}],"afterSeq":0}"#
-
-  /// NIP-01 filters; at most ``filterMaximum``.
-  public var filters: [JSONValue]
-  /// The last seq that the caller has.
-  public var afterSeq: Int64?
-
-  /// Most filters of one request.
-  public static let filterMaximum = 64
-
-  /// What to observe.
-  public init(filters: [JSONValue], afterSeq: Int64? = nil) {
-    self.filters = filters
-    self.afterSeq = afterSeq
-  }
-
-  /// A seq below 0.
-  public var objection: String? { negative("afterSeq", afterSeq) }
-}
-
-/// The part of a `store.observe` answer behind the stored events.
-public struct StoredEnd: Codable, Sendable, Hashable {
-  /// Always true: tells this part from an event.
-  public var isStoredEnd = true
-  /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
-  public var seq: Int64
-
-  /// The end of what was stored.
-  public init(seq: Int64) { self.seq = seq }
-}
-
 /// `store.seen`: which relays had an event.
 public struct StoreSeen: MethodArguments {
   /// How it is asked.
@@ -204,8 +165,35 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var waiting: [Int] = []
   /// Observations under way.
   public var observers = 0
+  /// Events of sampled relays that were taken without a look at their signatures.
+  public var unchecked: UInt64 = 0
+  /// The relays that sent most forgeries, the worst first; ``relayMaximum`` at most.
+  public var relays: [Relay] = []
   /// Why nothing can be written at present, if so.
   public var fault: String?
+
+  /// A relay that sends what no author signed.
+  public struct Relay: Codable, Sendable, Hashable {
+    /// Its URL.
+    public var relay: String
+    /// Events that are not what an author signed.
+    public var forged: UInt64
+    /// Signatures checked and found good.
+    public var valid: UInt64
+    /// Whether a sample was to do for it, and does no more.
+    public var isDistrusted: Bool
+
+    /// A relay.
+    public init(relay: String, forged: UInt64, valid: UInt64, isDistrusted: Bool) {
+      self.relay = relay
+      self.forged = forged
+      self.valid = valid
+      self.isDistrusted = isDistrusted
+    }
+  }
+
+  /// Most relays of ``relays``.
+  public static let relayMaximum = 8
 
   /// Nothing yet.
   public init() {}

@@ -64,4 +64,6 @@ struct ArchiveChange: Sendable {
   var eventCount: Int64 = 0
   /// Ids of what was removed: nobody may go on taking them for stored.
   var gone: [EventID] = []
+  /// Where events that were stored before were seen for the first time.
+  var newSightings: Set<SeenPlace> = []
 }

@@ -11,6 +11,11 @@ internal import Storage
 //   expiry     when events end (NIP-40)
 //   relay      numbers for relay URLs; seen: which relay had an event, and when first
 //   vanishing  authors whose events are being removed, a slice at a time (NIP-62)
+//   fetch      filters (by FilterKey) → when they were fetched, of one relay or (0) of all that were planned
+//   coverage   a filter's subject and a relay → the times of creation of which all is here (CoverageIntervals)
+//   mark       named observations → the last seq their observer has dealt with
+//   unchecked  events whose signatures nobody has looked at → the relay that brought them
+//   distrust   relays that brought forgeries while they were sampled
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
@@ -36,6 +41,35 @@ enum ArchiveSchema {
         seq INTEGER NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (seq, relay)) WITHOUT ROWID;
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-      """)
+      """),
+    fetches, coverage, sampling,
   ]
+
+  private static let fetches = StorageMigration(
+    version: 4,
+    """
+    CREATE TABLE fetch (
+      filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (filter, relay)) WITHOUT ROWID;
+    CREATE INDEX fetchByTime ON fetch (time);
+    CREATE TABLE mark (
+      owner TEXT NOT NULL, id TEXT NOT NULL, plan BLOB NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL,
+      PRIMARY KEY (owner, id)) WITHOUT ROWID;
+    """)
+
+  private static let coverage = StorageMigration(
+    version: 5,
+    """
+    CREATE TABLE coverage (
+      filter BLOB NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, intervals BLOB NOT NULL,
+      PRIMARY KEY (filter, relay)) WITHOUT ROWID;
+    CREATE INDEX coverageByTime ON coverage (time);
+    """)
+
+  private static let sampling = StorageMigration(
+    version: 6,
+    """
+    CREATE TABLE unchecked (seq INTEGER PRIMARY KEY, relay INTEGER NOT NULL);
+    CREATE INDEX uncheckedByRelay ON unchecked (relay);
+    CREATE TABLE distrust (relay INTEGER PRIMARY KEY, time INTEGER NOT NULL);
+    """)
 }

@@ -29,6 +29,9 @@ struct ArchiveWriter {
       case .seen(let seq, let relay, let receivedAt, let isKept):
         try noteAgain(seq, relay: relay, receivedAt: receivedAt, isKept: isKept)
         outcomes.append(.duplicate(seq: seq))
+      case .note(let note):
+        try write(note)
+        outcomes.append(.noted)
       }
     }
     return outcomes
@@ -82,6 +85,7 @@ struct ArchiveWriter {
     statement.bind(event.isKept ? 1 : 0, at: 4)
     statement.bind(event.json, at: 5)
     try statement.run()
+    if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
     change.ids[idTerm] = seq
     change.eventCount += 1
     for term in maker.terms(of: event.indexed) {
@@ -164,6 +168,7 @@ struct ArchiveWriter {
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
+    try run("DELETE FROM unchecked WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
   }
 
@@ -245,7 +250,7 @@ struct ArchiveWriter {
   // MARK: Where seen
 
   /// A stored event came again. It may have been removed since somebody looked.
-  private func noteAgain(_ seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool) throws {
+  private mutating func noteAgain(_ seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool) throws {
     if isKept { try run("UPDATE event SET flags = flags | 1 WHERE seq = ?", seq) }
     guard let relay else { return }
     let statement = try session.statement(
@@ -257,6 +262,7 @@ struct ArchiveWriter {
     statement.bind(relay, at: 2)
     statement.bind(receivedAt, at: 3)
     try statement.run()
+    if session.changedRowCount > 0 { change.newSightings.insert(SeenPlace(seq: seq, relay: relay)) }
   }
 
   private func noteSeen(_ seq: Int64, relay: Int64, receivedAt: Int64) throws {

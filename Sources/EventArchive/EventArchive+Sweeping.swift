@@ -26,6 +26,7 @@ extension EventArchive {
     var writer = writer(session)
     let room = try Self.sweepEventCount - writer.removeExpired(limit: Self.sweepEventCount, now: now)
     if room > 0 { try writer.removeVanished(limit: room, memory: memory, now: now) }
+    try writer.trimNotes()
     try writer.finish()
     return Written(outcomes: [], change: writer.change)
   }

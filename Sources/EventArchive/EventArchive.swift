@@ -89,7 +89,10 @@ public final class EventArchive: Sendable {
     let outcomes: [StoreOutcome]
     let change: ArchiveChange
 
-    var commit: ArchiveCommit { ArchiveCommit(outcomes: outcomes, gone: change.gone, lastSeq: change.lastSeq) }
+    var commit: ArchiveCommit {
+      ArchiveCommit(
+        outcomes: outcomes, gone: change.gone, newSightings: change.newSightings, lastSeq: change.lastSeq)
+    }
   }
 
   func writer(_ session: StorageSession) -> ArchiveWriter {

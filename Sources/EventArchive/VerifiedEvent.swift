@@ -17,6 +17,10 @@ public struct VerifiedEvent: Sendable {
   public let isVanishRequest: Bool
   /// Whether an account of ours signed it, or it waits to be published: then it is never evicted.
   public var isKept: Bool
+  /// The relay whose copy was taken without a look at its signature, being one of a sample; nil when it was looked at.
+  public private(set) var uncheckedRelay: Int64?
+  /// Whether its signature was looked at. Its id is right in any case.
+  public var isSignatureChecked: Bool { uncheckedRelay == nil }
 
   /// Verifies an event.
   ///
@@ -35,6 +39,22 @@ public struct VerifiedEvent: Sendable {
   ) throws(EventFault) {
     if let fault = verifier.fault(of: scanned, in: bytes, key: key) { throw fault }
     self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt, isKept: isKept)
+  }
+
+  /// Takes an event whose id is right, and leaves its signature to whoever checks samples.
+  ///
+  /// - Throws: why it is not valid, as far as was looked.
+  public init(
+    unchecked bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, relay: Int64,
+    receivedAt: Int64
+  ) throws(EventFault) {
+    guard scanned.signature(in: bytes) != nil else {
+      throw .badField("sig", "128 lower-case hexadecimal digits")
+    }
+    let id = verifier.identify(scanned, in: bytes)
+    guard id == scanned.id else { throw .wrongID(id) }
+    self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt)
+    uncheckedRelay = relay
   }
 
   /// Takes an event that was verified before: one that comes out of an archive of ours.
@@ -92,6 +112,17 @@ public enum ArchiveEntry: Sendable {
   case event(VerifiedEvent)
   /// An event that is stored came again.
   case seen(seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool)
+  /// Something that is no event.
+  case note(ArchiveNote)
+
+  /// The relay it came from, if any.
+  public var relay: Int64? {
+    switch self {
+    case .event(let event): event.relay
+    case .seen(_, let relay, _, _): relay
+    case .note: nil
+    }
+  }
 }
 
 /// What a transaction has come to.
@@ -100,13 +131,18 @@ public struct ArchiveCommit: Sendable {
   public let outcomes: [StoreOutcome]
   /// Ids that were stored and are not any more.
   public let gone: [EventID]
+  /// Where events that were stored before were seen for the first time.
+  public let newSightings: Set<SeenPlace>
   /// The last seq.
   public let lastSeq: Int64
 
   /// What a transaction has come to.
-  public init(outcomes: [StoreOutcome], gone: [EventID] = [], lastSeq: Int64) {
+  public init(
+    outcomes: [StoreOutcome], gone: [EventID] = [], newSightings: Set<SeenPlace> = [], lastSeq: Int64
+  ) {
     self.outcomes = outcomes
     self.gone = gone
+    self.newSightings = newSightings
     self.lastSeq = lastSeq
   }
 }
@@ -123,4 +159,6 @@ public enum StoreOutcome: Hashable, Sendable {
   case deleted
   /// Its time was over (NIP-40).
   case expired
+  /// It was a note, and is written down.
+  case noted
 }

@@ -25,6 +25,8 @@ public struct EventGate: Sendable {
   public struct Counters: Sendable, Hashable {
     /// Signatures checked.
     public var verified: UInt64 = 0
+    /// Events taken without.
+    public var unchecked: UInt64 = 0
     /// Events that were known without a check.
     public var duplicates: UInt64 = 0
     /// Events refused.
@@ -33,6 +35,8 @@ public struct EventGate: Sendable {
 
   /// Counters since the start.
   public private(set) var counters = Counters()
+  /// Which signatures are checked, and what relays have shown of themselves.
+  public var trust: RelayTrust
   /// Events that wait, or are on their way, by lane.
   public private(set) var waiting = [0, 0, 0]
 
@@ -50,6 +54,7 @@ public struct EventGate: Sendable {
     let run: [UInt8]
     let events: [IncomingEvent]
     let isKept: Bool
+    let hasNotes: Bool
     var next = 0
     var open: Int
     var result = GateResult()
@@ -60,6 +65,7 @@ public struct EventGate: Sendable {
     case metEphemeral
     case valid(VerifiedEvent)
     case invalid(String)
+    case note(ArchiveNote)
   }
 
   private struct Item: Sendable {
@@ -93,8 +99,11 @@ public struct EventGate: Sendable {
 
   /// A gate that has met nothing.
   ///
-  /// - Parameter recentCapacity: ids remembered at least; ephemeral ones half as many.
-  public init(recentCapacity: Int = 32_768) {
+  /// - Parameters:
+  ///   - recentCapacity: ids remembered at least; ephemeral ones half as many.
+  ///   - trust: which signatures are checked; all, unless it says otherwise.
+  public init(recentCapacity: Int = 32_768, trust: RelayTrust = RelayTrust(seed: 0)) {
+    self.trust = trust
     recent = RecentIDs(capacity: recentCapacity)
     recentEphemeral = RecentIDs(capacity: max(1, recentCapacity / 2))
   }
@@ -110,7 +119,7 @@ public struct EventGate: Sendable {
 
   // MARK: Coming in
 
-  /// Takes in a run of events. Its answer, or its refusal, comes as an action.
+  /// Takes in a run of events and notes. Its answer, or its refusal, comes as an action.
   ///
   /// - Parameters:
   ///   - run: the run's number, by which it is answered.
@@ -124,7 +133,9 @@ public struct EventGate: Sendable {
       actions.append(.answer(number, GateResult()))
       return number
     }
-    submissions[number] = Submission(lane: lane, run: run, events: events, isKept: isKept, open: events.count)
+    submissions[number] = Submission(
+      lane: lane, run: run, events: events, isKept: isKept, hasNotes: events.contains { $0.note != nil },
+      open: events.count)
     lanes[lane.rawValue].append(number)
     waiting[lane.rawValue] += events.count
     return number
@@ -159,6 +170,11 @@ public struct EventGate: Sendable {
     nextItem += 1
     var item = item
     order[lane.rawValue].append(number)
+    if let note = submissions[item.submission]?.events[item.index].note {
+      item.resolution = .note(note)
+      items[number] = item
+      return
+    }
     let glance = glance(at: item)
     guard case .success(let id) = glance else {
       if case .failure(let fault) = glance { item.resolution = .invalid("\(fault)") }
@@ -207,8 +223,11 @@ public struct EventGate: Sendable {
       leave(id, promoting: true)
       return
     }
+    let incoming = submission.events[item.index]
     checks.append(
-      GateJob.Check(item: number, id: id, run: submission.run, bytes: submission.events[item.index].bytes))
+      GateJob.Check(
+        item: number, id: id, run: submission.run, bytes: incoming.bytes, relay: incoming.relay,
+        checksSignature: submission.lane == .local || trust.checksNext(of: incoming.relay)))
   }
 
   // MARK: Checked
@@ -218,6 +237,7 @@ public struct EventGate: Sendable {
     precondition(findings.count == job.checks.count, "each check has a finding")
     jobCount -= 1
     for (check, finding) in zip(job.checks, findings) {
+      actions += trust.found(finding, of: check.relay).map { .report($0) }
       switch finding {
       case .known(let seq):
         counters.duplicates += 1
@@ -226,7 +246,7 @@ public struct EventGate: Sendable {
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .known(seq: seq)) }
         pending[check.id] = nil
       case .valid(let event):
-        counters.verified += 1
+        if event.isSignatureChecked { counters.verified += 1 } else { counters.unchecked += 1 }
         resolve(check.item, .valid(event))
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .valid(event)) }
         pending[check.id]?.verified = event
@@ -296,6 +316,9 @@ public struct EventGate: Sendable {
       event.isKept = submission.isKept
       entries.append(.event(event))
       writing.append((number, true))
+    case .note(let note):
+      entries.append(.note(note))
+      writing.append((number, true))
     }
   }
 
@@ -307,17 +330,22 @@ public struct EventGate: Sendable {
     let gone = Set(commit.gone)
     var outcomes = commit.outcomes.makeIterator()
     for (number, isEntry) in writing {
-      guard let item = items[number], let id = item.id else { continue }
-      guard isEntry, let outcome = outcomes.next() else {
+      guard let item = items[number] else { continue }
+      let outcome = isEntry ? outcomes.next() : nil
+      guard let id = item.id else {
+        finish(number, .archived(.noted))
+        continue
+      }
+      guard let outcome else {
         finishEphemeral(number, item, id)
         continue
       }
       switch outcome {
       case .stored(let seq):
         if !gone.contains(id) { recent.insert(id, seq) }
-        if case .valid(let event)? = item.resolution { actions.append(.announce(event, seq: seq)) }
+        announce(item, seq: seq)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
-      case .superseded, .deleted, .expired: break
+      case .superseded, .deleted, .expired, .noted: break
       }
       finish(number, .archived(outcome))
     }
@@ -326,8 +354,15 @@ public struct EventGate: Sendable {
   private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
     let isNew = recentEphemeral.value(of: id) == nil
     recentEphemeral.insert(id, ())
-    if isNew, case .valid(let event)? = item.resolution { actions.append(.announce(event, seq: nil)) }
+    if isNew { announce(item, seq: nil) }
     finish(number, .ephemeral(isNew: isNew))
+  }
+
+  /// The event as it came: with the relay that sent it.
+  private mutating func announce(_ item: Item, seq: Int64?) {
+    guard case .valid(var event)? = item.resolution else { return }
+    event.relay = submissions[item.submission]?.events[item.index].relay
+    actions.append(.announce(event, seq: seq))
   }
 
   /// Events were removed by themselves: they may come again.
@@ -335,17 +370,22 @@ public struct EventGate: Sendable {
     for id in ids { recent.remove(id) }
   }
 
-  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting.
+  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So is whoever
+  /// waits with a note: it could speak of events before it that were not stored.
   public mutating func failed() {
     guard let writing else { preconditionFailure("only what is being written fails") }
     self.writing = nil
     for (number, _) in writing {
-      if let item = items[number], let submission = submissions.removeValue(forKey: item.submission) {
-        waiting[submission.lane.rawValue] -= submission.open
-        actions.append(.refuse(item.submission))
-      }
+      if let item = items[number] { refuse(item.submission) }
       finish(number, nil)
     }
+    for (number, submission) in submissions.sorted(by: { $0.key < $1.key }) where submission.hasNotes { refuse(number) }
+  }
+
+  private mutating func refuse(_ number: UInt64) {
+    guard let submission = submissions.removeValue(forKey: number) else { return }
+    waiting[submission.lane.rawValue] -= submission.open
+    actions.append(.refuse(number))
   }
 
   /// An item is done with; nil when nobody waits for it any more.

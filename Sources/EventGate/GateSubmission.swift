@@ -2,7 +2,7 @@ public import Contracts
 public import EventArchive
 public import Nostr
 
-/// One event of a submission, before anybody has looked at it.
+/// One event of a submission, before anybody has looked at it; or a note that stands between its events.
 public struct IncomingEvent: Sendable {
   /// Which record of the run it is, for reports.
   public let record: Int
@@ -12,6 +12,8 @@ public struct IncomingEvent: Sendable {
   public let relay: Int64?
   /// When it came, seconds since 1970.
   public let receivedAt: Int64
+  /// What is to be written down behind the events before it; then there are no bytes.
+  public let note: ArchiveNote?
 
   /// An event of a run.
   public init(record: Int, bytes: Range<Int>, relay: Int64?, receivedAt: Int64) {
@@ -19,6 +21,14 @@ public struct IncomingEvent: Sendable {
     self.bytes = bytes
     self.relay = relay
     self.receivedAt = receivedAt
+    note = nil
+  }
+
+  /// A note of a run. It is committed with the events before it, or after them.
+  public init(record: Int, _ note: ArchiveNote) {
+    self.record = record
+    self.note = note
+    (bytes, relay, receivedAt) = (0..<0, nil, 0)
   }
 }
 
@@ -53,6 +63,7 @@ public struct GateResult: Sendable, Hashable {
     case .archived(.superseded): counts.superseded += 1
     case .archived(.deleted): counts.deleted += 1
     case .archived(.expired): counts.expired += 1
+    case .archived(.noted): break
     case .ephemeral: counts.ephemeral += 1
     case .invalid(let reason):
       counts.invalidCount += 1
@@ -69,6 +80,8 @@ public enum GateAction: Sendable {
   case announce(VerifiedEvent, seq: Int64?)
   /// All events of a submission are dealt with, and what is stored of it is committed.
   case answer(UInt64, GateResult)
+  /// A relay has shown what it is.
+  case report(TrustReport)
   /// Nothing that waited of a submission was stored, because the archive could not be written.
   case refuse(UInt64)
 }

@@ -1,20 +1,11 @@
+public import Contracts
 internal import Frames
 public import Nostr
 
-/// Where the events of an observation come from.
-public enum CachePolicy: String, Sendable, Hashable, CaseIterable, Codable {
-  /// What is stored at once, and relays are asked as well.
-  case cacheWithNetwork = "cache-with-network"
-  /// What is stored, and what others cause to come; no relay is asked.
-  case cacheOnly = "cache-only"
-  /// What relays send from now on; nothing that is stored is given for that alone.
-  case networkOnly = "network-only"
-}
-
 /// What an observation wants beside its filters.
 public struct ObserveOptions: Sendable, Hashable {
-  /// Where events come from; nil: the store's own rule, ``CachePolicy/cacheWithNetwork``.
-  public var policy: CachePolicy?
+  /// Where events come from; nil: the store's own rule, ``ObservePolicy/cacheWithNetwork``.
+  public var policy: ObservePolicy?
   /// Seconds for which an answer of relays to the same filters is fresh enough, so that they are not asked again; nil: they are
   /// always asked.
   public var maxAgeSeconds: Int64?
@@ -25,7 +16,7 @@ public struct ObserveOptions: Sendable, Hashable {
 
   /// Options; by themselves, what the store does unless told otherwise.
   public init(
-    policy: CachePolicy? = nil, maxAgeSeconds: Int64? = nil, relays: [RelayURL] = [], isExclusive: Bool = false
+    policy: ObservePolicy? = nil, maxAgeSeconds: Int64? = nil, relays: [RelayURL] = [], isExclusive: Bool = false
   ) {
     self.policy = policy
     self.maxAgeSeconds = maxAgeSeconds
@@ -34,22 +25,12 @@ public struct ObserveOptions: Sendable, Hashable {
   }
 }
 
-/// The arguments of `store.observe`. What is not wanted is left out, so that a store that knows fewer of them is asked in the words
-/// it knows.
-struct ObserveArguments: Encodable {
-  let filters: [JSONValue]
-  let afterSeq: Int64?
-  let policy: CachePolicy?
-  let maxAge: Int64?
-  let relays: [RelayURL]?
-  let exclusiveRelays: Bool?
-
+extension StoreObserve {
   init(_ filters: [JSONValue], afterSeq: Int64?, _ options: ObserveOptions) {
-    self.filters = filters
-    self.afterSeq = afterSeq
+    self.init(filters: filters, afterSeq: afterSeq)
     policy = options.policy
     maxAge = options.maxAgeSeconds
-    relays = options.relays.isEmpty ? nil : options.relays
+    relays = options.relays.isEmpty ? nil : options.relays.map(\.text)
     exclusiveRelays = options.isExclusive ? true : nil
   }
 }

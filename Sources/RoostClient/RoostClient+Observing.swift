@@ -1,5 +1,6 @@
 internal import Bus
 internal import Clocks
+internal import Contracts
 internal import EventLoop
 public import Frames
 public import Nostr
@@ -111,7 +112,7 @@ final class ObservationReader {
 
   private func nextOfAnswer() async throws(Refusal) -> ObservedItem {
     if answer == nil {
-      let arguments = ObserveArguments(try filters.payload(), afterSeq: place.resumeSeq, options)
+      let arguments = StoreObserve(try filters.payload(), afterSeq: place.resumeSeq, options)
       answer = try await client.stream("store.observe", json: arguments)
     }
     guard let part = try await answer?.nextPart(), !part.isLast else {

@@ -52,7 +52,8 @@ public final class StorageFile: Sendable {
   public let path: String
   private let pool: DatabasePool
 
-  /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`.
+  /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`; without
+  /// any it is taken as it is.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String, _ settings: StorageSettings, migrations: [StorageMigration]) throws(StorageFault) {
@@ -82,7 +83,7 @@ public final class StorageFile: Sendable {
   private static func migrate(_ database: Database, _ path: String, _ migrations: [StorageMigration]) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     let known = migrations.last?.version ?? 0
-    guard version <= known else {
+    guard migrations.isEmpty || version <= known else {
       throw StorageFault(
         .newer, path: path,
         "was written by a later version of this program (its form is \(version), and \(known) is known here)")

@@ -33,10 +33,10 @@ struct Observe: LoopCommand {
   @Option(
     help: ArgumentHelp("Where events come from: \(Observe.policies).", valueName: "policy"),
     transform: { text in
-      guard let policy = CachePolicy(rawValue: text) else { throw ValidationError("It is one of \(Observe.policies).") }
+      guard let policy = ObservePolicy(rawValue: text) else { throw ValidationError("It is one of \(Observe.policies).") }
       return policy
     })
-  var policy: CachePolicy?
+  var policy: ObservePolicy?
   @Option(
     help: ArgumentHelp("Ask no relay again whose answer is not older than this: 30s, 5m, 2h.", valueName: "time"),
     transform: Timeout.init(reading:))
@@ -47,7 +47,7 @@ struct Observe: LoopCommand {
   var exclusive = false
   @OptionGroup var general: GeneralOptions
 
-  private static let policies = CachePolicy.allCases.map(\.rawValue).joined(separator: ", ")
+  private static let policies = ObservePolicy.allCases.map(\.rawValue).joined(separator: ", ")
 
   func validate() throws {
     if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }

@@ -56,7 +56,12 @@ struct ChangeTests {
           "relays": .array([.string("wss://a.example"), .string("wss://b.example/x")]), "ephemeral": .boolean(false),
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
         ]))
-    #expect(configuration.worker(named: "store")?.settings == .table([:]))
+    #expect(
+      configuration.worker(named: "store")?.settings
+        == .table([
+          "verification": .string("always"), "sampleRelays": .array([]), "sampleRate": .integer(100),
+          "sampleFloor": .integer(10),
+        ]))
     #expect(configuration.worker(named: "mine")?.settings["depth"] == .integer(3))
     #expect(configuration.workers.map(\.name) == ["store", "home", "mine"])
   }

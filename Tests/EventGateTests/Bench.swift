@@ -13,14 +13,22 @@ struct Bench {
   private(set) var committed: [EventID] = []
   private(set) var seqs: [EventID: Int64] = [:]
   private(set) var announced: [EventID] = []
+  /// Notes, with the number of events committed before each.
+  private(set) var notes: [(note: ArchiveNote, behind: Int)] = []
+  private(set) var announcedRelays: [Int64?] = []
   private(set) var announcedSeqs: [Int64?] = []
   private(set) var answers: [UInt64: GateResult] = [:]
   private(set) var refused: [UInt64] = []
+  private(set) var reports: [TrustReport] = []
+  /// Committed without a look at the signature.
+  private(set) var unchecked: Set<EventID> = []
   private(set) var batchSizes: [Int] = []
   var lastSeq: Int64 = 0
   var now: Int64 = 1_000
 
-  init(recentCapacity: Int = 1_000) { gate = EventGate(recentCapacity: recentCapacity) }
+  init(recentCapacity: Int = 1_000, trust: RelayTrust = RelayTrust(seed: 0)) {
+    gate = EventGate(recentCapacity: recentCapacity, trust: trust)
+  }
 
   @discardableResult
   mutating func submit(_ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, isKept: Bool = false) -> UInt64 {
@@ -31,6 +39,19 @@ struct Bench {
       run += event
     }
     return gate.submit(run, incoming, lane, isKept: isKept)
+  }
+
+  /// Submits events with a note behind each so many of them.
+  @discardableResult
+  mutating func submit(_ events: [[UInt8]], notedEvery count: Int, _ note: ArchiveNote, _ lane: Lane) -> UInt64 {
+    var (run, incoming): ([UInt8], [IncomingEvent]) = ([], [])
+    for (index, event) in events.enumerated() {
+      let bytes = run.count..<run.count + event.count
+      incoming.append(IncomingEvent(record: incoming.count, bytes: bytes, relay: 1, receivedAt: 7))
+      run += event
+      if (index + 1) % count == 0 { incoming.append(IncomingEvent(record: incoming.count, note)) }
+    }
+    return gate.submit(run, incoming, lane)
   }
 
   /// The process ends and begins again: the archive stays.
@@ -61,11 +82,15 @@ struct Bench {
     let outcomes = batch.entries.map { entry -> StoreOutcome in
       switch entry {
       case .seen(let seq, _, _, _): return .duplicate(seq: seq)
+      case .note(let note):
+        notes.append((note, behind: committed.count))
+        return .noted
       case .event(let event):
         if let seq = seqs[event.indexed.id] { return .duplicate(seq: seq) }
         lastSeq += 1
         seqs[event.indexed.id] = lastSeq
         committed.append(event.indexed.id)
+        if !event.isSignatureChecked { unchecked.insert(event.indexed.id) }
         return .stored(seq: lastSeq)
       }
     }
@@ -84,9 +109,11 @@ struct Bench {
       case .announce(let event, let seq):
         announced.append(event.indexed.id)
         announcedSeqs.append(seq)
+        announcedRelays.append(event.relay)
       case .answer(let number, let result):
         #expect(answers[number] == nil, "answered twice")
         answers[number] = result
+      case .report(let report): reports.append(report)
       case .refuse(let number): refused.append(number)
       }
     }
@@ -122,5 +149,12 @@ enum Made {
   /// The same id, and another text: what somebody sends who wants to hide the event.
   static func forged(_ event: Event) -> [UInt8] {
     Array(String(decoding: event.json, as: UTF8.self).replacing(event.content, with: "forged").utf8)
+  }
+
+  /// The right id, and a signature that is another event's.
+  static func missigned(_ number: Int, kind: UInt16 = 1) -> (id: EventID, json: [UInt8]) {
+    let (event, other) = (event(number, kind: kind), event(number + 1))
+    let text = String(decoding: event.json, as: UTF8.self).replacing("\(event.signature)", with: "\(other.signature)")
+    return (event.id, Array(text.utf8))
   }
 }

@@ -192,6 +192,39 @@ struct GateTests {
     #expect(bench.gate.counters.verified == 1)
   }
 
+  private static let note = ArchiveNote.fetched(FilterKey([]), relay: 1, at: 5)
+
+  @Test("A note is committed behind the events before it, whatever order their checks end in", arguments: seeds(4))
+  func notes(seed: UInt64) {
+    var random = SeededOrder(seed)
+    var bench = Bench()
+    let number = bench.submit((0..<120).map { Made.json($0) }, notedEvery: 10, Self.note, .live)
+    var jobs: [GateJob] = []
+    repeat {
+      while let job = bench.gate.nextJob() { jobs.append(job) }
+      if !jobs.isEmpty { bench.finish(jobs.remove(at: random.below(jobs.count))) }
+      if random.below(2) == 0 { _ = bench.write() }
+    } while !jobs.isEmpty
+    bench.run()
+    #expect(bench.notes.map(\.behind) == stride(from: 10, through: 120, by: 10).map { $0 })
+    #expect(bench.answers[number]?.counts.stored == 120 && bench.gate.isIdle && bench.gate.waiting == [0, 0, 0])
+    #expect(bench.announcedRelays == Array(repeating: 1, count: 120))
+  }
+
+  @Test("When a batch cannot be written, nobody's note is either who was waiting then: it could speak of what was lost")
+  func notesAfterFailure() {
+    var bench = Bench()
+    let events = bench.submit([Made.json(1)], .live)
+    if let job = bench.gate.nextJob() { bench.finish(job) }
+    let others = bench.submit([Made.json(2)], .bulk)
+    let end = bench.submit([], notedEvery: 1, Self.note, .live)
+    let noted = bench.submit([Made.json(3)], notedEvery: 1, Self.note, .live)
+    _ = bench.write(fails: true)
+    bench.run()
+    #expect(bench.refused == [events, noted] && bench.notes.isEmpty)
+    #expect(bench.answers[others]?.counts.stored == 1 && bench.answers[end] != nil && bench.gate.isIdle)
+  }
+
   @Test("A submission without events is answered at once")
   func empty() {
     var bench = Bench()

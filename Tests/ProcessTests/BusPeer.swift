@@ -35,6 +35,9 @@ final class BusPeer {
   /// Acknowledgements of our EVENTs: ACK or NACK by id.
   private(set) var acknowledgements: [UInt64: Frame] = [:]
 
+  /// Events of topics, in the order they came.
+  private(set) var topicEvents: [Frame] = []
+
   private var parts: [UInt64: [Frame]] = [:]
   private var answers: [UInt64: Answer] = [:]
   private var input: [UInt8] = []
@@ -202,6 +205,7 @@ final class BusPeer {
     case .credit: if let credit = frame.payload.withUnsafeBytes({ Credit($0) }) { granted = credit }
     case .fatal: fatal = try? JSONPayload.decode(Refusal.self, from: frame.payload)
     case .ack, .nack: acknowledgements[header.re] = frame
+    case .event: topicEvents.append(frame)
     case .response where header.flags.contains(.more): parts[header.re, default: []].append(frame)
     case .response, .error:
       terminalCounts[header.re, default: 0] += 1

@@ -325,8 +325,7 @@ extension ProcessTests {
     /// Writes nonsense over a piece in the middle of a file.
     private func overwrite(_ path: String) throws {
       // Closed in order, the whole of it is in the one file.
-      let migrations = [StorageMigration(version: 1, "")]
-      try StorageFile(path: path, StorageSettings(durability: .full), migrations: migrations).close()
+      try StorageFile(path: path, StorageSettings(durability: .full), migrations: []).close()
       let file = open(path, O_RDWR)
       #expect(file >= 0)
       defer { close(file) }

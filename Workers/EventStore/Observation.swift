@@ -5,6 +5,7 @@ import EventArchive
 import EventLoop
 import Frames
 import Nostr
+import Observing
 import Storage
 
 /// One event as an observer is sent it: `{"seq":n,"event":{…}}`, put together around the event's own bytes.
@@ -31,6 +32,9 @@ struct ObservedPart {
 //
 // While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of events, whatever
 // its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as there is room.
+//
+// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay sends it. Those
+// come from the store's log of sightings, in which each observation has a place, whenever nothing else waits.
 
 /// Sends one caller what its filters match.
 @EventLoopActor
@@ -44,32 +48,41 @@ final class Observation {
   /// Events looked at, and sent, for one page of the archive.
   static let scanCount = 4_000
   static let pageCount = 200
+  /// Sent sightings remembered; beyond it they are forgotten, and an event may come twice.
+  static let sightedMaximum = 4_096
 
   private let request: BusRequest
-  private let filters: [Filter]
+  /// What is observed.
+  let plan: ObservePlan
   private unowned let store: Store
   private let afterSeq: Int64?
   /// All up to this seq is sent, or waits to be.
   private var cursor: Int64
   private var isBehind = true
   private var isSending = true
+  /// Sightings before this place have been looked at.
+  private var sightingPlace: UInt64
+  /// Stored events that were sent as sightings, so that a second relay's copy is not.
+  private var sightedSeqs: Set<Int64> = []
   private var waiting = Deque<BusPayload>()
   private var waitingByteCount = 0
   private var ending: Refusal?
   private var sleeper: CheckedContinuation<Void, Never>?
 
-  init(_ request: BusRequest, _ filters: [Filter], after afterSeq: Int64?, _ store: Store) {
+  init(_ request: BusRequest, _ plan: ObservePlan, after afterSeq: Int64?, _ store: Store) {
     self.request = request
-    self.filters = filters
+    self.plan = plan
     self.afterSeq = afterSeq
     self.store = store
+    sightingPlace = store.sightings.end
     cursor = afterSeq ?? store.announcedSeq
   }
 
   // MARK: What happens
 
-  /// An event was announced that the filters match.
-  func arrived(_ part: ObservedPart) {
+  /// An event was announced that the filters match; from a relay, or nil.
+  func arrived(_ part: ObservedPart, from relay: Int64?) {
+    guard counts(relay) else { return }
     if let seq = part.seq {
       guard !isBehind, seq > cursor else { return }
     }
@@ -92,8 +105,25 @@ final class Observation {
     wake()
   }
 
+  /// Whether an event counts that came from there.
+  private func counts(_ relay: Int64?) -> Bool {
+    if let relays { return relay.map(relays.contains) ?? false }
+    return plan.readsStored || relay != nil
+  }
+
+  /// The numbers of the only relays that count; nil when all do. One that has sent nothing yet has no number.
+  private var relays: Set<Int64>? {
+    plan.isExclusive ? Set(plan.relays.compactMap { store.relays.known($0) }) : nil
+  }
+
+  /// The log of sightings has grown.
+  func sighted() { wake() }
+
   /// The caller wants no more.
   func cancelled() { end(Refusal(.cancelled, "cancelled by the caller", outcome: .done)) }
+
+  /// The caller observes anew under the same name.
+  func replaced() { end(Refusal(.replaced, "observed anew under the same id", outcome: .done)) }
 
   /// The store is told to finish: the caller comes again, with the last seq it has.
   func drain() {
@@ -118,7 +148,7 @@ final class Observation {
   /// Sends until it is ended; returns why.
   func run() async -> Refusal {
     do {
-      if afterSeq == nil { try await sendStored() }
+      if afterSeq == nil, plan.readsStored { try await sendStored() }
       let end = store.announcedSeq
       while cursor < end, ending == nil { try await readOn(upTo: end) }
       if ending == nil { try await send(BusPayload(json: StoredEnd(seq: max(end, cursor)))) }
@@ -130,6 +160,8 @@ final class Observation {
           try await readOn(upTo: store.announcedSeq)
           // Nothing is awaited between this look and the next announcement.
           if cursor >= store.announcedSeq { isBehind = false }
+        } else if plan.watchesSightings, sightingPlace < store.sightings.end {
+          try await readSightings()
         } else {
           await sleep()
         }
@@ -163,7 +195,7 @@ final class Observation {
   /// What is stored, newest first. Events committed since it began come afterwards, by their seq.
   private func sendStored() async throws {
     let boundary = cursor
-    let stream = QueryStream(filters, store.archive, store.reads, now: Store.now)
+    let stream = QueryStream(plan.filters, store.archive, store.reads, seenAt: relays, now: Store.now)
     while ending == nil, let event = try await stream.next() {
       if event.seq <= boundary { try await send(event) }
     }
@@ -171,12 +203,41 @@ final class Observation {
 
   private func readOn(upTo end: Int64) async throws {
     guard cursor < end else { return }
-    let (archive, filters, cursor) = (store.archive, filters, cursor)
+    let (archive, filters, cursor) = (store.archive, plan.filters, cursor)
     let page = try await store.reads.read { () throws(StorageFault) in
       try await archive.committed(
         after: cursor, upTo: end, matching: filters, limit: Self.pageCount, scanLimit: Self.scanCount, now: Store.now)
     }
+    let events = try await counting(page.events)
     self.cursor = page.lastSeq
-    for event in page.events where ending == nil { try await send(event) }
+    for event in events where ending == nil { try await send(event) }
+  }
+
+  /// Of stored events those that count.
+  private func counting(_ events: [StoredEvent]) async throws(StorageFault) -> [StoredEvent] {
+    guard plan.watchesSightings, !events.isEmpty else { return events }
+    let (archive, relays) = (store.archive, relays)
+    let seen = try await store.reads.read { () throws(StorageFault) in
+      try await archive.seen(events.map(\.seq), at: relays)
+    }
+    return events.filter { seen.contains($0.seq) }
+  }
+
+  /// Sends what was stored before and counts now.
+  private func readSightings() async throws {
+    guard let page = store.sightings.page(from: sightingPlace, count: Self.pageCount) else {
+      throw Refusal(
+        .missed, "relays sent more events that were stored already than are kept for an observer; observe again",
+        outcome: .done)
+    }
+    sightingPlace += UInt64(page.count)
+    let wanted = page.filter { counts($0.relay) && ($0.isNew || !plan.readsStored) }.map(\.seq)
+    let seqs = wanted.filter { sightedSeqs.insert($0).inserted }
+    if sightedSeqs.count > Self.sightedMaximum { sightedSeqs = [] }
+    let (archive, filters) = (store.archive, plan.filters)
+    let events = try await store.reads.read { () throws(StorageFault) in
+      try await archive.events(seqs, matching: filters, now: Store.now)
+    }
+    for event in events where ending == nil { try await send(event) }
   }
 }

@@ -1,17 +1,27 @@
 import Bus
 import Contracts
+import EventArchive
 import EventGate
 import Frames
 import Nostr
+import Observing
 
-/// A run of records, read: its events for the gate, and what is needed to report on them.
+/// A run of records, read: its events and notes for the gate, and what is needed to report on them.
 struct Run {
+  /// What is told of the run's ends when it is committed.
+  private(set) var ends: [(filter: Filter, added: CoverageAdded)] = []
   private(set) var events: [IncomingEvent] = []
   private var names: [UInt32: (url: String, number: Int64?)] = [:]
   private var relayOfRecord: [Int: UInt32] = [:]
+  private var filters: [Subscription: [Filter]] = [:]
+
+  private struct Subscription: Hashable {
+    let relay: UInt32
+    let number: UInt32
+  }
 
   /// - Throws: `bad-payload` when the run cannot be read, or does not say which relay a number means; nothing of it is taken.
-  init(_ payload: BusPayload, _ relays: inout RelayNumbers) throws(Refusal) {
+  init(_ payload: BusPayload, _ relays: inout RelayNumbers, now: Int64) throws(Refusal) {
     guard payload.isRaw else { throw Refusal(.badPayload, "a run of records is RAW, not JSON", outcome: .notStarted) }
     let records: [IngestRecord]
     do throws(IngestRecord.Problem) { records = try IngestRecord.read(payload.bytes) } catch {
@@ -22,9 +32,49 @@ struct Run {
       switch record.kind {
       case .relayName: try name(record, payload.bytes, &relays)
       case .event: events.append(try event(index, record))
-      // Coverage is not kept yet: where a relay's stored events end is taken note of by nobody.
-      case .storedEnd, .pageEnd: break
+      case .subscriptionFilter: try addFilter(index, record, payload.bytes)
+      case .storedEnd, .pageEnd: try end(index, record, payload.bytes, now: now)
       }
+    }
+  }
+
+  private mutating func addFilter(_ index: Int, _ record: IngestRecord, _ bytes: [UInt8]) throws(Refusal) {
+    do throws(FilterFault) {
+      let filter = try Filter(json: Array(bytes[record.bytes]))
+      filters[Subscription(relay: record.relay, number: record.subscription), default: []].append(filter)
+    } catch {
+      throw Refusal(.badPayload, "record \(index) is no filter: \(error)", outcome: .notStarted)
+    }
+  }
+
+  /// Takes note of an end. One of a subscription whose filters the run does not say, or of a relay without a number, says nothing.
+  private mutating func end(_ index: Int, _ record: IngestRecord, _ bytes: [UInt8], now: Int64) throws(Refusal) {
+    let times: ClosedRange<Int64>?
+    do throws(IngestRecord.Problem) { times = try record.times(in: bytes) } catch {
+      throw Refusal(.badPayload, error.description, outcome: .notStarted)
+    }
+    guard let name = names[record.relay], let number = name.number else { return }
+    // What lies ahead was read from a wrong clock.
+    let at = min(Int64(clamping: record.receivedNanoseconds / 1_000_000_000), now)
+    let subscription = Subscription(relay: record.relay, number: record.subscription)
+    for filter in filters[subscription] ?? [] {
+      let key = FilterKey([filter])
+      if record.kind == .storedEnd {
+        events.append(IncomingEvent(record: index, .fetched(key, relay: number, at: at)))
+      }
+      // No more than was asked for.
+      let interval = times.flatMap { times in
+        CoverageIntervals.Interval(
+          since: max(times.lowerBound, filter.since ?? .min), until: min(times.upperBound, filter.until ?? .max),
+          checkedAt: at)
+      }
+      if let interval {
+        events.append(IncomingEvent(record: index, .covered(FilterKey([filter.subject]), relay: number, interval)))
+      }
+      let added = CoverageAdded(
+        relay: name.url, filter: nil, key: "\(key)", isStoredEnd: record.kind == .storedEnd, since: interval?.since,
+        until: interval?.until, at: at)
+      ends.append((filter, added))
     }
   }
 

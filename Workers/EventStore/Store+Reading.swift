@@ -63,39 +63,13 @@ extension Store {
     return false
   }
 
-  static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
+  nonisolated static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
     let filters = try Filter.list(argument: values, countMaximum: StoreObserve.filterMaximum)
     if let index = filters.firstIndex(where: { $0.search != nil }) {
       let message = "'filters[\(index)]' has \"search\": this version does not search for words"
       throw Refusal("not-supported", message, outcome: .notStarted)
     }
     return filters
-  }
-
-  // MARK: store.observe
-
-  func observe(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: StoreObserve.self)
-    let filters = try Self.filters(wanted.filters)
-    guard observations.count < Observation.maximum else {
-      throw Refusal(.full, "\(observations.count) observations are under way already", outcome: .notStarted)
-    }
-    if let seq = wanted.afterSeq, seq > announcedSeq {
-      throw Refusal(
-        "unknown-seq", "'afterSeq' is \(seq), and the last event here is \(announcedSeq): it is from another database",
-        outcome: .notStarted)
-    }
-    let number = nextObservation
-    nextObservation += 1
-    let observation = Observation(request, filters, after: wanted.afterSeq, self)
-    observations[number] = observation
-    live.add(number, filters)
-    request.accept()
-    request.onCancel = { observation.cancelled() }
-    let refusal = await observation.run()
-    observations[number] = nil
-    live.remove(number)
-    throw refusal
   }
 
   // MARK: store.seen, store.status
@@ -127,6 +101,13 @@ extension Store {
     status.transactions = transactionCount
     status.waiting = gate.waiting
     status.observers = observations.count
+    status.unchecked = gate.counters.unchecked
+    status.relays = gate.trust.worst(StoreStatus.relayMaximum).compactMap { conduct in
+      relays.url(of: conduct.relay).map {
+        StoreStatus.Relay(
+          relay: $0, forged: conduct.forged, valid: conduct.valid, isDistrusted: conduct.isDistrusted)
+      }
+    }
     status.fault = fault?.description
     return status
   }

@@ -9,6 +9,7 @@ import Frames
 import Glibc
 import Logging
 import Nostr
+import Observing
 import Storage
 import WorkerKit
 
@@ -30,13 +31,25 @@ final class Store {
   var live = LiveFilters<UInt64>()
   var observations: [UInt64: Observation] = [:]
   var nextObservation: UInt64 = 1
+  /// What is observed, for the planner.
+  var observes = ObserveTable(generation: Int64(UInt64.random(in: 1..<1 << 53)))
+  var isTellingObserves = false
+  var endsToTell = EndsToTell()
+  var marks: ObserveMarks
+  private(set) var sightings = SightingLog()
+  /// Observations that read them; while there are none, none are written down.
+  var sightingWatcherCount = 0
   /// All up to this seq has been announced.
   private(set) var announcedSeq: Int64
-  private(set) var gate = EventGate()
+  var gate: EventGate
   private(set) var fault: StorageFault?
   private(set) var transactionCount: UInt64 = 0
 
-  private var relays: RelayNumbers
+  var relays: RelayNumbers
+  /// Relays found out whose distrust is not yet written down.
+  var unwrittenDistrust: Set<Int64> = []
+  /// Whether something of theirs may wait to be checked.
+  var isRecheckDue = true
   private var requests: [UInt64: Waiting] = [:]
   private let keys = ParsedKeyCache()
   private var faultedAt = EventLoop.process.now
@@ -48,7 +61,7 @@ final class Store {
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
-    "store.status",
+    "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage",
   ]
   /// How often it is looked for events whose time is over. They are not answered with meanwhile.
   static let sweepMilliseconds: UInt64 = 30_000
@@ -58,11 +71,20 @@ final class Store {
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
   static let damagedExitCode: Int32 = 74
 
-  /// A run, or one event, whose answer is owed.
-  private struct Waiting {
-    let request: BusRequest
-    /// Relay URLs by record, for reports; nil for a publish.
-    let run: Run?
+  /// What an answer is owed for.
+  private enum Waiting {
+    case run(BusRequest, Run)
+    case event(BusRequest)
+    case notes(BusRequest)
+    /// That a relay is distrusted is written down.
+    case distrust(Int64)
+
+    var request: BusRequest? {
+      switch self {
+      case .run(let request, _), .event(let request), .notes(let request): request
+      case .distrust: nil
+      }
+    }
   }
 
   init(_ worker: Worker, directory: String) throws(Refusal) {
@@ -74,12 +96,16 @@ final class Store {
       (archive, rescue) = try EventArchive.openOrRescue(
         path: directory + "/events.db", settings: settings, now: Self.now)
       relays = RelayNumbers(try archive.relaysNow())
+      marks = ObserveMarks(try archive.marksNow())
+      gate = EventGate(
+        trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()))
     } catch {
       Self.leaveIfWaitingHelps(error, worker)
       throw Refusal(.failed, error.description)
     }
     announcedSeq = archive.lastSeq
     if let rescue { report(rescue) }
+    try readSettings()
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
     scheduleSweep()
@@ -109,6 +135,10 @@ final class Store {
     worker.serve("store.query") { [unowned self] (request) throws(Refusal) in try await query(request) }
     worker.serve("store.count") { [unowned self] (request) throws(Refusal) in try await count(request) }
     worker.serve("store.observe") { [unowned self] (request) throws(Refusal) in try await observe(request) }
+    worker.serve("store.acknowledge") { [unowned self] (request) throws(Refusal) in try acknowledge(request) }
+    worker.serve("store.fetched") { [unowned self] (request) throws(Refusal) in try fetched(request) }
+    worker.serve("store.observes.list") { [unowned self] (request) throws(Refusal) in try await listObserves(request) }
+    worker.serve("store.coverage") { [unowned self] (request) throws(Refusal) in try await coverage(request) }
     worker.serve("store.seen") { [unowned self] (request) throws(Refusal) in try await seen(request) }
     worker.serve("store.status") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
@@ -122,9 +152,9 @@ final class Store {
   // MARK: Coming in
 
   private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> BusPayload? {
-    let run = try Run(request.payload, &relays)
+    let run = try Run(request.payload, &relays, now: Self.now)
     let number = gate.submit(request.payload.bytes, run.events, lane)
-    requests[number] = Waiting(request: request, run: run)
+    requests[number] = .run(request, run)
     pump()
     return nil
   }
@@ -132,13 +162,27 @@ final class Store {
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let bytes = request.payload.bytes
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
-    requests[gate.submit(bytes, [event], .local, isKept: true)] = Waiting(request: request, run: nil)
+    requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)
     pump()
     return nil
   }
 
+  /// Writes notes down; whoever asked for it is answered when they are committed.
+  func write(_ notes: [ArchiveNote], answering request: BusRequest?) {
+    let number = gate.submit([], notes.map { IncomingEvent(record: 0, $0) }, .local)
+    requests[number] = request.map { .notes($0) }
+    pump()
+  }
+
+  /// Writes down that a relay is distrusted; what it brought is checked from then on.
+  func writeDistrust(of relay: Int64) {
+    let note = IncomingEvent(record: 0, .distrusted(relay: relay, at: Self.now))
+    requests[gate.submit([], [note], .local)] = .distrust(relay)
+    pump()
+  }
+
   /// Starts what can be started, and answers what can be answered.
-  private func pump() {
+  func pump() {
     while let job = gate.nextJob() { check(job) }
     if !isWriting { write() }
     for action in gate.takeActions() { perform(action) }
@@ -162,7 +206,7 @@ final class Store {
   // MARK: Writing
 
   private func write() {
-    let hasChores = isSweepDue || archive.hasSegmentWork
+    let hasChores = isSweepDue || isRecheckDue || archive.hasSegmentWork
     if isChoreNext, hasChores, !retryTimer.isSet { return doChore() }
     guard let batch = gate.nextBatch(now: Self.now) else {
       if hasChores, !retryTimer.isSet { doChore() }
@@ -179,6 +223,7 @@ final class Store {
           let commit = try await archive.write(batch.entries, relays: new, now: Self.now)
           relays.wrote(new)
           gate.committed(commit)
+          if sightingWatcherCount > 0 { note(batch.entries, commit) }
           transactionCount += 1
           recovered()
         }
@@ -200,6 +245,9 @@ final class Store {
           let commit = try await archive.sweep(now: Self.now)
           gate.removed(commit.gone)
           isSweepDue = !commit.gone.isEmpty
+        } else if isRecheckDue {
+          isRecheckDue = false
+          rechecked(try await archive.recheck())
         } else {
           try await archive.writeSegmentSlice()
         }
@@ -216,6 +264,9 @@ final class Store {
   private func scheduleSweep() {
     sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
       isSweepDue = true
+      isRecheckDue = true
+      for relay in unwrittenDistrust { writeDistrust(of: relay) }
+      unwrittenDistrust = []
       scheduleSweep()
       pump()
     }
@@ -256,11 +307,21 @@ final class Store {
     case .announce(let event, let seq): announce(event, seq)
     case .answer(let number, let result):
       guard let waiting = requests.removeValue(forKey: number) else { return }
-      guard let run = waiting.run else { return answer(waiting.request, result) }
-      waiting.request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
+      switch waiting {
+      case .run(let request, let run):
+        request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
+        tellEnds(of: run)
+      case .event(let request): answer(request, result)
+      case .notes(let request): request.respond()
+      case .distrust:
+        isRecheckDue = true
+        if !isWriting { write() }
+      }
     case .refuse(let number):
       guard let waiting = requests.removeValue(forKey: number), let fault else { return }
-      waiting.request.refuse(refusal(fault))
+      if case .distrust(let relay) = waiting { unwrittenDistrust.insert(relay) }
+      waiting.request?.refuse(refusal(fault))
+    case .report(let report): tell(report)
     }
   }
 
@@ -269,7 +330,19 @@ final class Store {
     let listeners = live.listeners(for: event.indexed)
     guard !listeners.isEmpty else { return }
     let part = ObservedPart(seq: seq, json: event.json)
-    for listener in listeners { observations[listener]?.arrived(part) }
+    for listener in listeners { observations[listener]?.arrived(part, from: event.relay) }
+  }
+
+  /// Tells those to whom it counts what relays have sent that was stored before.
+  private func note(_ entries: [ArchiveEntry], _ commit: ArchiveCommit) {
+    let end = sightings.end
+    for (entry, outcome) in zip(entries, commit.outcomes) {
+      guard case .duplicate(let seq) = outcome, let relay = entry.relay else { continue }
+      let isNew = commit.newSightings.contains(SeenPlace(seq: seq, relay: relay))
+      sightings.append(Sighting(seq: seq, relay: relay, isNew: isNew))
+    }
+    guard sightings.end > end else { return }
+    for observation in observations.values where observation.plan.watchesSightings { observation.sighted() }
   }
 
   private func answer(_ request: BusRequest, _ result: GateResult) {
@@ -286,7 +359,7 @@ final class Store {
     case .archived(.expired):
       request.refuse(Refusal(.expiredEvent, "the time of \(id) is over (NIP-40)", outcome: .notStarted))
     case .invalid(let reason): request.refuse(Refusal(.invalidEvent, reason, outcome: .notStarted))
-    case nil: preconditionFailure("a submission of one event has an outcome")
+    case .archived(.noted), nil: preconditionFailure("a submission of one event has an outcome")
     }
   }
 }

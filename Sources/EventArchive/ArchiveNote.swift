@@ -1,0 +1,118 @@
+internal import Cryptography
+public import Nostr
+public import Observing
+internal import Storage
+
+// What is written besides events: when filters were fetched, and where named observations have got to. Notes take the way of
+// events, through the same lane and into the same transactions, so that none says more than what is committed.
+
+/// Something to be written down that is no event.
+public enum ArchiveNote: Hashable, Sendable {
+  /// A relay was asked these filters and has sent what it had; `nil` for all the relays that are planned.
+  case fetched(FilterKey, relay: Int64?, at: Int64)
+  /// All that a relay had for a filter, whenever it was created between these times, is here. The name is that of the filter's subject.
+  case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
+  /// A named observation has got so far.
+  case marked(ObserveMark)
+  /// A relay of which a sample was to do has brought a forgery.
+  case distrusted(relay: Int64, at: Int64)
+  /// A named observation is forgotten.
+  case unmarked(owner: String, id: String)
+}
+
+extension ArchiveWriter {
+  /// Most fetch times kept, and as many filters with coverage, of each relay; beyond it the oldest go.
+  static let fetchMaximum: Int64 = 100_000
+  /// Most of them removed in one transaction.
+  static let trimMaximum: Int64 = 1_000
+
+  func write(_ note: ArchiveNote) throws {
+    switch note {
+    case .fetched(let key, let relay, let time): try fetched(key, relay: relay ?? 0, at: time)
+    case .covered(let key, let relay, let interval): try covered(key, relay: relay, interval)
+    case .marked(let mark):
+      let statement = try session.statement(
+        "INSERT OR REPLACE INTO mark (owner, id, plan, seq, time) VALUES (?, ?, ?, ?, ?)")
+      statement.bind(mark.owner, at: 1)
+      statement.bind(mark.id, at: 2)
+      statement.bind(mark.plan.digest.bytes, at: 3)
+      statement.bind(mark.seq, at: 4)
+      statement.bind(mark.time, at: 5)
+      try statement.run()
+    case .distrusted(let relay, let time): try distrust(relay, at: time)
+    case .unmarked(let owner, let id):
+      let statement = try session.statement("DELETE FROM mark WHERE owner = ? AND id = ?")
+      statement.bind(owner, at: 1)
+      statement.bind(id, at: 2)
+      try statement.run()
+    }
+  }
+
+  private func fetched(_ key: FilterKey, relay: Int64, at time: Int64) throws {
+    let statement = try session.statement(
+      """
+      INSERT INTO fetch (filter, relay, time) VALUES (?, ?, ?)
+      ON CONFLICT (filter, relay) DO UPDATE SET time = max(time, excluded.time)
+      """)
+    statement.bind(key.digest.bytes, at: 1)
+    statement.bind(relay, at: 2)
+    statement.bind(time, at: 3)
+    try statement.run()
+  }
+
+  private func covered(_ key: FilterKey, relay: Int64, _ interval: CoverageIntervals.Interval) throws {
+    let known = try session.statement("SELECT intervals FROM coverage WHERE filter = ? AND relay = ?")
+    known.bind(key.digest.bytes, at: 1)
+    known.bind(relay, at: 2)
+    var coverage = CoverageIntervals()
+    if try known.step() {
+      coverage = try CoverageIntervals(stored: known.bytes(0), session)
+      known.reset()
+    }
+    coverage.add(interval)
+    let statement = try session.statement(
+      "INSERT OR REPLACE INTO coverage (filter, relay, time, intervals) VALUES (?, ?, ?, ?)")
+    statement.bind(key.digest.bytes, at: 1)
+    statement.bind(relay, at: 2)
+    statement.bind(interval.checkedAt, at: 3)
+    statement.bind(coverage.bytes, at: 4)
+    try statement.run()
+  }
+
+  /// Nothing is claimed to be here any more that was created up to a second: for whoever removes events only to make room, in the
+  /// same transaction.
+  func forgetCoverage(upTo time: Int64) throws {
+    let statement = try session.statement(
+      """
+      INSERT INTO property (name, value) VALUES ('coverage-floor', ?)
+      ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)
+      """)
+    statement.bind(time, at: 1)
+    try statement.run()
+  }
+
+  /// Keeps the tables of notes to their bounds, a slice at a time.
+  func trimNotes() throws {
+    for table in ["fetch", "coverage"] {
+      let statement = try session.statement(
+        """
+        DELETE FROM \(table) WHERE (filter, relay) IN (
+          SELECT filter, relay FROM \(table) ORDER BY time
+          LIMIT min(?2, max(0, (SELECT count(*) FROM \(table)) - ?1)))
+        """)
+      statement.bind(Self.fetchMaximum, at: 1)
+      statement.bind(Self.trimMaximum, at: 2)
+      try statement.run()
+    }
+  }
+}
+
+extension CoverageIntervals {
+  /// Reads a row of `coverage`.
+  init(stored bytes: [UInt8], _ session: StorageSession) throws {
+    guard let coverage = CoverageIntervals(bytes: bytes) else {
+      throw StorageFault(.corrupt, path: session.path, "the coverage of a filter cannot be read")
+    }
+    self = coverage
+  }
+}

@@ -1,0 +1,154 @@
+internal import Cryptography
+public import Nostr
+public import Observing
+public import Storage
+
+/// An event and a relay that had it.
+public struct SeenPlace: Hashable, Sendable {
+  /// The event.
+  public let seq: Int64
+  /// The relay's number.
+  public let relay: Int64
+
+  /// An event at a relay.
+  public init(seq: Int64, relay: Int64) {
+    self.seq = seq
+    self.relay = relay
+  }
+}
+
+extension EventArchive {
+  /// When filters were last fetched, seconds since 1970; nil when they were not, or it is forgotten.
+  ///
+  /// - Parameters:
+  ///   - keys: names of the filters.
+  ///   - relays: of these relays, each; nil: of all that were planned.
+  /// - Returns: the oldest of the times of all keys and relays.
+  public func fetchedAt(_ keys: [FilterKey], relays: [Int64]?) async throws(StorageFault) -> Int64? {
+    try await file.read { session in
+      let statement = try session.statement("SELECT time FROM fetch WHERE filter = ? AND relay = ?")
+      var oldest: Int64?
+      for key in keys {
+        for relay in relays ?? [0] {
+          statement.bind(key.digest.bytes, at: 1)
+          statement.bind(relay, at: 2)
+          guard try statement.step() else { return nil }
+          oldest = min(oldest ?? .max, statement.number(0))
+          statement.reset()
+        }
+      }
+      return oldest
+    }
+  }
+
+  /// Of some events those that came from a relay.
+  ///
+  /// - Parameters:
+  ///   - seqs: the events.
+  ///   - relays: one of these; nil: any.
+  public func seen(_ seqs: [Int64], at relays: Set<Int64>?) async throws(StorageFault) -> Set<Int64> {
+    guard !seqs.isEmpty, relays?.isEmpty != true else { return [] }
+    return try await file.read { session in
+      let statement = try session.statement("SELECT relay FROM seen WHERE seq = ?")
+      var found: Set<Int64> = []
+      for seq in seqs {
+        statement.bind(seq, at: 1)
+        while try statement.step() {
+          guard relays?.contains(statement.number(0)) ?? true else { continue }
+          found.insert(seq)
+          statement.reset()
+          break
+        }
+      }
+      return found
+    }
+  }
+
+  /// Of some events those that any filter matches, in the order asked for; those that are gone or over are left out.
+  public func events(
+    _ seqs: [Int64], matching filters: [Filter], now: Int64
+  ) async throws(StorageFault) -> [StoredEvent] {
+    let (memory, maker) = (memory, maker)
+    return try await file.read { session in
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      return try seqs.compactMap { seq in
+        guard let event = try reader.event(seq), filters.contains(where: { $0.matches(event.indexed) }) else {
+          return nil
+        }
+        return reader.isExpired(event, now) ? nil : event
+      }
+    }
+  }
+
+  /// Where named observations have got to. Waits on this thread.
+  public func marksNow() throws(StorageFault) -> [ObserveMark] {
+    try file.readNow { session in
+      let statement = try session.statement("SELECT owner, id, plan, seq, time FROM mark")
+      var marks: [ObserveMark] = []
+      while try statement.step() {
+        guard let plan = FilterKey(bytes: statement.bytes(2)) else {
+          throw StorageFault(.corrupt, path: session.path, "a mark of an observation has no key")
+        }
+        marks.append(
+          ObserveMark(
+            owner: statement.text(0), id: statement.text(1), plan: plan, seq: statement.number(3),
+            time: statement.number(4)))
+      }
+      return marks
+    }
+  }
+
+  /// What is known of a filter, by relay.
+  ///
+  /// - Parameters:
+  ///   - filter: the filter; its fetch times are its own, its intervals those of its subject.
+  ///   - relays: at these relays only.
+  /// - Returns: relays of which something is known, in the order of their URLs.
+  public func coverage(of filter: Filter, at relays: Set<String>?) async throws(StorageFault) -> [RelayCoverage] {
+    try await file.read { session in
+      let fetched = try session.statement(
+        "SELECT url, time FROM fetch JOIN relay ON relay.number = fetch.relay WHERE filter = ?")
+      fetched.bind(FilterKey([filter]).digest.bytes, at: 1)
+      var found: [String: RelayCoverage] = [:]
+      while try fetched.step() {
+        let url = fetched.text(0)
+        found[url] = RelayCoverage(relay: url, fetchedAt: fetched.number(1))
+      }
+      let floor = try Self.coverageFloor(session)
+      let covered = try session.statement(
+        "SELECT url, intervals FROM coverage JOIN relay ON relay.number = coverage.relay WHERE filter = ?")
+      covered.bind(FilterKey([filter.subject]).digest.bytes, at: 1)
+      while try covered.step() {
+        let url = covered.text(0)
+        var coverage = try CoverageIntervals(stored: covered.bytes(1), session)
+        if let floor { coverage.forget(upTo: floor) }
+        found[url, default: RelayCoverage(relay: url)].intervals = coverage.intervals
+      }
+      return found.values.filter { known in
+        relays?.contains(known.relay) ?? true && (known.fetchedAt != nil || !known.intervals.isEmpty)
+      }.sorted { $0.relay < $1.relay }
+    }
+  }
+
+  private static func coverageFloor(_ session: StorageSession) throws -> Int64? {
+    let statement = try session.statement("SELECT value FROM property WHERE name = 'coverage-floor'")
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  /// Nothing is claimed to be here any more that was created up to a second. Waits on this thread.
+  public func forgetCoverageNow(upTo time: Int64) throws(StorageFault) {
+    _ = try file.writeNow { session in try writer(session).forgetCoverage(upTo: time) }
+  }
+}
+
+/// What is known of a filter at a relay.
+public struct RelayCoverage: Hashable, Sendable {
+  /// The relay's URL.
+  public let relay: String
+  /// When the relay last sent all it had for the filter, seconds since 1970.
+  public var fetchedAt: Int64?
+  /// Of which times of creation all is here.
+  public var intervals: [CoverageIntervals.Interval] = []
+}

@@ -1,0 +1,35 @@
+public import Cryptography
+
+/// A short name for filters: the SHA-256 of their canonical form.
+public struct FilterKey: Hashable, Sendable, CustomStringConvertible {
+  /// The digest.
+  public let digest: Octets32
+
+  /// The name of some filters, in whatever order, and of what further belongs to the question.
+  ///
+  /// - Parameters:
+  ///   - filters: the filters.
+  ///   - others: texts that make it another question, such as relays.
+  public init(_ filters: [Filter], _ others: [String] = []) {
+    var text: [UInt8] = []
+    for json in filters.map(\.canonical.json).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      text += json
+      text.append(0x0A)
+    }
+    for other in others {
+      // No JSON of a filter begins with a zero, so nothing here can be taken for one.
+      text.append(0)
+      text += Array(other.utf8)
+    }
+    digest = SHA256.hash(text)
+  }
+
+  /// A name that was written down; nil when it has not 32 bytes.
+  public init?(bytes: some Collection<UInt8>) {
+    guard let digest = Octets32(bytes) else { return nil }
+    self.digest = digest
+  }
+
+  /// 64 hexadecimal digits.
+  public var description: String { digest.description }
+}

@@ -1,0 +1,42 @@
+import Bus
+import Contracts
+import Frames
+import Nostr
+import Observing
+import WorkerKit
+
+/// The arguments of `store.observe`, read and judged.
+struct ObserveArguments {
+  let plan: ObservePlan
+  let afterSeq: Int64?
+  let maxAge: Int64
+  let id: String?
+
+  /// - Parameter frameLimit: of this connection: what is observed must fit into a frame when it is told.
+  /// - Throws: `bad-request` with the argument that is wrong.
+  init(_ request: BusRequest, frameLimit: Int) throws(Refusal) {
+    let wanted = try request.arguments(as: StoreObserve.self)
+    let relays = try Self.relays(wanted.relays ?? [])
+    plan = ObservePlan(
+      try Store.filters(wanted.filters), policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
+      isExclusive: wanted.exclusiveRelays ?? false)
+    let maximum = ObserveTable.entryByteMaximum(frameLimit: frameLimit)
+    guard ObserveTable.byteCount(plan) <= maximum else {
+      throw Self.bad("'filters' and 'relays' have more bytes together than \(maximum), which is what can be observed")
+    }
+    maxAge = wanted.maxAge ?? 0
+    afterSeq = wanted.afterSeq
+    id = wanted.id
+  }
+
+  /// Canonical URLs.
+  static func relays(_ texts: [String]) throws(Refusal) -> [String] {
+    var urls: [String] = []
+    for text in texts {
+      do throws(RelayURLFault) { urls.append(try RelayURL(text).text) } catch { throw bad("'relays': \(error)") }
+    }
+    return urls
+  }
+
+  private static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
+}

@@ -1,0 +1,71 @@
+import Bus
+import Contracts
+import EventArchive
+import EventGate
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import WorkerKit
+
+/// The worker's settings from `supervisor.conf`.
+struct StoreSettings: Decodable, Sendable {
+  /// `always` or `sample`.
+  var verification: String?
+  /// The relays of which a sample will do.
+  var sampleRelays: [String]?
+  /// Percent of their events that are checked to begin with.
+  var sampleRate: Int?
+  /// Percent that are checked at least.
+  var sampleFloor: Int?
+}
+
+extension Store {
+  /// Takes over which relays are sampled; again after a reload.
+  func readSettings() throws(Refusal) {
+    try sample(try worker.settings(as: StoreSettings.self))
+    worker.onSettings = { [unowned self] _ in
+      do throws(Refusal) { try sample(try worker.settings(as: StoreSettings.self)) } catch {
+        log.error("the settings are not taken over", metadata: ["why": "\(error.message)"])
+      }
+    }
+  }
+
+  private func sample(_ settings: StoreSettings) throws(Refusal) {
+    var sampled: Set<Int64> = []
+    for text in settings.verification == "sample" ? settings.sampleRelays ?? [] : [] {
+      do throws(RelayURLFault) {
+        if let number = relays.number(of: try RelayURL(text).text) { sampled.insert(number) }
+      } catch { throw Refusal(.failed, "sample-relays: \(error)") }
+    }
+    let rate = Double(settings.sampleRate ?? 100) / 100
+    gate.trust.sample(sampled, SamplingSettings(rate: rate, floor: min(rate, Double(settings.sampleFloor ?? 10) / 100)))
+  }
+
+  /// A relay has shown what it is: a person hears of it, once for each step.
+  func tell(_ report: TrustReport) {
+    switch report {
+    case .distrusted(let relay):
+      let url = relays.url(of: relay) ?? "\(relay)"
+      log.error(
+        "a relay sent what no author signed: from now on all it sends is checked, and so is what was taken unchecked",
+        metadata: ["relay": "\(url)"])
+      worker.bus.sendStatus(Status(text: "distrusts \(url)"))
+      writeDistrust(of: relay)
+    case .forgeries(let relay, let count):
+      log.warning(
+        "a relay sends what no author signed",
+        metadata: ["relay": "\(relays.url(of: relay) ?? "\(relay)")", "events": "\(count)"])
+    }
+  }
+
+  /// A slice of what distrusted relays had brought was checked.
+  func rechecked(_ slice: RecheckSlice) {
+    gate.removed(slice.removed)
+    if !slice.isComplete { isRecheckDue = true }
+    guard !slice.removed.isEmpty else { return }
+    log.error(
+      "forged events were stored unchecked, and are removed",
+      metadata: ["removed": "\(slice.removed.count)", "sound": "\(slice.soundCount)"])
+  }
+}
