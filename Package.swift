@@ -197,8 +197,9 @@ let package = Package(
     .testTarget(
       name: "ProcessTests",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings", "Signing", "Storage",
-        "TestSupport",
+        "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "Contracts", "Nostr", "Recordings",
+        "Signing",
+        "Storage", "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -228,7 +229,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EventArchiveTests",
-      dependencies: ["Clocks", "EventArchive", "Cryptography", "Nostr", "Storage", "TestSupport"],
+      dependencies: ["Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Storage", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "EventGateTests",

@@ -73,6 +73,9 @@ public struct PublishResult: Codable, Sendable, Hashable {
 
 /// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the lowest id
 /// first. Each part of the answer to `store.query` is one event; the terminal answer of both is ``StoreCount``.
+///
+/// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there; then what
+/// other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is passed over.
 public struct StoreQuery: Codable, Sendable {
   /// NIP-01 filters; each may have its own `limit`.
   public var filters: [JSONValue]
@@ -90,9 +93,14 @@ public struct StoreQuery: Codable, Sendable {
 public struct StoreCount: Codable, Sendable, Hashable {
   /// Events.
   public var count: Int
+  /// After a search: how many of the last seqs it has not looked at, because their words are not indexed yet; absent when none.
+  public var unsearched: Int64?
 
   /// So many.
-  public init(count: Int) { self.count = count }
+  public init(count: Int, unsearched: Int64? = nil) {
+    self.count = count
+    self.unsearched = unsearched
+  }
 }
 
 /// `store.observe`: what is stored, and then what comes, until the caller cancels.
@@ -123,9 +131,15 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   public var isStoredEnd = true
   /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
   public var seq: Int64
+  /// With a search among the filters: how many of the last seqs it has not looked at; absent when none. What comes from now on is
+  /// not missed.
+  public var unsearched: Int64?
 
   /// The end of what was stored.
-  public init(seq: Int64) { self.seq = seq }
+  public init(seq: Int64, unsearched: Int64? = nil) {
+    self.seq = seq
+    self.unsearched = unsearched
+  }
 }
 
 /// `store.seen`: which relays had an event.
@@ -189,6 +203,8 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var waiting: [Int] = []
   /// Observations under way.
   public var observers = 0
+  /// Seqs whose words are not indexed yet (NIP-50): they are when there is nothing else to do, or when somebody searches.
+  public var unsearched: Int64 = 0
   /// Why nothing can be written at present, if so.
   public var fault: String?
 

@@ -18,14 +18,15 @@ struct ArchiveReader {
   ///   - now: events that expired before are left out.
   func query(_ filter: Filter, after position: QueryPosition?, limit: Int, now: Int64) throws -> [StoredEvent] {
     guard limit > 0 else { return [] }
+    let matcher = SearchingMatcher(filter)
     switch QueryPlan(filter, maker) {
     case .nothing: return []
-    case .ids(let ids): return try query(ids, filter, after: position, limit: limit, now: now)
+    case .ids(let ids): return try query(ids, matcher, after: position, limit: limit, now: now)
     case .terms(let terms):
       var walk = try PostingWalk(terms, filter, until: position?.time, self)
       var found: [StoredEvent] = []
       while found.count < limit, let seconds = try walk.nextSecond(session) {
-        var group = try seconds.compactMap { try event($0) }.filter { accepts($0, filter, position, now) }
+        var group = try seconds.compactMap { try event($0) }.filter { accepts($0, matcher, position, now) }
         group.sort { $0.indexed.id < $1.indexed.id }
         found += group.prefix(limit - found.count)
       }
@@ -34,11 +35,11 @@ struct ArchiveReader {
   }
 
   private func query(
-    _ ids: [EventID], _ filter: Filter, after position: QueryPosition?, limit: Int, now: Int64
+    _ ids: [EventID], _ matcher: SearchingMatcher, after position: QueryPosition?, limit: Int, now: Int64
   ) throws -> [StoredEvent] {
     var found: [StoredEvent] = []
     for id in ids {
-      guard let seq = try seq(of: id), let event = try event(seq), accepts(event, filter, position, now) else {
+      guard let seq = try seq(of: id), let event = try event(seq), accepts(event, matcher, position, now) else {
         continue
       }
       found.append(event)
@@ -47,9 +48,11 @@ struct ArchiveReader {
     return Array(found.prefix(limit))
   }
 
-  private func accepts(_ event: StoredEvent, _ filter: Filter, _ position: QueryPosition?, _ now: Int64) -> Bool {
+  private func accepts(
+    _ event: StoredEvent, _ matcher: SearchingMatcher, _ position: QueryPosition?, _ now: Int64
+  ) -> Bool {
     if let position, !position.precedes(event.position) { return false }
-    return filter.matches(event.indexed) && !isExpired(event, now)
+    return matcher.matches(event.indexed) { SearchedText(json: event.json) } && !isExpired(event, now)
   }
 
   func isExpired(_ event: StoredEvent, _ now: Int64) -> Bool {
@@ -93,7 +96,7 @@ struct ArchiveReader {
 }
 
 /// Walks backwards in time through all postings of some terms, wherever they are.
-private struct PostingWalk {
+struct PostingWalk {
   private enum Source {
     case memory(PostingCursor)
     case segment(SegmentCursor)

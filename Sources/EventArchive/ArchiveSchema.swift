@@ -11,6 +11,7 @@ internal import Storage
 //   expiry     when events end (NIP-40)
 //   relay      numbers for relay URLs; seen: which relay had an event, and when first
 //   vanishing  authors whose events are being removed, a slice at a time (NIP-62)
+//   search     words → events, up to the property `searched-seq`
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
@@ -36,6 +37,12 @@ enum ArchiveSchema {
         seq INTEGER NOT NULL, relay INTEGER NOT NULL, time INTEGER NOT NULL, PRIMARY KEY (seq, relay)) WITHOUT ROWID;
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-      """)
+      """),
+    search,
   ]
+
+  /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and no more.
+  /// `ArchiveIndexing` makes the words.
+  private static let search = StorageMigration(
+    version: 2, "CREATE VIRTUAL TABLE search USING fts5 (title, body, content = '', tokenize = 'ascii')")
 }

@@ -9,10 +9,18 @@ struct ArchiveWriter {
   private(set) var change: ArchiveChange
   let session: StorageSession
   let maker: TermMaker
+  /// Words of all up to this seq are indexed.
+  let searchedSeq: Int64
   private let memory: (UInt64) -> Int64?
 
-  /// - Parameter memory: the seq of an id that is in memory, by its term.
-  init(_ session: StorageSession, maker: TermMaker, lastSeq: Int64, memory: @escaping (UInt64) -> Int64?) {
+  /// - Parameters:
+  ///   - searchedSeq: words of all up to this seq are indexed.
+  ///   - memory: the seq of an id that is in memory, by its term.
+  init(
+    _ session: StorageSession, maker: TermMaker, lastSeq: Int64, searchedSeq: Int64,
+    memory: @escaping (UInt64) -> Int64?
+  ) {
+    self.searchedSeq = searchedSeq
     self.session = session
     self.maker = maker
     self.memory = memory
@@ -162,6 +170,7 @@ struct ArchiveWriter {
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
+    try removeWords(seq)
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))

@@ -26,7 +26,12 @@ public final class EventArchive: Sendable {
     var lastSeq: Int64
     var eventCount: Int64
     var segment: SegmentWriter?
+    /// Words of all up to this seq are indexed.
+    var searchedSeq: Int64
   }
+
+  /// The version of the database's form; a file of a later one is refused.
+  public static var schemaVersion: Int { ArchiveSchema.migrations.last?.version ?? 0 }
 
   /// Events of one segment, unless told otherwise. Their postings take about 7 MiB of memory.
   public static let standardSegmentEventCount = 32_768
@@ -40,7 +45,10 @@ public final class EventArchive: Sendable {
     file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
     let opened = try file.writeNow { session in try ArchiveOpening.open(session) }
     maker = opened.maker
-    state = Mutex(State(memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount))
+    state = Mutex(
+      State(
+        memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount,
+        searchedSeq: opened.searchedSeq))
   }
 
   /// The seq of the last commit; 0 in an empty archive.
@@ -48,6 +56,12 @@ public final class EventArchive: Sendable {
 
   /// The database file.
   public var path: String { file.path }
+
+  /// Words of all up to this seq can be searched for; see `EventArchive+Search`.
+  public internal(set) var searchedSeq: Int64 {
+    get { state.withLock { $0.searchedSeq } }
+    set { state.withLock { $0.searchedSeq = newValue } }
+  }
 
   /// How many events are stored.
   public var eventCount: Int64 { state.withLock { $0.eventCount } }
@@ -93,7 +107,7 @@ public final class EventArchive: Sendable {
   }
 
   func writer(_ session: StorageSession) -> ArchiveWriter {
-    ArchiveWriter(session, maker: maker, lastSeq: lastSeq) { [self] term in
+    ArchiveWriter(session, maker: maker, lastSeq: lastSeq, searchedSeq: searchedSeq) { [self] term in
       state.withLock { $0.memory.seq(ofID: term) }
     }
   }

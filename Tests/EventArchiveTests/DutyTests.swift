@@ -111,7 +111,8 @@ struct DutyTests {
     try archive.close()
     // One event's text is changed in place: readable, and not what was signed.
     let file = try StorageFile(
-      path: path, StorageSettings(durability: .normal), migrations: [StorageMigration(version: 1, "")])
+      path: path, StorageSettings(durability: .normal),
+      migrations: [StorageMigration(version: EventArchive.schemaVersion, "")])
     try file.writeNow { session in
       try session.execute("UPDATE event SET json = replace(json, '\"kind\":1', '\"kind\":2') WHERE seq = 4")
     }

@@ -23,10 +23,12 @@ import Testing
         try archive.close()
         archive = try world.open(directory.path)
         #expect(archive.lastSeq == model.lastSeq)
-      case 1...2: try archive.writeSegmentSliceNow()
+      case 1: try archive.writeSegmentSliceNow()
+      case 2: try archive.indexSliceNow()
       case 3...5:
         let filter = world.filter()
         #expect(try pages(of: filter, archive, &world) == model.query(filter, now: world.now), "\(filter)")
+        if EventArchive.isSearch(filter) { try expectSearch(filter, archive, model, world.now) }
       default:
         world.now += Int64(world.random.below(3))
         let events = (0...world.random.below(6)).map { _ in world.event() }
@@ -35,6 +37,15 @@ import Testing
       }
     }
     #expect(try pages(of: Filter(), archive, &world) == model.query(Filter(), now: world.now))
+  }
+
+  /// By the index, when it has come to the end, the same is found as by looking at everything.
+  private func expectSearch(_ filter: Filter, _ archive: EventArchive, _ model: Model, _ now: Int64) throws {
+    while archive.hasSearchWork { try archive.indexSliceNow() }
+    let found = try archive.searchNow(filter, now: now).map { seq in
+      try #require(try archive.eventsNow([seq], now: now).first).indexed.id
+    }
+    #expect(Set(found) == Set(model.query(filter, now: now)) && Set(found).count == found.count, "\(filter)")
   }
 
   /// All results, a page of random size after the other.
@@ -87,8 +98,18 @@ struct Model {
 
   func query(_ filter: Filter, now: Int64) -> [EventID] {
     events.map(\.event).filter { event in
-      filter.matches(indexed(event)) && expiration(event).map { $0 > now } ?? true
+      filter.matches(indexed(event)) && expiration(event).map { $0 > now } ?? true && finds(filter.search, event)
     }.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }.map(\.id)
+  }
+
+  /// The slow way to search: words between blanks, each of which must be there.
+  private func finds(_ search: String?, _ event: UnsignedEvent) -> Bool {
+    guard let search else { return true }
+    let isText = event.kind == 1
+    let words = isText ? event.content.lowercased().split(separator: " ").map(String.init) : []
+    return search.split(separator: " ").allSatisfy { term in
+      term.first == "-" ? !words.contains(term.dropFirst().lowercased()) : words.contains(term.lowercased())
+    }
   }
 
   private func expiration(_ event: UnsignedEvent) -> Int64? {
@@ -133,6 +154,8 @@ struct World {
     [["e", "p", "d", "t"][random.below(4)], ["", "x", "y"][random.below(3)]]
   }
 
+  private mutating func word() -> String { ["alpha", "Beta", "ГАММА", "3", "δ"][random.below(5)] }
+
   mutating func event() -> UnsignedEvent {
     if !made.isEmpty, random.below(4) == 0 { return made[random.below(made.count)] }
     let kind = [1, 1, 7, 5, 0, 10_002, 30_000, 30_000][random.below(8)] as UInt16
@@ -144,7 +167,8 @@ struct World {
       if let address = EventAddress(of: target) { tags.append(["a", address.description]) }
     }
     let event = UnsignedEvent(
-      pubkey: author(), createdAt: now - Int64(random.below(6)), kind: kind, tags: tags, content: "\(random.below(3))")
+      pubkey: author(), createdAt: now - Int64(random.below(6)), kind: kind, tags: tags,
+      content: (0..<random.below(4)).map { _ in word() }.joined(separator: " "))
     made.append(event)
     return event
   }
@@ -162,6 +186,10 @@ struct World {
     }
     if random.below(4) == 0 { filter.since = now - Int64(random.below(20)) }
     if random.below(4) == 0 { filter.until = now - Int64(random.below(20)) }
+    if random.below(3) == 0 {
+      filter.search = (0..<random.below(3)).map { _ in (random.below(5) == 0 ? "-" : "") + word() }
+        .joined(separator: " ")
+    }
     return filter
   }
 }

@@ -1,5 +1,6 @@
 import Contracts
 import Cryptography
+import EventArchive
 import Frames
 import Glibc
 import LinuxSystem
@@ -306,7 +307,7 @@ extension ProcessTests {
     /// Writes nonsense over a piece in the middle of a file.
     private func overwrite(_ path: String) throws {
       // Closed in order, the whole of it is in the one file.
-      let migrations = [StorageMigration(version: 1, "")]
+      let migrations = [StorageMigration(version: EventArchive.schemaVersion, "")]
       try StorageFile(path: path, StorageSettings(durability: .full), migrations: migrations).close()
       let file = open(path, O_RDWR)
       #expect(file >= 0)

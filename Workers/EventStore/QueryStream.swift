@@ -3,7 +3,8 @@ import EventLoop
 import Nostr
 import Storage
 
-/// What several filters match, each event once, newest first, a page at a time from the archive.
+/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the best first,
+/// filter after filter (NIP-50); then what the other filters match together, newest first.
 ///
 /// A page is read when the one before it is used up: a caller who reads slowly, or no further, costs nothing more.
 @EventLoopActor
@@ -16,9 +17,27 @@ final class QueryStream {
     var page: [StoredEvent] = []
     var position: QueryPosition?
     var isOver: Bool
+
+    init(_ filter: Filter) {
+      self.filter = filter
+      room = filter.limit ?? .max
+      isOver = filter.matchesNothing || filter.limit == 0
+    }
+  }
+
+  /// A filter with words.
+  private struct Search {
+    let filter: Filter
+    var room: Int
+    /// What was found and not yet read; nil before it was looked for.
+    var seqs: ArraySlice<Int64>?
+    var page: ArraySlice<StoredEvent> = []
   }
 
   private var sources: [Source]
+  private var searches: [Search]
+  /// What was given of the searches: it is not given again.
+  private var found: Set<Int64> = []
   private let archive: EventArchive
   private let reads: ReadSlots
   private let now: Int64
@@ -29,9 +48,8 @@ final class QueryStream {
   static let firstPageCount = 50
 
   init(_ filters: [Filter], _ archive: EventArchive, _ reads: ReadSlots, now: Int64) {
-    sources = filters.map { filter in
-      Source(filter: filter, room: filter.limit ?? .max, isOver: filter.matchesNothing || filter.limit == 0)
-    }
+    sources = filters.filter { !EventArchive.isSearch($0) }.map { Source($0) }
+    searches = filters.filter { EventArchive.isSearch($0) }.map { Search(filter: $0, room: $0.limit ?? .max) }
     self.archive = archive
     self.reads = reads
     self.now = now
@@ -39,6 +57,44 @@ final class QueryStream {
 
   /// The next event; nil at the end.
   func next() async throws(StorageFault) -> StoredEvent? {
+    while !searches.isEmpty {
+      if let event = try await nextFound() { return event }
+      searches.removeFirst()
+    }
+    while let event = try await nextMatch() {
+      if !found.contains(event.seq) { return event }
+    }
+    return nil
+  }
+
+  // MARK: By words
+
+  private func nextFound() async throws(StorageFault) -> StoredEvent? {
+    while searches[0].room > 0 {
+      if let event = searches[0].page.popFirst() {
+        searches[0].room -= 1
+        if found.insert(event.seq).inserted { return event }
+        continue
+      }
+      let (search, archive, now) = (searches[0], archive, now)
+      guard let seqs = search.seqs else {
+        let hits = try await reads.read { () throws(StorageFault) in try await archive.search(search.filter, now: now) }
+        searches[0].seqs = hits.seqs[...]
+        continue
+      }
+      guard !seqs.isEmpty else { return nil }
+      let next = Array(seqs.prefix(min(Self.pageCount, search.room)))
+      searches[0].seqs = seqs.dropFirst(next.count)
+      searches[0].page = try await reads.read { () throws(StorageFault) in
+        try await archive.events(next, now: now)[...]
+      }
+    }
+    return nil
+  }
+
+  // MARK: By time
+
+  private func nextMatch() async throws(StorageFault) -> StoredEvent? {
     while true {
       for index in sources.indices { try await fill(index) }
       var first: Int?

@@ -16,9 +16,11 @@ extension Store {
 
   func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.payload.decoded(as: StoreQuery.self)
-    let stream = QueryStream(try Self.filters(wanted.filters), archive, reads, now: Self.now)
+    let filters = try Self.filters(wanted.filters)
+    let stream = QueryStream(filters, archive, reads, now: Self.now)
     // It may take as long as the caller reads: that is not a stuck worker.
     request.accept()
+    await catchUp(for: filters)
     var count = 0
     do {
       while count < wanted.limit ?? .max, let event = try await stream.next() {
@@ -35,17 +37,19 @@ extension Store {
     } catch {
       preconditionFailure("no other error is thrown here: \(error)")
     }
-    return BusPayload(json: StoreCount(count: count))
+    return BusPayload(json: StoreCount(count: count, unsearched: unsearched(filters)))
   }
 
   func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.payload.decoded(as: StoreQuery.self)
     let filters = try Self.filters(wanted.filters)
     request.accept()
+    await catchUp(for: filters)
     let archive = archive
     do throws(StorageFault) {
       let count = try await reads.read { () throws(StorageFault) in try await archive.count(filters, now: Self.now) }
-      return BusPayload(json: StoreCount(count: min(count, wanted.limit ?? .max)))
+      return BusPayload(
+        json: StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters)))
     } catch {
       failed(error)
       throw refusal(error)
@@ -74,9 +78,6 @@ extension Store {
       let filter: Filter
       do throws(FilterFault) { filter = try Filter(json: JSONPayload.encode(value)) } catch {
         throw Refusal(.badRequest, "'filters': \(error)", outcome: .notStarted)
-      }
-      guard filter.search == nil else {
-        throw Refusal("not-supported", "'filters': this version does not search for words", outcome: .notStarted)
       }
       filters.append(filter)
     }
@@ -137,6 +138,7 @@ extension Store {
     status.invalid = gate.counters.invalid
     status.transactions = transactionCount
     status.waiting = gate.waiting
+    status.unsearched = archive.lastSeq - archive.searchedSeq
     status.observers = observations.count
     status.fault = fault?.description
     return status

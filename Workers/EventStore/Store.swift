@@ -159,7 +159,7 @@ final class Store {
   // MARK: Writing
 
   private func write() {
-    let hasChores = isSweepDue || archive.hasSegmentWork
+    let hasChores = isSweepDue || archive.hasSegmentWork || isIndexingDue
     if isChoreNext, hasChores, !retryTimer.isSet { return doChore() }
     guard let batch = gate.nextBatch(now: Self.now) else {
       if hasChores, !retryTimer.isSet { doChore() }
@@ -197,8 +197,10 @@ final class Store {
           let commit = try await archive.sweep(now: Self.now)
           gate.removed(commit.gone)
           isSweepDue = !commit.gone.isEmpty
-        } else {
+        } else if archive.hasSegmentWork {
           try await archive.writeSegmentSlice()
+        } else {
+          try await archive.indexSlice()
         }
         recovered()
       } catch {
@@ -263,7 +265,7 @@ final class Store {
 
   private func announce(_ event: VerifiedEvent, _ seq: Int64?) {
     if let seq { announcedSeq = max(announcedSeq, seq) }
-    let listeners = live.listeners(for: event.indexed)
+    let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
     guard !listeners.isEmpty else { return }
     let part = ObservedPart(seq: seq, json: event.json)
     for listener in listeners { observations[listener]?.arrived(part) }
