@@ -26,8 +26,11 @@ public struct IngestResult: Codable, Sendable, Hashable {
     }
   }
 
-  /// Most events of ``invalid``.
-  public static let invalidMaximum = 32
+  /// Most events of ``invalid``. Whoever wants all of them named sends no more events than that in a run.
+  public static let invalidMaximum = 256
+  /// Bytes of reasons and relays in ``invalid`` from which on none is added, so that it fits the smallest frame. Without relays,
+  /// ``invalidMaximum`` of them fit.
+  public static let invalidByteCountMaximum = 40 << 10
 
   /// Stored now.
   public var stored = 0
@@ -189,6 +192,14 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var seq: Int64 = 0
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0
+  /// Bytes of the database in use, which is what `size-limit` is about: the file keeps room that events have left.
+  public var usedBytes: Int64 = 0
+  /// The limit; absent without one.
+  public var limitBytes: Int64?
+  /// Events removed to make room.
+  public var evicted: UInt64 = 0
+  /// True when the limit is reached and nothing is left that may be removed.
+  public var isFull: Bool?
   /// The database file.
   public var path = ""
   /// Signatures checked.
