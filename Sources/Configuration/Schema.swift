@@ -94,6 +94,11 @@ enum Schema {
         "connect-timeout", entry: "connectTimeoutMilliseconds", standard: 10_000,
         .milliseconds(.milliseconds(100) ... .seconds(600))),
     ],
+    "event-store": [
+      Setting("size-limit", entry: "sizeLimitBytes", standard: 0, .size(0...1 << 50)),
+      Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .text("a public key"), "public keys")),
+      Setting("recent-events", entry: "recentEventsBytes", standard: 16 << 20, .size(0...1 << 30)),
+    ],
     "signer": [
       Setting("sign-kinds", entry: "signKinds", standard: [], .list(of: .text("a rule"), "rules, \"role:kind\""))
     ],

@@ -24,6 +24,13 @@ struct ArchiveMemory: Sendable {
     var number: Int64
     var firstSeq: Int64
     var lastSeq: Int64
+    /// Events it had when it was written.
+    var eventCount: Int64
+    /// Events that were removed since, and whose postings still stand in it.
+    var gone: Int64 = 0
+
+    /// Whether it is to be trimmed.
+    var isSparse: Bool { gone > 0 && gone * 4 >= eventCount }
   }
 
   /// The seq of an id that is not in a segment.
@@ -42,6 +49,7 @@ struct ArchiveMemory: Sendable {
       for index in generations.indices where generations[index].ids[term] == seq { generations[index].ids[term] = nil }
     }
     generations[last].postings.add(change.postings)
+    for index in segments.indices { segments[index].gone += change.goneBySegment[segments[index].number] ?? 0 }
   }
 
   /// Events in memory.
@@ -62,4 +70,8 @@ struct ArchiveChange: Sendable {
   var eventCount: Int64 = 0
   /// Ids of what was removed: nobody may go on taking them for stored.
   var gone: [EventID] = []
+  /// How many of them stood in which segment, as far as that is counted: when room is made.
+  var goneBySegment: [Int64: Int64] = [:]
+  /// Bytes of the pages in use then.
+  var usedByteCount: Int64 = 0
 }

@@ -10,6 +10,7 @@ struct ArchiveOpening: Sendable {
   let lastSeq: Int64
   let eventCount: Int64
   let searchedSeq: Int64
+  let usedByteCount: Int64
 
   static func open(_ session: StorageSession) throws -> ArchiveOpening {
     let maker = TermMaker(try key(session))
@@ -22,7 +23,7 @@ struct ArchiveOpening: Sendable {
     lastSeq = max(lastSeq, try readTail(from: firstSeq, session, maker, &memory.generations[0]))
     return ArchiveOpening(
       maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try property("event-count", session) ?? 0,
-      searchedSeq: try searchedSeq(session))
+      searchedSeq: try searchedSeq(session), usedByteCount: try session.usedByteCount())
   }
 
   /// The database's own key; made when it is asked for first.
@@ -83,12 +84,14 @@ struct ArchiveOpening: Sendable {
   }
 
   private static func segments(_ session: StorageSession) throws -> [ArchiveMemory.Segment] {
-    let statement = try session.statement("SELECT number, firstSeq, lastSeq FROM segment ORDER BY number")
+    let statement = try session.statement(
+      "SELECT number, firstSeq, lastSeq, events, gone FROM segment ORDER BY number")
     var segments: [ArchiveMemory.Segment] = []
     while try statement.step() {
       segments.append(
         ArchiveMemory.Segment(
-          number: statement.number(0), firstSeq: statement.number(1), lastSeq: statement.number(2)))
+          number: statement.number(0), firstSeq: statement.number(1), lastSeq: statement.number(2),
+          eventCount: statement.number(3), gone: statement.number(4)))
     }
     return segments
   }

@@ -38,11 +38,23 @@ enum ArchiveSchema {
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """),
-    search,
+    search, retention,
   ]
 
   /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and no more.
   /// `ArchiveIndexing` makes the words.
   private static let search = StorageMigration(
     version: 2, "CREATE VIRTUAL TABLE search USING fts5 (title, body, content = '', tokenize = 'ascii')")
+
+  /// The order in which events go when room is needed, and how much of a segment has gone.
+  private static let retention = StorageMigration(
+    version: 3,
+    """
+    UPDATE event SET flags = flags | 2 WHERE kind IN (0, 3, 5, 62, 10002, 10050);
+    CREATE INDEX evictedFirst ON event (time) WHERE flags = 0;
+    CREATE INDEX evictedLast ON event (time) WHERE flags = 2;
+    ALTER TABLE segment ADD COLUMN events INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE segment ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;
+    UPDATE segment SET events = lastSeq - firstSeq + 1;
+    """)
 }

@@ -137,7 +137,7 @@ extension ArchiveReader {
       guard filters.contains(where: { $0.matches(indexed) { SearchedText(json: Array(bytes)) } }) else { return nil }
       return StoredEvent(seq: seq, json: Array(bytes), indexed: indexed)
     }
-    return event.flatMap { isExpired($0, now) ? nil : $0 }
+    return event.flatMap { Self.isExpired($0, now) ? nil : $0 }
   }
 
   /// Counts what a filter matches, and tells the seq of each.

@@ -4,33 +4,25 @@ public import Storage
 
 // A search is answered in the order of quality (NIP-50), and that is known only when all that matches has been looked at. So it is
 // done at once: the matches are ranked (BM25; a word in a title counts for four), the newest first of those that rank alike, and the
-// list of their seqs is kept by whoever reads on. What that may cost is bounded: the newest `scanMaximum` events with
-// the words are looked at, and the newest `hitMaximum` of them that the rest of the filter matches are ranked.
-
-/// What a search has found: seqs, the best first.
-public struct SearchHits: Sendable {
-  /// Seqs of events, the best first.
-  public let seqs: [Int64]
-  /// Events of up to this seq were searched.
-  public let searchedSeq: Int64
-
-  /// Events that are ranked, and so can be found.
-  public static let hitMaximum = 10_000
-  /// Events with the words that are held against the rest of a filter.
-  public static let scanMaximum = 200_000
-}
+// list of their seqs is kept by whoever reads on. What that may cost is bounded: the last `searchHitMaximum` events stored that match are
+// ranked, and when it takes a look at each to know whether it does, `searchLookMaximum` are looked at.
 
 extension EventArchive {
-  /// What a filter with words finds; the filter's `limit` is the reader's matter.
+  /// Events that are ranked, and so can be found.
+  public static let searchHitMaximum = 5_000
+  /// Events with the words that are read to hold them against the rest of a filter.
+  public static let searchLookMaximum = 50_000
+
+  /// What a filter with words finds among what is indexed (``searchedSeq``): seqs, the best first. The filter's `limit` is the
+  /// reader's matter.
   ///
   /// - Parameters:
-  ///   - filter: a filter whose ``Filter/search`` has words to be found; see ``isSearch(_:)``.
+  ///   - filter: a filter whose `search` has words to be found; see ``isSearch(_:)``.
   ///   - now: events that expired before are left out.
-  public func search(_ filter: Filter, now: Int64) async throws(StorageFault) -> SearchHits {
-    let (searchedSeq, memory, maker) = (searchedSeq, memory, maker)
+  public func search(_ filter: Filter, now: Int64) async throws(StorageFault) -> [Int64] {
+    let (memory, maker) = (memory, maker)
     return try await file.read { session in
-      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      return SearchHits(seqs: try reader.search(filter, now: now), searchedSeq: searchedSeq)
+      try ArchiveReader(session: session, maker: maker, memory: memory).search(filter, now: now)
     }
   }
 
@@ -52,7 +44,7 @@ extension EventArchive {
     let memory = memory
     return try file.readNow { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      return try seqs.compactMap { try reader.event($0) }.filter { !reader.isExpired($0, now) }
+      return try seqs.compactMap { try reader.event($0) }.filter { !ArchiveReader.isExpired($0, now) }
     }
   }
 
@@ -61,7 +53,7 @@ extension EventArchive {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      return try seqs.compactMap { try reader.event($0) }.filter { !reader.isExpired($0, now) }
+      return try seqs.compactMap { try reader.event($0) }.filter { !ArchiveReader.isExpired($0, now) }
     }
   }
 }
@@ -78,7 +70,7 @@ extension ArchiveReader {
     var hits: [Hit] = []
     try eachMatch(filter, now: now) { seq, score, time in
       hits.append(Hit(seq: seq, score: score, time: time))
-      return hits.count < SearchHits.hitMaximum
+      return hits.count < EventArchive.searchHitMaximum
     }
     hits.sort { ($0.score, $1.time, $1.seq) < ($1.score, $0.time, $0.seq) }
     return hits.map(\.seq)
@@ -104,33 +96,41 @@ extension ArchiveReader {
     if candidates?.isEmpty == true { return }
     let matcher = FilterMatcher(filter)
     let needsLook = filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty
-    let kinds = filter.kinds.map { Set($0) }
     let ended = try ended(now)
     let statement = try session.statement(Self.matchStatement)
     statement.bind(expression, at: 1)
-    statement.bind(candidates?.min() ?? 1, at: 2)
-    statement.bind(candidates?.max() ?? .max, at: 3)
+    Self.bind(candidates, at: 2, statement)
+    statement.bind(filter.since ?? .min, at: 3)
+    statement.bind(filter.until ?? .max, at: 4)
+    Self.bind(filter.kinds, at: 5, statement)
     defer { statement.reset() }
-    var scanned = 0
-    while scanned < SearchHits.scanMaximum, try statement.step() {
-      scanned += 1
-      let (seq, time) = (statement.number(0), statement.number(2))
-      if candidates?.contains(seq) == false { continue }
-      if let kinds, !kinds.contains(UInt16(truncatingIfNeeded: statement.number(3))) { continue }
-      guard time >= filter.since ?? .min, time <= filter.until ?? .max else { continue }
+    var looked = 0
+    while looked < EventArchive.searchLookMaximum, try statement.step() {
+      let seq = statement.number(0)
       if needsLook {
+        looked += 1
         guard let event = try event(seq), matcher.matches(event.indexed) else { continue }
       }
       if ended.contains(seq) { continue }
-      guard each(seq, statement.double(1), time) else { return }
+      guard each(seq, statement.double(1), statement.number(2)) else { return }
     }
   }
 
+  /// The rank, which costs most, is asked of those only that meet the conditions. The first of them is no more than a look into a
+  /// sorted list; without the plus SQLite would search the index of words once for each.
   private static let matchStatement = """
-    SELECT search.rowid, bm25(search, 4.0, 1.0), event.time, event.kind
+    SELECT search.rowid, bm25(search, 4.0, 1.0), event.time
     FROM search CROSS JOIN event ON event.seq = search.rowid
-    WHERE search MATCH ? AND search.rowid BETWEEN ? AND ? ORDER BY search.rowid DESC
+    WHERE search MATCH ?1 AND (?2 IS NULL OR +search.rowid IN (SELECT value FROM json_each(?2)))
+    AND event.time BETWEEN ?3 AND ?4 AND (?5 IS NULL OR event.kind IN (SELECT value FROM json_each(?5)))
+    ORDER BY search.rowid DESC
     """
+
+  /// A list of numbers as JSON; NULL for none.
+  private static func bind(_ numbers: (some Collection)?, at index: Int32, _ statement: StorageStatement) {
+    guard let numbers else { return statement.bind(Int64?.none, at: index) }
+    statement.bind("[\(numbers.map { "\($0)" }.joined(separator: ","))]", at: index)
+  }
 
   /// The few events that the rest of the filter may match; nil when they are not few, or that is not known beforehand.
   private func candidates(_ filter: Filter) throws -> Set<Int64>? {

@@ -56,7 +56,11 @@ struct ChangeTests {
           "relays": .array([.string("wss://a.example"), .string("wss://b.example/x")]), "ephemeral": .boolean(false),
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
         ]))
-    #expect(configuration.worker(named: "store")?.settings == .table([:]))
+    #expect(
+      configuration.worker(named: "store")?.settings
+        == .table([
+          "sizeLimitBytes": .integer(0), "keepAuthors": .array([]), "recentEventsBytes": .integer(16 << 20),
+        ]))
     #expect(configuration.worker(named: "mine")?.settings["depth"] == .integer(3))
     #expect(configuration.workers.map(\.name) == ["store", "home", "mine"])
   }

@@ -67,6 +67,7 @@ struct SupervisorConfTests {
       + keys("worker.relay-connector", Schema.worker + Schema.settings(ofRole: "relay-connector"))
       + keys("worker.relay-connector.limits", Schema.limits)
       + ["worker.signer environment", "worker.signer sign-kinds", "worker.event-store start-deadline"]
+      + keys("worker.event-store", Schema.settings(ofRole: "event-store"))
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }

@@ -24,7 +24,14 @@ import Testing
         archive = try world.open(directory.path)
         #expect(archive.lastSeq == model.lastSeq)
       case 1: try archive.writeSegmentSliceNow()
-      case 2: try archive.indexSliceNow()
+      case 2:
+        try archive.indexSliceNow()
+        try archive.trimSliceNow()
+        if world.random.below(4) == 0 {
+          let slice = try archive.evictNow(World.retention, now: world.now)
+          let (gone, isExhausted) = model.evict(World.retention)
+          #expect(Set(slice.gone) == gone && slice.isExhausted == isExhausted)
+        }
       case 3...5:
         let filter = world.filter()
         #expect(try pages(of: filter, archive, &world) == model.query(filter, now: world.now), "\(filter)")
@@ -32,8 +39,9 @@ import Testing
       default:
         world.now += Int64(world.random.below(3))
         let events = (0...world.random.below(6)).map { _ in world.event() }
-        let outcomes = try archive.storeNow(events.map { try verified($0, world.now) }, now: world.now)
-        #expect(outcomes == events.map { model.store($0, now: world.now) })
+        let isKept = world.random.below(8) == 0
+        let outcomes = try archive.storeNow(events.map { try verified($0, world.now, isKept) }, now: world.now)
+        #expect(outcomes == events.map { model.store($0, now: world.now, isKept: isKept) })
       }
     }
     #expect(try pages(of: Filter(), archive, &world) == model.query(Filter(), now: world.now))
@@ -59,11 +67,11 @@ import Testing
     }
   }
 
-  private func verified(_ event: UnsignedEvent, _ now: Int64) throws -> VerifiedEvent {
+  private func verified(_ event: UnsignedEvent, _ now: Int64, _ isKept: Bool) throws -> VerifiedEvent {
     let signature = try #require(Signature(String(repeating: "0", count: 128)))
     let json = Event(event, signature: signature).json
     return try json.withUnsafeBytes { bytes in
-      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now)
+      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now, isKept: isKept)
     }
   }
 }
@@ -71,11 +79,14 @@ import Testing
 /// What the archive must do, done the slow way.
 struct Model {
   private(set) var lastSeq: Int64 = 0
-  private var events: [(seq: Int64, event: UnsignedEvent)] = []
+  private var events: [(seq: Int64, event: UnsignedEvent, isKept: Bool)] = []
   private var requests: [UnsignedEvent] = []
 
-  mutating func store(_ event: UnsignedEvent, now: Int64) -> StoreOutcome {
-    if let known = events.first(where: { $0.event.id == event.id }) { return .duplicate(seq: known.seq) }
+  mutating func store(_ event: UnsignedEvent, now: Int64, isKept: Bool) -> StoreOutcome {
+    if let known = events.firstIndex(where: { $0.event.id == event.id }) {
+      if isKept { events[known].isKept = true }
+      return .duplicate(seq: events[known].seq)
+    }
     if let end = expiration(event), end <= now { return .expired }
     if requests.contains(where: { deletes($0, event) }) { return .deleted }
     if let address = EventAddress(of: event),
@@ -88,12 +99,33 @@ struct Model {
       events.remove(at: rival)
     }
     lastSeq += 1
-    events.append((lastSeq, event))
+    events.append((lastSeq, event, isKept))
     if event.kind == 5 {
       requests.append(event)
       events = events.filter { !deletes(event, $0.event) }
     }
     return .stored(seq: lastSeq)
+  }
+
+  /// Makes room: all that is not protected, or when there is nothing of it, all that goes last.
+  mutating func evict(_ retention: ArchiveRetention) -> (gone: Set<EventID>, isExhausted: Bool) {
+    for isLast in [false, true] {
+      let going = events.indices.filter {
+        !events[$0].isKept && ArchiveRetention.neededKinds.contains(events[$0].event.kind) == isLast
+      }
+      guard !going.isEmpty else { continue }
+      var gone = Set<EventID>()
+      for index in going {
+        if retention.keptAuthors.contains(events[index].event.pubkey) {
+          events[index].isKept = true
+        } else {
+          gone.insert(events[index].event.id)
+        }
+      }
+      events.removeAll { gone.contains($0.event.id) }
+      return (gone, false)
+    }
+    return ([], true)
   }
 
   func query(_ filter: Filter, now: Int64) -> [EventID] {
@@ -135,6 +167,7 @@ struct Model {
 
 /// Events over so few values that they meet, and refer to each other.
 struct World {
+  static let retention = ArchiveRetention(byteLimit: 0, keptAuthors: [PublicKey(SHA256.hash([0]))])
   var random: SeededGenerator
   var now: Int64 = 100
   private let segmentEventCount: Int

@@ -78,8 +78,9 @@ final class QueryStream {
       }
       let (search, archive, now) = (searches[0], archive, now)
       guard let seqs = search.seqs else {
-        let hits = try await reads.read { () throws(StorageFault) in try await archive.search(search.filter, now: now) }
-        searches[0].seqs = hits.seqs[...]
+        searches[0].seqs = try await reads.read { () throws(StorageFault) in
+          try await archive.search(search.filter, now: now)[...]
+        }
         continue
       }
       guard !seqs.isEmpty else { return nil }
@@ -116,8 +117,14 @@ final class QueryStream {
     guard source.page.isEmpty, !source.isOver else { return }
     let limit = min(source.room, source.position == nil ? Self.firstPageCount : Self.pageCount)
     let (archive, now) = (archive, now)
-    let page = try await reads.read { () throws(StorageFault) in
-      try await archive.query(source.filter, after: source.position, limit: limit, now: now)
+    let recalled = archive.recalled(source.filter, after: source.position, limit: limit, now: now)
+    let page: [StoredEvent]
+    if let recalled {
+      page = recalled
+    } else {
+      page = try await reads.read { () throws(StorageFault) in
+        try await archive.query(source.filter, after: source.position, limit: limit, now: now)
+      }
     }
     sources[index].page = page.reversed()
     sources[index].position = page.last?.position ?? source.position

@@ -138,6 +138,10 @@ extension Store {
     status.invalid = gate.counters.invalid
     status.transactions = transactionCount
     status.waiting = gate.waiting
+    status.usedBytes = archive.usedByteCount
+    status.limitBytes = retention.byteLimit
+    status.evicted = evictedCount
+    status.isFull = gauge.isExhausted ? true : nil
     status.unsearched = archive.lastSeq - archive.searchedSeq
     status.observers = observations.count
     status.fault = fault?.description

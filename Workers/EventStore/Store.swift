@@ -15,7 +15,7 @@ import WorkerKit
 // The event-store: the gate's machine with its threads, its database and its callers.
 //
 // Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls it again. Between two
-// batches the writer does one slice of what must be done at some time: segments, and what has expired.
+// batches the writer does one slice of what must be done at some time (`Store+Chores`).
 //
 // When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is found to be
 // damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
@@ -32,7 +32,7 @@ final class Store {
   var nextObservation: UInt64 = 1
   /// All up to this seq has been announced.
   private(set) var announcedSeq: Int64
-  private(set) var gate = EventGate()
+  var gate = EventGate()
   private(set) var fault: StorageFault?
   private(set) var transactionCount: UInt64 = 0
 
@@ -40,21 +40,23 @@ final class Store {
   private var requests: [UInt64: Waiting] = [:]
   private let keys = ParsedKeyCache()
   private var faultedAt = EventLoop.process.now
-  private var isWriting = false
-  private var isSweepDue = true
-  private var isChoreNext = false
-  private let sweepTimer = LoopTimer()
-  private let retryTimer = LoopTimer()
+  // Of `Store+Chores`.
+  var isWriting = false
+  var isSweepDue = true
+  var isChoreNext = false
+  var choresInRow = 0
+  var retention = ArchiveRetention()
+  var gauge = RetentionGauge()
+  var evictedCount: UInt64 = 0
+  /// Whether the log says that nothing more can be removed.
+  var isFullTold = false
+  let sweepTimer = LoopTimer()
+  let retryTimer = LoopTimer()
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
     "store.status",
   ]
-  /// How often it is looked for events whose time is over. They are not answered with meanwhile.
-  static let sweepMilliseconds: UInt64 = 30_000
-  /// After a failure, how long until chores are tried again.
-  static let retryMilliseconds: UInt64 = 2_000
-
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
   static let damagedExitCode: Int32 = 74
 
@@ -80,6 +82,8 @@ final class Store {
     }
     announcedSeq = archive.lastSeq
     if let rescue { report(rescue) }
+    try adoptSettings()
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
     scheduleSweep()
@@ -135,7 +139,7 @@ final class Store {
   }
 
   /// Starts what can be started, and answers what can be answered.
-  private func pump() {
+  func pump() {
     while let job = gate.nextJob() { check(job) }
     if !isWriting { write() }
     for action in gate.takeActions() { perform(action) }
@@ -159,14 +163,15 @@ final class Store {
   // MARK: Writing
 
   private func write() {
-    let hasChores = isSweepDue || archive.hasSegmentWork || isIndexingDue
-    if isChoreNext, hasChores, !retryTimer.isSet { return doChore() }
+    let chore = retryTimer.isSet ? nil : nextChore
+    if isChoreNext, let chore { return perform(chore) }
     guard let batch = gate.nextBatch(now: Self.now) else {
-      if hasChores, !retryTimer.isSet { doChore() }
+      if let chore { perform(chore) }
       return
     }
     isWriting = true
     isChoreNext = true
+    choresInRow = 0
     EventLoopActor.task { [self] in
       let new = relays.unwritten
       do throws(StorageFault) {
@@ -188,40 +193,8 @@ final class Store {
     }
   }
 
-  private func doChore() {
-    isWriting = true
-    isChoreNext = false
-    EventLoopActor.task { [self] in
-      do throws(StorageFault) {
-        if isSweepDue {
-          let commit = try await archive.sweep(now: Self.now)
-          gate.removed(commit.gone)
-          isSweepDue = !commit.gone.isEmpty
-        } else if archive.hasSegmentWork {
-          try await archive.writeSegmentSlice()
-        } else {
-          try await archive.indexSlice()
-        }
-        recovered()
-      } catch {
-        failed(error)
-        retryTimer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
-      }
-      isWriting = false
-      pump()
-    }
-  }
-
-  private func scheduleSweep() {
-    sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
-      isSweepDue = true
-      scheduleSweep()
-      pump()
-    }
-  }
-
   /// A transaction was committed. Near the edge of a full disk some are and some are not: that is no recovery yet.
-  private func recovered() {
+  func recovered() {
     guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
     fault = nil
     log.notice("the event database can be written again")
