@@ -213,8 +213,8 @@ let package = Package(
     .testTarget(
       name: "ProcessTests",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr", "Recordings", "Signing",
-        "Storage", "RoostClient", "TestSupport",
+        "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr", "Recordings",
+        "Signing", "Storage", "RoostClient", "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -248,7 +248,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "EventArchiveTests",
-      dependencies: ["Clocks", "EventArchive", "Cryptography", "Nostr", "Observing", "Storage", "TestSupport"],
+      dependencies: [
+        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Storage", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "EventGateTests",

@@ -8,10 +8,12 @@ import Storage
 //     archive-bench make FIRST COUNT          signed events, one a line
 //     archive-bench fill DATABASE COUNT       puts that many into a database, behind what is there, and tells how that goes
 //     archive-bench store DATABASE COUNT      the same; prints the processor time of one as JSON
+//     archive-bench look DATABASE COUNT       looks so many events up by id, and words of all frequencies; prints times as JSON
 //
-// Events for a database have no signature: they are handed over as verified, in batches of 1,000.
+// Events for a database have no signature: they are handed over as verified, in batches of 1,000. Their words are indexed when
+// it is filled; how long that takes, `fill` tells.
 
-let usage = "usage: archive-bench make FIRST COUNT | fill DATABASE COUNT | store DATABASE COUNT"
+let usage = "usage: archive-bench make FIRST COUNT | fill DATABASE COUNT | store DATABASE COUNT | look DATABASE COUNT"
 let batch = 1_000
 
 func processorSeconds() -> Double {
@@ -35,6 +37,48 @@ func fill(_ archive: EventArchive, _ count: Int) throws {
     try store(events[...], in: archive)
     if start % 100_000 == 0 { print("\(start) of \(count)") }
   }
+  let (began, bytes, indexed) = (processorSeconds(), archive.usedByteCount, archive.lastSeq - archive.searchedSeq)
+  while archive.hasSearchWork { try archive.indexSliceNow() }
+  let microseconds = (processorSeconds() - began) * 1e6 / Double(max(1, indexed))
+  let size = (archive.usedByteCount - bytes) / max(1, indexed)
+  print("{\"indexMicroseconds\": \(microseconds), \"indexByteCount\": \(size)}")
+}
+
+/// Microseconds of wall-clock time of each call.
+func times(_ count: Int, _ body: () throws -> Int) rethrows -> [Double] {
+  let clock = ContinuousClock()
+  return try (0..<count).map { _ in
+    let start = clock.now
+    precondition(try body() > 0, "what is looked for is there")
+    return (clock.now - start) / .microseconds(1)
+  }
+}
+
+/// What it takes to find events by id, in memory and on disk, and by words.
+func look(_ archive: EventArchive, _ count: Int) throws {
+  let now = EventMaker.firstSecond * 2
+  func ids(_ filter: Filter) throws -> [EventID] {
+    try archive.queryNow(filter, limit: 5_000, now: now).map(\.indexed.id)
+  }
+  var maker = EventMaker()
+  let first = Int(archive.lastSeq)
+  try store((0..<5_000).map { maker.trusted(first + $0) }[...], in: archive)
+  while archive.hasSearchWork { try archive.indexSliceNow() }
+  let recent = try ids(Filter())
+  let old = try ids(Filter(until: EventMaker.firstSecond + Int64(first) / 8))
+  var results: [String: [Double]] = [:]
+  func find(_ ids: [EventID]) throws -> [Double] {
+    try times(count) { try archive.queryNow(Filter(ids: [ids[Int.random(in: 0..<ids.count)]]), limit: 1, now: now).count }
+  }
+  results["recent"] = try find(recent)
+  results["old"] = try find(old)
+  results["words"] = try ["w2000", "w90", "w1", "w20 w300", "w0 w2000", "\"w0 w1\"", "w50 -w0"].flatMap { text in
+    try times(max(1, count / 100)) {
+      let seqs = try archive.searchNow(Filter(search: text), now: now)
+      return try archive.eventsNow(Array(seqs.prefix(50)), now: now).count
+    }
+  }
+  print("{\(results.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", "))}")
 }
 
 func measure(_ archive: EventArchive, _ count: Int) throws {
@@ -61,6 +105,7 @@ case ("make", let first?):
   for number in first..<first + count { print(String(decoding: maker.signed(number), as: UTF8.self)) }
 case ("fill", _): try fill(EventArchive(path: arguments[2]), count)
 case ("store", _): try measure(EventArchive(path: arguments[2]), count)
+case ("look", _): try look(EventArchive(path: arguments[2]), count)
 default:
   print(usage)
   exit(2)

@@ -99,6 +99,9 @@ enum Schema {
       Setting("sample-relays", entry: "sampleRelays", standard: [], .list(of: .relay, "relay URLs")),
       Setting("sample-rate", entry: "sampleRate", standard: 100, .integer(1...100)),
       Setting("sample-floor", entry: "sampleFloor", standard: 10, .integer(1...100)),
+      Setting("size-limit", entry: "sizeLimitBytes", standard: 0, .size(0...1 << 50)),
+      Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .text("a public key"), "public keys")),
+      Setting("recent-events", entry: "recentEventsBytes", standard: 16 << 20, .size(0...1 << 30)),
     ],
     "signer": [
       Setting("sign-kinds", entry: "signKinds", standard: [], .list(of: .text("a rule"), "rules, \"role:kind\""))

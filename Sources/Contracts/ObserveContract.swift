@@ -87,9 +87,15 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   public var isStoredEnd = true
   /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
   public var seq: Int64
+  /// With a search among the filters: how many of the last seqs it has not looked at; absent when none. What comes from now on is
+  /// not missed.
+  public var unsearched: Int64?
 
   /// The end of what was stored.
-  public init(seq: Int64) { self.seq = seq }
+  public init(seq: Int64, unsearched: Int64? = nil) {
+    self.seq = seq
+    self.unsearched = unsearched
+  }
 }
 
 /// `store.acknowledge`: the caller has dealt with all up to a seq of the observation with this id. Answered when that is committed.

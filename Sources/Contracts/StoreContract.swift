@@ -26,8 +26,11 @@ public struct IngestResult: Codable, Sendable, Hashable {
     }
   }
 
-  /// Most events of ``invalid``.
-  public static let invalidMaximum = 32
+  /// Most events of ``invalid``. Whoever wants all of them named sends no more events than that in a run.
+  public static let invalidMaximum = 256
+  /// Bytes of reasons and relays in ``invalid`` from which on none is added, so that it fits the smallest frame. Without relays,
+  /// ``invalidMaximum`` of them fit.
+  public static let invalidByteCountMaximum = 40 << 10
 
   /// Stored now.
   public var stored = 0
@@ -73,6 +76,9 @@ public struct PublishResult: Codable, Sendable, Hashable {
 
 /// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the lowest id
 /// first. Each part of the answer to `store.query` is one event; the terminal answer of both is ``StoreCount``.
+///
+/// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there; then what
+/// other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is passed over.
 public struct StoreQuery: MethodArguments {
   /// How it is asked.
   public static let example = #"{"filters":[{"kinds":[1]}],"limit":20}"#
@@ -96,9 +102,14 @@ public struct StoreQuery: MethodArguments {
 public struct StoreCount: Codable, Sendable, Hashable {
   /// Events.
   public var count: Int
+  /// After a search: how many of the last seqs it has not looked at, because their words are not indexed yet; absent when none.
+  public var unsearched: Int64?
 
   /// So many.
-  public init(count: Int) { self.count = count }
+  public init(count: Int, unsearched: Int64? = nil) {
+    self.count = count
+    self.unsearched = unsearched
+  }
 }
 
 /// `store.seen`: which relays had an event.
@@ -151,6 +162,14 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var seq: Int64 = 0
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0
+  /// Bytes of the database in use, which is what `size-limit` is about: the file keeps room that events have left.
+  public var usedBytes: Int64 = 0
+  /// The limit; absent without one.
+  public var limitBytes: Int64?
+  /// Events removed to make room.
+  public var evicted: UInt64 = 0
+  /// True when the limit is reached and nothing is left that may be removed.
+  public var isFull: Bool?
   /// The database file.
   public var path = ""
   /// Signatures checked.
@@ -169,6 +188,8 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var unchecked: UInt64 = 0
   /// The relays that sent most forgeries, the worst first; ``relayMaximum`` at most.
   public var relays: [Relay] = []
+  /// Seqs whose words are not indexed yet (NIP-50): they are when there is nothing else to do, or when somebody searches.
+  public var unsearched: Int64 = 0
   /// Why nothing can be written at present, if so.
   public var fault: String?
 

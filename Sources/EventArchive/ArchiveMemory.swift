@@ -26,6 +26,13 @@ struct ArchiveMemory: Sendable {
     var lastSeq: Int64
     /// The oldest and the newest `created_at` in it: a query for the newest opens it when its walk comes that far.
     var times: ClosedRange<Int64>
+    /// Events it had when it was written.
+    var eventCount: Int64
+    /// Events that were removed since, and whose postings still stand in it.
+    var gone: Int64 = 0
+
+    /// Whether it is to be trimmed.
+    var isSparse: Bool { gone > 0 && gone * 4 >= eventCount }
   }
 
   /// The seq of an id that is not in a segment.
@@ -44,6 +51,7 @@ struct ArchiveMemory: Sendable {
       for index in generations.indices where generations[index].ids[term] == seq { generations[index].ids[term] = nil }
     }
     generations[last].postings.add(change.postings)
+    for index in segments.indices { segments[index].gone += change.goneBySegment[segments[index].number] ?? 0 }
   }
 
   /// Events in memory.
@@ -66,4 +74,8 @@ struct ArchiveChange: Sendable {
   var gone: [EventID] = []
   /// Where events that were stored before were seen for the first time.
   var newSightings: Set<SeenPlace> = []
+  /// How many of them stood in which segment, as far as that is counted: when room is made.
+  var goneBySegment: [Int64: Int64] = [:]
+  /// Bytes of the pages in use then.
+  var usedByteCount: Int64 = 0
 }

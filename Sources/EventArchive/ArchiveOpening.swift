@@ -9,6 +9,8 @@ struct ArchiveOpening: Sendable {
   let memory: ArchiveMemory
   let lastSeq: Int64
   let eventCount: Int64
+  let searchedSeq: Int64
+  let usedByteCount: Int64
 
   static func open(_ session: StorageSession) throws -> ArchiveOpening {
     let maker = TermMaker(try key(session))
@@ -20,7 +22,8 @@ struct ArchiveOpening: Sendable {
     memory.generations = [ArchiveMemory.Generation(firstSeq: firstSeq)]
     lastSeq = max(lastSeq, try readTail(from: firstSeq, session, maker, &memory.generations[0]))
     return ArchiveOpening(
-      maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try property("event-count", session) ?? 0)
+      maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try property("event-count", session) ?? 0,
+      searchedSeq: try searchedSeq(session), usedByteCount: try session.usedByteCount())
   }
 
   /// The database's own key; made when it is asked for first.
@@ -56,6 +59,22 @@ struct ArchiveOpening: Sendable {
     return statement.number(0)
   }
 
+  /// Up to where words are indexed. An index made by other rules is thrown away: what is removed from it must be exactly what was
+  /// put in.
+  private static func searchedSeq(_ session: StorageSession) throws -> Int64 {
+    if try property("search-version", session) == SearchedText.version {
+      return try property("searched-seq", session) ?? 0
+    }
+    try session.execute("INSERT INTO search (search) VALUES ('delete-all')")
+    for (name, value) in [("searched-seq", 0), ("search-version", SearchedText.version)] {
+      let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
+      statement.bind(name, at: 1)
+      statement.bind(value, at: 2)
+      try statement.run()
+    }
+    return 0
+  }
+
   private static func removeIncompleteSegments(_ session: StorageSession) throws {
     try session.execute(
       """
@@ -65,14 +84,15 @@ struct ArchiveOpening: Sendable {
   }
 
   private static func segments(_ session: StorageSession) throws -> [ArchiveMemory.Segment] {
-    let statement = try session.statement("SELECT number, firstSeq, lastSeq FROM segment ORDER BY number")
+    let statement = try session.statement(
+      "SELECT number, firstSeq, lastSeq, events, gone FROM segment ORDER BY number")
     var segments: [ArchiveMemory.Segment] = []
     while try statement.step() {
       let number = statement.number(0)
       segments.append(
         ArchiveMemory.Segment(
           number: number, firstSeq: statement.number(1), lastSeq: statement.number(2),
-          times: try times(number, session)))
+          times: try times(number, session), eventCount: statement.number(3), gone: statement.number(4)))
     }
     return segments
   }

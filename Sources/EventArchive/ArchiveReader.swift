@@ -17,15 +17,16 @@ struct ArchiveReader {
   ///   - now: events that expired before are left out.
   func query(_ filter: Filter, after position: QueryPosition?, limit: Int, now: Int64) throws -> [StoredEvent] {
     guard limit > 0 else { return [] }
+    let matcher = SearchingMatcher(filter)
     switch QueryPlan(filter, maker) {
     case .nothing: return []
-    case .ids(let ids): return try query(ids, filter, after: position, limit: limit, now: now)
+    case .ids(let ids): return try query(ids, matcher, after: position, limit: limit, now: now)
     case .terms(let terms, let others):
       var walk = try PostingWalk(terms, filter, until: position?.time, self)
       var other = others.isEmpty ? nil : try PostingWalk(others, filter, until: position?.time, self)
       var found: [StoredEvent] = []
       while found.count < limit, let seqs = try nextSeqs(&walk, &other) {
-        var group = try seqs.compactMap { try event($0) }.filter { accepts($0, filter, position, now) }
+        var group = try seqs.compactMap { try event($0) }.filter { Self.accepts($0, matcher, position, now) }
         group.sort { $0.indexed.id < $1.indexed.id }
         found += group.prefix(limit - found.count)
       }
@@ -54,11 +55,11 @@ struct ArchiveReader {
   }
 
   private func query(
-    _ ids: [EventID], _ filter: Filter, after position: QueryPosition?, limit: Int, now: Int64
+    _ ids: [EventID], _ matcher: SearchingMatcher, after position: QueryPosition?, limit: Int, now: Int64
   ) throws -> [StoredEvent] {
     var found: [StoredEvent] = []
     for id in ids {
-      guard let seq = try seq(of: id), let event = try event(seq), accepts(event, filter, position, now) else {
+      guard let seq = try seq(of: id), let event = try event(seq), Self.accepts(event, matcher, position, now) else {
         continue
       }
       found.append(event)
@@ -67,9 +68,11 @@ struct ArchiveReader {
     return Array(found.prefix(limit))
   }
 
-  private func accepts(_ event: StoredEvent, _ filter: Filter, _ position: QueryPosition?, _ now: Int64) -> Bool {
+  static func accepts(
+    _ event: StoredEvent, _ matcher: SearchingMatcher, _ position: QueryPosition?, _ now: Int64
+  ) -> Bool {
     if let position, !position.precedes(event.position) { return false }
-    return filter.matches(event.indexed) && !event.isExpired(now)
+    return matcher.matches(event.indexed) { SearchedText(json: event.json) } && !event.isExpired(now)
   }
 
   /// The seq of an id that is stored.

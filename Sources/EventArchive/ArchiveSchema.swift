@@ -16,6 +16,7 @@ internal import Storage
 //   mark       named observations → the last seq their observer has dealt with
 //   unchecked  events whose signatures nobody has looked at → the relay that brought them
 //   distrust   relays that brought forgeries while they were sampled
+//   search     words → events, up to the property `searched-seq`
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
 // The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
@@ -42,8 +43,25 @@ enum ArchiveSchema {
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """),
-    fetches, coverage, sampling,
+    search, retention, fetches, coverage, sampling,
   ]
+
+  /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and no more.
+  /// `ArchiveIndexing` makes the words.
+  private static let search = StorageMigration(
+    version: 2, "CREATE VIRTUAL TABLE search USING fts5 (title, body, content = '', tokenize = 'ascii')")
+
+  /// The order in which events go when room is needed, and how much of a segment has gone.
+  private static let retention = StorageMigration(
+    version: 3,
+    """
+    UPDATE event SET flags = flags | 2 WHERE kind IN (0, 3, 5, 62, 10002, 10050);
+    CREATE INDEX evictedFirst ON event (time) WHERE flags = 0;
+    CREATE INDEX evictedLast ON event (time) WHERE flags = 2;
+    ALTER TABLE segment ADD COLUMN events INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE segment ADD COLUMN gone INTEGER NOT NULL DEFAULT 0;
+    UPDATE segment SET events = lastSeq - firstSeq + 1;
+    """)
 
   private static let fetches = StorageMigration(
     version: 4,

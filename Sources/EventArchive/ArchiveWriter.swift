@@ -6,13 +6,21 @@ internal import Storage
 /// Stores events: the only place where the archive is changed. Lives for one transaction, on the writer's thread.
 struct ArchiveWriter {
   /// What is to be done to memory once this is committed.
-  private(set) var change: ArchiveChange
+  var change: ArchiveChange
   let session: StorageSession
   let maker: TermMaker
+  /// Words of all up to this seq are indexed.
+  let searchedSeq: Int64
   private let memory: (UInt64) -> Int64?
 
-  /// - Parameter memory: the seq of an id that is in memory, by its term.
-  init(_ session: StorageSession, maker: TermMaker, lastSeq: Int64, memory: @escaping (UInt64) -> Int64?) {
+  /// - Parameters:
+  ///   - searchedSeq: words of all up to this seq are indexed.
+  ///   - memory: the seq of an id that is in memory, by its term.
+  init(
+    _ session: StorageSession, maker: TermMaker, lastSeq: Int64, searchedSeq: Int64,
+    memory: @escaping (UInt64) -> Int64?
+  ) {
+    self.searchedSeq = searchedSeq
     self.session = session
     self.maker = maker
     self.memory = memory
@@ -41,8 +49,9 @@ struct ArchiveWriter {
   mutating func skip(to seq: Int64) { change.lastSeq = max(change.lastSeq, seq) }
 
   /// Writes what is to be known at the next start. The last thing of a transaction.
-  func finish() throws {
+  mutating func finish() throws {
     try write(property: "last-seq", change.lastSeq)
+    change.usedByteCount = try session.usedByteCount()
     guard change.eventCount != 0 else { return }
     let statement = try session.statement(
       """
@@ -82,7 +91,7 @@ struct ArchiveWriter {
     statement.bind(seq, at: 1)
     statement.bind(event.indexed.createdAt, at: 2)
     statement.bind(Int64(event.indexed.kind), at: 3)
-    statement.bind(event.isKept ? 1 : 0, at: 4)
+    statement.bind(Self.flags(of: event), at: 4)
     statement.bind(event.json, at: 5)
     try statement.run()
     if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
@@ -96,6 +105,11 @@ struct ArchiveWriter {
     expiry.bind(expiration, at: 1)
     expiry.bind(seq, at: 2)
     try expiry.run()
+  }
+
+  private static func flags(of event: VerifiedEvent) -> Int64 {
+    (event.isKept ? ArchiveRetention.keptFlag : 0)
+      | (ArchiveRetention.neededKinds.contains(event.indexed.kind) ? ArchiveRetention.neededFlag : 0)
   }
 
   // MARK: Ids
@@ -166,6 +180,7 @@ struct ArchiveWriter {
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
+    try removeWords(seq)
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM unchecked WHERE seq = ?", seq)

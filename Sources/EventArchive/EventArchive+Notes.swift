@@ -75,7 +75,7 @@ extension EventArchive {
         guard let event = try reader.event(seq), filters.contains(where: { $0.matches(event.indexed) }) else {
           return nil
         }
-        return reader.isExpired(event, now) ? nil : event
+        return event.isExpired(now) ? nil : event
       }
     }
   }

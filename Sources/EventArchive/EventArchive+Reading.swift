@@ -65,7 +65,7 @@ extension EventArchive {
     return try await file.read { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
         .committed(
-          after: seq, upTo: end, filters.map { FilterMatcher($0) }, limit: limit, scanLimit: scanLimit, now: now)
+          after: seq, upTo: end, filters.map { SearchingMatcher($0) }, limit: limit, scanLimit: scanLimit, now: now)
     }
   }
 
@@ -111,7 +111,7 @@ extension EventArchive {
 
 extension ArchiveReader {
   func committed(
-    after seq: Int64, upTo end: Int64, _ filters: [FilterMatcher], limit: Int, scanLimit: Int, now: Int64
+    after seq: Int64, upTo end: Int64, _ filters: [SearchingMatcher], limit: Int, scanLimit: Int, now: Int64
   ) throws -> CommittedPage {
     let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
     statement.bind(seq, at: 1)
@@ -130,12 +130,12 @@ extension ArchiveReader {
   }
 
   private func matching(
-    _ statement: StorageStatement, _ seq: Int64, _ filters: [FilterMatcher], now: Int64
+    _ statement: StorageStatement, _ seq: Int64, _ filters: [SearchingMatcher], now: Int64
   ) throws -> StoredEvent? {
     let event = try statement.withBytes(1) { bytes -> StoredEvent? in
       let scanned = try ScannedEvent(bytes)
       let indexed = IndexedEvent(scanned, in: bytes)
-      guard filters.contains(where: { $0.matches(indexed) }) else { return nil }
+      guard filters.contains(where: { $0.matches(indexed) { SearchedText(json: Array(bytes)) } }) else { return nil }
       return StoredEvent(seq: seq, bytes, scanned, indexed)
     }
     return event.flatMap { $0.isExpired(now) ? nil : $0 }
@@ -143,6 +143,7 @@ extension ArchiveReader {
 
   /// Counts what a filter matches, and tells the seq of each.
   func count(_ filter: Filter, now: Int64, _ each: (Int64) -> Void) throws -> Int {
+    if EventArchive.isSearch(filter) { return try countSearch(filter, now: now, each) }
     var (count, position) = (0, QueryPosition?.none)
     while true {
       let page = try query(filter, after: position, limit: Self.countPage, now: now)

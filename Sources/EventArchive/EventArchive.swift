@@ -17,6 +17,7 @@ internal import Synchronization
 public final class EventArchive: Sendable {
   let file: StorageFile
   let maker: TermMaker
+  let recent = RecentEvents(byteLimit: EventArchive.standardRecentByteCount)
   private let state: Mutex<State>
   /// Events in memory from which a segment is written.
   let segmentEventCount: Int
@@ -26,7 +27,14 @@ public final class EventArchive: Sendable {
     var lastSeq: Int64
     var eventCount: Int64
     var segment: SegmentWriter?
+    /// Words of all up to this seq are indexed.
+    var searchedSeq: Int64
+    var trimmer: SegmentTrimmer?
+    var usedByteCount: Int64
   }
+
+  /// The version of the database's form; a file of a later one is refused.
+  public static var schemaVersion: Int { ArchiveSchema.migrations.last?.version ?? 0 }
 
   /// Events of one segment, unless told otherwise. Their postings take about 7 MiB of memory.
   public static let standardSegmentEventCount = 32_768
@@ -40,7 +48,10 @@ public final class EventArchive: Sendable {
     file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
     let opened = try file.writeNow { session in try ArchiveOpening.open(session) }
     maker = opened.maker
-    state = Mutex(State(memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount))
+    state = Mutex(
+      State(
+        memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount,
+        searchedSeq: opened.searchedSeq, usedByteCount: opened.usedByteCount))
   }
 
   /// The seq of the last commit; 0 in an empty archive.
@@ -48,6 +59,15 @@ public final class EventArchive: Sendable {
 
   /// The database file.
   public var path: String { file.path }
+
+  /// Words of all up to this seq can be searched for; see `EventArchive+Search`.
+  public internal(set) var searchedSeq: Int64 {
+    get { state.withLock { $0.searchedSeq } }
+    set { state.withLock { $0.searchedSeq = newValue } }
+  }
+
+  /// Bytes of the database's pages in use, as of the last commit of events. The file may be larger: free pages are used again.
+  public var usedByteCount: Int64 { state.withLock { $0.usedByteCount } }
 
   /// How many events are stored.
   public var eventCount: Int64 { state.withLock { $0.eventCount } }
@@ -69,7 +89,8 @@ public final class EventArchive: Sendable {
     _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64
   ) async throws(StorageFault) -> ArchiveCommit {
     try await file.write(
-      { [self] session in try write(entries, relays, now: now, session) }, onCommit: { [self] in apply($0) }
+      { [self] session in try write(entries, relays, now: now, session) },
+      onCommit: { [self] in apply($0, of: entries) }
     ).commit
   }
 
@@ -77,7 +98,9 @@ public final class EventArchive: Sendable {
   public func writeNow(
     _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64
   ) throws(StorageFault) -> ArchiveCommit {
-    try file.writeNow({ session in try write(entries, relays, now: now, session) }, onCommit: { apply($0) }).commit
+    try file.writeNow(
+      { session in try write(entries, relays, now: now, session) }, onCommit: { apply($0, of: entries) }
+    ).commit
   }
 
   /// Stores events, waiting on this thread.
@@ -96,7 +119,7 @@ public final class EventArchive: Sendable {
   }
 
   func writer(_ session: StorageSession) -> ArchiveWriter {
-    ArchiveWriter(session, maker: maker, lastSeq: lastSeq) { [self] term in
+    ArchiveWriter(session, maker: maker, lastSeq: lastSeq, searchedSeq: searchedSeq) { [self] term in
       state.withLock { $0.memory.seq(ofID: term) }
     }
   }
@@ -111,11 +134,18 @@ public final class EventArchive: Sendable {
     return Written(outcomes: outcomes, change: writer.change)
   }
 
-  func apply(_ written: Written) {
+  func apply(_ written: Written, of entries: [ArchiveEntry] = []) {
+    var stored: [StoredEvent] = []
+    for (entry, outcome) in zip(entries, written.outcomes) {
+      guard case .event(let event) = entry, case .stored(let seq) = outcome else { continue }
+      stored.append(StoredEvent(seq: seq, event))
+    }
+    recent.committed(stored, gone: written.change.gone)
     state.withLock {
       $0.memory.apply(written.change)
       $0.lastSeq = written.change.lastSeq
       $0.eventCount += written.change.eventCount
+      $0.usedByteCount = written.change.usedByteCount
     }
   }
 
@@ -124,8 +154,13 @@ public final class EventArchive: Sendable {
   /// Whether a slice of a segment waits to be written.
   public var hasSegmentWork: Bool {
     state.withLock {
-      $0.segment != nil || $0.memory.generations.last.map { $0.ids.count >= segmentEventCount } ?? false
+      $0.segment != nil || isFull($0)
     }
+  }
+
+  /// By seqs and not by events: postings of those that were removed again take memory as well.
+  private func isFull(_ state: State) -> Bool {
+    state.memory.generations.last.map { state.lastSeq - $0.firstSeq + 1 >= segmentEventCount } ?? false
   }
 
   /// Writes one slice of a segment, if there is one to be written.
@@ -158,13 +193,29 @@ public final class EventArchive: Sendable {
       state.memory.segments.append(
         ArchiveMemory.Segment(
           number: slice.segment.number, firstSeq: slice.segment.firstSeq, lastSeq: slice.segment.lastSeq,
-          times: slice.segment.times))
+          times: slice.segment.times, eventCount: slice.segment.eventCount))
+    }
+  }
+
+  /// The trimming that was begun.
+  var trimmer: SegmentTrimmer? { state.withLock { $0.trimmer } }
+
+  /// A slice of a segment was trimmed.
+  func ended(_ trimmer: SegmentTrimmer, _ outcome: SegmentTrimmer.Outcome) {
+    state.withLock { state in
+      state.trimmer = outcome == .unfinished ? trimmer : nil
+      guard let index = state.memory.segments.firstIndex(where: { $0.number == trimmer.number }) else { return }
+      switch outcome {
+      case .unfinished: break
+      case .trimmed: state.memory.segments[index].gone -= trimmer.gone
+      case .empty: state.memory.segments.remove(at: index)
+      }
     }
   }
 
   private func beginSegment(_ state: inout State) -> SegmentWriter? {
     if let segment = state.segment { return segment }
-    guard let full = state.memory.generations.last, full.ids.count >= segmentEventCount else { return nil }
+    guard isFull(state), let full = state.memory.generations.last else { return nil }
     let number = (state.memory.segments.last?.number ?? 0) + 1
     state.memory.generations.append(ArchiveMemory.Generation(firstSeq: state.lastSeq + 1))
     let segment = SegmentWriter(number: number, full, lastSeq: state.lastSeq)
@@ -184,22 +235,36 @@ public final class EventArchive: Sendable {
   public func query(
     _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) async throws(StorageFault) -> [StoredEvent] {
-    let (memory, maker) = (memory, maker)
-    return try await file.read { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory)
-        .query(filter, after: position, limit: limit, now: now)
+    let (recalled, rest) = recall(filter)
+    guard let rest else {
+      return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
     }
+    let (memory, maker, removals) = (memory, maker, recent.removals)
+    let read = try await file.read { session in
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .query(rest, after: position, limit: limit, now: now)
+    }
+    guard filter.ids != nil else { return read }
+    recent.read(read, removals: removals)
+    return page(recalled: recalled, read: read, filter, after: position, limit: limit, now: now)
   }
 
   /// The same, waiting on this thread.
   public func queryNow(
     _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) throws(StorageFault) -> [StoredEvent] {
-    let memory = memory
-    return try file.readNow { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory)
-        .query(filter, after: position, limit: limit, now: now)
+    let (recalled, rest) = recall(filter)
+    guard let rest else {
+      return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
     }
+    let (memory, removals) = (memory, recent.removals)
+    let read = try file.readNow { session in
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .query(rest, after: position, limit: limit, now: now)
+    }
+    guard filter.ids != nil else { return read }
+    recent.read(read, removals: removals)
+    return page(recalled: recalled, read: read, filter, after: position, limit: limit, now: now)
   }
 
   /// Closes the files.

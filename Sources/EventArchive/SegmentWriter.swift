@@ -14,6 +14,8 @@ struct SegmentWriter: Sendable {
   let times: ClosedRange<Int64>
   private let postings: [Posting]
   private let ids: [(term: UInt64, seq: Int64)]
+  /// Events of the segment.
+  var eventCount: Int64 { Int64(ids.count) }
   private var postingIndex = 0
   private var idIndex = 0
 
@@ -24,8 +26,12 @@ struct SegmentWriter: Sendable {
     self.number = number
     firstSeq = generation.firstSeq
     self.lastSeq = lastSeq
-    // By signed term, as the table has its keys.
-    let sorted = generation.postings.sorted()
+    // By signed term, as the table has its keys. Those of events that were removed again are left out when they are many.
+    var sorted = generation.postings.sorted()
+    if generation.ids.count < (lastSeq - generation.firstSeq + 1) * 3 / 4 {
+      let living = Set(generation.ids.values)
+      sorted.removeAll { !living.contains($0.seq) }
+    }
     let times = sorted.lazy.map(\.time)
     self.times = (times.min() ?? 0)...(times.max() ?? 0)
     let negative = sorted.firstIndex { $0.term > UInt64(Int64.max) } ?? sorted.count
@@ -50,10 +56,11 @@ struct SegmentWriter: Sendable {
 
   private func begin(_ session: StorageSession) throws {
     let statement = try session.statement(
-      "INSERT INTO segment (number, firstSeq, lastSeq, isComplete) VALUES (?, ?, ?, 0)")
+      "INSERT INTO segment (number, firstSeq, lastSeq, isComplete, events) VALUES (?, ?, ?, 0, ?)")
     statement.bind(number, at: 1)
     statement.bind(firstSeq, at: 2)
     statement.bind(lastSeq, at: 3)
+    statement.bind(eventCount, at: 4)
     try statement.run()
   }
 

@@ -14,6 +14,13 @@ public struct StoredEvent: Sendable {
   /// Where it stands among the results of a filter.
   public var position: QueryPosition { QueryPosition(time: indexed.createdAt, id: indexed.id) }
 
+  init(seq: Int64, _ event: VerifiedEvent) {
+    self.seq = seq
+    json = event.json
+    indexed = event.indexed
+    expiration = event.expiration
+  }
+
   init(seq: Int64, _ bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, _ indexed: IndexedEvent) {
     self.seq = seq
     json = Array(bytes)

@@ -9,7 +9,7 @@ public import Nostr
 public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable {
   private struct Entry: Sendable {
     let listener: Listener
-    let matcher: FilterMatcher
+    let matcher: SearchingMatcher
   }
 
   private var entries: [Int: Entry] = [:]
@@ -35,7 +35,7 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
     for filter in filters where !filter.matchesNothing {
       let number = nextEntry
       nextEntry += 1
-      entries[number] = Entry(listener: listener, matcher: FilterMatcher(filter))
+      entries[number] = Entry(listener: listener, matcher: SearchingMatcher(filter))
       entriesByListener[listener, default: []].append(number)
       file(number, filter) { _ = $0.insert($1) }
     }
@@ -50,11 +50,22 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
   }
 
   /// Those with a filter that matches, in order, each once.
-  public func listeners(for event: IndexedEvent) -> [Listener] {
+  ///
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - text: its words; asked for once at most, and only when somebody searches.
+  public func listeners(for event: IndexedEvent, text: () -> SearchedText) -> [Listener] {
     var found: [Listener] = []
+    var words: SearchedText?
+    func searchedText() -> SearchedText {
+      if let words { return words }
+      let made = text()
+      words = made
+      return made
+    }
     func ask(_ numbers: Set<Int>?) {
       for number in numbers ?? [] {
-        guard let entry = entries[number], entry.matcher.matches(event) else { continue }
+        guard let entry = entries[number], entry.matcher.matches(event, text: searchedText) else { continue }
         found.append(entry.listener)
       }
     }

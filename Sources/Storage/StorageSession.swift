@@ -61,8 +61,12 @@ public struct StorageStatement {
 
   /// Sets a parameter to text.
   public func bind(_ text: String, at index: Int32) {
-    let bytes = Array(text.utf8)
-    bytes.withUnsafeBufferPointer { bytes in
+    bind(utf8: Array(text.utf8), at: index)
+  }
+
+  /// Sets a parameter to text that is at hand as UTF-8.
+  public func bind(utf8 text: [UInt8], at index: Int32) {
+    text.withUnsafeBufferPointer { bytes in
       let base = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
       _ = sqlite3_bind_text(handle, index, base, Int32(bytes.count), Self.transient)
     }
@@ -102,6 +106,9 @@ public struct StorageStatement {
   /// A number of the row; 0 for NULL.
   @inline(__always)
   public func number(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
+
+  /// A number of the row that need not be whole.
+  public func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
   /// Whether the row has nothing there.
   public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }

@@ -13,13 +13,18 @@ struct Import: LoopCommand {
     abstract: "Stores the events of a file, one JSON object a line.",
     discussion: """
       Every event is verified. What is there already costs next to nothing, so a file can be imported again; lines that are \
-      no valid events are told and passed over. If the store stops taking events (a full disk), the line is told at \
+      no valid events are passed over: the first hundred are told, and --errors writes down each of them. If the store stops taking events (a full disk), the line is told at \
       which to go on with --from-line. Ctrl-C stops in the same way.
       """)
   @Argument(help: "The file, or - for standard input.")
   var file: String
   @Option(help: "Begin at this line; the first is 1.")
   var fromLine = 1
+  @Option(
+    help: ArgumentHelp(
+      "Write each line that is no valid event to this file, {\"line\":…,\"reason\":…} a line; what is there is overwritten.",
+      valueName: "file"))
+  var errors: String?
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
@@ -28,13 +33,15 @@ struct Import: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let source = try LineSource(file)
+    let record = try errors.map { path throws(Refusal) in try InvalidLineFile(path) }
     try await session.client.connect()
-    let importing = EventImport(session.client, source, fromLine: fromLine)
+    let importing = EventImport(session.client, source, fromLine: fromLine, record)
     try session.onFirstInterrupt { importing.isInterrupted = true }
     let summary = await importing.run()
     await session.print(summary, ImportText.lines(summary, session.style))
     if importing.isInterrupted { return .interrupted }
     if let refusal = importing.refusal { throw refusal }
+    if let failure = record?.failure { throw failure }
     return summary.invalid > 0 ? .failed : .done
   }
 }
@@ -61,8 +68,8 @@ struct ImportSummary: Encodable {
   /// Invalid lines that are told one by one.
   static let invalidLineMaximum = 100
 
-  mutating func add(_ result: IngestResult, lineOfRecord: [Int]) {
-    lines += lineOfRecord.count
+  mutating func add(_ result: IngestResult, lines count: Int) {
+    lines += count
     stored += result.stored
     duplicate += result.duplicate
     superseded += result.superseded
@@ -70,9 +77,6 @@ struct ImportSummary: Encodable {
     expired += result.expired
     ephemeral += result.ephemeral
     invalid += result.invalidCount
-    for entry in result.invalid where lineOfRecord.indices.contains(entry.record) {
-      addInvalid(lineOfRecord[entry.record], entry.reason)
-    }
   }
 
   mutating func addInvalid(_ line: Int, _ reason: String) {
@@ -89,6 +93,7 @@ final class EventImport {
   private let client: RoostClient
   private let source: LineSource
   private let fromLine: Int
+  private let record: InvalidLineFile?
   private var summary = ImportSummary()
   private var underWay: [Sent] = []
   private var lastProgress = EventLoop.process.now
@@ -102,10 +107,13 @@ final class EventImport {
   static let underWayMaximum = 4
   /// A run is sent when it has so many bytes.
   static let runByteCount = 128 << 10
+  /// Or so many events: as many as the answer can name if all are invalid.
+  static let runEventCount = IngestResult.invalidMaximum
   /// A longer line cannot be an event: no frame would hold it.
   static let eventByteCountMaximum = RoostClient.importByteCountMaximum - IngestRecord.headerByteCount
 
-  init(_ client: RoostClient, _ source: LineSource, fromLine: Int) {
+  init(_ client: RoostClient, _ source: LineSource, fromLine: Int, _ record: InvalidLineFile? = nil) {
+    self.record = record
     self.client = client
     self.source = source
     self.fromLine = fromLine
@@ -122,10 +130,10 @@ final class EventImport {
         guard line.count <= Self.eventByteCountMaximum else {
           summary.lines += 1
           summary.invalid += 1
-          summary.addInvalid(source.number, "the line has more than \(Self.eventByteCountMaximum) bytes")
+          tellInvalid(source.number, "the line has more than \(Self.eventByteCountMaximum) bytes")
           continue
         }
-        let isFull = byteCount + line.count > Self.runByteCount || lines.count == IngestRecord.countMaximum
+        let isFull = byteCount + line.count > Self.runByteCount || lines.count == Self.runEventCount
         if isFull, !lines.isEmpty {
           await send(run, lines)
           (run, byteCount, lines) = ([], 0, [])
@@ -159,12 +167,20 @@ final class EventImport {
     let sent = underWay.removeFirst()
     switch await sent.result.value {
     case .success(let result):
-      summary.add(result, lineOfRecord: sent.lines)
+      summary.add(result, lines: sent.lines.count)
+      for entry in result.invalid where sent.lines.indices.contains(entry.record) {
+        tellInvalid(sent.lines[entry.record], entry.reason)
+      }
       showProgress()
     case .failure(let refusal):
       if self.refusal == nil { self.refusal = refusal }
       stopped(at: sent.lines)
     }
+  }
+
+  private func tellInvalid(_ line: Int, _ reason: String) {
+    summary.addInvalid(line, reason)
+    record?.append(ImportSummary.Line(line: line, reason: reason))
   }
 
   private func stopped(at lines: [Int]) { summary.nextLine = min(summary.nextLine ?? .max, lines.first ?? .max) }
@@ -200,7 +216,7 @@ enum ImportText {
       style.paint("line \($0.line): \(VisibleText.make($0.reason))", .warning)
     }
     let untold = summary.invalid - summary.invalidLines.count
-    if untold > 0 { lines.append("and \(Amount.count(untold, "more invalid line"))") }
+    if untold > 0 { lines.append("and \(Amount.count(untold, "more invalid line")); --errors writes down all of them") }
     if let line = summary.nextLine { lines.append("stopped before line \(line): go on with --from-line \(line)") }
     return lines
   }

@@ -61,6 +61,7 @@ struct ChangeTests {
         == .table([
           "verification": .string("always"), "sampleRelays": .array([]), "sampleRate": .integer(100),
           "sampleFloor": .integer(10),
+          "sizeLimitBytes": .integer(0), "keepAuthors": .array([]), "recentEventsBytes": .integer(16 << 20),
         ]))
     #expect(configuration.worker(named: "mine")?.settings["depth"] == .integer(3))
     #expect(configuration.workers.map(\.name) == ["store", "home", "mine"])

@@ -23,18 +23,37 @@ import Testing
         try archive.close()
         archive = try world.open(directory.path)
         #expect(archive.lastSeq == model.lastSeq)
-      case 1...2: try archive.writeSegmentSliceNow()
+      case 1: try archive.writeSegmentSliceNow()
+      case 2:
+        try archive.indexSliceNow()
+        try archive.trimSliceNow()
+        if world.random.below(4) == 0 {
+          let slice = try archive.evictNow(World.retention, now: world.now)
+          let (gone, isExhausted) = model.evict(World.retention)
+          #expect(Set(slice.gone) == gone && slice.isExhausted == isExhausted)
+        }
       case 3...5:
         let filter = world.filter()
         #expect(try pages(of: filter, archive, &world) == model.query(filter, now: world.now), "\(filter)")
+        if EventArchive.isSearch(filter) { try expectSearch(filter, archive, model, world.now) }
       default:
         world.now += Int64(world.random.below(3))
         let events = (0...world.random.below(6)).map { _ in world.event() }
-        let outcomes = try archive.storeNow(events.map { try verified($0, world.now) }, now: world.now)
-        #expect(outcomes == events.map { model.store($0, now: world.now) })
+        let isKept = world.random.below(8) == 0
+        let outcomes = try archive.storeNow(events.map { try verified($0, world.now, isKept) }, now: world.now)
+        #expect(outcomes == events.map { model.store($0, now: world.now, isKept: isKept) })
       }
     }
     #expect(try pages(of: Filter(), archive, &world) == model.query(Filter(), now: world.now))
+  }
+
+  /// By the index, when it has come to the end, the same is found as by looking at everything.
+  private func expectSearch(_ filter: Filter, _ archive: EventArchive, _ model: Model, _ now: Int64) throws {
+    while archive.hasSearchWork { try archive.indexSliceNow() }
+    let found = try archive.searchNow(filter, now: now).map { seq in
+      try #require(try archive.eventsNow([seq], now: now).first).indexed.id
+    }
+    #expect(Set(found) == Set(model.query(filter, now: now)) && Set(found).count == found.count, "\(filter)")
   }
 
   /// All results, a page of random size after the other.
@@ -48,11 +67,11 @@ import Testing
     }
   }
 
-  private func verified(_ event: UnsignedEvent, _ now: Int64) throws -> VerifiedEvent {
+  private func verified(_ event: UnsignedEvent, _ now: Int64, _ isKept: Bool) throws -> VerifiedEvent {
     let signature = try #require(Signature(String(repeating: "0", count: 128)))
     let json = Event(event, signature: signature).json
     return try json.withUnsafeBytes { bytes in
-      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now)
+      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now, isKept: isKept)
     }
   }
 }
@@ -60,11 +79,14 @@ import Testing
 /// What the archive must do, done the slow way.
 struct Model {
   private(set) var lastSeq: Int64 = 0
-  private var events: [(seq: Int64, event: UnsignedEvent)] = []
+  private var events: [(seq: Int64, event: UnsignedEvent, isKept: Bool)] = []
   private var requests: [UnsignedEvent] = []
 
-  mutating func store(_ event: UnsignedEvent, now: Int64) -> StoreOutcome {
-    if let known = events.first(where: { $0.event.id == event.id }) { return .duplicate(seq: known.seq) }
+  mutating func store(_ event: UnsignedEvent, now: Int64, isKept: Bool) -> StoreOutcome {
+    if let known = events.firstIndex(where: { $0.event.id == event.id }) {
+      if isKept { events[known].isKept = true }
+      return .duplicate(seq: events[known].seq)
+    }
     if let end = expiration(event), end <= now { return .expired }
     if requests.contains(where: { deletes($0, event) }) { return .deleted }
     if let address = EventAddress(of: event),
@@ -77,7 +99,7 @@ struct Model {
       events.remove(at: rival)
     }
     lastSeq += 1
-    events.append((lastSeq, event))
+    events.append((lastSeq, event, isKept))
     if event.kind == 5 {
       requests.append(event)
       events = events.filter { !deletes(event, $0.event) }
@@ -85,10 +107,41 @@ struct Model {
     return .stored(seq: lastSeq)
   }
 
+  /// Makes room: all that is not protected, or when there is nothing of it, all that goes last.
+  mutating func evict(_ retention: ArchiveRetention) -> (gone: Set<EventID>, isExhausted: Bool) {
+    for isLast in [false, true] {
+      let going = events.indices.filter {
+        !events[$0].isKept && ArchiveRetention.neededKinds.contains(events[$0].event.kind) == isLast
+      }
+      guard !going.isEmpty else { continue }
+      var gone = Set<EventID>()
+      for index in going {
+        if retention.keptAuthors.contains(events[index].event.pubkey) {
+          events[index].isKept = true
+        } else {
+          gone.insert(events[index].event.id)
+        }
+      }
+      events.removeAll { gone.contains($0.event.id) }
+      return (gone, false)
+    }
+    return ([], true)
+  }
+
   func query(_ filter: Filter, now: Int64) -> [EventID] {
     events.map(\.event).filter { event in
-      filter.matches(indexed(event)) && expiration(event).map { $0 > now } ?? true
+      filter.matches(indexed(event)) && expiration(event).map { $0 > now } ?? true && finds(filter.search, event)
     }.sorted { ($1.createdAt, $0.id) < ($0.createdAt, $1.id) }.map(\.id)
+  }
+
+  /// The slow way to search: words between blanks, each of which must be there.
+  private func finds(_ search: String?, _ event: UnsignedEvent) -> Bool {
+    guard let search else { return true }
+    let isText = event.kind == 1
+    let words = isText ? event.content.lowercased().split(separator: " ").map(String.init) : []
+    return search.split(separator: " ").allSatisfy { term in
+      term.first == "-" ? !words.contains(term.dropFirst().lowercased()) : words.contains(term.lowercased())
+    }
   }
 
   private func expiration(_ event: UnsignedEvent) -> Int64? {
@@ -114,6 +167,7 @@ struct Model {
 
 /// Events over so few values that they meet, and refer to each other.
 struct World {
+  static let retention = ArchiveRetention(byteLimit: 0, keptAuthors: [PublicKey(SHA256.hash([0]))])
   var random: SeededGenerator
   var now: Int64 = 100
   private let segmentEventCount: Int
@@ -133,6 +187,8 @@ struct World {
     [["e", "p", "d", "t"][random.below(4)], ["", "x", "y"][random.below(3)]]
   }
 
+  private mutating func word() -> String { ["alpha", "Beta", "ГАММА", "3", "δ"][random.below(5)] }
+
   mutating func event() -> UnsignedEvent {
     if !made.isEmpty, random.below(4) == 0 { return made[random.below(made.count)] }
     let kind = [1, 1, 7, 5, 0, 10_002, 30_000, 30_000][random.below(8)] as UInt16
@@ -144,7 +200,8 @@ struct World {
       if let address = EventAddress(of: target) { tags.append(["a", address.description]) }
     }
     let event = UnsignedEvent(
-      pubkey: author(), createdAt: now - Int64(random.below(6)), kind: kind, tags: tags, content: "\(random.below(3))")
+      pubkey: author(), createdAt: now - Int64(random.below(6)), kind: kind, tags: tags,
+      content: (0..<random.below(4)).map { _ in word() }.joined(separator: " "))
     made.append(event)
     return event
   }
@@ -162,6 +219,10 @@ struct World {
     }
     if random.below(4) == 0 { filter.since = now - Int64(random.below(20)) }
     if random.below(4) == 0 { filter.until = now - Int64(random.below(20)) }
+    if random.below(3) == 0 {
+      filter.search = (0..<random.below(3)).map { _ in (random.below(5) == 0 ? "-" : "") + word() }
+        .joined(separator: " ")
+    }
     return filter
   }
 }

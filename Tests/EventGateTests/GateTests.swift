@@ -181,14 +181,14 @@ struct GateTests {
     #expect(bench.batchSizes.allSatisfy { $0 <= EventGate.batchMaximum } && bench.batchSizes.count >= 3)
   }
 
-  @Test("What is no event is refused with its record and reason, the first 32 one by one")
+  @Test("What is no event is refused with its record and reason, the first 256 one by one")
   func invalid() {
     var bench = Bench()
-    let number = bench.submit(Array(repeating: Array("{}".utf8), count: 40) + [Made.json(1)], .bulk)
+    let number = bench.submit(Array(repeating: Array("{}".utf8), count: 300) + [Made.json(1)], .bulk)
     bench.run()
     let counts = bench.answers[number]?.counts
-    #expect(counts?.invalidCount == 40 && counts?.invalid.count == IngestResult.invalidMaximum)
-    #expect(counts?.invalid.last?.record == 31 && counts?.stored == 1)
+    #expect(counts?.invalidCount == 300 && counts?.invalid.count == IngestResult.invalidMaximum)
+    #expect(counts?.invalid.last?.record == 255 && counts?.stored == 1)
     #expect(bench.gate.counters.verified == 1)
   }
 

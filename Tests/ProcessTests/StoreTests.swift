@@ -1,5 +1,6 @@
 import Contracts
 import Cryptography
+import EventArchive
 import Frames
 import Glibc
 import LinuxSystem
@@ -249,6 +250,15 @@ extension ProcessTests {
         Descriptors.close(file)
         let first = try run(roost, ["import", path, "--json"])
         #expect(first.contains(#""stored":1500"#) && first.contains(#""line":701"#), "\(first)")
+        let (bad, report) = (roost.path("bad.jsonl"), roost.path("errors.jsonl"))
+        let other = open(bad, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try Descriptors.writeAll((0..<900).map { _ in "nonsense" }.joined(separator: "\n") + "\n" + lines[0], to: other)
+        Descriptors.close(other)
+        let told = try run(roost, ["import", bad, "--errors", report, "--json"])
+        #expect(told.contains(#""invalid":900"#) && told.contains(#""duplicate":1"#), "\(told.prefix(300))")
+        let written = String(decoding: SharedFolder.bytes(ofFile: report) ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(
+          written.count == 900 && written.last?.contains(#""line":900"#) == true && written[0].contains("not an event"))
         let second = try run(roost, ["import", path, "--from-line", "703", "--json"])
         #expect(second.contains(#""duplicate":800"#) && second.contains(#""invalid":0"#), "\(second)")
         let exported = try run(roost, ["export", "--filter", #"{"limit":2}"#])
@@ -292,6 +302,81 @@ extension ProcessTests {
         slow.peer.send(FrameHeader(type: .cancel, re: id))
         let parts = try slow.peer.answer(to: id).parts.dropFirst().map(\.text)
         #expect(parts.compactMap { Int64($0.dropFirst(7).prefix { $0.isNumber }) } == (1...6_000).map { Int64($0) })
+      }
+    }
+
+    @Test(
+      "Words are searched for in what is stored, counted, and observed as they come, whatever else a filter asks for")
+    func search() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let author = SecretKey.generate()
+        func note(_ text: String, _ time: Int64, kind: UInt16 = 1) -> Event {
+          UnsignedEvent(pubkey: author.publicKey, createdAt: time, kind: kind, tags: [], content: text).signed(
+            by: author)
+        }
+        let notes = [
+          note("Relays and \"outboxes\"", 10), note("RELAYS relays rélays", 11), note("about something else", 12),
+          note("a relay", 13), note("relays in a comment", 14, kind: 1_111),
+        ]
+        _ = try store.peer.answer(to: try store.importRun(notes.map(\.json)))
+        func found(_ filter: String) throws -> [EventID] {
+          try store.query(filter).map { try Event(json: Array($0.utf8)).id }
+        }
+        #expect(try found(#"{"search":"relays language:en"}"#).first == notes[1].id)
+        #expect(try Set(found(#"{"search":"relays"}"#)) == [notes[0].id, notes[1].id, notes[4].id])
+        #expect(try Set(found(#"{"search":"relays -comment","kinds":[1],"until":10}"#)) == [notes[0].id])
+        #expect(try found(#"{"search":"relays","limit":1}"#) == [notes[1].id])
+        #expect(try found(#"{"search":"-relays","kinds":[1]}"#) == [notes[3].id, notes[2].id])
+        #expect(try found(#"{"search":"\" AND ( relays* NEAR"}"#).isEmpty)
+        let both = try store.peer.call("store.query", #"{"filters":[{"search":"something"},{"kinds":[1]}]}"#)
+        #expect(both.parts.count == 4 && both.parts[0].text.contains("something"))
+        let count = try store.peer.call("store.count", #"{"filters":[{"search":"relays"}]}"#)
+        #expect(try JSONPayload.decode(StoreCount.self, from: count.terminal.payload) == StoreCount(count: 3))
+        let id = try store.observe(#"{"search":"relays -spam"}"#)
+        try store.peer.wait("what is stored") { store.peer.partCount(of: id) == 4 }
+        let live = [note("spam about relays", 20), note("nothing", 21), note("More Relays!", 22)]
+        for event in live { #expect(try store.publish(event).isResponse) }
+        try store.peer.wait("what comes") { store.peer.partCount(of: id) == 5 }
+        store.peer.send(FrameHeader(type: .cancel, re: id))
+        #expect(try store.peer.answer(to: id).parts.last?.text.contains("More Relays!") == true)
+        let later = try store.observe(#"{"search":"relays -spam"}"#, after: 4)
+        try store.peer.wait("what was stored since") { store.peer.partCount(of: later) == 3 }
+        store.peer.send(FrameHeader(type: .cancel, re: later))
+        #expect(try store.peer.answer(to: later).parts.count == 3)
+      }
+    }
+
+    @Test("Above the size limit the oldest events go, and what was published here stays")
+    func retention() throws {
+      var layout = Layout.store
+      layout.workers[0].keys["size-limit"] = "\"16MiB\""
+      try withRoost(layout) { roost in
+        let store = try StoreClient(roost)
+        let published = makeEvents(0..<1)[0]
+        #expect(try store.publish(published).isResponse)
+        let author = SecretKey.generate()
+        let text = String(repeating: "text ", count: 5_000)
+        for start in stride(from: 0, to: 1_200, by: 20) {
+          let run = (start..<start + 20).map {
+            UnsignedEvent(
+              pubkey: author.publicKey, createdAt: 1_700_000_100 + Int64($0), kind: 1, tags: [],
+              content: "\($0) \(text)"
+            ).signed(by: author).json
+          }
+          #expect(try store.peer.answer(to: try store.importRun(run), within: 60).isResponse)
+        }
+        try awaitSoon("room is made", within: 30) {
+          let status = try store.status()
+          return status.evicted > 0 && status.usedBytes <= status.limitBytes ?? 0
+        }
+        let status = try store.status()
+        #expect(status.limitBytes == 16 << 20 && status.isFull == nil)
+        let found = try store.query("{}")
+        #expect(found.last == String(decoding: published.json, as: UTF8.self))
+        #expect(found.first?.contains("1199 text") == true && found.count < 700)
+        let logs = try store.peer.call("supervisor.logs", #"{"worker":"event-store"}"#)
+        #expect((logs.parts.map(\.text) + [logs.text]).joined().contains("removing the oldest events"))
       }
     }
 

@@ -67,6 +67,8 @@ final class Observation {
   private var waiting = Deque<BusPayload>()
   private var waitingByteCount = 0
   private var ending: Refusal?
+  /// What a search among the filters has not looked at.
+  private var unsearched: Int64?
   private var sleeper: CheckedContinuation<Void, Never>?
 
   init(_ request: BusRequest, _ plan: ObservePlan, after afterSeq: Int64?, _ store: Store) {
@@ -151,7 +153,7 @@ final class Observation {
       if afterSeq == nil, plan.readsStored { try await sendStored() }
       let end = store.announcedSeq
       while cursor < end, ending == nil { try await readOn(upTo: end) }
-      if ending == nil { try await send(BusPayload(json: StoredEnd(seq: max(end, cursor)))) }
+      if ending == nil { try await send(BusPayload(json: StoredEnd(seq: max(end, cursor), unsearched: unsearched))) }
       while ending == nil {
         if let part = waiting.popFirst() {
           waitingByteCount -= part.bytes.count

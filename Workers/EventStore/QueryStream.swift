@@ -3,7 +3,8 @@ import EventLoop
 import Nostr
 import Storage
 
-/// What several filters match, each event once, newest first, a page at a time from the archive.
+/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the best first,
+/// filter after filter (NIP-50); then what the other filters match together, newest first.
 ///
 /// A page is read when the one before it is used up: a caller who reads slowly, or no further, costs nothing more.
 @EventLoopActor
@@ -16,9 +17,27 @@ final class QueryStream {
     var page: [StoredEvent] = []
     var position: QueryPosition?
     var isOver: Bool
+
+    init(_ filter: Filter) {
+      self.filter = filter
+      room = filter.limit ?? .max
+      isOver = filter.matchesNothing || filter.limit == 0
+    }
+  }
+
+  /// A filter with words.
+  private struct Search {
+    let filter: Filter
+    var room: Int
+    /// What was found and not yet read; nil before it was looked for.
+    var seqs: ArraySlice<Int64>?
+    var page: ArraySlice<StoredEvent> = []
   }
 
   private var sources: [Source]
+  private var searches: [Search]
+  /// What was given of the searches: it is not given again.
+  private var found: Set<Int64> = []
   private let archive: EventArchive
   private let reads: ReadSlots
   private let now: Int64
@@ -31,9 +50,8 @@ final class QueryStream {
   static let firstPageCount = 50
 
   init(_ filters: [Filter], _ archive: EventArchive, _ reads: ReadSlots, seenAt: Set<Int64>? = nil, now: Int64) {
-    sources = filters.map { filter in
-      Source(filter: filter, room: filter.limit ?? .max, isOver: filter.matchesNothing || filter.limit == 0)
-    }
+    sources = filters.filter { !EventArchive.isSearch($0) }.map { Source($0) }
+    searches = filters.filter { EventArchive.isSearch($0) }.map { Search(filter: $0, room: $0.limit ?? .max) }
     self.archive = archive
     self.reads = reads
     self.now = now
@@ -42,6 +60,45 @@ final class QueryStream {
 
   /// The next event; nil at the end.
   func next() async throws(StorageFault) -> StoredEvent? {
+    while !searches.isEmpty {
+      if let event = try await nextFound() { return event }
+      searches.removeFirst()
+    }
+    while let event = try await nextMatch() {
+      if !found.contains(event.seq) { return event }
+    }
+    return nil
+  }
+
+  // MARK: By words
+
+  private func nextFound() async throws(StorageFault) -> StoredEvent? {
+    while searches[0].room > 0 {
+      if let event = searches[0].page.popFirst() {
+        searches[0].room -= 1
+        if found.insert(event.seq).inserted { return event }
+        continue
+      }
+      let (search, archive, now, seenAt) = (searches[0], archive, now, seenAt)
+      guard let seqs = search.seqs else {
+        searches[0].seqs = try await reads.read { () throws(StorageFault) in
+          try await archive.search(search.filter, now: now)[...]
+        }
+        continue
+      }
+      guard !seqs.isEmpty else { return nil }
+      let next = Array(seqs.prefix(min(Self.pageCount, search.room)))
+      searches[0].seqs = seqs.dropFirst(next.count)
+      searches[0].page = try await reads.read { () throws(StorageFault) in
+        try await Self.counting(try await archive.events(next, now: now), archive, seenAt)[...]
+      }
+    }
+    return nil
+  }
+
+  // MARK: By time
+
+  private func nextMatch() async throws(StorageFault) -> StoredEvent? {
     while true {
       for index in sources.indices {
         // A page none of whose events counts says nothing of the next.
@@ -64,16 +121,31 @@ final class QueryStream {
   private func fill(_ index: Int) async throws(StorageFault) {
     let source = sources[index]
     let limit = min(source.room, source.position == nil ? Self.firstPageCount : Self.pageCount)
-    let (archive, now, seenAt) = (archive, now, seenAt)
-    let (page, seen) = try await reads.read { () throws(StorageFault) in
-      let page = try await archive.query(source.filter, after: source.position, limit: limit, now: now)
-      guard let seenAt else { return (page, Set<Int64>?.none) }
-      return (page, try await archive.seen(page.map(\.seq), at: seenAt))
-    }
-    let counting = page.filter { seen?.contains($0.seq) ?? true }
+    let (page, counting) = try await page(of: source, limit)
     sources[index].page = counting.reversed()
     sources[index].position = page.last?.position ?? source.position
     sources[index].room -= counting.count
     sources[index].isOver = page.count < limit || sources[index].room == 0
+  }
+  /// The next page of a filter, and those of its events that count.
+  private func page(
+    of source: Source, _ limit: Int
+  ) async throws(StorageFault) -> (page: [StoredEvent], counting: [StoredEvent]) {
+    let (archive, now, seenAt) = (archive, now, seenAt)
+    let recalled = archive.recalled(source.filter, after: source.position, limit: limit, now: now)
+    if let recalled, seenAt == nil { return (recalled, recalled) }
+    return try await reads.read { () throws(StorageFault) in
+      let page = try await archive.query(source.filter, after: source.position, limit: limit, now: now)
+      return (page, try await Self.counting(page, archive, seenAt))
+    }
+  }
+
+  /// Those events that one of some relays had; all, if that is no matter.
+  private static func counting(
+    _ events: [StoredEvent], _ archive: EventArchive, _ relays: Set<Int64>?
+  ) async throws(StorageFault) -> [StoredEvent] {
+    guard let relays else { return events }
+    let seen = try await archive.seen(events.map(\.seq), at: relays)
+    return events.filter { seen.contains($0.seq) }
   }
 }

@@ -108,9 +108,15 @@ struct Run {
   func report(_ result: GateResult, seq: Int64) -> IngestResult {
     var report = result.counts
     report.seq = seq
+    var byteCount = 0
     for index in report.invalid.indices {
       let relay = relayOfRecord[report.invalid[index].record]
       report.invalid[index].relay = relay.flatMap { names[$0]?.url }
+      byteCount += report.invalid[index].reason.utf8.count + (report.invalid[index].relay?.utf8.count ?? 0)
+      guard byteCount <= IngestResult.invalidByteCountMaximum else {
+        report.invalid.removeSubrange(index...)
+        break
+      }
     }
     return report
   }

@@ -16,9 +16,11 @@ extension Store {
 
   func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: StoreQuery.self)
-    let stream = QueryStream(try Self.filters(wanted.filters), archive, reads, now: Self.now)
+    let filters = try Self.filters(wanted.filters)
+    let stream = QueryStream(filters, archive, reads, now: Self.now)
     // It may take as long as the caller reads: that is not a stuck worker.
     request.accept()
+    await catchUp(for: filters)
     var count = 0
     do {
       while count < wanted.limit ?? .max, let event = try await stream.next() {
@@ -35,17 +37,19 @@ extension Store {
     } catch {
       preconditionFailure("no other error is thrown here: \(error)")
     }
-    return BusPayload(json: StoreCount(count: count))
+    return BusPayload(json: StoreCount(count: count, unsearched: unsearched(filters)))
   }
 
   func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: StoreQuery.self)
     let filters = try Self.filters(wanted.filters)
     request.accept()
+    await catchUp(for: filters)
     let archive = archive
     do throws(StorageFault) {
       let count = try await reads.read { () throws(StorageFault) in try await archive.count(filters, now: Self.now) }
-      return BusPayload(json: StoreCount(count: min(count, wanted.limit ?? .max)))
+      return BusPayload(
+        json: StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters)))
     } catch {
       failed(error)
       throw refusal(error)
@@ -64,12 +68,7 @@ extension Store {
   }
 
   nonisolated static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
-    let filters = try Filter.list(argument: values, countMaximum: StoreObserve.filterMaximum)
-    if let index = filters.firstIndex(where: { $0.search != nil }) {
-      let message = "'filters[\(index)]' has \"search\": this version does not search for words"
-      throw Refusal("not-supported", message, outcome: .notStarted)
-    }
-    return filters
+    try Filter.list(argument: values, countMaximum: StoreObserve.filterMaximum)
   }
 
   // MARK: store.seen, store.status
@@ -100,6 +99,11 @@ extension Store {
     status.invalid = gate.counters.invalid
     status.transactions = transactionCount
     status.waiting = gate.waiting
+    status.usedBytes = archive.usedByteCount
+    status.limitBytes = retention.byteLimit
+    status.evicted = evictedCount
+    status.isFull = gauge.isExhausted ? true : nil
+    status.unsearched = archive.lastSeq - archive.searchedSeq
     status.observers = observations.count
     status.unchecked = gate.counters.unchecked
     status.relays = gate.trust.worst(StoreStatus.relayMaximum).compactMap { conduct in

@@ -8,30 +8,9 @@ import Logging
 import Nostr
 import WorkerKit
 
-/// The worker's settings from `supervisor.conf`.
-struct StoreSettings: Decodable, Sendable {
-  /// `always` or `sample`.
-  var verification: String?
-  /// The relays of which a sample will do.
-  var sampleRelays: [String]?
-  /// Percent of their events that are checked to begin with.
-  var sampleRate: Int?
-  /// Percent that are checked at least.
-  var sampleFloor: Int?
-}
-
 extension Store {
-  /// Takes over which relays are sampled; again after a reload.
-  func readSettings() throws(Refusal) {
-    try sample(try worker.settings(as: StoreSettings.self))
-    worker.onSettings = { [unowned self] _ in
-      do throws(Refusal) { try sample(try worker.settings(as: StoreSettings.self)) } catch {
-        log.error("the settings are not taken over", metadata: ["why": "\(error.message)"])
-      }
-    }
-  }
-
-  private func sample(_ settings: StoreSettings) throws(Refusal) {
+  /// Takes over which relays are sampled.
+  func sample(_ settings: StoreSettings) throws(Refusal) {
     var sampled: Set<Int64> = []
     for text in settings.verification == "sample" ? settings.sampleRelays ?? [] : [] {
       do throws(RelayURLFault) {

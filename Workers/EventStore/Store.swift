@@ -16,7 +16,7 @@ import WorkerKit
 // The event-store: the gate's machine with its threads, its database and its callers.
 //
 // Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls it again. Between two
-// batches the writer does one slice of what must be done at some time: segments, and what has expired.
+// batches the writer does one slice of what must be done at some time (`Store+Chores`).
 //
 // When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is found to be
 // damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
@@ -53,21 +53,23 @@ final class Store {
   private var requests: [UInt64: Waiting] = [:]
   private let keys = ParsedKeyCache()
   private var faultedAt = EventLoop.process.now
-  private var isWriting = false
-  private var isSweepDue = true
-  private var isChoreNext = false
-  private let sweepTimer = LoopTimer()
-  private let retryTimer = LoopTimer()
+  // Of `Store+Chores`.
+  var isWriting = false
+  var isSweepDue = true
+  var isChoreNext = false
+  var choresInRow = 0
+  var retention = ArchiveRetention()
+  var gauge = RetentionGauge()
+  var evictedCount: UInt64 = 0
+  /// Whether the log says that nothing more can be removed.
+  var isFullTold = false
+  let sweepTimer = LoopTimer()
+  let retryTimer = LoopTimer()
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
     "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage",
   ]
-  /// How often it is looked for events whose time is over. They are not answered with meanwhile.
-  static let sweepMilliseconds: UInt64 = 30_000
-  /// After a failure, how long until chores are tried again.
-  static let retryMilliseconds: UInt64 = 2_000
-
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
   static let damagedExitCode: Int32 = 74
 
@@ -105,7 +107,8 @@ final class Store {
     }
     announcedSeq = archive.lastSeq
     if let rescue { report(rescue) }
-    try readSettings()
+    try adoptSettings()
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
     scheduleSweep()
@@ -206,14 +209,15 @@ final class Store {
   // MARK: Writing
 
   private func write() {
-    let hasChores = isSweepDue || isRecheckDue || archive.hasSegmentWork
-    if isChoreNext, hasChores, !retryTimer.isSet { return doChore() }
+    let chore = retryTimer.isSet ? nil : nextChore
+    if isChoreNext, let chore { return perform(chore) }
     guard let batch = gate.nextBatch(now: Self.now) else {
-      if hasChores, !retryTimer.isSet { doChore() }
+      if let chore { perform(chore) }
       return
     }
     isWriting = true
     isChoreNext = true
+    choresInRow = 0
     EventLoopActor.task { [self] in
       let new = relays.unwritten
       do throws(StorageFault) {
@@ -236,44 +240,8 @@ final class Store {
     }
   }
 
-  private func doChore() {
-    isWriting = true
-    isChoreNext = false
-    EventLoopActor.task { [self] in
-      do throws(StorageFault) {
-        if isSweepDue {
-          let commit = try await archive.sweep(now: Self.now)
-          gate.removed(commit.gone)
-          isSweepDue = !commit.gone.isEmpty
-        } else if isRecheckDue {
-          isRecheckDue = false
-          rechecked(try await archive.recheck())
-        } else {
-          try await archive.writeSegmentSlice()
-        }
-        recovered()
-      } catch {
-        failed(error)
-        retryTimer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
-      }
-      isWriting = false
-      pump()
-    }
-  }
-
-  private func scheduleSweep() {
-    sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
-      isSweepDue = true
-      isRecheckDue = true
-      for relay in unwrittenDistrust { writeDistrust(of: relay) }
-      unwrittenDistrust = []
-      scheduleSweep()
-      pump()
-    }
-  }
-
   /// A transaction was committed. Near the edge of a full disk some are and some are not: that is no recovery yet.
-  private func recovered() {
+  func recovered() {
     guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
     fault = nil
     log.notice("the event database can be written again")
@@ -327,7 +295,7 @@ final class Store {
 
   private func announce(_ event: VerifiedEvent, _ seq: Int64?) {
     if let seq { announcedSeq = max(announcedSeq, seq) }
-    let listeners = live.listeners(for: event.indexed)
+    let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
     guard !listeners.isEmpty else { return }
     let part = ObservedPart(seq: seq, json: event.json)
     for listener in listeners { observations[listener]?.arrived(part, from: event.relay) }

@@ -1,0 +1,73 @@
+internal import CUtf8proc
+
+// A word that is looked for is rarely written as it stands: É for é, ＡＢＣ for abc, ﬁ for fi. So both are brought into one
+// form before they are compared: compatibility forms and cases folded (Unicode's NFKC and case folding), accents removed.
+// Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them; the marks of Devanagari or
+// the voicing of kana make another letter.
+//
+// It stands with the passphrases because utf8proc, which has Unicode's tables, has one importer.
+
+/// Text in the form in which words are compared.
+public struct FoldedText: Sendable {
+  /// What a character is to somebody who takes text apart into words.
+  public enum CharacterClass: Sendable {
+    /// Part of a word.
+    case letter
+    /// A word by itself: scripts that put no blanks between words, and pictures.
+    case word
+    /// Between words.
+    case gap
+  }
+
+  /// The characters, as code points.
+  public let scalars: [Int32]
+
+  /// Folds a text.
+  ///
+  /// - Parameter utf8: UTF-8; what is not becomes no text at all.
+  public init(_ utf8: UnsafeBufferPointer<UInt8>) {
+    var characters = [Int32](repeating: 0, count: utf8.count)
+    var count = utf8proc_decompose(utf8.baseAddress, utf8.count, &characters, characters.count, Self.decomposed)
+    if count > characters.count {
+      characters = [Int32](repeating: 0, count: count)
+      count = utf8proc_decompose(utf8.baseAddress, utf8.count, &characters, characters.count, Self.decomposed)
+    }
+    guard count > 0 else {
+      scalars = []
+      return
+    }
+    characters.removeSubrange(count...)
+    characters.removeAll { (0x300...0x36F).contains($0) }
+    let composed = utf8proc_normalize_utf32(&characters, characters.count, Self.composed)
+    characters.removeSubrange(max(0, composed)...)
+    scalars = characters
+  }
+
+  /// What a character is.
+  public static func characterClass(_ scalar: Int32) -> CharacterClass {
+    switch utf8proc_category(scalar) {
+    case UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LT, UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LO,
+      UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL,
+      UTF8PROC_CATEGORY_NO:
+      isUnspaced(scalar) ? .word : .letter
+    case UTF8PROC_CATEGORY_SO: scalar >= 0x1F000 ? .word : .gap
+    default: .gap
+    }
+  }
+
+  /// Thai and Lao, Burmese, Khmer, kana, and the ideographs.
+  private static func isUnspaced(_ scalar: Int32) -> Bool {
+    switch scalar {
+    case 0xE00...0xEFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3005...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF,
+      0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF:
+      true
+    default: false
+    }
+  }
+
+  private static let decomposed = utf8proc_option_t(
+    rawValue: UTF8PROC_STABLE.rawValue | UTF8PROC_DECOMPOSE.rawValue | UTF8PROC_COMPAT.rawValue
+      | UTF8PROC_CASEFOLD.rawValue | UTF8PROC_IGNORE.rawValue)
+  private static let composed = utf8proc_option_t(
+    rawValue: UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)
+}

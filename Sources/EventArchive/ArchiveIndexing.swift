@@ -1,0 +1,82 @@
+internal import EventIndex
+internal import Nostr
+public import Storage
+
+// Words are indexed after the commit, in transactions of their own: a post is stored and answered before anybody takes it apart. The
+// property `searched-seq` says how far that has come, in the same transaction as the words, so a death repeats or leaves out
+// nothing.
+//
+// An event that goes takes its words with it, in the transaction that removes it. SQLite's table keeps no text, so it is told
+// the words again; they are made from the event's JSON by the same rules, or else the whole index is made anew
+// (`SearchedText.version`).
+
+extension EventArchive {
+  /// Most events whose words are indexed in one transaction.
+  public static let indexEventCount = 250
+  /// Bytes of JSON from which on a transaction takes no further event.
+  static let indexByteCount = 1 << 20
+
+  /// Whether there are events whose words are not indexed yet.
+  public var hasSearchWork: Bool { searchedSeq < lastSeq }
+
+  /// Indexes the words of the next events.
+  public func indexSlice() async throws(StorageFault) {
+    _ = try await file.write(
+      { [self] session in try indexSlice(session) }, onCommit: { [self] seq in searchedSeq = seq })
+  }
+
+  /// The same, waiting on this thread.
+  public func indexSliceNow() throws(StorageFault) {
+    _ = try file.writeNow({ session in try indexSlice(session) }, onCommit: { searchedSeq = $0 })
+  }
+
+  private func indexSlice(_ session: StorageSession) throws -> Int64 {
+    let (start, end) = (searchedSeq, lastSeq)
+    guard start < end else { return start }
+    let writer = writer(session)
+    let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? ORDER BY seq LIMIT ?")
+    statement.bind(start, at: 1)
+    statement.bind(Int64(Self.indexEventCount), at: 2)
+    defer { statement.reset() }
+    var (reached, count, byteCount) = (start, 0, 0)
+    while byteCount < Self.indexByteCount, try statement.step() {
+      reached = statement.number(0)
+      count += 1
+      let text = try statement.withBytes(1) { bytes in
+        byteCount += bytes.count
+        return SearchedText(try ScannedEvent(bytes), in: bytes)
+      }
+      if !text.isEmpty { try writer.insertWords(reached, text) }
+    }
+    // Behind the last event there may be seqs whose events are gone.
+    if byteCount < Self.indexByteCount, count < Self.indexEventCount { reached = end }
+    try writer.write(property: "searched-seq", reached)
+    return reached
+  }
+}
+
+extension ArchiveWriter {
+  func insertWords(_ seq: Int64, _ text: SearchedText) throws {
+    let statement = try session.statement("INSERT INTO search (rowid, title, body) VALUES (?, ?, ?)")
+    statement.bind(seq, at: 1)
+    statement.bind(utf8: text.title.utf8, at: 2)
+    statement.bind(utf8: text.body.utf8, at: 3)
+    try statement.run()
+  }
+
+  /// Removes the words of an event that is still there.
+  func removeWords(_ seq: Int64) throws {
+    guard seq <= searchedSeq else { return }
+    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return }
+    let text = try statement.withBytes(0) { bytes in SearchedText(try ScannedEvent(bytes), in: bytes) }
+    statement.reset()
+    guard !text.isEmpty else { return }
+    let removal = try session.statement("INSERT INTO search (search, rowid, title, body) VALUES ('delete', ?, ?, ?)")
+    removal.bind(seq, at: 1)
+    removal.bind(utf8: text.title.utf8, at: 2)
+    removal.bind(utf8: text.body.utf8, at: 3)
+    try removal.run()
+  }
+}

@@ -1,0 +1,42 @@
+internal import Bus
+internal import EventLoop
+internal import Frames
+internal import Glibc
+
+/// The file of `roost import --errors`: each line that is no valid event, with the reason, as a line of JSON.
+///
+/// A failure to write is kept and told at the end: the import itself is not stopped by it.
+@EventLoopActor
+final class InvalidLineFile {
+  private let path: String
+  private let file: Int32
+  private(set) var failure: Refusal?
+
+  /// Makes the file, or empties it.
+  init(_ path: String) throws(Refusal) {
+    self.path = path
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      throw Refusal(.failed, "cannot write \(path): \(String(cString: strerror(errno)))", outcome: .notStarted)
+    }
+  }
+
+  deinit { close(file) }
+
+  /// Adds a line.
+  func append(_ line: ImportSummary.Line) {
+    guard failure == nil else { return }
+    var rest = JSONPayload.encode(line)[...]
+    rest.append(0x0A)
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else {
+        failure = Refusal(
+          .failed, "cannot write \(path): \(String(cString: strerror(errno))); it is not complete", outcome: .done)
+        return
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Cryptography
+import EventArchive
+import Nostr
+import Storage
+import TestSupport
+import Testing
+
+@Suite("Making room")
+struct RetentionTests {
+  private let author = SecretKey.generate()
+  private let own = SecretKey.generate()
+
+  private func event(
+    _ time: Int64, kind: UInt16 = 1, _ tags: [[String]] = [], by author: SecretKey? = nil, isKept: Bool = false
+  ) throws -> VerifiedEvent {
+    let unsigned = UnsignedEvent(
+      pubkey: (author ?? self.author).publicKey, createdAt: time, kind: kind, tags: tags,
+      content: "word \(time) " + String(repeating: "x", count: 400))
+    let signature = try #require(Signature(String(repeating: "0", count: 128)))
+    return try Event(unsigned, signature: signature).json.withUnsafeBytes {
+      VerifiedEvent(trusted: $0, try ScannedEvent($0), relay: 1, receivedAt: 1, isKept: isKept)
+    }
+  }
+
+  private func ids(_ archive: EventArchive, _ filter: Filter = Filter()) throws -> [EventID] {
+    try archive.queryNow(filter, limit: 100_000, now: 1).map(\.indexed.id)
+  }
+
+  /// Makes room until there is enough, or nothing more may go. Returns the ids in the order in which they went.
+  private func makeRoom(_ archive: EventArchive, _ retention: ArchiveRetention, now: Int64) throws -> [EventID] {
+    var (gauge, gone): (RetentionGauge, [EventID]) = (RetentionGauge(), [])
+    while gauge.isDue(usedByteCount: archive.usedByteCount, retention) {
+      let slice = try archive.evictNow(retention, now: now)
+      gone += slice.gone
+      if slice.isExhausted { gauge.exhausted() }
+      while archive.hasTrimWork { try archive.trimSliceNow() }
+    }
+    return gone
+  }
+
+  @Test("The oldest go first, after those of the future; own ones never, profiles and deletions last")
+  func order() throws {
+    let directory = try TemporaryDirectory()
+    let archive = try EventArchive(path: directory.path + "/events.db", segmentEventCount: 50)
+    let (day, now): (Int64, Int64) = (86_400, 1_000_000)
+    let notes = try (0..<20).map { try event(1_000 - $0) }
+    let future = try [event(now + 3 * day), event(now + 2 * day)]
+    let soon = try event(now + 60)
+    let published = try event(1, isKept: true)
+    let mine = try event(2, by: own)
+    let profile = try event(3, kind: 0)
+    let target = try event(4)
+    let deletion = try event(5, kind: 5, [["e", "\(target.indexed.id)"]])
+    _ = try archive.storeNow([profile, deletion, mine, published, soon] + future + notes, now: now)
+    let retention = ArchiveRetention(byteLimit: 1, keptAuthors: [own.publicKey])
+    let gone = try makeRoom(archive, retention, now: now)
+    let expected: [VerifiedEvent] = future + notes.reversed() + [soon, profile, deletion]
+    #expect(gone == expected.map { $0.indexed.id })
+    #expect(try Set(ids(archive)) == [published.indexed.id, mine.indexed.id])
+    #expect(try archive.storeNow([target], now: now) == [.deleted], "what was deleted stays so")
+    #expect(try archive.evictNow(retention, now: now).isExhausted)
+    // What went may come again.
+    guard case .stored = try archive.storeNow([notes[0]], now: now)[0] else {
+      return #expect(Bool(false), "an evicted event is refused")
+    }
+  }
+
+  @Test("A stream of events stays within the limit, in memory and on disk, for as long as it flows")
+  func steady() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    var archive = try EventArchive(path: path, segmentEventCount: 500)
+    let retention = ArchiveRetention(byteLimit: 4 << 20)
+    var largest: Int64 = 0
+    var sizes: [Int64] = []
+    let profile = try event(1, kind: 0)
+    _ = try archive.storeNow([profile], now: 100)
+    for round in 0..<40 {
+      let batch = try (0..<500).map { try event(Int64(10 + round * 500 + $0), [["t", "topic\($0 % 7)"]]) }
+      _ = try archive.storeNow(batch, now: 100)
+      while archive.hasSegmentWork { try archive.writeSegmentSliceNow() }
+      while archive.hasSearchWork { try archive.indexSliceNow() }
+      _ = try makeRoom(archive, retention, now: 100)
+      largest = max(largest, archive.usedByteCount)
+      if round == 20 {
+        try archive.close()
+        archive = try EventArchive(path: path, segmentEventCount: 500)
+      }
+      sizes.append(archive.eventCount)
+    }
+    #expect(largest <= 4 << 20)
+    // If remains of what went piled up, there would be ever less room for events.
+    #expect(sizes[39] > sizes[12] * 8 / 10, "\(sizes)")
+    let found = try ids(archive)
+    #expect(found.count == Int(archive.eventCount) && found.last == profile.indexed.id)
+    let topic = try #require(TagLetter("t"))
+    let byTag = try ids(archive, Filter(tags: [topic: ["topic3"]]))
+    #expect(byTag.count > 100 && Set(byTag).isSubset(of: found))
+    // The profile's content is no profile, so it has no words.
+    #expect(try archive.searchNow(Filter(search: "word"), now: 1).count == found.count - 1)
+    #expect(try archive.searchNow(Filter(search: "\"word 10\""), now: 1).isEmpty)
+  }
+
+  @Test("Room is made from above the limit down to a sixteenth below it, and not while nothing may go")
+  func gauge() {
+    let retention = ArchiveRetention(byteLimit: 1_600)
+    var gauge = RetentionGauge()
+    func isDue(_ byteCount: Int64, _ retention: ArchiveRetention) -> Bool {
+      gauge.isDue(usedByteCount: byteCount, retention)
+    }
+    let due = [1_600, 1_601, 1_501, 1_500, 1_501, 9_999].map { isDue($0, retention) }
+    #expect(due == [false, true, true, false, false, true])
+    gauge.exhausted()
+    let exhausted = isDue(9_999, retention)
+    gauge.lookAgain()
+    let again = isDue(9_999, retention)
+    let unlimited = isDue(9_999, ArchiveRetention())
+    #expect(!exhausted && again && !unlimited)
+  }
+
+  @Test("An event found by its id is the one that is stored: never one that went meanwhile, whatever is in memory")
+  func recent() throws {
+    let directory = try TemporaryDirectory()
+    let archive = try EventArchive(path: directory.path + "/events.db", segmentEventCount: 50)
+    archive.recentByteCount = 20_000
+    let events = try (0..<100).map { try event(Int64($0)) }
+    _ = try archive.storeNow(events, now: 100)
+    func found(_ ids: [EventID]) throws -> [EventID] { try self.ids(archive, Filter(ids: ids)) }
+    let all = events.map { $0.indexed.id }
+    // More than memory holds, hits and misses mixed, twice.
+    for _ in 0..<2 {
+      #expect(try found(all) == Array(all.reversed()))
+      #expect(try found([all[99], all[0], all[99]]).count == 2)
+    }
+    let (gone, over, old) = (events[99], try event(200, [["expiration", "500"]]), try event(300, kind: 0))
+    _ = try archive.storeNow([over, old], now: 100)
+    let three = [gone.indexed.id, over.indexed.id, old.indexed.id]
+    #expect(try found(three).count == 3)
+    _ = try archive.storeNow(
+      [event(301, kind: 5, [["e", "\(gone.indexed.id)"]]), event(302, kind: 0)], now: 100)
+    #expect(try found(three) == [over.indexed.id])
+    #expect(try archive.queryNow(Filter(ids: [over.indexed.id]), limit: 1, now: 500).isEmpty)
+    _ = try archive.sweepNow(now: 500)
+    #expect(try found([over.indexed.id]).isEmpty)
+    _ = try archive.evictNow(ArchiveRetention(byteLimit: 1), now: 100)
+    #expect(try found(all).isEmpty)
+    #expect(try archive.queryNow(Filter(ids: []), limit: 1, now: 1).isEmpty)
+  }
+}

@@ -1,0 +1,143 @@
+import Contracts
+import Cryptography
+import EventArchive
+import EventGate
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import Storage
+import WorkerKit
+
+// What the writer does besides writing events, a slice at a time, in turn with them: events whose time is over, what distrusted
+// relays had brought unchecked, room that must be made, segments, words. Only words wait until there is nothing else to do.
+
+extension Store {
+  /// How often it is looked for events whose time is over. They are not answered with meanwhile.
+  static let sweepMilliseconds: UInt64 = 30_000
+  /// After a failure, how long until chores are tried again.
+  static let retryMilliseconds: UInt64 = 2_000
+  /// A smaller limit would leave no room for the index of what is kept.
+  static let sizeLimitMinimum: Int64 = 16 << 20
+  /// Slices of room made in a row while events wait, when they come faster than room is made.
+  static let evictionsInRow = 3
+
+  /// One slice of work for the writer.
+  enum Chore {
+    case sweep
+    case recheck
+    case evict
+    case segment
+    case trim
+    case index
+  }
+
+  /// What is to be done next; nil when there is nothing.
+  var nextChore: Chore? {
+    if isSweepDue { return .sweep }
+    if isRecheckDue { return .recheck }
+    // What is trimmed need not be made room for.
+    if archive.hasTrimWork { return .trim }
+    if isEvictionDue { return .evict }
+    if archive.hasSegmentWork { return .segment }
+    return isIndexingDue ? .index : nil
+  }
+
+  func perform(_ chore: Chore) {
+    isWriting = true
+    choresInRow += 1
+    let isFarAbove = retention.byteLimit.map { archive.usedByteCount > $0 + $0 / 16 } ?? false
+    isChoreNext = (chore == .evict || chore == .trim) && isFarAbove && choresInRow < Self.evictionsInRow
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        switch chore {
+        case .sweep:
+          let commit = try await archive.sweep(now: Self.now)
+          gate.removed(commit.gone)
+          isSweepDue = !commit.gone.isEmpty
+        case .recheck:
+          isRecheckDue = false
+          rechecked(try await archive.recheck())
+        case .evict: try await evict()
+        case .segment: try await archive.writeSegmentSlice()
+        case .trim: try await archive.trimSlice()
+        case .index: try await archive.indexSlice()
+        }
+        recovered()
+      } catch {
+        failed(error)
+        retryTimer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
+      }
+      isWriting = false
+      pump()
+    }
+  }
+
+  func scheduleSweep() {
+    sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in
+      isSweepDue = true
+      isRecheckDue = true
+      for relay in unwrittenDistrust { writeDistrust(of: relay) }
+      unwrittenDistrust = []
+      gauge.lookAgain()
+      scheduleSweep()
+      pump()
+    }
+  }
+
+  // MARK: Room
+
+  private var isEvictionDue: Bool {
+    let wasUnderWay = gauge.isUnderWay
+    let isDue = gauge.isDue(usedByteCount: archive.usedByteCount, retention)
+    if wasUnderWay != isDue {
+      log.info(
+        isDue ? "above the size limit: removing the oldest events" : "below the size limit again",
+        metadata: ["used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit ?? 0)"])
+    }
+    return isDue
+  }
+
+  private func evict() async throws(StorageFault) {
+    let slice = try await archive.evict(retention, now: Self.now)
+    gate.removed(slice.gone)
+    evictedCount += UInt64(slice.gone.count)
+    guard slice.isExhausted else { return }
+    gauge.exhausted()
+    guard !isFullTold else { return }
+    isFullTold = true
+    log.warning(
+      "the size limit is reached, and nothing is left that may be removed: what was published here and by keep-authors stays",
+      metadata: ["used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit ?? 0)"])
+  }
+
+  // MARK: Settings
+
+  func settingsChanged() {
+    do throws(Refusal) {
+      try adoptSettings()
+      pump()
+    } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  func adoptSettings() throws(Refusal) {
+    let settings = try worker.settings(as: StoreSettings.self)
+    try sample(settings)
+    var wanted = ArchiveRetention()
+    if let limit = settings.sizeLimitBytes, limit > 0 { wanted.byteLimit = max(limit, Self.sizeLimitMinimum) }
+    for text in settings.keepAuthors ?? [] {
+      do throws(EntityFault) { wanted.keptAuthors.insert(try PublicKey(spelled: text)) } catch {
+        throw Refusal(.failed, "keep-authors: \"\(text)\" is no public key: \(error)")
+      }
+    }
+    if retention != wanted {
+      gauge.lookAgain()
+      isFullTold = false
+    }
+    retention = wanted
+    let byteCount = settings.recentEventsBytes ?? EventArchive.standardRecentByteCount
+    if archive.recentByteCount != byteCount { archive.recentByteCount = byteCount }
+  }
+}
