@@ -49,7 +49,8 @@ func times(_ count: Int, _ body: () throws -> Int) rethrows -> [Double] {
   let clock = ContinuousClock()
   return try (0..<count).map { _ in
     let start = clock.now
-    precondition(try body() > 0, "what is looked for is there")
+    let found = try body()
+    precondition(found > 0, "what is looked for is there")
     return (clock.now - start) / .microseconds(1)
   }
 }

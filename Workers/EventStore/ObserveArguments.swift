@@ -1,11 +1,13 @@
 import Bus
 import Contracts
+import EventLoop
 import Frames
 import Nostr
 import Observing
 import WorkerKit
 
 /// The arguments of `store.observe`, read and judged.
+@EventLoopActor
 struct ObserveArguments {
   let plan: ObservePlan
   let afterSeq: Int64?
