@@ -136,6 +136,7 @@ public final class EventArchive: Sendable {
 
   func apply(_ written: Written, of entries: [ArchiveEntry] = []) {
     var stored: [StoredEvent] = []
+    stored.reserveCapacity(entries.count)
     for (entry, outcome) in zip(entries, written.outcomes) {
       guard case .event(let event) = entry, case .stored(let seq) = outcome else { continue }
       stored.append(StoredEvent(seq: seq, event))

@@ -24,7 +24,7 @@ final class RecentEvents: Sendable {
       guard byteCount <= byteLimit / 2 else { return }
       if youngByteCount + byteCount > byteLimit / 2 {
         old = young
-        young = [:]
+        young = Dictionary(minimumCapacity: old.count)
         youngByteCount = 0
       }
       if young.updateValue(event, forKey: event.indexed.id) == nil { youngByteCount += byteCount }

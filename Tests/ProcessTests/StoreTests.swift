@@ -201,14 +201,14 @@ extension ProcessTests {
           let bulk = try StoreClient(roost)
           return (bulk, try bulk.importRun(events[start..<start + 1_000].map(\.json)))
         }
-        var longest = 0.0
+        var (longest, isOvertaking) = (0.0, false)
         for event in makeEvents(9_000..<9_010) {
           let start = Monotonic.seconds
           #expect(try own.publish(event).isResponse)
           longest = max(longest, Monotonic.seconds - start)
+          if try own.status().waiting[2] > 0 { isOvertaking = true }
         }
-        let waiting = try own.status().waiting
-        #expect(waiting[2] > 0, "the backfill was over before; the longest publish took \(longest) s")
+        #expect(isOvertaking, "the backfill was over before; the longest publish took \(longest) s")
         for (bulk, run) in runs { #expect(try bulk.peer.answer(to: run, within: 60).isResponse) }
       }
     }
