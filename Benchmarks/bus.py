@@ -42,24 +42,22 @@ class Client:
         return len(payload)
 
     def next(self):
-        """The next frame that is no CREDIT: kind, flags, the request it answers, its payload. Parts return credit."""
-        while True:
-            head = self.stream.read(HEADER.size)
-            if len(head) < HEADER.size:
-                raise ConnectionError("roostd closed the connection")
-            length, _, kind, flags, _, _, _, answered, *_ = HEADER.unpack(head)
-            payload = self.stream.read(length - LENGTH_OF_NOTHING)
-            if kind == CREDIT:
-                self.granted = GRANT.unpack(payload)
-                continue
-            if kind == REGISTRY:
-                self.registry = json.loads(payload)
-            if kind > FATAL and flags & MORE:
-                self.taken = (self.taken[0] + 1, self.taken[1] + len(payload))
-                if any(2 * (self.taken[i] - self.told[i]) > self.WINDOW[i] for i in (0, 1)):
-                    self.told = self.taken
-                    self.send(CREDIT, GRANT.pack(self.taken[0] + self.WINDOW[0], self.taken[1] + self.WINDOW[1]))
-            return kind, flags, answered, payload
+        """The next frame: kind, flags, the request it answers, its payload. Parts return credit."""
+        head = self.stream.read(HEADER.size)
+        if len(head) < HEADER.size:
+            raise ConnectionError("roostd closed the connection")
+        length, _, kind, flags, _, _, _, answered, *_ = HEADER.unpack(head)
+        payload = self.stream.read(length - LENGTH_OF_NOTHING)
+        if kind == CREDIT:
+            self.granted = GRANT.unpack(payload)
+        elif kind == REGISTRY:
+            self.registry = json.loads(payload)
+        elif flags & MORE:
+            self.taken = (self.taken[0] + 1, self.taken[1] + len(payload))
+            if any(2 * (self.taken[i] - self.told[i]) > self.WINDOW[i] for i in (0, 1)):
+                self.told = self.taken
+                self.send(CREDIT, GRANT.pack(self.taken[0] + self.WINDOW[0], self.taken[1] + self.WINDOW[1]))
+        return kind, flags, answered, payload
 
     def receive(self, *kinds):
         """The payload of the next frame of one of these kinds; raises what the hub refuses."""

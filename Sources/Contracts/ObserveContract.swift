@@ -17,6 +17,19 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
   case cacheOnly = "cache-only"
   /// What comes from relays from now on; nothing that is stored is sent (`networkOnly`).
   case networkOnly = "network-only"
+
+  /// Reads a policy's word; of another one it says which there are, and the nearest.
+  public init(from decoder: any Decoder) throws {
+    let word = try decoder.singleValueContainer().decode(String.self)
+    guard let policy = ObservePolicy(rawValue: word) else {
+      let words = Self.allCases.map(\.rawValue)
+      throw Refusal(
+        .badRequest,
+        "'policy' is '\(word)'; there are \(words.joined(separator: ", "))\(NearestName.hint(word, among: words))",
+        outcome: .notStarted)
+    }
+    self = policy
+  }
 }
 
 /// `store.observe`: what is stored, and then what comes, until the caller cancels.

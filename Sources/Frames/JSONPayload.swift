@@ -19,7 +19,10 @@ public enum JSONPayload {
     _ type: Value.Type, from payload: some Sequence<UInt8>
   ) throws(Refusal) -> Value {
     let data = Data(payload)
-    do { return try JSONDecoder().decode(type, from: data) } catch {
+    do { return try JSONDecoder().decode(type, from: data) } catch let refusal as Refusal {
+      // A type that knows better what is wrong with a value.
+      throw refusal
+    } catch {
       throw Refusal(.badPayload, describe(error, in: data), outcome: .notStarted)
     }
   }

@@ -103,7 +103,7 @@ extension ProcessTests {
         let good = try (0..<10).map { try client.ask("example.echo", "\($0)") }
         #expect(try client.answer(to: poison).refusal?.code == .quarantined)
         for (number, id) in good.enumerated() { #expect(try client.answer(to: id).text == "\(number)") }
-        #expect(try roost.status(client).deadLetters == 1)
+        try awaitSoon("its letter is on the disk") { (try? roost.status(client).deadLetters) == 1 }
         try roost.awaitWorker("example", "is ready, and nothing is held against it", client) {
           $0.state == "ready" && $0.restarts == 0 && $0.generation == 4
         }

@@ -111,9 +111,9 @@ extension ProcessTests {
     func ending() throws {
       try withRoost(.storeAndSigner) { roost in
         let rig = try ClientRig(roost)
-        let wrong = Watch(rig, [Filter(search: "word")])
+        let wrong = Watch(rig, Array(repeating: Filter(), count: StoreObserve.filterMaximum + 1))
         try awaitSoon("the refusal") { wrong.isOver }
-        #expect(wrong.refusal?.code == "not-supported")
+        #expect(wrong.refusal?.code == .badRequest)
         let foreign = Watch(rig, [Filter()], after: 7_000)
         try awaitSoon("the refusal") { foreign.isOver }
         #expect(foreign.refusal?.code == "unknown-seq")

@@ -1,10 +1,11 @@
+import Clocks
 import EventArchive
 import EventGate
 import EventLoop
 import Nostr
 import Storage
 
-// When words are indexed: while the gate has nothing else to do; when somebody searches, as far as he would wait; and one slice
+// When words are indexed: when nothing has come for a moment; when somebody searches, as far as he would wait; and one slice
 // now and then when events keep coming and it has fallen far behind, so that it never stops for good.
 
 extension Store {
@@ -12,14 +13,23 @@ extension Store {
   static let indexLagMaximum: Int64 = 65_536
   /// Transactions between two such turns.
   static let indexTurn: UInt64 = 8
+  /// How long nothing must have come: whoever sends one run after the other leaves gaps in which the processors are free, and
+  /// would wait for a slice that was begun in each.
+  static let indexQuietMilliseconds: UInt64 = 250
   /// Events that are indexed while somebody waits for his search: some tenths of a second.
   static let catchUpEventCount = 10_000
 
   /// Whether the next chore is a slice of words.
   var isIndexingDue: Bool {
     guard archive.hasSearchWork else { return false }
-    if gate.isIdle { return true }
+    if gate.isIdle, EventLoop.process.now.milliseconds(since: arrivedAt) >= Self.indexQuietMilliseconds { return true }
     return archive.lastSeq - archive.searchedSeq > Self.indexLagMaximum && transactionCount % Self.indexTurn == 0
+  }
+
+  /// Comes back when it has been quiet for long enough.
+  func awaitQuiet() {
+    guard archive.hasSearchWork, gate.isIdle, !isWriting, !quietTimer.isSet else { return }
+    quietTimer.set(afterMilliseconds: Self.indexQuietMilliseconds) { [unowned self] in pump() }
   }
 
   /// Indexes what is missing before a search, up to a bound. Where it fails the search goes on with what there is.

@@ -63,6 +63,9 @@ final class Store {
   var evictedCount: UInt64 = 0
   /// Whether the log says that nothing more can be removed.
   var isFullTold = false
+  /// When the last events came.
+  var arrivedAt = EventLoop.process.now
+  let quietTimer = LoopTimer()
   let sweepTimer = LoopTimer()
   let retryTimer = LoopTimer()
 
@@ -157,6 +160,7 @@ final class Store {
   private func ingest(_ request: BusRequest, _ lane: Lane) throws(Refusal) -> BusPayload? {
     let run = try Run(request.payload, &relays, now: Self.now)
     let number = gate.submit(request.payload.bytes, run.events, lane)
+    arrivedAt = EventLoop.process.now
     requests[number] = .run(request, run)
     pump()
     return nil
@@ -165,6 +169,7 @@ final class Store {
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let bytes = request.payload.bytes
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
+    arrivedAt = EventLoop.process.now
     requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)
     pump()
     return nil
@@ -189,6 +194,7 @@ final class Store {
     while let job = gate.nextJob() { check(job) }
     if !isWriting { write() }
     for action in gate.takeActions() { perform(action) }
+    awaitQuiet()
   }
 
   private func check(_ job: GateJob) {
