@@ -69,7 +69,9 @@ func look(_ archive: EventArchive, _ count: Int) throws {
   let old = try ids(Filter(until: EventMaker.firstSecond + Int64(first) / 8))
   var results: [String: [Double]] = [:]
   func find(_ ids: [EventID]) throws -> [Double] {
-    try times(count) { try archive.queryNow(Filter(ids: [ids[Int.random(in: 0..<ids.count)]]), limit: 1, now: now).count }
+    try times(count) {
+      try archive.queryNow(Filter(ids: [ids[Int.random(in: 0..<ids.count)]]), limit: 1, now: now).count
+    }
   }
   results["recent"] = try find(recent)
   results["old"] = try find(old)

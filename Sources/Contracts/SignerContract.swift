@@ -310,7 +310,8 @@ public struct SignerLock: MethodArguments {
 /// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most once.
 public struct SignerPassphrase: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"account":"alice","present":{"key":"…","payload":"…"},"new":{"key":"…","payload":"…"}}"#
+  public static let example =
+    #"{"account":"alice","present":{"key":"…","payload":"…"},"new":{"key":"…","payload":"…"}}"#
 
   /// The account; may be left out while there is one.
   public var account: String?

@@ -33,7 +33,9 @@ struct Observe: LoopCommand {
   @Option(
     help: ArgumentHelp("Where events come from: \(Observe.policies).", valueName: "policy"),
     transform: { text in
-      guard let policy = ObservePolicy(rawValue: text) else { throw ValidationError("It is one of \(Observe.policies).") }
+      guard let policy = ObservePolicy(rawValue: text) else {
+        throw ValidationError("It is one of \(Observe.policies).")
+      }
       return policy
     })
   var policy: ObservePolicy?

@@ -160,7 +160,9 @@ private final class Publishing {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
     // What the signer answers is taken as it comes, with the event in it.
-    if let node = text["event"], case .object = node { return try await session.client.publish(json: text.compact(node)) }
+    if let node = text["event"], case .object = node {
+      return try await session.client.publish(json: text.compact(node))
+    }
     if text["sig"] != nil { return try await session.client.publish(json: json) }
     return try await session.client.publish(session.client.sign(json: json, as: signer()))
   }

@@ -96,7 +96,7 @@ import Testing
     bench.leave(worker)
   }
 
-  @Test("A large request gives its credit back with its answer, so that a backfill does not fill its receiver's mailbox")
+  @Test("A large request gives its credit back with its answer: a backfill fills no mailbox")
   func largeRequests() throws {
     let bench = HubBench()
     let backfill = bench.client()
