@@ -20,7 +20,7 @@ struct SegmentWriter: Sendable {
   private var idIndex = 0
 
   /// Rows written in one transaction, so that no other waits for more.
-  static let sliceRowCount = 4_000
+  static let sliceRowCount = 2_000
 
   init(number: Int64, _ generation: ArchiveMemory.Generation, lastSeq: Int64) {
     self.number = number

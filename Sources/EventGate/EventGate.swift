@@ -15,7 +15,7 @@ public import Nostr
 // if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy hides nothing.
 //
 // Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its answer; checks under
-// way by `jobMaximum` × `checkMaximum`; a transaction by `batchMaximum`; what is remembered by `RecentIDs`.
+// way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`; what is remembered by `RecentIDs`.
 //
 // Rejected: one queue by priority. A flood in the first lane would stop the others; so each has its share of every job.
 
@@ -44,10 +44,14 @@ public struct EventGate: Sendable {
   public static let checkMaximum = 32
   /// Jobs under way.
   public static let jobMaximum = 4
+  /// Jobs of local events alone that may be under way besides: for one's own event there is always a place.
+  public static let localJobMaximum = 1
   /// Entries of one transaction.
   public static let batchMaximum = 1_000
   /// Places of a transaction kept for lanes further back while they have something ready.
   static let batchReserve = 100
+  /// What goes with local events into a transaction: it is short, because somebody waits for it.
+  static let besideLocalMaximum = 100
 
   private struct Submission: Sendable {
     let lane: Lane
@@ -143,11 +147,15 @@ public struct EventGate: Sendable {
 
   /// The next job for a thread; nil when there is none, or enough are under way.
   public mutating func nextJob() -> GateJob? {
-    guard jobCount < Self.jobMaximum else { return nil }
+    guard jobCount < Self.jobMaximum + Self.localJobMaximum else { return nil }
     var checks: [GateJob.Check] = []
-    while checks.count < Self.checkMaximum, let number = promoted.popFirst() { append(number, to: &checks) }
-    for lane in Lane.allCases { take(lane, upTo: checks.count + lane.share, &checks) }
-    for lane in Lane.allCases { take(lane, upTo: Self.checkMaximum, &checks) }
+    if jobCount >= Self.jobMaximum {
+      take(.local, upTo: Lane.local.share, &checks)
+    } else {
+      while checks.count < Self.checkMaximum, let number = promoted.popFirst() { append(number, to: &checks) }
+      for lane in Lane.allCases { take(lane, upTo: checks.count + lane.share, &checks) }
+      for lane in Lane.allCases { take(lane, upTo: Self.checkMaximum, &checks) }
+    }
     guard !checks.isEmpty else { return nil }
     jobCount += 1
     return GateJob(checks: checks)
@@ -277,14 +285,16 @@ public struct EventGate: Sendable {
     guard writing == nil else { return nil }
     var entries: [ArchiveEntry] = []
     var writing: [(item: UInt64, isEntry: Bool)] = []
+    var maximum = Self.batchMaximum
     for lane in Lane.allCases {
       let isLast = lane == Lane.allCases.last
-      let end = isLast ? Self.batchMaximum : Self.batchMaximum - Self.batchReserve * (2 - lane.rawValue)
+      let end = min(maximum, isLast ? Self.batchMaximum : Self.batchMaximum - Self.batchReserve * (2 - lane.rawValue))
       while writing.count < end, let number = order[lane.rawValue].first, let item = items[number] {
         guard let resolution = item.resolution else { break }
         order[lane.rawValue].removeFirst()
         prepare(number, item, resolution, now, &entries, &writing)
       }
+      if lane == .local, !writing.isEmpty { maximum = min(maximum, writing.count + Self.besideLocalMaximum) }
     }
     guard !writing.isEmpty else { return nil }
     self.writing = writing

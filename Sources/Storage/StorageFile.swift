@@ -39,7 +39,8 @@ public struct StorageSettings: Sendable {
   public var readerCount = 4
   /// Memory each connection may use for pages, in bytes.
   public var cacheByteCount = 16 << 20
-  /// Pages of 4 KiB in the write-ahead log before it is copied into the file.
+  /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many he does
+  /// it himself.
   public var checkpointPageCount = 4_000
 
   /// The usual ones.
@@ -51,6 +52,7 @@ public final class StorageFile: Sendable {
   /// The file's path.
   public let path: String
   private let pool: DatabasePool
+  private let checkpointer: Checkpointer
 
   /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`; without
   /// any it is taken as it is.
@@ -67,7 +69,7 @@ public final class StorageFile: Sendable {
         sql: """
           PRAGMA synchronous = \(synchronous);
           PRAGMA cache_size = -\(settings.cacheByteCount >> 10);
-          PRAGMA wal_autocheckpoint = \(settings.checkpointPageCount);
+          PRAGMA wal_autocheckpoint = \(settings.checkpointPageCount * Checkpointer.patience);
           PRAGMA journal_size_limit = \(settings.checkpointPageCount * 3 * 4_096);
           PRAGMA temp_store = MEMORY;
           """)
@@ -75,6 +77,7 @@ public final class StorageFile: Sendable {
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
       try pool.writeWithoutTransaction { try Self.migrate($0, path, migrations) }
+      checkpointer = try Checkpointer(path: path, pageCount: settings.checkpointPageCount)
     } catch {
       throw StorageFault(error, path: path)
     }
@@ -106,11 +109,11 @@ public final class StorageFile: Sendable {
     _ body: @escaping @Sendable (StorageSession) throws -> Value,
     onCommit: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StorageFault) -> Value {
-    let path = path
+    let (path, checkpointer) = (path, checkpointer)
     let result = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
       pool.asyncWriteWithoutTransaction { database in
-        continuation.resume(returning: Self.transaction(database, path, body, onCommit))
+        continuation.resume(returning: Self.transaction(database, path, checkpointer, body, onCommit))
       }
     }
     return try result.get()
@@ -120,11 +123,12 @@ public final class StorageFile: Sendable {
   public func writeNow<Value>(
     _ body: (StorageSession) throws -> Value, onCommit: (Value) -> Void = { _ in }
   ) throws(StorageFault) -> Value {
-    try pool.writeWithoutTransaction { Self.transaction($0, path, body, onCommit) }.get()
+    try pool.writeWithoutTransaction { Self.transaction($0, path, checkpointer, body, onCommit) }.get()
   }
 
   private static func transaction<Value>(
-    _ database: Database, _ path: String, _ body: (StorageSession) throws -> Value, _ onCommit: (Value) -> Void
+    _ database: Database, _ path: String, _ checkpointer: Checkpointer, _ body: (StorageSession) throws -> Value,
+    _ onCommit: (Value) -> Void
   ) -> Result<Value, StorageFault> {
     do {
       var value: Value?
@@ -133,6 +137,7 @@ public final class StorageFile: Sendable {
         return .commit
       }
       guard let value else { preconditionFailure("a transaction that commits has a value") }
+      checkpointer.committed(database)
       onCommit(value)
       return .success(value)
     } catch {
@@ -165,6 +170,9 @@ public final class StorageFile: Sendable {
 
   /// Closes all connections; a later use fails. Waits for what is going on.
   public func close() throws(StorageFault) {
-    do { try pool.close() } catch { throw StorageFault(error, path: path) }
+    do {
+      try checkpointer.close()
+      try pool.close()
+    } catch { throw StorageFault(error, path: path) }
   }
 }

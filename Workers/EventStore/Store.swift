@@ -95,7 +95,7 @@ final class Store {
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     var settings = StorageSettings(durability: .normal)
-    settings.readerCount = ReadSlots.count + EventGate.jobMaximum
+    settings.readerCount = ReadSlots.count + EventGate.jobMaximum + EventGate.localJobMaximum
     let rescue: ArchiveRescue?
     do throws(StorageFault) {
       (archive, rescue) = try EventArchive.openOrRescue(
