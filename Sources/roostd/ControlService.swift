@@ -256,8 +256,9 @@ final class ControlService {
     guard daemon.stopping == nil else {
       throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
     }
+    let verdict = daemon.reread()
     let new: SupervisorConfiguration
-    do throws(ConfigurationError) { new = try daemon.reread() } catch {
+    do throws(ConfigurationError) { new = try verdict.outcome.get() } catch {
       throw Refusal(.failed, "the old configuration stays in force:\n\(error)", outcome: .notStarted)
     }
     let changes = new.changes(from: daemon.configuration)
