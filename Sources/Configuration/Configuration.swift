@@ -26,10 +26,10 @@ public enum Configuration {
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
     permissionCheck: (String) -> String?
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    try find(path, surroundings, readFile, permissionCheck).configuration
+    try find(path, surroundings, readFile, permissionCheck).verified()
   }
 
-  /// Reads the configuration, and says as well what is allowed in it and yet hardly meant.
+  /// Reads the configuration, and says as well what is allowed in it and yet hardly meant, be there problems or not.
   ///
   /// - Parameters:
   ///   - path: as for ``load(path:surroundings:readFile:permissionCheck:)``, like the next three.
@@ -37,18 +37,22 @@ public enum Configuration {
   ///   - readFile: reads a whole file.
   ///   - permissionCheck: answers with the reason for a refusal.
   ///   - isProgram: whether a file that can be run is at this absolute path.
-  /// - Returns: the configuration, and the doubts in the order of the file.
-  /// - Throws: ``ConfigurationError``, as there.
+  /// - Returns: the configuration or why there is none, and the doubts in the order of the file.
   public static func check(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
     permissionCheck: (String) -> String?, isProgram: (String) -> Bool
-  ) throws(ConfigurationError) -> (configuration: SupervisorConfiguration, doubts: [ConfigurationProblem]) {
-    var reader = try find(path, surroundings, readFile, permissionCheck)
-    return (reader.configuration, reader.doubts(isProgram: isProgram))
+  ) -> ConfigurationVerdict {
+    do throws(ConfigurationError) {
+      var reader = try find(path, surroundings, readFile, permissionCheck)
+      let outcome = Result { [reader] () throws(ConfigurationError) in try reader.verified() }
+      return ConfigurationVerdict(outcome: outcome, doubts: reader.doubts(isProgram: isProgram))
+    } catch {
+      return ConfigurationVerdict(outcome: .failure(error), doubts: [])
+    }
   }
 
-  /// The first file that exists, read without a fault.
+  /// The first file that exists, read as TOML, its meaning judged and not yet enforced.
   private static func find(
     _ path: String?, _ surroundings: ConfigurationSurroundings,
     _ readFile: (String) throws(FileReading.Failure) -> [UInt8]?, _ permissionCheck: (String) -> String?
@@ -81,7 +85,7 @@ public enum Configuration {
   public static func parse(
     _ text: String, file: String, surroundings: ConfigurationSurroundings
   ) throws(ConfigurationError) -> SupervisorConfiguration {
-    try parse(Array(text.utf8), file: file, surroundings: surroundings).configuration
+    try parse(Array(text.utf8), file: file, surroundings: surroundings).verified()
   }
 
   private static func parse(
@@ -100,8 +104,6 @@ public enum Configuration {
       file: file, absoluteFile: surroundings.absolute(file), document: document, surroundings: surroundings)
     reader.read()
     reader.checkRelations()
-    let problems = reader.sortedProblems
-    guard problems.isEmpty else { throw .problems(problems) }
     return reader
   }
 }

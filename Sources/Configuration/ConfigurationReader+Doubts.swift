@@ -1,24 +1,45 @@
 import Contracts
+import Frames
 
-// What is allowed and yet hardly meant: told by `roostd --check`, refused by nobody. A program may be built later, and
-// a relay may stand there for a later version; whoever asks for a check wants to hear of it all the same.
+// What is allowed and yet hardly meant: told by `roostd --check` and `roost reload`, refused by nobody. A program may be
+// built later, and a relay may stand there for a later version; whoever asks for a check wants to hear of it all the same.
+// Beside problems the doubts are told too, but none that a problem may be the cause of: one mistake, one complaint.
 
 extension ConfigurationReader {
-  /// The doubts about a configuration without problems, in the order of the file.
+  /// The doubts, in the order of the file. The problems, which others have been told, are forgotten.
   ///
   /// - Parameter isProgram: whether a file that can be run is at this absolute path.
   mutating func doubts(isProgram: (String) -> Bool) -> [ConfigurationProblem] {
-    guard !configuration.workers.isEmpty else {
-      return [
-        ConfigurationProblem(
-          file: file, table: "", message: "no worker: roostd would run nothing; a table [worker.NAME] gives it one")
-      ]
-    }
+    let problems = takeProblems()
+    doubtLevels()
     for worker in configuration.workers {
-      doubtProgram(of: worker, isProgram)
+      if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, isProgram) }
       doubtRelays(of: worker)
     }
-    return sortedProblems
+    guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
+    let none = "no worker: roostd would run nothing; a table [worker.NAME] gives it one"
+    return [ConfigurationProblem(file: file, table: "", message: none)] + sortedProblems
+  }
+
+  /// Whether the program of this worker may be another once the problem is mended.
+  private static func decidesProgram(_ problem: ConfigurationProblem, of worker: WorkerConfiguration) -> Bool {
+    switch problem.table {
+    case "supervisor": problem.key?.hasPrefix("program-directories") ?? false
+    // No key: its role is missing, or a key is unknown, which may have been meant for one of these.
+    case ConfigurationPath("worker", worker.name).description: ["program", "role", nil].contains(problem.key)
+    default: false
+    }
+  }
+
+  /// A person's own worker may log in any category; most names that nobody knows are mistyped all the same.
+  private mutating func doubtLevels() {
+    let known = LogCategory.builtIn
+    for category in configuration.log.levels.keys.sorted() where !known.contains(category) {
+      report(
+        "nothing of Roost's own logs in category '\(category)'; known: \(known.joined(separator: ", "))",
+        at: ConfigurationPath("log", "levels", category), tableDepth: 1,
+        nearest: NearestName.find(category, among: known))
+    }
   }
 
   private mutating func doubtProgram(of worker: WorkerConfiguration, _ isProgram: (String) -> Bool) {
@@ -37,8 +58,10 @@ extension ConfigurationReader {
 
   private mutating func doubtRelays(of worker: WorkerConfiguration) {
     guard worker.role == Role.relayConnector.name else { return }
-    let relays = worker.settings["relays"].flatMap([String].init(configurationValue:)) ?? []
-    for (index, url) in relays.enumerated() where url.lowercased().hasPrefix("wss:") {
+    // From the file: a list with a fault in it was not taken into the settings.
+    guard case .array(let relays)? = document.tree["worker"]?[worker.name]?["relays"] else { return }
+    for (index, value) in relays.enumerated() {
+      guard case .string(let url) = value, url.lowercased().hasPrefix("wss:") else { continue }
       report(
         "\"\(url)\" will not be dialled: this version of relay-connector speaks ws:// only",
         at: ConfigurationPath("worker", worker.name, "relays").appending(.index(index)), tableDepth: 2)

@@ -17,6 +17,7 @@ extension ConfigurationReader {
       checkRole(of: worker)
       checkDependencies(of: worker)
       checkRestarts(of: worker)
+      checkSigningRules(of: worker)
     }
     checkCircles()
     checkRelays()
@@ -143,6 +144,19 @@ extension ConfigurationReader {
     let keys = ["breaker-window", "breaker-restarts", "backoff-base", "backoff-ceiling"]
     let key = keys.first { document.contains(table.appending($0)) } ?? "breaker-window"
     report(arithmetic, at: table.appending(key), tableDepth: 2)
+  }
+
+  /// A kind for a role that nobody can have is a mistyped name.
+  private mutating func checkSigningRules(of worker: WorkerConfiguration) {
+    guard worker.role == Role.signer.name else { return }
+    let rules = worker.settings["signKinds"].flatMap([String].init(configurationValue:)) ?? []
+    let names = configuration.roles.map(\.name)
+    for (index, rule) in rules.compactMap(SigningRule.init).enumerated() where !names.contains(rule.role) {
+      report(
+        "there is no role '\(rule.role)' of your own; it needs a table [role.\(rule.role)]",
+        at: ConfigurationPath("worker", worker.name, "sign-kinds").appending(.index(index)), tableDepth: 2,
+        nearest: NearestName.find(rule.role, among: names))
+    }
   }
 
   /// Finds each circle of `after` once, and shows it whole.

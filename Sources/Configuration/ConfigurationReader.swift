@@ -61,6 +61,18 @@ struct ConfigurationReader {
       .map(\.element.problem)
   }
 
+  /// What was read, if there is no problem in it.
+  func verified() throws(ConfigurationError) -> SupervisorConfiguration {
+    guard findings.isEmpty else { throw .problems(sortedProblems) }
+    return configuration
+  }
+
+  /// Hands out the problems, in the order of the file, and forgets them: what is noted from now on is something else.
+  mutating func takeProblems() -> [ConfigurationProblem] {
+    defer { findings = [] }
+    return sortedProblems
+  }
+
   /// Reads the whole document.
   mutating func read() {
     for date in document.dates {

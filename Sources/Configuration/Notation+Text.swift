@@ -1,3 +1,5 @@
+internal import Contracts
+
 extension Notation where Value == String {
   /// Text without control characters; `check` may say what else is wrong with it.
   static func text(
@@ -53,6 +55,37 @@ extension Notation where Value == String {
         message: "\"\(text)\" is no method: write words of lower case letters, digits and hyphens with dots between,"
           + " such as relay.request, or relay.* for all that begin so")
       : nil
+  }
+
+  /// A rule of `sign-kinds`: `example:1`, `example:30000-39999`.
+  static let signingRule = text("a rule such as \"example:1\"") { text in
+    guard let rule = SigningRule(text) else { return Complaint(message: "\"\(text)\" is not \(SigningRule.form)") }
+    return Names.complaint(about: rule.role).map { Complaint(message: $0) }
+  }
+
+  /// A public key: 64 lower case hexadecimal digits, `npub1…` or `nprofile1…`, with or without `nostr:` in front.
+  ///
+  /// Only its shape is looked at. Whether the checksum holds and the key is a point of the curve is for the worker to
+  /// say: roostd holds no cryptography.
+  static let publicKey = text("a public key") { text in
+    let entity = text.lowercased().drop(prefix: "nostr:")
+    // What is secret must not be repeated by a complaint.
+    guard !entity.hasPrefix("nsec1"), !entity.hasPrefix("ncryptsec1") else {
+      return Complaint(message: "this is a secret key; a public one is wanted, and no secret belongs in this file")
+    }
+    let isHexadecimal = text.utf8.count == 64 && text.utf8.allSatisfy("0123456789abcdef".utf8.contains)
+    let prefix = ["npub1", "nprofile1"].first(where: entity.hasPrefix)
+    let isEntity = prefix.map { prefix in
+      let data = entity.dropFirst(prefix.count).utf8
+      // An npub holds 32 bytes and a checksum, always in as many letters; a profile has no fixed length.
+      return data.allSatisfy("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8.contains)
+        && (prefix == "npub1" ? data.count == 58 : data.count > 58)
+    }
+    guard isHexadecimal || isEntity == true else {
+      return Complaint(
+        message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…")
+    }
+    return nil
   }
 
   private static func plainText(
@@ -163,4 +196,9 @@ struct MethodPattern: Hashable, Sendable {
     if words.count == other.words.count { return isPrefix == other.isPrefix }
     return words.count < other.words.count ? isPrefix : other.isPrefix
   }
+}
+
+extension String {
+  /// The text without `prefix`, if it has it.
+  fileprivate func drop(prefix: String) -> Substring { hasPrefix(prefix) ? dropFirst(prefix.count) : self[...] }
 }

@@ -1,3 +1,5 @@
+internal import Contracts
+
 /// Every key there is, table by table, in the order in which the shipped file and `effective` show them.
 ///
 /// Defaults are not here but in the structures that the keys are bound to; descriptions are in the shipped
@@ -100,11 +102,13 @@ enum Schema {
       Setting("sample-rate", entry: "sampleRate", standard: 100, .integer(1...100)),
       Setting("sample-floor", entry: "sampleFloor", standard: 10, .integer(1...100)),
       Setting("size-limit", entry: "sizeLimitBytes", standard: 0, .size(0...1 << 50)),
-      Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .text("a public key"), "public keys")),
+      Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .publicKey, "public keys")),
       Setting("recent-events", entry: "recentEventsBytes", standard: 16 << 20, .size(0...1 << 30)),
     ],
     "signer": [
-      Setting("sign-kinds", entry: "signKinds", standard: [], .list(of: .text("a rule"), "rules, \"role:kind\""))
+      Setting(
+        "sign-kinds", entry: "signKinds", standard: [],
+        .list(of: .signingRule, "rules, \"role:kind\"", count: 0...SigningRule.countMaximum))
     ],
   ]
 

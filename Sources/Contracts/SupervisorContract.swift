@@ -219,10 +219,13 @@ public struct ReloadResult: Codable, Sendable {
   public var changes: [String]
   /// Whether it is in force.
   public var isApplied: Bool
+  /// What is allowed in the file and yet hardly meant, a line each, as `roostd --check` tells it; nil if nothing is.
+  public var warnings: [String]?
   /// A result.
-  public init(changes: [String], isApplied: Bool) {
+  public init(changes: [String], isApplied: Bool, warnings: [String] = []) {
     self.changes = changes
     self.isApplied = isApplied
+    self.warnings = warnings.isEmpty ? nil : warnings
   }
 }
 

@@ -85,11 +85,11 @@ public struct RecordingOpening: Codable, Hashable, Sendable {
   public var worker: String
   /// Its role.
   public var role: String
-  /// Which start of it this is: `ROOST_GENERATION`.
+  /// Which start of it this is: `ROOST_GENERATION`; 0 for a worker that stands in no configuration.
   public var generation: UInt32
   /// Whether the recording begins with HELLO. One that begins in the middle cannot be replayed.
   public var isFromStart: Bool
-  /// Its program, as `supervisor.conf` names it.
+  /// Its program, as `supervisor.conf` names it; empty for a worker that stands in no configuration.
   public var program: String
   /// Its arguments.
   public var arguments: [String]

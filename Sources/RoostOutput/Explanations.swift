@@ -68,12 +68,13 @@ public enum AttachText {
 public enum ReloadText {
   /// The lines.
   public static func lines(_ result: ReloadResult, _ style: Style) -> [String] {
-    guard !result.changes.isEmpty else { return ["The configuration is unchanged."] }
+    let warnings = (result.warnings ?? []).map { style.paint("warning: " + VisibleText.make($0), .warning) }
+    guard !result.changes.isEmpty else { return warnings + ["The configuration is unchanged."] }
     let changes = result.changes.flatMap { paragraph in
       paragraph.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + VisibleText.make($0) }
     }
     let heading = result.isApplied ? "Taken over:" : "This would change:"
-    return [style.paint(heading, .strong)] + changes
+    return warnings + [style.paint(heading, .strong)] + changes
   }
 }
 

@@ -26,7 +26,8 @@ public struct RecordingText: Sendable {
 
   /// The head of a recording.
   public static func head(_ opening: RecordingOpening, _ style: Style) -> [String] {
-    let program = ([opening.program] + opening.arguments).joined(separator: " ")
+    let program =
+      opening.program.isEmpty ? "started by hand" : ([opening.program] + opening.arguments).joined(separator: " ")
     let start = opening.isFromStart ? "from its HELLO on" : "from the middle of its connection"
     let facts = [
       ("worker", "\(opening.worker), role \(opening.role), generation \(opening.generation), \(start)"),

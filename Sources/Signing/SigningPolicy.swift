@@ -16,8 +16,7 @@ public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
   public let rule: String
   /// A sentence.
   public var description: String {
-    "sign-kinds: \"\(rule)\" is not of the form \"role:kind\" or \"role:kind-kind\", such as \"example:1\" or "
-      + "\"example:30000-39999\", with a role that is your own and kinds from 0 to 65535 without 22242"
+    "sign-kinds: \"\(rule)\" is not \(SigningRule.form)"
   }
 }
 
@@ -26,9 +25,7 @@ public struct SigningPolicy: Sendable {
   private var kinds: [String: [ClosedRange<UInt16>]] = SigningPolicy.builtIn
 
   /// The kind that shows who one is to a relay (NIP-42).
-  public static let authenticationKind: UInt16 = 22_242
-  /// Most rules that `supervisor.conf` may add.
-  public static let ruleMaximum = 256
+  public static let authenticationKind = SigningRule.authenticationKind
 
   private static let builtIn: [String: [ClosedRange<UInt16>]] = [
     Role.client.name: [0...authenticationKind - 1, authenticationKind + 1 ... .max],
@@ -41,23 +38,10 @@ public struct SigningPolicy: Sendable {
 
   /// The built-in rules, and those of `sign-kinds` for roles of people's own: `example:1`, `example:30000-39999`.
   public init(rules: [String] = []) throws(PolicyFault) {
-    for rule in rules.prefix(Self.ruleMaximum) {
-      let (role, range) = try Self.parse(rule)
-      kinds[role, default: []].append(range)
+    for text in rules.prefix(SigningRule.countMaximum) {
+      guard let rule = SigningRule(text) else { throw PolicyFault(rule: text) }
+      kinds[rule.role, default: []].append(rule.kinds)
     }
-  }
-
-  /// Reads one rule.
-  public static func parse(_ rule: String) throws(PolicyFault) -> (role: String, kinds: ClosedRange<UInt16>) {
-    let parts = rule.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, !parts[0].isEmpty, !Role.builtIn.contains(where: { $0.name == parts[0] }) else {
-      throw PolicyFault(rule: rule)
-    }
-    let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map { UInt16($0) }
-    guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, first <= last,
-      !(first...last).contains(authenticationKind)
-    else { throw PolicyFault(rule: rule) }
-    return (String(parts[0]), first...last)
   }
 
   /// Whether this role may have this kind signed.

@@ -15,7 +15,8 @@ struct Record: LoopCommand {
     abstract: "Records every message between a worker and the hub into a file.",
     discussion: """
       The recording covers one connection of the worker: the present one from now on, or, with --restart, the next one \
-      from its HELLO on; only that can be replayed. If the worker is not running, its next start is waited for. It ends \
+      from its HELLO on; only that can be replayed. If the worker is not running, its next start is waited for. One that you \
+      started by hand and no configuration names is recorded from now on, never from its HELLO. It ends \
       with Ctrl-C, after --seconds, at --bytes, or when the worker's connection ends. The file has mode 0600 and holds \
       messages as they were sent, without tokens: treat it as you treat the messages.
 

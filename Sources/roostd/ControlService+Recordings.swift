@@ -16,28 +16,27 @@ import Supervision
 extension ControlService {
   func record(_ call: HubCall, _ request: RecordRequest) throws(Refusal) {
     try requireOwner(call)
-    let worker = try worker(request.worker)
+    let subject = try subject(request.worker)
     if request.ends == true {
-      guard let recording = worker.recording, !recording.hasEnded else {
-        throw Refusal(.badRequest, "\(worker.name) is not being recorded", outcome: .notStarted)
+      guard let recording = subject.recording, !recording.hasEnded else {
+        throw Refusal(.badRequest, "\(request.worker) is not being recorded", outcome: .notStarted)
       }
       recording.end(RecordingEnd(.asked, "it was ended by hand"))
       reply(call, RecordProgress(path: recording.path, isRecording: false))
       return
     }
-    try check(request, worker)
-    let name = "\(worker.name)-\(WallTime.now.compactText).recording"
+    try check(request, subject)
+    let name = "\(request.worker)-\(WallTime.now.compactText).recording"
     let directory = daemon.configuration.supervisor.stateDirectory + "/recordings"
     let recording = BusRecording(request, path: request.path ?? "\(directory)/\(name)") { [daemon] in
       daemon.shell.hub.table
     }
-    worker.recording = recording
+    subject.recording = recording
     recordings[call] = recording
     openRecordingCount += 1
     recording.onBegin = { [unowned self, unowned recording] in tell(call, recording) }
-    recording.onEnd = { [unowned self, unowned recording, weak worker] result in
-      ended(call, recording, worker, result)
-    }
+    // It holds the subject for as long as the recording lasts, which never outlives the subject for long.
+    recording.onEnd = { [unowned self, unowned recording] result in ended(call, recording, subject, result) }
     let ownDirectory = request.path == nil ? directory : nil
     EventLoopActor.task { [self] in
       do throws(SystemFault) { try await recording.create(ensuring: ownDirectory) } catch {
@@ -45,28 +44,48 @@ extension ControlService {
         guard !recording.hasEnded else { return }
         recordings[call] = nil
         openRecordingCount -= 1
-        if worker.recording === recording { worker.recording = nil }
+        if subject.recording === recording { subject.recording = nil }
         refuse(call, Refusal(.failed, "\(error)", outcome: .notStarted))
         return
       }
-      begin(call, recording, worker, restarts: request.restart == true)
+      begin(call, recording, subject, restarts: request.restart == true)
     }
   }
 
+  /// Whom a name means: a worker of the configuration before one that was started by hand.
+  private func subject(_ name: String) throws(Refusal) -> RecordingSubject {
+    if daemon.worker(named: name) == nil, let guest = daemon.guest(named: name) { return .guest(guest) }
+    return .worker(try worker(name))
+  }
+
   /// The file is there. Meanwhile the caller may have left, or the worker.
-  private func begin(_ call: HubCall, _ recording: BusRecording, _ worker: ManagedWorker, restarts: Bool) {
+  private func begin(
+    _ call: HubCall, _ recording: BusRecording, _ subject: RecordingSubject, restarts: Bool
+  ) {
     guard !recording.hasEnded, recordings[call] === recording else {
       recording.discard()
       return
     }
-    daemon.log(.notice, "supervision", "\(worker.name) is being recorded to \(recording.path)")
-    guard !restarts else {
+    daemon.log(.notice, "supervision", "\(recording.worker) is being recorded to \(recording.path)")
+    switch subject {
+    case .guest(let connection): beginRecording(guest: connection, recording)
+    case .worker(let worker) where restarts:
       recording.skippedGeneration = worker.process?.generation
       tell(call, recording)
       worker.receive(.restartRequested)
-      return
+    case .worker(let worker):
+      if !worker.recordPresentConnection() { tell(call, recording) }
     }
-    if !worker.recordPresentConnection() { tell(call, recording) }
+  }
+
+  /// A guest has no program, no arguments and no sandbox that roostd would know of.
+  private func beginRecording(guest connection: PeerConnection, _ recording: BusRecording) {
+    guard let seat = connection.seat else { return }
+    let role = daemon.shell.hub.roleName(ofSeat: seat)
+    let opening = RecordingOpening(
+      worker: recording.worker, role: role, generation: 0, isFromStart: false, program: "", arguments: [],
+      environment: [], sandbox: SandboxMode.off.rawValue, time: WallTime.now.text, version: RoostVersion.text)
+    recording.begin(opening, of: role, in: daemon.shell.hub.table)
   }
 
   private func tell(_ call: HubCall, _ recording: BusRecording) {
@@ -75,16 +94,17 @@ extension ControlService {
   }
 
   private func ended(
-    _ call: HubCall, _ recording: BusRecording, _ worker: ManagedWorker?, _ result: RecordResult?
+    _ call: HubCall, _ recording: BusRecording, _ subject: RecordingSubject, _ result: RecordResult?
   ) {
-    if worker?.recording === recording { worker?.recording = nil }
+    if subject.recording === recording { subject.recording = nil }
     openRecordingCount -= 1
     let name = recording.worker
     let size = result.map { "\($0.bytes) bytes, \($0.sentence)" } ?? "nothing was recorded"
     daemon.log(.notice, "supervision", "the recording of \(name) has ended: \(size)")
     guard recordings.removeValue(forKey: call) != nil else { return }
     guard let result else {
-      refuse(call, Refusal(.failed, "\(name) was not started: nothing was recorded", outcome: .notStarted))
+      let why = if case .guest = subject { "has left" } else { "was not started" }
+      refuse(call, Refusal(.failed, "\(name) \(why): nothing was recorded", outcome: .notStarted))
       return
     }
     reply(call, result)
@@ -111,13 +131,14 @@ extension ControlService {
     throw Refusal(.denied, "only clients of roostd's own user may record a worker", outcome: .notStarted)
   }
 
-  private func check(_ request: RecordRequest, _ worker: ManagedWorker) throws(Refusal) {
-    guard daemon.stopping == nil, !worker.isLeaving else {
-      throw Refusal(.unavailable, "\(worker.name) is being stopped for good", outcome: .notStarted)
+  private func check(_ request: RecordRequest, _ subject: RecordingSubject) throws(Refusal) {
+    let name = request.worker
+    guard daemon.stopping == nil, !subject.isLeaving else {
+      throw Refusal(.unavailable, "\(name) is being stopped for good", outcome: .notStarted)
     }
     // One that has ended may still be on its way to the disk.
-    if let other = worker.recording, !other.hasEnded {
-      throw Refusal(.badRequest, "\(worker.name) is being recorded to \(other.path) already", outcome: .notStarted)
+    if let other = subject.recording, !other.hasEnded {
+      throw Refusal(.badRequest, "\(name) is being recorded to \(other.path) already", outcome: .notStarted)
     }
     guard openRecordingCount < BusRecording.countMaximum else {
       throw Refusal(
@@ -126,9 +147,53 @@ extension ControlService {
     if let path = request.path, !path.hasPrefix("/") || path.utf8.contains(0) {
       throw Refusal(.badRequest, "'path' is an absolute path", outcome: .notStarted)
     }
-    if request.restart == true, let why = whyNotRestarted(worker) {
-      throw Refusal(.badRequest, "\(why). Record it without a restart before that", outcome: .notStarted)
+    guard request.restart == true else { return }
+    let why =
+      switch subject {
+      case .worker(let worker): whyNotRestarted(worker)
+      case .guest: "\(name) was started by hand, and roostd cannot start it again; end it where it was started"
+      }
+    if let why { throw Refusal(.badRequest, "\(why). Record it without a restart before that", outcome: .notStarted) }
+  }
+}
+
+/// Whom a recording is of.
+@EventLoopActor
+private enum RecordingSubject {
+  /// A worker of the configuration, whoever has its place: its next connection can be waited for.
+  case worker(ManagedWorker)
+  /// One that stands in no configuration: its present connection is all there is of it.
+  case guest(PeerConnection)
+
+  /// The recording that it has, or had last.
+  var recording: BusRecording? {
+    get {
+      switch self {
+      case .worker(let worker): worker.recording
+      case .guest(let connection): connection.recording
+      }
     }
+    nonmutating set {
+      switch self {
+      case .worker(let worker): worker.recording = newValue
+      case .guest(let connection): connection.recording = newValue
+      }
+    }
+  }
+
+  /// Whether it goes for good.
+  var isLeaving: Bool { if case .worker(let worker) = self { worker.isLeaving } else { false } }
+}
+
+extension BusRecording {
+  /// Begins with this opening; one that begins in the middle is given the numbers of methods that no WELCOME tells it.
+  fileprivate func begin(_ opening: RecordingOpening, of role: String, in table: AccessTable) {
+    var opening = opening
+    if !opening.isFromStart {
+      let own = table.all.filter { $0.number >= AccessTable.firstCustomNumber }
+      opening.methods = Dictionary(uniqueKeysWithValues: own.map { ($0.name, $0.number) })
+    }
+    begin(opening, servesSecrets: table.all.contains { $0.isSecret && $0.server.name == role })
   }
 }
 
@@ -157,17 +222,11 @@ extension ManagedWorker {
 
   private func beginRecording(_ connection: PeerConnection, isFromStart: Bool) {
     guard let recording else { return }
-    let table = daemon.shell.hub.table
-    var opening = RecordingOpening(
+    let opening = RecordingOpening(
       worker: name, role: role.name, generation: process?.generation ?? machine.generation, isFromStart: isFromStart,
       program: configuration.program, arguments: configuration.arguments, environment: configuration.environment,
       sandbox: configuration.sandbox.rawValue, time: WallTime.now.text, version: RoostVersion.text)
-    if !isFromStart {
-      let own = table.all.filter { $0.number >= AccessTable.firstCustomNumber }
-      opening.methods = Dictionary(uniqueKeysWithValues: own.map { ($0.name, $0.number) })
-    }
-    let servesSecrets = table.all.contains { $0.isSecret && $0.server == role }
     connection.recording = recording
-    recording.begin(opening, servesSecrets: servesSecrets)
+    recording.begin(opening, of: role.name, in: daemon.shell.hub.table)
   }
 }

@@ -256,18 +256,21 @@ final class ControlService {
     guard daemon.stopping == nil else {
       throw Refusal(.unavailable, "the supervisor is stopping", outcome: .notStarted)
     }
+    let verdict = daemon.reread()
     let new: SupervisorConfiguration
-    do throws(ConfigurationError) { new = try daemon.reread() } catch {
+    do throws(ConfigurationError) { new = try verdict.outcome.get() } catch {
       throw Refusal(.failed, "the old configuration stays in force:\n\(error)", outcome: .notStarted)
     }
     let changes = new.changes(from: daemon.configuration)
     let texts = changes.filter { $0.kind != .unchanged }.map { "\($0)" }
-    if request.dryRun == true { return ReloadResult(changes: texts, isApplied: false) }
+    let warnings = verdict.doubts.map { "\($0)" }
+    if request.dryRun == true { return ReloadResult(changes: texts, isApplied: false, warnings: warnings) }
     do { try daemon.adopt(new, changes) } catch {
       throw Refusal(.failed, "\(error)", outcome: .unknown)
     }
     daemon.log(.notice, "supervision", "reloaded: \(texts.isEmpty ? "nothing differs" : "\(texts.count) parts differ")")
-    return ReloadResult(changes: texts, isApplied: true)
+    for warning in warnings { daemon.log(.warning, "supervision", warning) }
+    return ReloadResult(changes: texts, isApplied: true, warnings: warnings)
   }
 
   // MARK: Logs

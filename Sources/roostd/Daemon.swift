@@ -33,7 +33,7 @@ final class Daemon {
   let startedAt: Instant
   let programPath: String
   /// Rereads the configuration file.
-  let reread: @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
+  let reread: @EventLoopActor () -> ConfigurationVerdict
 
   var workers: [ManagedWorker] = []
   var managedPids: Set<Int32> = []
@@ -65,7 +65,7 @@ final class Daemon {
 
   init(
     _ configuration: SupervisorConfiguration, premises: Premises, programPath: String, notifier: ServiceNotifier?,
-    reread: @escaping @EventLoopActor () throws(ConfigurationError) -> SupervisorConfiguration
+    reread: @escaping @EventLoopActor () -> ConfigurationVerdict
   ) {
     self.configuration = configuration
     self.premises = premises

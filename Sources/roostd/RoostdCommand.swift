@@ -55,13 +55,18 @@ struct RoostdCommand: ParsableCommand {
     try Configuration.load(path: path, surroundings: surroundings, permissionCheck: distrust)
   }
 
-  /// `--check`: what is wrong has been thrown; what is doubtful is told beside the verdict, and fails nothing.
+  private static func verdict(_ path: String?, _ surroundings: ConfigurationSurroundings) -> ConfigurationVerdict {
+    Configuration.check(path: path, surroundings: surroundings, permissionCheck: distrust, isProgram: isProgram)
+  }
+
+  /// `--check`: what is doubtful is told first and fails nothing; what is wrong is thrown.
   private static func tellCheck(
     _ path: String?, _ surroundings: ConfigurationSurroundings, showsEffective: Bool
   ) throws(ConfigurationError) {
-    let (configuration, doubts) = try Configuration.check(
-      path: path, surroundings: surroundings, permissionCheck: distrust, isProgram: isProgram)
+    let verdict = verdict(path, surroundings)
+    let doubts = verdict.doubts
     for doubt in doubts { say("warning: \(doubt)") }
+    let configuration = try verdict.outcome.get()
     if showsEffective { return print(configuration.effective) }
     let count = doubts.count == 1 ? ", with 1 warning" : doubts.isEmpty ? "" : ", with \(doubts.count) warnings"
     print("\(configuration.file) is good\(count).\n")
@@ -119,7 +124,7 @@ struct RoostdCommand: ParsableCommand {
         let notifier = try ServiceNotifier(address: surroundings.environment["NOTIFY_SOCKET"])
         let daemon = Daemon(
           configuration, premises: premises, programPath: surroundings.programDirectory, notifier: notifier
-        ) { () throws(ConfigurationError) in try load(path, surroundings) }
+        ) { verdict(path, surroundings) }
         box.daemon = daemon
         Console.greet(configuration)
         box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }

@@ -1,3 +1,4 @@
+import Contracts
 import Testing
 
 @testable import Configuration
@@ -71,22 +72,25 @@ struct LoadTests {
 
 @Suite("What is allowed and hardly meant")
 struct DoubtTests {
-  private func doubts(_ text: String, programs: Set<String> = []) throws -> [String] {
-    try Configuration.check(
+  private func verdict(_ text: String, programs: Set<String> = []) -> ConfigurationVerdict {
+    Configuration.check(
       path: "x.conf", surroundings: checkout,
       readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
-      permissionCheck: { _ in nil }, isProgram: programs.contains
-    ).doubts.map(\.description)
+      permissionCheck: { _ in nil }, isProgram: programs.contains)
+  }
+
+  private func doubts(_ text: String, programs: Set<String> = []) -> [String] {
+    verdict(text, programs: programs).doubts.map(\.description)
   }
 
   @Test("A file without a worker is a doubt, and nothing else is said of it")
-  func noWorker() throws {
+  func noWorker() {
     #expect(
-      try doubts("# nothing") == ["x.conf: no worker: roostd would run nothing; a table [worker.NAME] gives it one"])
+      doubts("# nothing") == ["x.conf: no worker: roostd would run nothing; a table [worker.NAME] gives it one"])
   }
 
   @Test("A program that is in none of its directories, or not at its path, is told with its line")
-  func programs() throws {
+  func programs() {
     let text = """
       [worker.signer]
       [worker.store]
@@ -99,17 +103,17 @@ struct DoubtTests {
       """
     let folder = "/home/ada/roost/.build/release"
     #expect(
-      try doubts(text, programs: ["\(folder)/signer"]) == [
+      doubts(text, programs: ["\(folder)/signer"]) == [
         "x.conf:3: [worker.store] role: there is no program 'event-store' in \(folder)",
         "x.conf:6: [worker.mine] program: there is no program at /srv/mine that could be run",
       ])
-    #expect(try doubts(text, programs: ["\(folder)/signer", "\(folder)/event-store", "/srv/mine"]).isEmpty)
+    #expect(doubts(text, programs: ["\(folder)/signer", "\(folder)/event-store", "/srv/mine"]).isEmpty)
     #expect(
-      try doubts("[worker.signer]") == ["x.conf:1: [worker.signer] there is no program 'signer' in \(folder)"])
+      doubts("[worker.signer]") == ["x.conf:1: [worker.signer] there is no program 'signer' in \(folder)"])
   }
 
   @Test("A relay that this version cannot dial is told, each by itself")
-  func relays() throws {
+  func relays() {
     let text = """
       [worker.relay-connector]
       relays = [
@@ -118,10 +122,44 @@ struct DoubtTests {
       ]
       """
     #expect(
-      try doubts(text, programs: ["/home/ada/roost/.build/release/relay-connector"]) == [
+      doubts(text, programs: ["/home/ada/roost/.build/release/relay-connector"]) == [
         "x.conf:4: [worker.relay-connector] relays[1]: \"WSS://two.example\" will not be dialled: "
           + "this version of relay-connector speaks ws:// only"
       ])
+  }
+
+  @Test("A log category that nothing of Roost's logs in is told, with the one that resembles it")
+  func levels() {
+    let text = "[worker.signer]\n[log]\nlevels = { relay = \"debug\", relya = \"debug\" }"
+    let known = LogCategory.builtIn.joined(separator: ", ")
+    #expect(
+      doubts(text, programs: ["/home/ada/roost/.build/release/signer"]) == [
+        "x.conf:3: [log] levels.relya: nothing of Roost's own logs in category 'relya'; known: \(known)"
+          + "; did you mean 'relay'?"
+      ])
+  }
+
+  @Test("Doubts are told beside problems, but none that a problem may be the cause of")
+  func besideProblems() {
+    let text = """
+      [worker.relay-connector]
+      restart = "alwasy"
+      relays = ["https://one.example", "wss://two.example"]
+      [worker.mine]
+      role = "nobody"
+      [worker.signer]
+      program = 7
+      """
+    let verdict = verdict(text)
+    guard case .failure(.problems(let problems)) = verdict.outcome else {
+      Issue.record("the file has problems")
+      return
+    }
+    #expect(problems.map(\.line) == [2, 3, 5, 7])
+    #expect(verdict.doubts.map(\.line) == [1, 3], "\(verdict.doubts)")
+    #expect(verdict.doubts.last?.key == "relays[1]")
+    #expect(doubts("[worker.\"A b\"]").isEmpty, "a worker whose name is wrong is not no worker")
+    #expect(doubts("[worker").isEmpty)
   }
 }
 

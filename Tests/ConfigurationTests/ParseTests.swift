@@ -45,6 +45,14 @@ struct ParseTests {
     }
   }
 
+  @Test("No complaint repeats a secret key that stands where a public one is wanted")
+  func secretKey() {
+    for secret in ["nsec1qqqqqq", "nostr:nsec1qqqqqq", "NCRYPTSEC1QQQQQQ"] {
+      let said = complaints(about: "[worker.event-store]\nkeep-authors = [\"\(secret)\"]")
+      #expect(said.count == 1 && !said[0].lowercased().contains("qqqqqq"), "\(said)")
+    }
+  }
+
   @Test("A thousand links in a chain of dependencies are no circle")
   func longChain() throws {
     let text = (1...1_000).reduce("[worker.w0]\nrole = \"signer\"\n") {

@@ -190,6 +190,36 @@ extension ProcessTests {
       }
     }
 
+    @Test("A worker of one's own that no configuration names is recorded while it is here, and cannot be restarted")
+    func guest() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        let answer = try client.call("supervisor.attach", #"{"role":"example","name":"guest"}"#)
+        var hello = Hello(name: "guest", role: "example")
+        hello.token = try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload).token
+        let guest = try BusPeer(socket: roost.socket, hello: hello)
+        let refused = try RecordCommand(roost, worker: "guest", to: "refused.recording")
+        #expect(try refused.process.readAllOutput().contains("guest was started by hand, and roostd cannot start it"))
+        let asked = try RecordCommand(roost, [], worker: "guest", to: "asked.recording")
+        try asked.awaitBegin()
+        let twice = try RecordCommand(roost, [], worker: "guest", to: "twice.recording")
+        #expect(try twice.process.readAllOutput().contains("guest is being recorded to"))
+        try asked.end()
+        #expect(try asked.recording().end?.reason == .asked)
+        let record = try RecordCommand(roost, [], worker: "guest", to: "a.recording")
+        try record.awaitBegin()
+        guest.send(FrameHeader(type: .goodbye))
+        guest.sendBytes([0, 0, 0, 0])
+        let text = try record.process.readAllOutput()
+        #expect(try record.process.waitForEnd() == .exited(0), "\(text)")
+        let recording = try record.recording()
+        #expect(recording.opening.worker == "guest" && recording.opening.role == "example")
+        #expect(!recording.opening.isFromStart && recording.opening.program.isEmpty)
+        #expect(recording.end?.reason == .connection && recording.frames.first?.header.type == .goodbye)
+        #expect(recording.opening.methods?["example.echo"] != nil)
+      }
+    }
+
     @Test("A recording from the middle is shown, and not replayed; one is made over no file, and none twice at once")
     func fromTheMiddle() throws {
       try withRoost { roost in

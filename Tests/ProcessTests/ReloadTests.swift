@@ -58,5 +58,24 @@ extension ProcessTests {
         try awaitSoon("the new role", within: 20) { try roost.worker("example", client).role == "other" }
       }
     }
+
+    @Test("A reload, and one that only asks, tell what is allowed and hardly meant")
+    func warnings() throws {
+      try withRoost { roost in
+        let client = try roost.client()
+        func warnings(_ json: String) throws -> [String]? {
+          let answer = try client.call("supervisor.reload", json)
+          return try JSONPayload.decode(ReloadResult.self, from: answer.terminal.payload).warnings
+        }
+        #expect(try warnings("{}") == nil)
+        try roost.rewrite { $0.log["levels"] = #"{ relya = "debug" }"# }
+        for json in [#"{"dryRun":true}"#, "{}"] {
+          let told = try warnings(json) ?? []
+          #expect(told.count == 1 && told[0].contains("category 'relya'"), "\(told)")
+        }
+        let lines = try client.call("supervisor.logs", #"{"worker":"roostd","lines":50}"#).text
+        #expect(lines.contains("category 'relya'"), "\(lines)")
+      }
+    }
   }
 }

@@ -202,6 +202,16 @@ import Testing
       ])
   }
 
+  @Test("A reload tells its warnings first, a line each, also when nothing differs")
+  func reload() {
+    let warning = "supervisor.conf:3: [log] levels.relya: nobody"
+    let unchanged = ReloadResult(changes: [], isApplied: false, warnings: [warning])
+    #expect(ReloadText.lines(unchanged, .plain) == ["warning: \(warning)", "The configuration is unchanged."])
+    let changed = ReloadResult(changes: ["[log] changes"], isApplied: true, warnings: [warning])
+    #expect(ReloadText.lines(changed, .plain) == ["warning: \(warning)", "Taken over:", "  [log] changes"])
+    #expect(ReloadText.lines(ReloadResult(changes: [], isApplied: true), .plain).count == 1)
+  }
+
   @Test("A level is told, and a category that is nobody's is doubted")
   func logLevel() {
     var result = LogLevelResult(category: "foo", level: "debug")

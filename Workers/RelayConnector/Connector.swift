@@ -89,6 +89,7 @@ final class Connector {
     for url in wanted where url.isSecure {
       log.warning("not dialled: this version speaks ws:// only", metadata: ["relay": "\(url)"])
     }
+    announce()
   }
 
   private func retire(_ url: RelayURL) {
@@ -123,13 +124,11 @@ final class Connector {
         throw Refusal(
           .badRequest, "'relay' is missing, and \(worker.name) has \(configured.count) relays", outcome: .notStarted)
       }
+      try requireSupport(only)
       return link(only)
     }
     let url = try parse(text)
-    guard !url.isSecure else {
-      throw Refusal(
-        "not-supported", "\(url): this version speaks ws:// only; wss:// comes with TLS", outcome: .notStarted)
-    }
+    try requireSupport(url)
     if let known = links[url] { return known }
     guard settings.ephemeral == true else {
       throw Refusal(
@@ -141,6 +140,13 @@ final class Connector {
     }
     return link(url)
   }
+
+  private func requireSupport(_ url: RelayURL) throws(Refusal) {
+    guard url.isSecure else { return }
+    throw Refusal("not-supported", "\(url): \(Self.whyUnsupported)", outcome: .notStarted)
+  }
+
+  private static let whyUnsupported = "this version speaks ws:// only; wss:// comes with TLS"
 
   private func link(_ url: RelayURL) -> RelayLink {
     if let link = links[url] { return link }
@@ -294,17 +300,24 @@ final class Connector {
 
   // MARK: States
 
+  /// Those of the configuration that cannot be dialled are relays of the connector as well.
   private var states: RelayStates {
-    RelayStates(
-      relays: links.values.sorted { $0.url.text < $1.url.text }.map { link in
-        let counters = link.session.counters
-        let isOpen = link.session.phase == .open
-        return RelayStates.Relay(
-          relay: link.url.text, state: link.session.phase.rawValue,
-          reason: isOpen || link.session.lastFailure.isEmpty ? nil : link.session.lastFailure, events: counters.events,
-          bytes: counters.messageBytes, connections: counters.connections,
-          latencyMilliseconds: counters.lastLatencyMilliseconds)
-      })
+    let unsupported = configured.filter(\.isSecure).map { url in
+      RelayStates.Relay(
+        relay: url.text, state: RelayStates.unsupported, reason: Self.whyUnsupported, events: 0, bytes: 0,
+        connections: 0, latencyMilliseconds: nil)
+    }
+    return RelayStates(relays: (links.values.map(state) + unsupported).sorted { $0.relay < $1.relay })
+  }
+
+  private func state(of link: RelayLink) -> RelayStates.Relay {
+    let counters = link.session.counters
+    let isOpen = link.session.phase == .open
+    return RelayStates.Relay(
+      relay: link.url.text, state: link.session.phase.rawValue,
+      reason: isOpen || link.session.lastFailure.isEmpty ? nil : link.session.lastFailure, events: counters.events,
+      bytes: counters.messageBytes, connections: counters.connections,
+      latencyMilliseconds: counters.lastLatencyMilliseconds)
   }
 
   private func announce() {

@@ -1,0 +1,39 @@
+/// A rule of the signer's key `sign-kinds`: kinds of events that a role of people's own may have signed.
+///
+///     example:1               one kind
+///     example:30000-39999     kinds from … to …, both included
+///
+/// It stands here because two read it: whoever checks `supervisor.conf`, and the signer, which keeps to it.
+public struct SigningRule: Hashable, Sendable {
+  /// The role's name; never one of Roost's own.
+  public let role: String
+  /// The kinds, without ``authenticationKind``.
+  public let kinds: ClosedRange<UInt16>
+
+  /// The kind that shows who one is to a relay (NIP-42): no rule gives it to anybody.
+  public static let authenticationKind: UInt16 = 22_242
+  /// Most rules that `supervisor.conf` may have for one signer.
+  public static let countMaximum = 256
+  /// What a rule looks like, for complaints: it follows "… is not ".
+  public static let form =
+    "of the form \"role:kind\" or \"role:kind-kind\", such as \"example:1\" or \"example:30000-39999\", "
+    + "with a role that is your own and kinds from 0 to 65535 without 22242"
+
+  /// Reads a rule; nil for anything that is none.
+  public init?(_ text: String) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else { return nil }
+    guard !Role.builtIn.contains(where: { $0.name == parts[0] }) else { return nil }
+    let ends = parts[1].split(separator: "-", omittingEmptySubsequences: false).map(Self.kind)
+    guard (1...2).contains(ends.count), let first = ends.first ?? nil, let last = ends.last ?? nil, first <= last,
+      !(first...last).contains(Self.authenticationKind)
+    else { return nil }
+    role = String(parts[0])
+    kinds = first...last
+  }
+
+  /// A kind in digits; the sign that Swift would take in front of them is no part of one.
+  private static func kind(_ digits: Substring) -> UInt16? {
+    digits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? UInt16(digits) : nil
+  }
+}
