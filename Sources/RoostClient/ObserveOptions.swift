@@ -4,7 +4,7 @@ public import Nostr
 
 /// What an observation wants beside its filters.
 public struct ObserveOptions: Sendable, Hashable {
-  /// Where events come from; nil: the store's own rule, ``ObservePolicy/cacheWithNetwork``.
+  /// Where events come from; nil: the store's own rule, `cache-with-network`.
   public var policy: ObservePolicy?
   /// Seconds for which an answer of relays to the same filters is fresh enough, so that they are not asked again; nil: they are
   /// always asked.
