@@ -10,6 +10,8 @@ extension ControlService {
   struct Retry {
     let call: HubCall
     let letter: String
+    /// The letter's method, by name.
+    let method: String
     var death: Death?
   }
 
@@ -94,7 +96,7 @@ extension ControlService {
         let id = try hub.redeliver(
           method: entry.number, payload: payload, isRaw: letter.isRaw, deaths: letter.deliveries,
           now: EventLoop.process.now, actions: &actions)
-        retries[id] = Retry(call: call, letter: letter.id)
+        retries[id] = Retry(call: call, letter: letter.id, method: letter.method)
       } catch {
         refusal = error
       }
@@ -109,7 +111,13 @@ extension ControlService {
   }
 
   /// A tried letter has killed its worker once more; its end is told next.
-  func diedAgain(_ id: UInt64, _ death: Death) { retries[id]?.death = death }
+  func diedAgain(_ id: UInt64, _ death: Death) {
+    guard let retry = retries[id] else { return }
+    retries[id]?.death = death
+    let worker = daemon.worker(named: death.worker)
+    worker?.charge(method: retry.method, deaths: 1)
+    worker?.deathCharge?.whereabouts = DeathCharge.whereabouts(ofLetter: retry.letter)
+  }
 
   /// What a tried letter came to.
   func injectedAnswer(_ id: UInt64, _ header: FrameHeader, _ payload: [UInt8]) {

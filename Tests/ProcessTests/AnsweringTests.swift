@@ -107,6 +107,9 @@ extension ProcessTests {
         try roost.awaitWorker("example", "is ready, and nothing is held against it", client) {
           $0.state == "ready" && $0.restarts == 0 && $0.generation == 4
         }
+        let sentences = try roost.explanation(of: "example", client)
+        let told = "Its last 3 deaths were charged to one message, example.die, now dead letter "
+        #expect(sentences.contains { $0.hasPrefix(told) && $0.hasSuffix(" (roost dead-letters).") }, "\(sentences)")
       }
     }
 
