@@ -109,6 +109,7 @@ struct KeyImport: LoopCommand {
 
 /// `roost key list`
 struct KeyList: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the accounts.")
   @OptionGroup var general: GeneralOptions
 
@@ -121,6 +122,7 @@ struct KeyList: LoopCommand {
 
 /// `roost key show`
 struct KeyShow: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Shows one account: its public key, and how it is kept.")
   @OptionGroup var choice: AccountChoice
