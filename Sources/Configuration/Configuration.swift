@@ -36,16 +36,16 @@ public enum Configuration {
   ///   - surroundings: the process's environment and directories.
   ///   - readFile: reads a whole file.
   ///   - permissionCheck: answers with the reason for a refusal.
-  ///   - isProgram: whether a file that can be run is at this absolute path.
+  ///   - program: what is at this absolute path.
   /// - Returns: the configuration, and the doubts in the order of the file.
   /// - Throws: ``ConfigurationError``, as there.
   public static func check(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
-    permissionCheck: (String) -> String?, isProgram: (String) -> Bool
+    permissionCheck: (String) -> String?, program: (String) -> ProgramFinding
   ) throws(ConfigurationError) -> (configuration: SupervisorConfiguration, doubts: [ConfigurationProblem]) {
     var reader = try find(path, surroundings, readFile, permissionCheck)
-    return (reader.configuration, reader.doubts(isProgram: isProgram))
+    return (reader.configuration, reader.doubts(program: program))
   }
 
   /// The first file that exists, read without a fault.

@@ -6,6 +6,7 @@ internal import Frames
 internal import Glibc
 internal import RoostClient
 internal import RoostOutput
+internal import Signing
 
 /// `roost key`
 struct Key: ParsableCommand {
@@ -39,6 +40,8 @@ struct AccountArgument: ParsableArguments, Sendable {
     if name.lowercased().hasPrefix("nsec1") || name.lowercased().hasPrefix("ncryptsec1") {
       throw ValidationError(secretAsArgument)
     }
+    // The signer would say it too, but only after the passphrase was typed twice.
+    guard AccountName.isValid(name) else { throw ValidationError("A name is \(AccountName.form).") }
   }
 }
 

@@ -1,6 +1,7 @@
 import Contracts
 import EventLoop
 import Frames
+import Glibc
 import LinuxSystem
 import LogKeeping
 import MessageHub
@@ -52,8 +53,14 @@ extension ControlService {
       throw Refusal(.badRequest, "'id' is missing: which dead letter?", outcome: .notStarted)
     }
     do throws(SystemFault) { return try await daemon.deadLetters.load(id) } catch {
-      throw Refusal(.badRequest, "dead letter '\(id)': \(error)", outcome: .notStarted)
+      throw Self.refusal(of: id, error, .notStarted)
     }
+  }
+
+  private static func refusal(of id: String, _ fault: SystemFault, _ outcome: Outcome) -> Refusal {
+    let isMissing = fault.code == ENOENT
+    let text = isMissing ? "there is no dead letter '\(id)'" : "dead letter '\(id)': \(fault)"
+    return Refusal(.badRequest, text, outcome: isMissing ? .notStarted : outcome)
   }
 
   private func drop(_ call: HubCall, _ request: DeadLettersRequest) async throws(Refusal) {
@@ -65,7 +72,7 @@ extension ControlService {
         try await daemon.deadLetters.drop(request.id ?? "")
       }
     } catch {
-      throw Refusal(.badRequest, "dead letter '\(request.id ?? "")': \(error)", outcome: .unknown)
+      throw Self.refusal(of: request.id ?? "", error, .unknown)
     }
     await daemon.countDeadLetters()
     let what = request.id == "all" ? "All dead letters are" : "Dead letter \(request.id ?? "") is"

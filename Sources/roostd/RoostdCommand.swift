@@ -60,7 +60,7 @@ struct RoostdCommand: ParsableCommand {
     _ path: String?, _ surroundings: ConfigurationSurroundings, showsEffective: Bool
   ) throws(ConfigurationError) {
     let (configuration, doubts) = try Configuration.check(
-      path: path, surroundings: surroundings, permissionCheck: distrust, isProgram: isProgram)
+      path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:))
     for doubt in doubts { say("warning: \(doubt)") }
     if showsEffective { return print(configuration.effective) }
     let count = doubts.count == 1 ? ", with 1 warning" : doubts.isEmpty ? "" : ", with \(doubts.count) warnings"
@@ -75,12 +75,6 @@ struct RoostdCommand: ParsableCommand {
     } catch {
       return "\(error)"
     }
-  }
-
-  /// Whether a regular file that we may run is at this path.
-  private static func isProgram(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
   }
 
   private static func surroundings() -> ConfigurationSurroundings {

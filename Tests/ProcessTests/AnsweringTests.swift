@@ -124,6 +124,10 @@ extension ProcessTests {
         let order = #"{"lives":4,"key":"again"}"#
         #expect(try client.call("example.die", order).refusal?.code == .quarantined)
         try awaitSoon("the letter") { try roost.status(client).deadLetters == 1 }
+        let none = try client.call("supervisor.dead-letters", #"{"action":"drop","id":"zzz"}"#).refusal
+        #expect(none?.message == "there is no dead letter 'zzz'" && none?.outcome == .notStarted)
+        let list = try client.call("supervisor.dead-letters", #"{"action":"list"}"#)
+        #expect(!list.text.contains("payload"), "\(list.text)")
         let first = try #require(try letters(#"{"action":"list"}"#).letters.first)
         let retry = #"{"action":"retry","id":"\#(first.id)"}"#
         #expect(try client.call("supervisor.dead-letters", retry).refusal?.code == .quarantined)
