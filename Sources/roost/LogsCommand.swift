@@ -39,7 +39,7 @@ struct Logs: LoopCommand {
         if session.isJSON {
           await session.output.writeLine(JSONPayload.encode(record))
         } else {
-          await session.output.writeLines([formatter.line(record)])
+          await session.output.writeLines(formatter.lines(record))
         }
       }
     }
