@@ -16,7 +16,9 @@ public struct LogLines: Sendable {
   /// One record: a line, and on a terminal on which it would be broken in the middle of a word as many as it takes, the
   /// further ones indented. Messages are not cut.
   ///
-  /// - Parameter indent: columns that will stand before each line.
+  /// - Parameters:
+  ///   - record: anybody's; it cannot drive the terminal.
+  ///   - indent: columns that will stand before each line.
   public mutating func lines(_ record: LogRecord, indent: Int = 0) -> [String] {
     let head = head(record)
     let fields = (record.fields ?? [:]).sorted { $0.key < $1.key }.map {
