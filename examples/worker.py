@@ -7,7 +7,7 @@
 
 then: `roost attach example` prints a token; ROOST_TOKEN=… examples/worker.py; roost call example.echo '{"a":1}'
 """
-import json, os, socket, struct, time
+import json, os, signal, socket, struct, time
 
 # length version type flags destination source id re ttl attempt method trace
 HEADER = struct.Struct("<IBBHIIQQIHHQ")
@@ -15,6 +15,7 @@ HELLO, READY, CREDIT, PING, PONG, DRAIN, GOODBYE, FATAL, REQUEST, RESPONSE = 1, 
 MORE = 1  # flag: not the last part of this answer
 WINDOW = {"frames": 64, "bytes": 1 << 20}  # what the hub may send before it hears of more
 
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it quietly; a request in hand goes to whoever comes next
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
 stream = connection.makefile("rb")  # reads whole frames

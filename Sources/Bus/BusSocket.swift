@@ -34,7 +34,8 @@ public enum BusSocket {
       }
     }
     throw Refusal(
-      .noSupervisor, "no supervisor answers: \(tried.joined(separator: "; ")). Start one with 'roostd' or 'make run'",
+      .noSupervisor,
+      "no supervisor answers. Start one with 'roostd' or 'make run'. Tried: \(tried.joined(separator: "; "))",
       outcome: .notStarted)
   }
 }

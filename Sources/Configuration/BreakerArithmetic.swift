@@ -33,8 +33,8 @@ struct BreakerArithmetic {
   var refusal: String? {
     guard total > window else { return nil }
     let sum = firstDelays.map(TimeSpan.text).joined(separator: " + ") + (restarts > firstDelays.count ? " + …" : "")
-    return "the breaker cannot be relied on: \(restarts) restarts take up to \(sum) = \(TimeSpan.text(total)) of"
-      + " back-off, and breaker-window is \(TimeSpan.text(window)); give it at least \(TimeSpan.text(total)),"
+    return "the breaker cannot be relied on: \(restarts) restarts take up to \(sum) = \(TimeSpan.spoken(total)) of"
+      + " back-off, and breaker-window is \(TimeSpan.text(window)); give it at least \(TimeSpan.above(total)),"
       + " or lower breaker-restarts or the back-off"
   }
 }

@@ -36,17 +36,17 @@ public enum Configuration {
   ///   - surroundings: the process's environment and directories.
   ///   - readFile: reads a whole file.
   ///   - permissionCheck: answers with the reason for a refusal.
-  ///   - isProgram: whether a file that can be run is at this absolute path.
+  ///   - program: what is at this absolute path.
   /// - Returns: the configuration or why there is none, and the doubts in the order of the file.
   public static func check(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
-    permissionCheck: (String) -> String?, isProgram: (String) -> Bool
+    permissionCheck: (String) -> String?, program: (String) -> ProgramFinding
   ) -> ConfigurationVerdict {
     do throws(ConfigurationError) {
       var reader = try find(path, surroundings, readFile, permissionCheck)
       let outcome = Result { [reader] () throws(ConfigurationError) in try reader.verified() }
-      return ConfigurationVerdict(outcome: outcome, doubts: reader.doubts(isProgram: isProgram))
+      return ConfigurationVerdict(outcome: outcome, doubts: reader.doubts(program: program))
     } catch {
       return ConfigurationVerdict(outcome: .failure(error), doubts: [])
     }

@@ -64,12 +64,14 @@ public enum ConfigurationError: Error, Hashable, Sendable, CustomStringConvertib
   /// The text for standard error: one line per problem.
   public var description: String {
     switch self {
+    case .missing(let tried) where tried.count == 1:
+      "there is no configuration file \(tried[0]); write it, or name another with --config"
     case .missing(let tried):
       "no configuration file; tried:\n" + tried.map { "  \($0)" }.joined(separator: "\n")
         + "\nWrite one of them, or name another with --config."
     case .unreadable(let path, let reason): "\(path): cannot be read: \(reason)"
     case .untrusted(let path, let reason):
-      "\(path): refused: \(reason). The file names programs to run, so only its owner may be able to change it."
+      "\(path): refused: \(reason.hasSuffix(".") ? reason : reason + ".") The file names programs to run, so only its owner may be able to change it."
     case .problems(let problems): problems.map(\.description).joined(separator: "\n")
     }
   }

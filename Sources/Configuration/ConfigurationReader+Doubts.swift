@@ -5,15 +5,40 @@ import Frames
 // built later, and a relay may stand there for a later version; whoever asks for a check wants to hear of it all the same.
 // Beside problems the doubts are told too, but none that a problem may be the cause of: one mistake, one complaint.
 
+/// What is found where a program should be.
+public enum ProgramFinding: Hashable, Sendable {
+  /// A file that can be run.
+  case runnable
+  /// Nothing.
+  case missing
+  /// A directory.
+  case directory
+  /// Neither a file nor a directory.
+  case special
+  /// A file that we may not run.
+  case notExecutable
+
+  /// What is wrong with it, after its path; nil if nothing is.
+  public var complaint: String? {
+    switch self {
+    case .runnable: nil
+    case .missing: "is not there"
+    case .directory: "is a directory, not a program"
+    case .special: "is no regular file"
+    case .notExecutable: "is not executable"
+    }
+  }
+}
+
 extension ConfigurationReader {
   /// The doubts, in the order of the file. The problems, which others have been told, are forgotten.
   ///
-  /// - Parameter isProgram: whether a file that can be run is at this absolute path.
-  mutating func doubts(isProgram: (String) -> Bool) -> [ConfigurationProblem] {
+  /// - Parameter program: what is at this absolute path.
+  mutating func doubts(program: (String) -> ProgramFinding) -> [ConfigurationProblem] {
     let problems = takeProblems()
     doubtLevels()
     for worker in configuration.workers {
-      if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, isProgram) }
+      if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
       doubtRelays(of: worker)
     }
     guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
@@ -42,15 +67,15 @@ extension ConfigurationReader {
     }
   }
 
-  private mutating func doubtProgram(of worker: WorkerConfiguration, _ isProgram: (String) -> Bool) {
+  private mutating func doubtProgram(of worker: WorkerConfiguration, _ program: (String) -> ProgramFinding) {
     let table = ConfigurationPath("worker", worker.name)
     let key = ["program", "role"].map { table.appending($0) }.first(where: document.contains) ?? table
     let directories = configuration.supervisor.programDirectories
     if worker.program.contains("/") {
-      if !isProgram(worker.program) {
-        report("there is no program at \(worker.program) that could be run", at: key, tableDepth: 2)
+      if let complaint = program(worker.program).complaint {
+        report("\(worker.program) \(complaint)", at: key, tableDepth: 2)
       }
-    } else if !directories.contains(where: { isProgram("\($0)/\(worker.program)") }) {
+    } else if !directories.contains(where: { program("\($0)/\(worker.program)") == .runnable }) {
       report(
         "there is no program '\(worker.program)' in \(directories.joined(separator: ", "))", at: key, tableDepth: 2)
     }

@@ -177,7 +177,9 @@ extension ConfigurationReader {
       walk(worker.name)
       for circle in circles {
         report(
-          "each waits for the next and none can start: " + circle.joined(separator: " → "),
+          circle.count == 2
+            ? "\(circle[0]) waits for itself and cannot start"
+            : "each waits for the next and none can start: " + circle.joined(separator: " → "),
           at: ConfigurationPath("worker", circle[0], "after"), tableDepth: 2)
       }
     }

@@ -54,6 +54,26 @@ enum TimeSpan {
     return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
   }
 
+  /// The duration for people, in its two largest units, rounded up: `16h 35m`.
+  static func spoken(_ duration: Duration) -> String {
+    let count = milliseconds(duration)
+    guard let place = units.firstIndex(where: { count >= $0.milliseconds }), place + 1 < units.count,
+      units[place].milliseconds > 1_000
+    else { return text(duration) }
+    let (larger, smaller) = (units[place], units[place + 1])
+    let total = (count + smaller.milliseconds - 1) / smaller.milliseconds
+    let ratio = larger.milliseconds / smaller.milliseconds
+    let rest = total % ratio == 0 ? "" : " \(total % ratio)\(smaller.name)"
+    return "\(total / ratio)\(larger.name)\(rest)"
+  }
+
+  /// The shortest duration not below this one that is whole in its largest unit, as it is written in the file: `17h`.
+  static func above(_ duration: Duration) -> String {
+    let count = milliseconds(duration)
+    guard let unit = units.first(where: { count >= $0.milliseconds }) else { return text(duration) }
+    return "\((count + unit.milliseconds - 1) / unit.milliseconds)\(unit.name)"
+  }
+
   /// The duration in the largest unit that divides it.
   static func text(_ duration: Duration) -> String {
     let count = milliseconds(duration)

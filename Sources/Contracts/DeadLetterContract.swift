@@ -15,7 +15,7 @@ public struct DeadLettersRequest: Codable, Sendable {
 
 /// The answer to ``DeadLettersRequest``.
 public struct DeadLettersResult: Codable, Sendable {
-  /// The letters asked for: all for `list` (their payloads may be left empty), one for `show`;
+  /// The letters asked for: all for `list` (their payloads may be left out), one for `show`;
   /// those acted on for the others.
   public var letters: [DeadLetterRecord]
   /// What was done, for `retry` and `drop`.
@@ -54,9 +54,9 @@ public struct DeadLetterRecord: Codable, Sendable {
   public var trace: String
   /// Whether the payload is raw bytes.
   public var isRaw: Bool
-  /// The payload: text if it is UTF-8, else base64 (see `isBase64`).
+  /// The payload: text if it is UTF-8, else base64 (see `isBase64`). Left out where it is empty, as in a list.
   public var payload: String
-  /// Whether `payload` is base64.
+  /// Whether `payload` is base64. Left out with it.
   public var isBase64: Bool
 
   /// A record.
@@ -74,5 +74,39 @@ public struct DeadLetterRecord: Codable, Sendable {
     self.isRaw = isRaw
     self.payload = payload
     self.isBase64 = isBase64
+  }
+  private enum CodingKeys: CodingKey {
+    case id, time, worker, method, sender, deliveries, trace, isRaw, payload, isBase64
+  }
+
+  /// Reads a record; without a payload it is an empty one.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    id = try fields.decode(String.self, forKey: .id)
+    time = try fields.decode(String.self, forKey: .time)
+    worker = try fields.decode(String.self, forKey: .worker)
+    method = try fields.decode(String.self, forKey: .method)
+    sender = try fields.decode(String.self, forKey: .sender)
+    deliveries = try fields.decode(UInt16.self, forKey: .deliveries)
+    trace = try fields.decode(String.self, forKey: .trace)
+    isRaw = try fields.decode(Bool.self, forKey: .isRaw)
+    payload = try fields.decodeIfPresent(String.self, forKey: .payload) ?? ""
+    isBase64 = try fields.decodeIfPresent(Bool.self, forKey: .isBase64) ?? false
+  }
+
+  /// Writes the record; a list would look like one of empty messages if it held payloads that were left empty.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(id, forKey: .id)
+    try fields.encode(time, forKey: .time)
+    try fields.encode(worker, forKey: .worker)
+    try fields.encode(method, forKey: .method)
+    try fields.encode(sender, forKey: .sender)
+    try fields.encode(deliveries, forKey: .deliveries)
+    try fields.encode(trace, forKey: .trace)
+    try fields.encode(isRaw, forKey: .isRaw)
+    guard !payload.isEmpty else { return }
+    try fields.encode(payload, forKey: .payload)
+    try fields.encode(isBase64, forKey: .isBase64)
   }
 }

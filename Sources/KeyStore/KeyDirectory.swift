@@ -138,7 +138,9 @@ public final class KeyDirectory: Sendable {
         return .failure(error)
       }
     }
-    do throws(SystemFault) { try result.get() } catch { throw .system(error) }
+    do throws(SystemFault) { try result.get() } catch {
+      throw .system(SystemFault(call: error.call, subject: file, code: error.code, advice: error.advice))
+    }
     guard fsync(descriptor) == 0 else { throw fault("fsync", file) }
   }
 

@@ -29,6 +29,8 @@ public struct HubLimits: Sendable, Equatable {
   public var outstandingRequests = 1_024
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3
+  /// Whether whoever owns the hub keeps what is quarantined, unless it is secret; its sender is told so.
+  public var keepsDeadLetters = true
   /// How long a worker may take to answer a request that was cancelled or has expired before the hub stops waiting.
   public var cancelGraceMilliseconds: UInt64 = 5_000
   /// Time to live of requests that bring none; 0 = no limit.

@@ -1,4 +1,5 @@
 public import Clocks
+internal import Contracts
 internal import DequeModule
 internal import Frames
 
@@ -147,6 +148,7 @@ extension MessageHub {
     counters.quarantined += 1
     let delivery = deliveries[index]
     let worker = seats[delivery.receiverSeat].name
+    let times = delivery.deaths == 1 ? "once" : "\(delivery.deaths) times"
     actions.append(
       delivery.isRetriedLetter
         ? .retryKilled(id: delivery.header.id, worker: worker, deliveries: delivery.deaths)
@@ -154,9 +156,14 @@ extension MessageHub {
     refuse(
       index,
       Refusal(
-        .quarantined, "\(worker) died \(delivery.deaths) times with this message in hand; it is set aside",
-        outcome: .unknown),
+        .quarantined, "\(worker) died \(times) with this message in hand; \(fate(of: delivery))", outcome: .unknown),
       actions: &actions)
+  }
+
+  /// What its caller is told of where a quarantined message is.
+  private func fate(of delivery: Delivery) -> String {
+    limits.keepsDeadLetters && table[delivery.header.method]?.isSecret != true
+      ? "it is set aside, see 'roost dead-letters'" : "it is thrown away"
   }
 
   private func letter(of delivery: Delivery, for worker: String) -> DeadLetter {

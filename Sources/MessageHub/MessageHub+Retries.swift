@@ -12,15 +12,9 @@ public import Frames
 extension MessageHub {
   /// Delivers a dead letter once more, to whichever worker serves its method now. The end of it comes as
   /// ``HubAction/injectedAnswer(id:header:payload:)``; before that, if it kills again,
-  /// ``HubAction/retryKilled(id:worker:deliveries:)``, both with the number returned here.
+  /// ``HubAction/retryKilled(id:worker:deliveries:)``, both with the number returned here. `deaths` is how often it was
+  /// delivered before, each time the worker's death.
   ///
-  /// - Parameters:
-  ///   - method: the method's number.
-  ///   - payload: the letter's bytes.
-  ///   - isRaw: whether they are RAW, not JSON.
-  ///   - deaths: how often it was delivered before, each time the worker's death.
-  ///   - now: the present.
-  ///   - actions: what is to be done is put behind what stands there.
   /// - Returns: that number.
   /// - Throws: why nobody can be asked.
   public mutating func redeliver(

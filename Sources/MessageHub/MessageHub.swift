@@ -173,6 +173,7 @@ public struct MessageHub: ~Copyable {
   }
 
   mutating func checkId(_ id: UInt64, from seat: Int) throws(FrameViolation) {
+    guard id > 0 else { throw .rule(.idNotIncreasing, "what is to be answered needs an id of at least 1") }
     guard id > seats[seat].lastId else {
       throw .rule(
         .idNotIncreasing, "id \(id) is not greater than \(seats[seat].lastId), the last one on this connection")

@@ -23,7 +23,11 @@ enum RequestFate: Equatable {
   ) -> RequestFate {
     var refusal = loss
     refusal.outcome = .unknown
-    guard isIdempotent, !hasParts else {
+    guard !isIdempotent || !hasParts else {
+      refusal.message += "; the answer breaks off here"
+      return .fail(refusal)
+    }
+    guard isIdempotent else {
       refusal.message += "; whether the request was carried out is not known"
       return .fail(refusal)
     }

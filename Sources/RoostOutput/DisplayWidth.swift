@@ -18,11 +18,17 @@ enum DisplayWidth {
   }
 
   /// `text` in lines of at most `columns`, broken at blanks; a word that is longer has a line of its own.
-  static func wrap(_ text: String, to columns: Int) -> [String] {
+  ///
+  /// - Parameter firstColumns: the room of the first line, where something stands before it; it may stay empty then.
+  static func wrap(_ text: String, to columns: Int, firstColumns: Int? = nil) -> [String] {
     var lines: [String] = []
     var line = ""
     for word in text.split(separator: " ", omittingEmptySubsequences: false) {
-      if !line.isEmpty, of(line) + 1 + of(String(word)) > columns {
+      let room = lines.isEmpty ? firstColumns ?? columns : columns
+      if line.isEmpty, lines.isEmpty, firstColumns != nil, of(String(word)) > room {
+        lines.append("")
+        line = String(word)
+      } else if !line.isEmpty, of(line) + 1 + of(String(word)) > room {
         lines.append(line)
         line = String(word)
       } else {

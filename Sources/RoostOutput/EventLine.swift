@@ -1,11 +1,13 @@
 public import Contracts
 
-/// What `roost events` prints for one event: time, worker, from what state to what, and why.
+/// What `roost events` prints for one event: time, worker, from what state to what, and why. Of what changed no state, the
+/// state alone.
 public enum EventLine {
   /// The line.
   public static func line(_ event: SupervisorEvent, _ style: Style) -> String {
     let worker = VisibleText.make(event.worker)
-    let change = "\(VisibleText.make(event.from)) → \(VisibleText.make(event.to))"
+    let state = VisibleText.make(event.to)
+    let change = event.from == event.to ? state : "\(VisibleText.make(event.from)) → \(state)"
     let workerBlanks = String(repeating: " ", count: max(0, 14 - DisplayWidth.of(worker)))
     let changeBlanks = String(repeating: " ", count: max(0, 22 - DisplayWidth.of(change)))
     let sentence = event.sentence.isEmpty ? "" : "  \(VisibleText.make(event.sentence))"

@@ -15,7 +15,7 @@ public enum WhyText {
     guard !result.lastLines.isEmpty else { return lines }
     lines += ["", style.paint("Its last log lines:", .strong)]
     var formatter = LogLines(style)
-    for record in result.lastLines { lines.append("  " + formatter.line(record)) }
+    for record in result.lastLines { lines += formatter.lines(record, indent: 2).map { "  " + $0 } }
     return lines
   }
 }

@@ -13,18 +13,42 @@ public struct LogLines: Sendable {
   /// Lines in a style.
   public init(_ style: Style) { self.style = style }
 
-  /// One record as a line. Messages are not cut; a terminal wraps them.
-  public mutating func line(_ record: LogRecord) -> String {
+  /// One record: a line, and on a terminal on which it would be broken in the middle of a word as many as it takes, the
+  /// further ones indented. Messages are not cut.
+  ///
+  /// - Parameters:
+  ///   - record: anybody's; it cannot drive the terminal.
+  ///   - indent: columns that will stand before each line.
+  public mutating func lines(_ record: LogRecord, indent: Int = 0) -> [String] {
+    let head = head(record)
+    let fields = (record.fields ?? [:]).sorted { $0.key < $1.key }.map {
+      (VisibleText.make($0.key), Self.quoted($0.value))
+    }
+    let message = VisibleText.make(record.message)
+    let plain = ([message] + fields.map { "\($0)=\($1)" }).joined(separator: "  ")
+    let columns = style.columns - indent
+    let room = columns - DisplayWidth.of(head.plain)
+    guard style.isTerminalWidth, DisplayWidth.of(plain) > room else {
+      return [head.painted + ([message] + fields.map { style.paint($0 + "=", .dim) + $1 }).joined(separator: "  ")]
+    }
+    let wrapped = DisplayWidth.wrap(plain, to: columns - Self.hangingIndent, firstColumns: room)
+    return [head.painted + wrapped[0]]
+      + wrapped.dropFirst().map { String(repeating: " ", count: Self.hangingIndent) + $0 }
+  }
+
+  /// The width of a time and what follows it: where further lines of a record begin.
+  private static let hangingIndent = 20
+
+  /// Everything before the message.
+  private mutating func head(_ record: LogRecord) -> (plain: String, painted: String) {
     let worker = column(record.worker, &workerWidth)
     let category = column(record.category, &categoryWidth)
     let level = pad(DisplayWidth.cut(VisibleText.make(record.level), to: 8), to: 8)
-    var line = style.paint(Self.shortTime(record.time), .dim) + "  \(worker)  "
-    line += style.paint(level, Self.tone(record.level)) + "  " + style.paint(category, .dim)
-    line += "  " + VisibleText.make(record.message)
-    for (key, value) in (record.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
-      line += "  " + style.paint(VisibleText.make(key) + "=", .dim) + Self.quoted(value)
-    }
-    return line
+    let time = Self.shortTime(record.time)
+    let painted =
+      style.paint(time, .dim) + "  \(worker)  " + style.paint(level, Self.tone(record.level)) + "  "
+      + style.paint(category, .dim) + "  "
+    return ("\(time)  \(worker)  \(level)  \(category)  ", painted)
   }
 
   private func column(_ text: String, _ width: inout Int) -> String {

@@ -23,6 +23,15 @@ public enum RefusalText {
   }
 }
 
+extension Refusal {
+  /// The same refusal of something that only reads: whether it was carried out makes no difference then.
+  public var ofReading: Refusal {
+    var refusal = self
+    if outcome == .unknown { refusal.outcome = nil }
+    return refusal
+  }
+}
+
 /// The exit codes of `roost`. Scripts rely on them; they never change.
 public enum ExitStatus: Int32, Sendable {
   /// It was done.

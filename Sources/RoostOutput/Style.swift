@@ -18,6 +18,9 @@ public struct Style: Sendable, Equatable {
   /// Tables are never made narrower; a narrower terminal wraps them.
   public static let columnMinimum = 60
 
+  /// Whether ``columns`` is a terminal's width: what is longer would be broken there, and not in a file.
+  var isTerminalWidth: Bool { columns < Style.columnMaximum }
+
   /// A sentence in lines that fit.
   func prose(_ text: String) -> [String] { DisplayWidth.wrap(text, to: columns) }
 

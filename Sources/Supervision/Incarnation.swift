@@ -64,4 +64,16 @@ public struct LastExit: Hashable, Sendable {
   public var lifetimeMilliseconds: UInt64
   /// What it did, and why the supervisor ended it if that is so: `was killed by SIGABRT: it was not ready within 10 s`.
   public var sentence: String
+  /// Whether there was a process that left of its own accord and had never said HELLO.
+  public var wasSilent = false
+}
+
+/// The hand-started instance that had a worker's place last.
+public struct LastVisit: Hashable, Sendable {
+  /// Its process.
+  public var pid: Int32
+  /// When it left.
+  public var at: Instant
+  /// How, in a few words.
+  public var why: String
 }

@@ -24,6 +24,8 @@ public struct StateReport: Hashable, Sendable {
   public var nextAttempt: Instant?
   /// How its last life ended.
   public var lastExit: LastExit?
+  /// How the last hand-started instance left, if no life of ours has ended since.
+  public var lastVisit: LastVisit?
   /// What it waits for; nil in other states.
   public var waitingReason: String?
   /// The timers that run.
@@ -55,6 +57,11 @@ public struct StateReport: Hashable, Sendable {
         lastExit.status == nil ? "" : ", \(spoken(milliseconds: lastExit.lifetimeMilliseconds)) after its spawn"
       let ago = now.spoken(since: lastExit.at)
       sentences.append("Generation \(lastExit.generation) \(lastExit.sentence)\(lifetime), \(ago) ago.")
+      if lastExit.wasSilent { sentences.append("It never said HELLO.") }
+    }
+    if let lastVisit {
+      let ago = now.spoken(since: lastVisit.at)
+      sentences.append("The one you attached (pid \(lastVisit.pid)) left \(ago) ago: \(lastVisit.why).")
     }
     return sentences
   }
@@ -113,10 +120,12 @@ extension WorkerMachine {
   public func report(now: Instant) -> StateReport {
     var waitingReason: String?
     if case .waiting(let reason) = state { waitingReason = reason.sentence }
+    let isVisitNewest = (lastVisit?.at ?? since) >= (lastExit?.at ?? since)
     return StateReport(
       name: name, state: state, since: since, pid: pid, generation: incarnation?.generation ?? generation,
       isWanted: isWanted, isHeld: isHeld, waitingVisitor: state.kind == .attached ? nil : visitor,
       restarts: history.tally(policy: policy, now: now), nextAttempt: (timers[.backoff] ?? timers[.gate])?.at,
-      lastExit: lastExit, waitingReason: waitingReason, timers: timers.mapValues(\.at))
+      lastExit: lastExit, lastVisit: isVisitNewest ? lastVisit : nil, waitingReason: waitingReason,
+      timers: timers.mapValues(\.at))
   }
 }

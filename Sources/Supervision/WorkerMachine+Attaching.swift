@@ -33,6 +33,7 @@ extension WorkerMachine {
     visitor = nil
     // Had it only waited for its place, the ending life decides.
     guard state.kind == .attached else { return }
+    lastVisit = LastVisit(pid: pid, at: turn.now, why: why)
     turn.preface = "was left by pid \(pid), started by hand (\(why)), and "
     settle(&turn)
   }

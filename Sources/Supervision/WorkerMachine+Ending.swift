@@ -53,7 +53,8 @@ extension WorkerMachine {
     let end = life.exitedAt ?? turn.now
     lastExit = LastExit(
       generation: life.generation, status: status, at: end,
-      lifetimeMilliseconds: end.milliseconds(since: life.spawnedAt ?? end), sentence: sentence)
+      lifetimeMilliseconds: end.milliseconds(since: life.spawnedAt ?? end), sentence: sentence,
+      wasSilent: !life.hasSaidHello && life.ending == .ownAccord)
     if !isToRun || life.ending == .asked {
       settle(&turn)
     } else {

@@ -37,6 +37,8 @@ public struct WorkerMachine: Sendable {
   public internal(set) var generation: UInt32 = 0
   /// How the last life ended.
   public internal(set) var lastExit: LastExit?
+  /// How the last hand-started instance that had its place left it.
+  public internal(set) var lastVisit: LastVisit?
 
   /// Whether the operator wants it to run.
   var isWanted = false

@@ -13,6 +13,7 @@ struct DeadLetters: ParsableCommand {
 
   /// `roost dead-letters list`
   struct List: LoopCommand {
+    static let isReading = true
     static let configuration = CommandConfiguration(abstract: "Lists them.")
     @OptionGroup var general: GeneralOptions
 
@@ -26,6 +27,7 @@ struct DeadLetters: ParsableCommand {
 
   /// `roost dead-letters show`
   struct Show: LoopCommand {
+    static let isReading = true
     static let configuration = CommandConfiguration(abstract: "Shows one with its payload.")
     @Argument(help: "Its id, from the list.") var id: String
     @OptionGroup var general: GeneralOptions

@@ -10,6 +10,7 @@ internal import RoostOutput
 
 /// `roost export`
 struct Export: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     abstract: "Writes stored events, one JSON object a line, newest first.",
     discussion: """

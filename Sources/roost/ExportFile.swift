@@ -31,7 +31,7 @@ final class ExportFile {
           .badRequest, "\(path) is there already; --resume goes on with it, or choose another name",
           outcome: .notStarted)
       }
-      throw Self.refusal("open", path)
+      throw Self.refusal("open", path, .notStarted)
     }
     if resumes { try takeStock() }
   }
@@ -73,7 +73,7 @@ final class ExportFile {
     while true {
       let count = pread(descriptor, &piece, piece.count, place)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw Self.refusal("read", path) }
+      guard count >= 0 else { throw Self.refusal("read", path, .notStarted) }
       if count == 0 { break }
       var rest = piece[..<count]
       while let newline = rest.firstIndex(of: 0x0A) {
@@ -101,7 +101,8 @@ final class ExportFile {
     Refusal(.badRequest, "\(path) cannot be finished: \(reason)", outcome: .notStarted)
   }
 
-  private static func refusal(_ verb: String, _ path: String) -> Refusal {
-    Refusal(.failed, "cannot \(verb) \(path): \(String(cString: strerror(errno)))", outcome: .unknown)
+  /// Of a file that could not be written to its end there is no outcome to tell: its length says how far it came.
+  private static func refusal(_ verb: String, _ path: String, _ outcome: Outcome? = nil) -> Refusal {
+    Refusal(.failed, "cannot \(verb) \(path): \(String(cString: strerror(errno)))", outcome: outcome)
   }
 }

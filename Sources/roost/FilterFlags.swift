@@ -21,9 +21,12 @@ struct FilterFlags: ParsableArguments, Sendable {
     help: ArgumentHelp("Only with this tag, as in t=nostr or p=npub1…; several times.", valueName: "letter=value"))
   var tag: [String] = []
   @Option(
-    help: ArgumentHelp("Not before: 2025-11-21, 2025-11-21T12:30, 3h (ago), or seconds since 1970.", valueName: "time"))
+    help: ArgumentHelp("Not before: 2025-11-21, 2025-11-21T12:30, 3h (ago), or seconds since 1970.", valueName: "time"),
+    transform: TypedTime.init(reading:))
   var since: TypedTime?
-  @Option(help: ArgumentHelp("Not after, written in the same way.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Not after, written in the same way.", valueName: "time"),
+    transform: TypedTime.init(reading:))
   var until: TypedTime?
 
   func validate() throws { for tag in tag { _ = try Self.condition(tag) } }
@@ -82,12 +85,15 @@ struct FilterFlags: ParsableArguments, Sendable {
 }
 
 /// A point in time as it is typed.
-struct TypedTime: ExpressibleByArgument, Sendable {
+struct TypedTime: Sendable {
   /// Seconds since 1970.
   var seconds: Int64
 
-  init?(argument: String) {
-    guard let seconds = CalendarTime.seconds(reading: argument, now: Int64(time(nil))) else { return nil }
+  /// - Throws: which forms there are.
+  init(reading text: String) throws {
+    guard let seconds = CalendarTime.seconds(reading: text, now: Int64(time(nil))) else {
+      throw ValidationError("A time is 2025-11-21, 2025-11-21T12:30 (UTC), 3h or 2d (ago), or seconds since 1970.")
+    }
     self.seconds = seconds
   }
 }

@@ -6,6 +6,7 @@ internal import Frames
 internal import Glibc
 internal import RoostClient
 internal import RoostOutput
+internal import Signing
 
 /// `roost key`
 struct Key: ParsableCommand {
@@ -39,6 +40,8 @@ struct AccountArgument: ParsableArguments, Sendable {
     if name.lowercased().hasPrefix("nsec1") || name.lowercased().hasPrefix("ncryptsec1") {
       throw ValidationError(secretAsArgument)
     }
+    // The signer would say it too, but only after the passphrase was typed twice.
+    guard AccountName.isValid(name) else { throw ValidationError("A name is \(AccountName.form).") }
   }
 }
 
@@ -109,6 +112,7 @@ struct KeyImport: LoopCommand {
 
 /// `roost key list`
 struct KeyList: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the accounts.")
   @OptionGroup var general: GeneralOptions
 
@@ -121,6 +125,7 @@ struct KeyList: LoopCommand {
 
 /// `roost key show`
 struct KeyShow: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Shows one account: its public key, and how it is kept.")
   @OptionGroup var choice: AccountChoice

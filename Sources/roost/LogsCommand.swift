@@ -8,6 +8,7 @@ internal import RoostOutput
 
 /// `roost logs`
 struct Logs: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(abstract: "Shows what the workers logged.")
   @Flag(name: [.customShort("f"), .long], help: "Go on with new lines until Ctrl-C.")
   var follow = false
@@ -27,7 +28,7 @@ struct Logs: LoopCommand {
     let request = LogsRequest(worker: worker, lines: lines, follow: follow ? true : nil)
     let ttl = follow ? 0 : Timeout.reading.milliseconds
     let answer = try await session.client.stream(
-      SupervisorMethod.logs, json: request, options: RequestOptions(ttlMilliseconds: ttl))
+      SupervisorMethod.logs, json: request, options: .idempotent(ttlMilliseconds: ttl))
     try session.onInterrupt(.done) { answer.cancel() }
     if follow { session.output.leaveWithReader() }
     var formatter = LogLines(session.style)
@@ -38,7 +39,7 @@ struct Logs: LoopCommand {
         if session.isJSON {
           await session.output.writeLine(JSONPayload.encode(record))
         } else {
-          await session.output.writeLines([formatter.line(record)])
+          await session.output.writeLines(formatter.lines(record))
         }
       }
     }
@@ -49,6 +50,7 @@ struct Logs: LoopCommand {
 
 /// `roost events`
 struct Events: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     abstract: "Shows every change of a worker's state as it happens, until Ctrl-C.",
     discussion: "Waits for the supervisor when it goes away, and says where events are missing.")

@@ -7,6 +7,7 @@ internal import RoostOutput
 
 /// `roost status`
 struct Status: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(abstract: "Shows the workers at a glance.")
   @Flag(help: "Show the sandbox each worker achieved.")
   var sandbox = false
@@ -25,6 +26,7 @@ struct Status: LoopCommand {
 
 /// `roost why`
 struct Why: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(abstract: "Explains the state of a worker.")
   @OptionGroup var name: WorkerName
   @OptionGroup var general: GeneralOptions
@@ -40,6 +42,7 @@ struct Why: LoopCommand {
 
 /// `roost doctor`
 struct Doctor: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     abstract: "Checks that all is as it should be, and says what to do where it is not.",
     discussion: "Exit code 1 when a check fails, 3 when no supervisor answers.")
@@ -62,6 +65,7 @@ struct Doctor: LoopCommand {
 
 /// `roost version`
 struct Version: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(abstract: "Prints the version of this program.")
   @OptionGroup var general: GeneralOptions
 

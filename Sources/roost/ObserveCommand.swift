@@ -10,6 +10,7 @@ internal import RoostOutput
 
 /// `roost observe`
 struct Observe: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     abstract: "Shows stored events that a filter matches, and then new ones as they come.",
     discussion: """
@@ -135,9 +136,9 @@ final class NameBook {
 }
 
 extension CommandSession {
-  /// From now on a person at the terminal is told when the supervisor is away, and when it is there again.
+  /// From now on standard error is told when the supervisor is away, and when it is there again: one line each, since
+  /// without them an observer that waits looks like one for which nothing comes.
   func tellLosses() {
-    guard Terminal.isTerminal(STDERR_FILENO) else { return }
     let style = Terminal.style(of: STDERR_FILENO)
     var isAway = false
     client.onConnectionState = { state in
@@ -145,7 +146,7 @@ extension CommandSession {
       switch state {
       case .waiting(_, let reason) where !isAway:
         isAway = true
-        text = "-- waiting for the supervisor: \(VisibleText.make(reason.message))"
+        text = "-- the supervisor is away; waiting (\(VisibleText.make(reason.message)))"
       case .connected where isAway:
         isAway = false
         text = "-- the supervisor is there again"

@@ -9,6 +9,7 @@ internal import RoostOutput
 
 /// `roost profile`
 struct ProfileCommand: LoopCommand {
+  static let isReading = true
   static let configuration = CommandConfiguration(
     commandName: "profile",
     abstract: "Shows what is stored of a person: name, addresses, relays, whom they follow, their last note.",

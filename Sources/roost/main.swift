@@ -15,8 +15,14 @@ internal import RoostOutput
 /// A command that talks to the supervisor.
 protocol LoopCommand: ParsableCommand, Sendable {
   var general: GeneralOptions { get }
+  /// Whether it only reads. Of such a command nobody asks whether it was carried out, even if its answer never came.
+  static var isReading: Bool { get }
   /// Does it, on the loop.
   @EventLoopActor func run(in session: CommandSession) async throws(Refusal) -> ExitStatus
+}
+
+extension LoopCommand {
+  static var isReading: Bool { false }
 }
 
 enum Program {
@@ -44,7 +50,9 @@ enum Program {
   private static func run(_ command: any LoopCommand) -> Never {
     EventLoopActor.task {
       let session = CommandSession(command.general)
-      do throws(Refusal) { session.leave(try await command.run(in: session)) } catch { session.leave(error) }
+      do throws(Refusal) { session.leave(try await command.run(in: session)) } catch {
+        session.leave(type(of: command).isReading ? error.ofReading : error)
+      }
     }
     EventLoop.process.run()
     exit(ExitStatus.failed.rawValue)

@@ -1,6 +1,7 @@
 import Contracts
 import EventLoop
 import Frames
+import Glibc
 import LinuxSystem
 import LogKeeping
 import MessageHub
@@ -10,6 +11,8 @@ extension ControlService {
   struct Retry {
     let call: HubCall
     let letter: String
+    /// The letter's method, by name.
+    let method: String
     var death: Death?
   }
 
@@ -50,8 +53,14 @@ extension ControlService {
       throw Refusal(.badRequest, "'id' is missing: which dead letter?", outcome: .notStarted)
     }
     do throws(SystemFault) { return try await daemon.deadLetters.load(id) } catch {
-      throw Refusal(.badRequest, "dead letter '\(id)': \(error)", outcome: .notStarted)
+      throw Self.refusal(of: id, error, .notStarted)
     }
+  }
+
+  private static func refusal(of id: String, _ fault: SystemFault, _ outcome: Outcome) -> Refusal {
+    let isMissing = fault.code == ENOENT
+    let text = isMissing ? "there is no dead letter '\(id)'" : "dead letter '\(id)': \(fault)"
+    return Refusal(.badRequest, text, outcome: isMissing ? .notStarted : outcome)
   }
 
   private func drop(_ call: HubCall, _ request: DeadLettersRequest) async throws(Refusal) {
@@ -63,7 +72,7 @@ extension ControlService {
         try await daemon.deadLetters.drop(request.id ?? "")
       }
     } catch {
-      throw Refusal(.badRequest, "dead letter '\(request.id ?? "")': \(error)", outcome: .unknown)
+      throw Self.refusal(of: request.id ?? "", error, .unknown)
     }
     await daemon.countDeadLetters()
     let what = request.id == "all" ? "All dead letters are" : "Dead letter \(request.id ?? "") is"
@@ -94,7 +103,7 @@ extension ControlService {
         let id = try hub.redeliver(
           method: entry.number, payload: payload, isRaw: letter.isRaw, deaths: letter.deliveries,
           now: EventLoop.process.now, actions: &actions)
-        retries[id] = Retry(call: call, letter: letter.id)
+        retries[id] = Retry(call: call, letter: letter.id, method: letter.method)
       } catch {
         refusal = error
       }
@@ -109,7 +118,13 @@ extension ControlService {
   }
 
   /// A tried letter has killed its worker once more; its end is told next.
-  func diedAgain(_ id: UInt64, _ death: Death) { retries[id]?.death = death }
+  func diedAgain(_ id: UInt64, _ death: Death) {
+    guard let retry = retries[id] else { return }
+    retries[id]?.death = death
+    let worker = daemon.worker(named: death.worker)
+    worker?.charge(method: retry.method, deaths: 1)
+    worker?.deathCharge?.whereabouts = DeathCharge.whereabouts(ofLetter: retry.letter)
+  }
 
   /// What a tried letter came to.
   func injectedAnswer(_ id: UInt64, _ header: FrameHeader, _ payload: [UInt8]) {

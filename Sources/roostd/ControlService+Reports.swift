@@ -100,7 +100,11 @@ extension ControlService {
   /// What there is to say about a worker's state: its life, its mail, its dependencies.
   func explain(_ worker: ManagedWorker) -> [String] {
     let now = EventLoop.process.now
-    var sentences = worker.machine.report(now: now).sentences(now: now)
+    let report = worker.machine.report(now: now)
+    var sentences = report.sentences(now: now)
+    if let charge = worker.deathCharge, charge.generation >= report.lastExit?.generation ?? 0 {
+      sentences.append(charge.sentence)
+    }
     let hub = daemon.shell.hub.report(worker.seat)
     if let since = hub.busySince, now.milliseconds(since: since) > 1_000 {
       sentences.append(

@@ -22,6 +22,9 @@ extension Daemon {
   /// The connection of the guest with this name.
   func guest(named name: String) -> PeerConnection? { guests.first { $0.attachedTo == name } }
 
+  /// The state of a guest's place, as events tell it.
+  func guestState(_ name: String) -> String { guest(named: name) == nil ? Self.absent : Self.attached }
+
   /// A guest has its seat.
   func guestJoined(_ name: String, role: Role, process: Int32) {
     tell(

@@ -15,6 +15,7 @@ extension HubLimits {
     poolBytes = settings.mailboxPool
     outstandingRequests = settings.outstandingRequests
     deliveriesMaximum = UInt16(clamping: settings.deliveriesMaximum)
+    keepsDeadLetters = settings.deadLettersMaximum > 0
     defaultTTLMilliseconds = UInt32(clamping: settings.requestTTL.wholeMilliseconds)
   }
 }

@@ -27,6 +27,8 @@ final class ManagedWorker {
   var status: Status?
   unowned let daemon: Daemon
 
+  /// The message that its last deaths were charged to.
+  var deathCharge: DeathCharge?
   /// What is being recorded of it, or waits for its next start to be.
   var recording: BusRecording?
 
@@ -305,6 +307,11 @@ final class ManagedWorker {
     }
     daemon.registryChanged()
     receive(.busEnded(generation: generation))
+  }
+
+  /// Its death, and so many before it, are the fault of one message.
+  func charge(method: String, deaths: UInt16) {
+    deathCharge = DeathCharge(generation: process?.generation ?? machine.generation, deaths: deaths, method: method)
   }
 
   /// The peer broke the protocol: for a managed worker that is a crash.

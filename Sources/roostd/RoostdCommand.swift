@@ -56,7 +56,8 @@ struct RoostdCommand: ParsableCommand {
   }
 
   private static func verdict(_ path: String?, _ surroundings: ConfigurationSurroundings) -> ConfigurationVerdict {
-    Configuration.check(path: path, surroundings: surroundings, permissionCheck: distrust, isProgram: isProgram)
+    Configuration.check(
+      path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:))
   }
 
   /// `--check`: what is doubtful is told first and fails nothing; what is wrong is thrown.
@@ -80,12 +81,6 @@ struct RoostdCommand: ParsableCommand {
     } catch {
       return "\(error)"
     }
-  }
-
-  /// Whether a regular file that we may run is at this path.
-  private static func isProgram(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
   }
 
   private static func surroundings() -> ConfigurationSurroundings {

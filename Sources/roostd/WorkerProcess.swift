@@ -139,12 +139,17 @@ final class WorkerProcess {
   }
 
   /// `exec 2 /bin/worker: No such file or directory` → `/bin/worker: No such file or directory`. Of another stage,
-  /// which a worker's program has no part in, the stage stands before it.
+  /// which a worker's program has no part in, the stage stands before it. "Permission denied" leaves open what is wrong
+  /// with a path, so that is looked at.
   private static func explain(_ line: String) -> String {
     let words = line.split(whereSeparator: \.isWhitespace)
     guard words.count > 2 else { return line }
     let rest = words[2...].joined(separator: " ")
-    return words[0] == "exec" ? rest : "\(words[0]): \(rest)"
+    guard words[0] == "exec" else { return "\(words[0]): \(rest)" }
+    let denied = ": " + String(cString: strerror(EACCES))
+    guard rest.hasSuffix(denied) else { return rest }
+    let program = String(rest.dropLast(denied.count))
+    return ProgramFinding(at: program).complaint.map { "\(program) \($0)" } ?? rest
   }
 
   // MARK: Command line

@@ -24,6 +24,11 @@ struct LoadTests {
       ])
     ) { try load(nil, files: [:]) }
     #expect(throws: ConfigurationError.missing(tried: ["x.conf"])) { try load("x.conf", files: [:]) }
+    #expect(
+      "\(ConfigurationError.missing(tried: ["x.conf"]))"
+        == "there is no configuration file x.conf; write it, or name another with --config")
+    let distrust = "\(ConfigurationError.untrusted(path: "x.conf", reason: "Give it to user 0."))"
+    #expect(distrust.hasPrefix("x.conf: refused: Give it to user 0. The file"))
   }
 
   @Test("The first file that exists is taken, and a named one is seen from the working directory")
@@ -76,7 +81,10 @@ struct DoubtTests {
     Configuration.check(
       path: "x.conf", surroundings: checkout,
       readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
-      permissionCheck: { _ in nil }, isProgram: programs.contains)
+      permissionCheck: { _ in nil },
+      program: {
+        $0 == "/tmp" ? .directory : $0 == "/etc/passwd" ? .notExecutable : programs.contains($0) ? .runnable : .missing
+      })
   }
 
   private func doubts(_ text: String, programs: Set<String> = []) -> [String] {
@@ -105,11 +113,20 @@ struct DoubtTests {
     #expect(
       doubts(text, programs: ["\(folder)/signer"]) == [
         "x.conf:3: [worker.store] role: there is no program 'event-store' in \(folder)",
-        "x.conf:6: [worker.mine] program: there is no program at /srv/mine that could be run",
+        "x.conf:6: [worker.mine] program: /srv/mine is not there",
       ])
     #expect(doubts(text, programs: ["\(folder)/signer", "\(folder)/event-store", "/srv/mine"]).isEmpty)
     #expect(
       doubts("[worker.signer]") == ["x.conf:1: [worker.signer] there is no program 'signer' in \(folder)"])
+  }
+
+  @Test("A program that is a directory, or may not be run, is told as that")
+  func unfitPrograms() {
+    for (path, complaint) in [("/tmp", "is a directory, not a program"), ("/etc/passwd", "is not executable")] {
+      #expect(
+        doubts("[worker.mine]\nrole = \"example\"\nprogram = \"\(path)\"\n[role.example]\nserves = [\"example.*\"]")
+          == ["x.conf:3: [worker.mine] program: \(path) \(complaint)"])
+    }
   }
 
   @Test("A relay that this version cannot dial is told, each by itself")

@@ -87,6 +87,7 @@ import Testing
     #expect(letter?.worker == "relays" && letter?.sender == "app")
     let answer = bench.take(app)
     #expect(answer?.header.re == id && answer?.refusal?.code == .quarantined && answer?.refusal?.outcome == .unknown)
+    #expect(answer?.refusal?.message.hasSuffix("it is set aside, see 'roost dead-letters'") == true)
     bench.expectNothingLeft()
   }
 

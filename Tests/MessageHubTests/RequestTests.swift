@@ -313,6 +313,12 @@ import Testing
     #expect(bench.cuts[app]?.code == code)
   }
 
+  @Test("An id of 0 is told as that, not as one that does not increase")
+  func idOfZero() {
+    bench.send(FrameHeader(type: .request, id: 0, method: .publish), from: app)
+    #expect(bench.cuts[app]?.message == "what is to be answered needs an id of at least 1")
+  }
+
   @Test("An id that does not increase is a violation, over requests, events and subscriptions together")
   func idsIncrease() {
     bench.request(from: app)

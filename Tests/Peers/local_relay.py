@@ -25,7 +25,8 @@ RELAY_LIMIT = 500
 
 
 class Memory(NostrDatabase):
-    """Every event, as it came: nothing is replaced, deleted or expired.
+    """Every event, as it came: nothing is replaced or deleted. But the relay in front refuses what has expired, and
+    does not give out what has expired in here (NIP-40).
 
     A query with the relay's own limit gives all that match, which the relay passes on: only so does it serve more than
     500 events to one filter. A smaller limit is the client's, and holds.

@@ -107,6 +107,9 @@ extension ProcessTests {
         try roost.awaitWorker("example", "is ready, and nothing is held against it", client) {
           $0.state == "ready" && $0.restarts == 0 && $0.generation == 4
         }
+        let sentences = try roost.explanation(of: "example", client)
+        let told = "Its last 3 deaths were charged to one message, example.die, now dead letter "
+        #expect(sentences.contains { $0.hasPrefix(told) && $0.hasSuffix(" (roost dead-letters).") }, "\(sentences)")
       }
     }
 
@@ -121,6 +124,10 @@ extension ProcessTests {
         let order = #"{"lives":4,"key":"again"}"#
         #expect(try client.call("example.die", order).refusal?.code == .quarantined)
         try awaitSoon("the letter") { try roost.status(client).deadLetters == 1 }
+        let none = try client.call("supervisor.dead-letters", #"{"action":"drop","id":"zzz"}"#).refusal
+        #expect(none?.message == "there is no dead letter 'zzz'" && none?.outcome == .notStarted)
+        let list = try client.call("supervisor.dead-letters", #"{"action":"list"}"#)
+        #expect(!list.text.contains("payload"), "\(list.text)")
         let first = try #require(try letters(#"{"action":"list"}"#).letters.first)
         let retry = #"{"action":"retry","id":"\#(first.id)"}"#
         #expect(try client.call("supervisor.dead-letters", retry).refusal?.code == .quarantined)

@@ -123,6 +123,12 @@ final class RunningRoost {
     try #require(try status(client).workers.first { $0.name == name })
   }
 
+  /// What `roost why` says of a worker.
+  func explanation(of name: String, _ client: BusPeer) throws -> [String] {
+    let answer = try client.call("supervisor.why", #"{"worker":"\#(name)"}"#)
+    return try JSONPayload.decode(WhyResult.self, from: answer.terminal.payload).sentences
+  }
+
   /// Waits until a worker is in a state.
   @discardableResult
   func awaitWorker(

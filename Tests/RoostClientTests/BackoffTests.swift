@@ -52,6 +52,12 @@ import Testing
     #expect(outcome(fate(repeatsLeft: 0)) == .unknown)
   }
 
+  @Test("Of what is idempotent nobody is told that it may have been carried out, only that its answer breaks off")
+  func brokenAnswer() {
+    let broken = Refusal("disconnected", "the bus ended; the answer breaks off here", outcome: .unknown)
+    #expect(fate(hasParts: true) == .fail(broken))
+  }
+
   @Test("When the time is up it has expired, outcome unknown")
   func expired() {
     guard case .fail(let refusal) = fate(deadline: start) else {

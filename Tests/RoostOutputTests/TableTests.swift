@@ -139,10 +139,33 @@ import Testing
       time: "2026-11-21T08:42:17.123Z", worker: "relay-main", level: "warning", category: "relay",
       message: "lost\u{1B}[31m", fields: ["url": "ws://a b", "n": "1"])
     #expect(
-      lines.line(first) == #"11-21 08:42:17.123  relay-main    warning   relay     lost\e[31m  n=1  url="ws://a b""#)
+      lines.lines(first) == [#"11-21 08:42:17.123  relay-main    warning   relay     lost\e[31m  n=1  url="ws://a b""#])
     let name = "a-worker-with-a-very-long-name"
     let second = LogRecord(time: "?", worker: name, level: "info", category: "c", message: "m")
-    #expect(lines.line(second) == "?  a-worker-with-a-ver…  info      c         m")
+    #expect(lines.lines(second) == ["?  a-worker-with-a-ver…  info      c         m"])
+  }
+
+  @Test(
+    "A log line that is longer than the terminal goes on under its worker, broken at blanks; in a file it is one line")
+  func narrowLogs() {
+    let message = "generation 3 was killed by SIGSEGV and is spawned as generation 4"
+    let record = LogRecord(
+      time: "2026-11-21T08:42:17.123Z", worker: "w", level: "info", category: "c", message: message, fields: ["n": "1"])
+    var wide = LogLines(.plain)
+    #expect(wide.lines(record).count == 1)
+    var narrow = LogLines(Style(isColoured: false, columns: 80))
+    #expect(
+      narrow.lines(record) == [
+        "11-21 08:42:17.123  w             info      c         generation 3 was killed by",
+        "                    SIGSEGV and is spawned as generation 4  n=1",
+      ])
+    let words = wide.lines(record)[0].split(separator: " ")
+    for columns in 60...130 {
+      var lines = LogLines(Style(isColoured: false, columns: columns))
+      let wrapped = lines.lines(record)
+      #expect(wrapped.allSatisfy { DisplayWidth.of($0) <= columns }, "\(columns)")
+      #expect(wrapped.joined(separator: " ").split(separator: " ") == words)
+    }
   }
 
   @Test("Why is sentences and the last log lines")
@@ -247,6 +270,12 @@ import Testing
       time: "2026-11-21T08:42:17.123Z", worker: "w", from: "ready", to: "backoff", sentence: "exited with code 1")
     #expect(
       EventLine.line(event, .plain) == "11-21 08:42:17.123  w               ready → backoff         exited with code 1")
+    var remark = event
+    remark.from = "backoff"
+    remark.sentence = "a message was set aside"
+    #expect(
+      EventLine.line(remark, .plain)
+        == "11-21 08:42:17.123  w               backoff                 a message was set aside")
     #expect(EventLine.gap(dropped: 1, .plain) == "-- 1 event missed here: this reader did not keep up")
   }
 

@@ -20,6 +20,18 @@ struct StartingTests {
     #expect(actions.contains(.cancelTimer(.start)))
   }
 
+  @Test("Of one that left by itself before it said HELLO that is told")
+  func neverSaidHello() {
+    var rig = Rig()
+    rig.give(.startRequested)
+    rig.spawn()
+    rig.die(.code(1))
+    #expect(rig.why.contains("It never said HELLO."), "\(rig.why)")
+    rig.becomeReady()
+    rig.die(.code(1))
+    #expect(!rig.why.contains("It never said HELLO."), "\(rig.why)")
+  }
+
   @Test("The mailbox opens before the first spawn is asked for")
   func mailboxOpensFirst() throws {
     var rig = Rig()

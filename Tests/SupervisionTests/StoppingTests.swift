@@ -295,6 +295,8 @@ struct AttachingTests {
     #expect(rig.state == .held)
     let left = "was left by pid 4711, started by hand (the connection was closed), and is held; its mail is kept"
     #expect(actions.sentences == [left])
+    rig.pass(.milliseconds(500))
+    #expect(rig.why.last == "The one you attached (pid 4711) left 0.5 s ago: the connection was closed.", "\(rig.why)")
   }
 
   @Test("A hand-started instance that nobody held a place for gets it when the managed one has gone, and gives it back")
@@ -307,6 +309,11 @@ struct AttachingTests {
     rig.give(.drainFinished(generation: 1))
     #expect(rig.die(.code(0)).contains(.admitAttached(pid: 4711)))
     #expect(rig.give(.attachedLeft(pid: 4711)).spawns == [2])
+    #expect(rig.report.lastVisit?.pid == 4711)
+    rig.becomeReady()
+    rig.pass(.seconds(1))
+    rig.die(.code(0))
+    #expect(rig.report.lastVisit == nil, "a later end is newer")
   }
 
   @Test("A second one is refused, and its leaving changes nothing")
