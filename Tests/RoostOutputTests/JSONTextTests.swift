@@ -42,11 +42,11 @@ import Testing
 
   @Test("It agrees with the JSON decoder about small texts of JSON's own letters")
   func oracle() {
-    let letters = Array(#"{}[]",:10-.e tn\"#.utf8)  // No text of six of these is beyond a Double or repeats a key.
+    let letters = Array(#"{}[]",:10-.e tn\"#.utf8)  // No text of five of these is beyond a Double, as 1e1011 is, or repeats a key.
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<20_000 {
-      let text = (0..<Int.random(in: 1...6, using: &generator)).map { _ in
+      let text = (0..<Int.random(in: 1...5, using: &generator)).map { _ in
         letters[Int.random(in: 0..<letters.count, using: &generator)]
       }
       let isOurs = (try? JSONText(text)) != nil
