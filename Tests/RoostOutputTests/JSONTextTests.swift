@@ -42,7 +42,8 @@ import Testing
 
   @Test("It agrees with the JSON decoder about small texts of JSON's own letters")
   func oracle() {
-    let letters = Array(#"{}[]",:10-.e tn\"#.utf8)  // No text of five of these is beyond a Double, as 1e1011 is, or repeats a key.
+    // No text of five of these is beyond a Double, as 1e1011 is, or repeats a key.
+    let letters = Array(#"{}[]",:10-.e tn\"#.utf8)
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<20_000 {
