@@ -168,9 +168,12 @@ public final class StorageFile: Sendable {
     do { return try pool.read { try body(StorageSession($0, path)) } } catch { throw StorageFault(error, path: path) }
   }
 
-  /// Closes all connections; a later use fails. Waits for what is going on.
+  /// Closes all connections; a later use fails. Waits for what is going on. Then all is in the one file: the log is emptied here,
+  /// since the connection that is closed last may only read, and would leave it.
   public func close() throws(StorageFault) {
     do {
+      // Left to the next who opens the file, if somebody still reads or the disk is full.
+      _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       try checkpointer.close()
       try pool.close()
     } catch { throw StorageFault(error, path: path) }

@@ -28,6 +28,8 @@ public final class Worker {
   public var onSettings: (@EventLoopActor (JSONValue) -> Void)?
   /// Called when the worker is told to finish; it should begin nothing new.
   public var onDrain: (@EventLoopActor () -> Void)?
+  /// Called last of all when the worker has finished as it was told to: files are closed here. Not called when it dies otherwise.
+  public var onEnd: (@EventLoopActor () -> Void)?
   /// The worker's own log.
   public let log: Logger
 
@@ -108,6 +110,7 @@ public final class Worker {
 
   private func lookWhetherDrained(until deadline: Instant) {
     if bus.servingCount == 0 || EventLoop.process.now >= deadline {
+      onEnd?()
       bus.leave()
       exit(0)
     }

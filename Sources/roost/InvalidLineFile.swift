@@ -12,12 +12,13 @@ final class InvalidLineFile {
   private let file: Int32
   private(set) var failure: Refusal?
 
-  /// Makes the file, or empties it.
+  /// Makes the file. One that is there is left alone: it may be the very file that is being imported.
   init(_ path: String) throws(Refusal) {
     self.path = path
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else {
-      throw Refusal(.failed, "cannot write \(path): \(String(cString: strerror(errno)))", outcome: .notStarted)
+      let why = errno == EEXIST ? "it is there already; name another file" : String(cString: strerror(errno))
+      throw Refusal(.failed, "cannot write \(path): \(why)", outcome: .notStarted)
     }
   }
 

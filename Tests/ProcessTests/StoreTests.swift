@@ -259,6 +259,9 @@ extension ProcessTests {
         let written = String(decoding: SharedFolder.bytes(ofFile: report) ?? [], as: UTF8.self).split(separator: "\n")
         #expect(
           written.count == 900 && written.last?.contains(#""line":900"#) == true && written[0].contains("not an event"))
+        let size = SharedFolder.bytes(ofFile: bad)?.count
+        _ = try run(roost, ["import", bad, "--errors", bad])
+        #expect(SharedFolder.bytes(ofFile: bad)?.count == size, "a file that is there is not written over")
         let second = try run(roost, ["import", path, "--from-line", "703", "--json"])
         #expect(second.contains(#""duplicate":800"#) && second.contains(#""invalid":0"#), "\(second)")
         let exported = try run(roost, ["export", "--filter", #"{"limit":2}"#])
@@ -417,6 +420,19 @@ extension ProcessTests {
       let size = lseek(file, 0, SEEK_END)
       let nonsense = [UInt8](repeating: 0xA5, count: 64 << 10)
       #expect(pwrite(file, nonsense, nonsense.count, size / 2 / 4_096 * 4_096) == nonsense.count)
+    }
+
+    @Test("After a stop in order the whole database is in one file")
+    func oneFile() throws {
+      try withRoost(.store) { roost in
+        let path = roost.directory.path + "/state/event-store/events.db"
+        let store = try StoreClient(roost)
+        for event in makeEvents(0..<20) { #expect(try store.publish(event).isResponse) }
+        #expect(SharedFolder.bytes(ofFile: path + "-wal")?.isEmpty == false)
+        #expect(try store.peer.call("supervisor.stop", #"{"worker":"event-store"}"#).isResponse)
+        #expect(SharedFolder.bytes(ofFile: path + "-wal")?.isEmpty != false)
+        #expect((SharedFolder.bytes(ofFile: path)?.count ?? 0) > 100_000)
+      }
     }
 
     @Test("A database of a later version is refused, and left as it is")

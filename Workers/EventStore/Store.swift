@@ -114,6 +114,10 @@ final class Store {
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
+    // So that all of it is in the one file, as whoever copies the file expects.
+    worker.onEnd = { [archive, log] in
+      do throws(StorageFault) { try archive.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    }
     scheduleSweep()
     pump()
   }
