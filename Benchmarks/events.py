@@ -8,7 +8,7 @@ import tempfile
 
 import measure
 
-MEASURED = 20_000
+MEASURED, LOOKED = 20_000, 2_000
 EVENTS = measure.ROOT / "Tests" / "Peers" / "events.jsonl"
 
 
@@ -34,12 +34,17 @@ def run(rounds, stored):
     empty, full = [], []
     with tempfile.TemporaryDirectory(prefix="roost-bench-") as folder:
         large = pathlib.Path(folder) / "large.db"
-        archive_bench("fill", large, stored)
+        filled = json.loads(archive_bench("fill", large, stored)[-1])
         for number in range(rounds):
             for answers, database in ((empty, pathlib.Path(folder) / f"{number}.db"), (full, large)):
                 answers.append(json.loads(archive_bench("store", database, MEASURED)[-1])["cpuMicroseconds"])
+        looked = json.loads(archive_bench("look", large, LOOKED)[-1])
     yield measure.result("store-cpu", "full archive", "events/CPU s", [1e6 / value for value in full])
     yield measure.result("store-cpu", "empty archive", "events/CPU s", [1e6 / value for value in empty])
+    yield measure.result("index-cpu", "words", "µs of CPU an event", [filled["indexMicroseconds"]])
+    yield measure.result("lookup", "in memory", "µs", [measure.percentile(looked["recent"], 0.99)])
+    yield measure.result("lookup", "from the database", "µs", [measure.percentile(looked["old"], 0.99)])
+    yield measure.result("words", "archive", "µs", [measure.percentile(looked["words"], 0.5)])
 
 
 def archive_bench(*arguments):

@@ -37,11 +37,10 @@ func fill(_ archive: EventArchive, _ count: Int) throws {
     try store(events[...], in: archive)
     if start % 100_000 == 0 { print("\(start) of \(count)") }
   }
-  let (began, bytes, indexed) = (processorSeconds(), archive.usedByteCount, archive.lastSeq - archive.searchedSeq)
+  let (began, indexed) = (processorSeconds(), archive.lastSeq - archive.searchedSeq)
   while archive.hasSearchWork { try archive.indexSliceNow() }
   let microseconds = (processorSeconds() - began) * 1e6 / Double(max(1, indexed))
-  let size = (archive.usedByteCount - bytes) / max(1, indexed)
-  print("{\"indexMicroseconds\": \(microseconds), \"indexByteCount\": \(size)}")
+  print("{\"indexMicroseconds\": \(microseconds)}")
 }
 
 /// Microseconds of wall-clock time of each call.

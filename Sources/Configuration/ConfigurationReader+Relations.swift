@@ -193,6 +193,7 @@ extension ConfigurationReader {
       let table = ConfigurationPath("worker", worker.name)
       for (index, url) in (worker.settings["relays"].flatMap([String].init(configurationValue:)) ?? []).enumerated()
       where worker.role == "relay-connector" {
+        // What is no address was told where it was read.
         guard let address = try? RelayAddress(url) else { continue }
         let path = table.appending("relays").appending(.index(index))
         if let owner = owners[address] {

@@ -50,6 +50,29 @@ struct GateTests {
     #expect(bench.committed.count == 4_001 && bulk.count == 2_000)
   }
 
+  @Test("With all jobs under way there is one more for events of one's own, and for nothing else")
+  func ownJob() {
+    var bench = Bench()
+    bench.submit((0..<2_000).map { Made.json($0) }, .bulk)
+    while bench.gate.nextJob() != nil {}
+    bench.submit((2_000..<2_100).map { Made.json($0) }, .live)
+    #expect(bench.gate.nextJob() == nil)
+    bench.submit((9_000..<9_100).map { Made.json($0) }, .local, isKept: true)
+    let job = bench.gate.nextJob()
+    #expect(job?.count == 12)
+    #expect(bench.gate.nextJob() == nil, "one more, and not more")
+  }
+
+  @Test("A transaction with events of one's own is short: a hundred others go along")
+  func ownTransaction() {
+    var bench = Bench()
+    bench.submit((0..<2_000).map { Made.json($0) }, .bulk)
+    for _ in 0..<20 { if let job = bench.gate.nextJob() { bench.finish(job) } }
+    bench.submit([Made.json(9_999)], .local, isKept: true)
+    if let job = bench.gate.nextJob() { bench.finish(job) }
+    #expect(bench.gate.nextBatch(now: 0)?.entries.count == 101)
+  }
+
   @Test("Neither of two full lanes waits for the other to be empty")
   func fairness() {
     var bench = Bench()

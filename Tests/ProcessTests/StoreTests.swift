@@ -1,76 +1,11 @@
 import Contracts
 import Cryptography
-import EventArchive
 import Frames
 import Glibc
 import LinuxSystem
 import Nostr
-import Storage
 import TestSupport
 import Testing
-
-extension Layout {
-  /// A real event-store.
-  static var store: Layout {
-    Layout(workers: [
-      Worker(
-        name: "event-store",
-        keys: [
-          "role": "\"event-store\"", "program": "\"\(SpawnedProcess.builtProgram("event-store"))\"",
-          "sandbox": "\"try\"", "stable-after": "\"100ms\"",
-        ])
-    ])
-  }
-}
-
-/// What an event-store is asked, in the words of the contract.
-private struct StoreClient {
-  let peer: BusPeer
-
-  init(_ roost: RunningRoost) throws { peer = try roost.client() }
-
-  func publish(_ event: Event) throws -> BusPeer.Answer {
-    try peer.call("store.publish", String(decoding: event.json, as: UTF8.self))
-  }
-
-  func query(_ filter: String) throws -> [String] {
-    let answer = try peer.call("store.query", #"{"filters":[\#(filter)]}"#)
-    #expect(answer.isResponse, "\(answer.text)")
-    return answer.parts.map(\.text)
-  }
-
-  /// Sends a run; its id.
-  func importRun(_ events: [[UInt8]]) throws -> UInt64 {
-    var run: [UInt8] = []
-    for event in events { IngestRecord.append(.event, receivedNanoseconds: 0, event, to: &run) }
-    return try sendRun(run)
-  }
-
-  func sendRun(_ run: [UInt8]) throws -> UInt64 {
-    let header = try peer.request("store.import", flags: .raw)
-    try peer.wait("credit") { peer.hasCredit }
-    peer.spend(run.count)
-    peer.send(header, run)
-    return header.id
-  }
-
-  func status() throws -> StoreStatus {
-    try JSONPayload.decode(StoreStatus.self, from: try peer.call("store.status").terminal.payload)
-  }
-
-  func observe(_ filter: String, after seq: Int64? = nil) throws -> UInt64 {
-    try peer.ask("store.observe", #"{"filters":[\#(filter)]\#(seq.map { ",\"afterSeq\":\($0)" } ?? "")}"#)
-  }
-}
-
-private func makeEvents(_ numbers: Range<Int>, kind: UInt16 = 1) -> [Event] {
-  let author = SecretKey.generate()
-  return numbers.map {
-    UnsignedEvent(
-      pubkey: author.publicKey, createdAt: 1_700_000_000 + Int64($0), kind: kind, tags: [["t", "x"]], content: "\($0)"
-    ).signed(by: author)
-  }
-}
 
 extension ProcessTests {
   /// The event-store under a real roostd.
@@ -347,107 +282,6 @@ extension ProcessTests {
         try store.peer.wait("what was stored since") { store.peer.partCount(of: later) == 3 }
         store.peer.send(FrameHeader(type: .cancel, re: later))
         #expect(try store.peer.answer(to: later).parts.count == 3)
-      }
-    }
-
-    @Test("Above the size limit the oldest events go, and what was published here stays")
-    func retention() throws {
-      var layout = Layout.store
-      layout.workers[0].keys["size-limit"] = "\"16MiB\""
-      try withRoost(layout) { roost in
-        let store = try StoreClient(roost)
-        let published = makeEvents(0..<1)[0]
-        #expect(try store.publish(published).isResponse)
-        let author = SecretKey.generate()
-        let text = String(repeating: "text ", count: 5_000)
-        for start in stride(from: 0, to: 1_200, by: 20) {
-          let run = (start..<start + 20).map {
-            UnsignedEvent(
-              pubkey: author.publicKey, createdAt: 1_700_000_100 + Int64($0), kind: 1, tags: [],
-              content: "\($0) \(text)"
-            ).signed(by: author).json
-          }
-          #expect(try store.peer.answer(to: try store.importRun(run), within: 60).isResponse)
-        }
-        try awaitSoon("room is made", within: 30) {
-          let status = try store.status()
-          return status.evicted > 0 && status.usedBytes <= status.limitBytes ?? 0
-        }
-        let status = try store.status()
-        #expect(status.limitBytes == 16 << 20 && status.isFull == nil)
-        let found = try store.query("{}")
-        #expect(found.last == String(decoding: published.json, as: UTF8.self))
-        #expect(found.first?.contains("1199 text") == true && found.count < 700)
-        let logs = try store.peer.call("supervisor.logs", #"{"worker":"event-store"}"#)
-        #expect((logs.parts.map(\.text) + [logs.text]).joined().contains("removing the oldest events"))
-      }
-    }
-
-    @Test("A damaged database is put aside, and what can be read of it is there again")
-    func damaged() throws {
-      try withRoost(.store) { roost in
-        let store = try StoreClient(roost)
-        let events = makeEvents(0..<2_000)
-        _ = try store.peer.answer(to: try store.importRun(events[..<1_000].map(\.json)), within: 60)
-        _ = try store.peer.answer(to: try store.importRun(events[1_000...].map(\.json)), within: 60)
-        _ = try store.peer.call("supervisor.stop", #"{"worker":"event-store"}"#)
-        let path = roost.directory.path + "/state/event-store/events.db"
-        try overwrite(path)
-        _ = try store.peer.call("supervisor.start", #"{"worker":"event-store"}"#)
-        try roost.awaitReady()
-        // Where the damage is met at once the store starts with a new file; else a query meets it, and the next start does.
-        let first = try store.peer.call("store.count", #"{"filters":[{}]}"#)
-        if !first.isResponse { try roost.awaitReady() }
-        try awaitSoon("it is answered again", within: 30) {
-          try store.peer.call("store.count", #"{"filters":[{}]}"#).isResponse
-        }
-        let saved = try store.query("{}")
-        #expect(saved.count > 500 && saved.count < 2_000, "\(saved.count) saved")
-        let known = Set(events.map { String(decoding: $0.json, as: UTF8.self) })
-        #expect(known.isSuperset(of: saved))
-        let logs = try store.peer.call("supervisor.logs", #"{"worker":"event-store"}"#)
-        #expect((logs.parts.map(\.text) + [logs.text]).joined().contains("was put aside"))
-      }
-    }
-
-    /// Writes nonsense over a piece in the middle of a file.
-    private func overwrite(_ path: String) throws {
-      // Closed in order, the whole of it is in the one file.
-      try StorageFile(path: path, StorageSettings(durability: .full), migrations: []).close()
-      let file = open(path, O_RDWR)
-      #expect(file >= 0)
-      defer { close(file) }
-      let size = lseek(file, 0, SEEK_END)
-      let nonsense = [UInt8](repeating: 0xA5, count: 64 << 10)
-      #expect(pwrite(file, nonsense, nonsense.count, size / 2 / 4_096 * 4_096) == nonsense.count)
-    }
-
-    @Test("After a stop in order the whole database is in one file")
-    func oneFile() throws {
-      try withRoost(.store) { roost in
-        let path = roost.directory.path + "/state/event-store/events.db"
-        let store = try StoreClient(roost)
-        for event in makeEvents(0..<20) { #expect(try store.publish(event).isResponse) }
-        #expect(SharedFolder.bytes(ofFile: path + "-wal")?.isEmpty == false)
-        #expect(try store.peer.call("supervisor.stop", #"{"worker":"event-store"}"#).isResponse)
-        #expect(SharedFolder.bytes(ofFile: path + "-wal")?.isEmpty != false)
-        #expect((SharedFolder.bytes(ofFile: path)?.count ?? 0) > 100_000)
-      }
-    }
-
-    @Test("A database of a later version is refused, and left as it is")
-    func newer() throws {
-      try withRoost(.store) { roost in
-        let client = try roost.client()
-        _ = try client.call("supervisor.stop", #"{"worker":"event-store"}"#)
-        let path = roost.directory.path + "/state/event-store/events.db"
-        let file = try StorageFile(
-          path: path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 1_000, "")])
-        try file.close()
-        _ = try client.call("supervisor.start", #"{"worker":"event-store"}"#)
-        try roost.awaitWorker("event-store", "has failed", within: 20, client) { $0.state == "failed" }
-        let why = try client.call("supervisor.why", #"{"worker":"event-store"}"#).text
-        #expect(why.contains("78"), "\(why)")
       }
     }
   }
