@@ -61,6 +61,15 @@ struct SearchTests {
     #expect(try search(archive, String(repeating: "long", count: 20)).isEmpty)
   }
 
+  @Test("Of events asked for by their seqs those are given in which the words stand")
+  func bySeq() async throws {
+    let directory = try TemporaryDirectory()
+    let archive = try open(directory)
+    _ = try archive.storeNow(try [event("bitcoin price", 10), event("nothing of it", 11)], now: 100)
+    let found = try await archive.events([1, 2], matching: [Filter(search: "price")], now: 100)
+    #expect(found.map(\.seq) == [1])
+  }
+
   @Test("What is deleted, replaced, over or vanished is not found any more, before and after it was indexed")
   func leaving() throws {
     let directory = try TemporaryDirectory()

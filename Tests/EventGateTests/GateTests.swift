@@ -164,6 +164,21 @@ struct GateTests {
     #expect(bench.committed == [event.id, event.id])
   }
 
+  @Test("What is removed while its id is being looked up is not taken for stored when it comes again")
+  func removedMeanwhile() {
+    var bench = Bench()
+    let event = Made.event(1)
+    bench.submit([event.json], .live)
+    guard let job = bench.gate.nextJob() else {
+      Issue.record("there is a job")
+      return
+    }
+    bench.gate.removed([event.id])
+    bench.gate.finished(job, [.known(seq: 5)])
+    bench.submit([event.json], .live)
+    #expect(bench.gate.nextJob()?.count == 1)
+  }
+
   @Test("Ephemeral events are announced once and written never; what came over is not announced")
   func ephemeral() {
     var bench = Bench()

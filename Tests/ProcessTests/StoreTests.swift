@@ -126,6 +126,20 @@ extension ProcessTests {
       }
     }
 
+    @Test("Whoever observes with words gets what was stored a moment ago, though its words were not indexed then")
+    func searchAtOnce() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let run = try store.importRun(makeEvents(0..<300).map(\.json))
+        #expect(try store.peer.answer(to: run).isResponse)
+        let id = try store.observe(#"{"search":"7"}"#)
+        try store.peer.wait("what is stored") { store.peer.partCount(of: id) > 0 }
+        store.peer.send(FrameHeader(type: .cancel, re: id))
+        let parts = try store.peer.answer(to: id).parts.map(\.text)
+        #expect(parts.count == 2 && parts[0].contains(#""content":"7""#), "\(parts)")
+      }
+    }
+
     @Test("One's own events are answered while a backfill is still on its way")
     func overtaking() throws {
       try withRoost(.store) { roost in
