@@ -110,7 +110,13 @@ extension EventArchive {
     _ = try file.writeNow({ session in try trimSlice(session) }, onCommit: { trimmed($0) })
   }
 
-  private func trimSlice(_ session: StorageSession) throws -> (SegmentTrimmer, SegmentTrimmer.Outcome)? {
+  private struct Trimmed: Sendable {
+    let trimmer: SegmentTrimmer
+    let outcome: SegmentTrimmer.Outcome
+    let usedByteCount: Int64
+  }
+
+  private func trimSlice(_ session: StorageSession) throws -> Trimmed? {
     guard let segment = memory.segments.first(where: \.isSparse) else { return nil }
     var trimmer: SegmentTrimmer
     if let begun = self.trimmer, begun.number == segment.number {
@@ -119,11 +125,11 @@ extension EventArchive {
       trimmer = try SegmentTrimmer(segment, session)
     }
     let outcome = try trimmer.trimSlice(session)
-    return (trimmer, outcome)
+    return Trimmed(trimmer: trimmer, outcome: outcome, usedByteCount: try session.usedByteCount())
   }
 
-  private func trimmed(_ slice: (trimmer: SegmentTrimmer, outcome: SegmentTrimmer.Outcome)?) {
+  private func trimmed(_ slice: Trimmed?) {
     guard let slice else { return }
-    ended(slice.trimmer, slice.outcome)
+    ended(slice.trimmer, slice.outcome, usedByteCount: slice.usedByteCount)
   }
 }

@@ -135,7 +135,6 @@ struct ArchiveWriter {
   struct Occupant {
     let seq: Int64
     let indexed: IndexedEvent
-    let expiration: Int64?
 
     /// Newer stays; of one second, the lower id (NIP-01).
     func isReplaced(by event: IndexedEvent) -> Bool {
@@ -170,7 +169,7 @@ struct ArchiveWriter {
     guard try statement.step() else { return nil }
     defer { statement.reset() }
     let indexed = try statement.withBytes(0) { bytes in IndexedEvent(try ScannedEvent(bytes), in: bytes) }
-    return Occupant(seq: seq, indexed: indexed, expiration: nil)
+    return Occupant(seq: seq, indexed: indexed)
   }
 
   // MARK: Removing

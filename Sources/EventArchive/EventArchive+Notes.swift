@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import EventIndex
 public import Nostr
 public import Observing
 public import Storage
@@ -71,11 +72,12 @@ extension EventArchive {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      let matchers = filters.map { SearchingMatcher($0) }
       return try seqs.compactMap { seq in
-        guard let event = try reader.event(seq), filters.contains(where: { $0.matches(event.indexed) }) else {
-          return nil
-        }
-        return event.isExpired(now) ? nil : event
+        guard let event = try reader.event(seq),
+          matchers.contains(where: { ArchiveReader.accepts(event, $0, nil, now) })
+        else { return nil }
+        return event
       }
     }
   }

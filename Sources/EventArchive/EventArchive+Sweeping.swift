@@ -68,7 +68,7 @@ extension ArchiveWriter {
       // One more than the request itself, which stays and is found each time.
       let found = try reader.query(filter, after: nil, limit: limit + Self.vanishRequestMaximum, now: .min)
       let going = found.filter { $0.indexed.kind != EventKind.vanish }.prefix(room)
-      for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed, expiration: nil)) }
+      for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed)) }
       room -= going.count
       if !going.isEmpty || room == 0 { isDone = false }
     }

@@ -66,7 +66,7 @@ public final class EventArchive: Sendable {
     set { state.withLock { $0.searchedSeq = newValue } }
   }
 
-  /// Bytes of the database's pages in use, as of the last commit of events. The file may be larger: free pages are used again.
+  /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be larger: free pages are used again.
   public var usedByteCount: Int64 { state.withLock { $0.usedByteCount } }
 
   /// How many events are stored.
@@ -202,8 +202,9 @@ public final class EventArchive: Sendable {
   var trimmer: SegmentTrimmer? { state.withLock { $0.trimmer } }
 
   /// A slice of a segment was trimmed.
-  func ended(_ trimmer: SegmentTrimmer, _ outcome: SegmentTrimmer.Outcome) {
+  func ended(_ trimmer: SegmentTrimmer, _ outcome: SegmentTrimmer.Outcome, usedByteCount: Int64) {
     state.withLock { state in
+      state.usedByteCount = usedByteCount
       state.trimmer = outcome == .unfinished ? trimmer : nil
       guard let index = state.memory.segments.firstIndex(where: { $0.number == trimmer.number }) else { return }
       switch outcome {

@@ -95,6 +95,8 @@ public struct EventGate: Sendable {
   private var promoted = Deque<UInt64>()
   private var writing: [(item: UInt64, isEntry: Bool)]?
   private var jobCount = 0
+  /// How often events were removed: what was looked up before says nothing of what is stored now.
+  private var removalCount: UInt64 = 0
   private var actions: [GateAction] = []
   private var nextItem: UInt64 = 1
   private var nextSubmission: UInt64 = 1
@@ -158,7 +160,7 @@ public struct EventGate: Sendable {
     }
     guard !checks.isEmpty else { return nil }
     jobCount += 1
-    return GateJob(checks: checks)
+    return GateJob(checks: checks, removalCount: removalCount)
   }
 
   private mutating func take(_ lane: Lane, upTo end: Int, _ checks: inout [GateJob.Check]) {
@@ -249,7 +251,7 @@ public struct EventGate: Sendable {
       switch finding {
       case .known(let seq):
         counters.duplicates += 1
-        recent.insert(check.id, seq)
+        if job.removalCount == removalCount { recent.insert(check.id, seq) }
         resolve(check.item, .known(seq: seq))
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .known(seq: seq)) }
         pending[check.id] = nil
@@ -336,7 +338,7 @@ public struct EventGate: Sendable {
   public mutating func committed(_ commit: ArchiveCommit) {
     guard let writing else { preconditionFailure("only what is being written is committed") }
     self.writing = nil
-    for id in commit.gone { recent.remove(id) }
+    removed(commit.gone)
     let gone = Set(commit.gone)
     var outcomes = commit.outcomes.makeIterator()
     for (number, isEntry) in writing {
@@ -377,6 +379,8 @@ public struct EventGate: Sendable {
 
   /// Events were removed by themselves: they may come again.
   public mutating func removed(_ ids: [EventID]) {
+    guard !ids.isEmpty else { return }
+    removalCount += 1
     for id in ids { recent.remove(id) }
   }
 

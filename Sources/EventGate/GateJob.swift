@@ -14,6 +14,8 @@ public struct GateJob: Sendable {
   }
 
   let checks: [Check]
+  /// How often events had been removed when it was begun.
+  let removalCount: UInt64
 
   /// How many events.
   public var count: Int { checks.count }

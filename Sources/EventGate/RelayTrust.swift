@@ -127,9 +127,6 @@ public struct RelayTrust: Sendable {
 
   /// What is known of a relay.
   public func conduct(of relay: Int64) -> RelayConduct? { conducts[relay] }
-
-  /// Events taken unchecked, of all relays.
-  public var uncheckedCount: UInt64 { conducts.values.reduce(0) { $0 + $1.unchecked } }
 }
 
 /// Something a person should hear of a relay.

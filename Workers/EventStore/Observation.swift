@@ -197,10 +197,12 @@ final class Observation {
   /// What is stored, newest first. Events committed since it began come afterwards, by their seq.
   private func sendStored() async throws {
     let boundary = cursor
+    await store.catchUp(for: plan.filters)
     let stream = QueryStream(plan.filters, store.archive, store.reads, seenAt: relays, now: Store.now)
     while ending == nil, let event = try await stream.next() {
       if event.seq <= boundary { try await send(event) }
     }
+    unsearched = store.unsearched(plan.filters)
   }
 
   private func readOn(upTo end: Int64) async throws {

@@ -58,11 +58,17 @@ extension Store {
     guard wanted.maxAge > 0, plan.policy == .cacheWithNetwork else { return nil }
     let archive = archive
     do throws(StorageFault) {
-      guard plan.isExclusive else { return try await archive.fetchedAt([plan.fetchKey], relays: nil) }
+      guard plan.isExclusive else {
+        return try await reads.read { () throws(StorageFault) in
+          try await archive.fetchedAt([plan.fetchKey], relays: nil)
+        }
+      }
       // Each relay speaks for itself; one without a number has never sent anything.
       let numbers = plan.relays.compactMap { relays.known($0) }
       guard numbers.count == plan.relays.count else { return nil }
-      return try await archive.fetchedAt(plan.filters.map { FilterKey([$0]) }, relays: numbers)
+      return try await reads.read { () throws(StorageFault) in
+        try await archive.fetchedAt(plan.filters.map { FilterKey([$0]) }, relays: numbers)
+      }
     } catch {
       failed(error)
       throw refusal(error)

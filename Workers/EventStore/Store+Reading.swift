@@ -79,7 +79,10 @@ extension Store {
       throw Refusal(.badRequest, "'id' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
     }
     let found: (seq: Int64, sightings: [EventSighting])?
-    do throws(StorageFault) { found = try await archive.sightings(of: id) } catch {
+    let archive = archive
+    do throws(StorageFault) {
+      found = try await reads.read { () throws(StorageFault) in try await archive.sightings(of: id) }
+    } catch {
       failed(error)
       throw refusal(error)
     }
