@@ -259,6 +259,9 @@ extension AccessTable {
     .client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay,
   ]
 
+  /// Who may have events sent to relays.
+  private static let publishers: [Role] = [.client, .localRelay, .dvmTracker, .dvmProvider]
+
   /// Roost's own lines.
   public static let builtIn: [AccessEntry] = [
     AccessEntry(1, "supervisor.status", servedBy: .supervisor, callers: [.client]),
@@ -280,6 +283,8 @@ extension AccessTable {
     AccessEntry(256, "relay.request", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(257, "relay.publish", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(258, "relay.list", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(259, "relay.desire", servedBy: .relayConnector, callers: [.outboxPlanner]),
+    AccessEntry(260, "relay.follow", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(288, "relay.states", .topic, servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
 
     AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),
@@ -296,6 +301,19 @@ extension AccessTable {
     AccessEntry(331, "store.coverage", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(352, "store.observes", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(353, "store.covered", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+
+    AccessEntry(384, "plan.publish", servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(385, "plan.publications", servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(386, "plan.follow", servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(387, "plan.retry", servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(388, "plan.cancel", servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(389, "plan.route", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(390, "plan.relays", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(391, "plan.relays.add", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(392, "plan.relays.remove", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(393, "plan.progress", servedBy: .outboxPlanner, callers: [.client, .localRelay]),
+    AccessEntry(394, "plan.status", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(416, "plan.published", .topic, servedBy: .outboxPlanner, callers: publishers),
 
     AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
     AccessEntry(641, "signer.authenticate", servedBy: .signer, callers: [.relayConnector]),

@@ -2,8 +2,8 @@ public import Frames
 
 // The methods of role `relay-connector`, `relay.*`.
 
-/// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the very bytes the relay sent; the
-/// terminal answer comes after the relay's EOSE.
+/// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the very bytes the relay sent;
+/// the terminal answer comes after the relay's EOSE.
 public struct RelayRequest: MethodArguments {
   /// How it is asked.
   public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5}"#
@@ -44,6 +44,9 @@ public struct RelayRequestResult: Codable, Sendable {
 }
 
 /// `relay.publish`: an EVENT to one relay, answered by its OK.
+///
+/// An event that the relay takes from authenticated authors only (`auth-required`) is sent again once `account` has
+/// shown himself there (NIP-42).
 public struct RelayPublish: MethodArguments {
   /// How it is asked.
   public static let example =
@@ -53,11 +56,27 @@ public struct RelayPublish: MethodArguments {
   public var relay: String?
   /// The signed event, as JSON.
   public var event: JSONValue
+  /// Who shows himself if the relay asks for it, 64 hexadecimal digits; nobody unless said.
+  public var account: String?
+  /// The event is sent only on a connection on which `account` has shown himself (NIP-70). Needs `account`.
+  public var isProtected: Bool?
+  /// The relay was named by other people, in a list or a hint: it is not dialled at a private address.
+  public var isForeign: Bool?
 
   /// An event to publish.
-  public init(relay: String? = nil, event: JSONValue) {
+  public init(
+    relay: String? = nil, event: JSONValue, account: String? = nil, isProtected: Bool? = nil, isForeign: Bool? = nil
+  ) {
     self.relay = relay
     self.event = event
+    self.account = account
+    self.isProtected = isProtected
+    self.isForeign = isForeign
+  }
+
+  /// Protected, and nobody to show himself.
+  public var objection: String? {
+    isProtected == true && account == nil ? "'isProtected' needs 'account'" : nil
   }
 }
 
@@ -82,40 +101,50 @@ public struct RelayPublishResult: Codable, Sendable {
 }
 
 /// The answer of `relay.list`, and the contents of the topic `relay.states`.
-public struct RelayStates: Codable, Sendable {
-  /// One relay as its connector sees it.
-  public struct Relay: Codable, Sendable {
+public struct RelayStates: Codable, Sendable, Hashable {
+  /// One relay as its connector sees it. Counters begin with the process.
+  public struct Relay: Codable, Sendable, Hashable {
     /// Canonical URL.
     public var relay: String
-    /// `open`, `connecting`, `waiting`, `closing`, `idle` or ``RelayStates/unsupported``.
+    /// `open`, `connecting`, `waiting`, `closing` or `idle`.
     public var state: String
     /// Why it is not connected, if it is not.
     public var reason: String?
-    /// Events received.
-    public var events: UInt64
-    /// Bytes received.
-    public var bytes: UInt64
+    /// Whether `supervisor.conf` names it; else a caller has.
+    public var isConfigured = false
+    /// Whether observes are to be asked there without being told so.
+    public var reads = false
+    /// Whether events are to be published there without being told so.
+    public var writes = false
+    /// Seconds since 1970; while it is open.
+    public var openSince: Int64?
+    /// Milliseconds it was open, all connections together.
+    public var openMilliseconds: UInt64 = 0
     /// Connections made.
-    public var connections: UInt64
-    /// Milliseconds the last request took until its EOSE.
+    public var connections: UInt64 = 0
+    /// Attempts that failed.
+    public var failures: UInt64 = 0
+    /// Messages received, and their bytes.
+    public var messages: UInt64 = 0
+    /// Bytes of those messages.
+    public var bytes: UInt64 = 0
+    /// Events received.
+    public var events: UInt64 = 0
+    /// Events that the relay took.
+    public var accepted: UInt64 = 0
+    /// Requests and events that it refused.
+    public var refusals: UInt64 = 0
+    /// Milliseconds from the last REQ to its EOSE, or EVENT to its OK.
     public var latencyMilliseconds: UInt64?
+    /// Accounts that have shown themselves on this connection (NIP-42), 64 hexadecimal digits each.
+    public var authenticated: [String] = []
 
-    /// A relay.
-    public init(
-      relay: String, state: String, reason: String?, events: UInt64, bytes: UInt64, connections: UInt64,
-      latencyMilliseconds: UInt64?
-    ) {
+    /// A relay of which nothing is known yet.
+    public init(relay: String, state: String) {
       self.relay = relay
       self.state = state
-      self.reason = reason
-      self.events = events
-      self.bytes = bytes
-      self.connections = connections
-      self.latencyMilliseconds = latencyMilliseconds
     }
   }
-  /// The state of a relay of the configuration that this version cannot dial.
-  public static let unsupported = "unsupported"
   /// All relays of the connector.
   public var relays: [Relay]
   /// The states of these relays.

@@ -300,24 +300,24 @@ final class Connector {
 
   // MARK: States
 
-  /// Those of the configuration that cannot be dialled are relays of the connector as well.
   private var states: RelayStates {
-    let unsupported = configured.filter(\.isSecure).map { url in
-      RelayStates.Relay(
-        relay: url.text, state: RelayStates.unsupported, reason: Self.whyUnsupported, events: 0, bytes: 0,
-        connections: 0, latencyMilliseconds: nil)
-    }
-    return RelayStates(relays: (links.values.map(state) + unsupported).sorted { $0.relay < $1.relay })
+    RelayStates(relays: links.values.map(state).sorted { $0.relay < $1.relay })
   }
 
   private func state(of link: RelayLink) -> RelayStates.Relay {
     let counters = link.session.counters
     let isOpen = link.session.phase == .open
-    return RelayStates.Relay(
-      relay: link.url.text, state: link.session.phase.rawValue,
-      reason: isOpen || link.session.lastFailure.isEmpty ? nil : link.session.lastFailure, events: counters.events,
-      bytes: counters.messageBytes, connections: counters.connections,
-      latencyMilliseconds: counters.lastLatencyMilliseconds)
+    var state = RelayStates.Relay(relay: link.url.text, state: link.session.phase.rawValue)
+    state.reason = isOpen || link.session.lastFailure.isEmpty ? nil : link.session.lastFailure
+    state.isConfigured = configured.contains(link.url)
+    state.connections = counters.connections
+    state.failures = counters.connectFailures
+    state.messages = counters.messages
+    state.bytes = counters.messageBytes
+    state.events = counters.events
+    state.refusals = counters.refusals
+    state.latencyMilliseconds = counters.lastLatencyMilliseconds
+    return state
   }
 
   private func announce() {
