@@ -72,7 +72,7 @@ let package = Package(
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
+    .target(name: "RelaySession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
