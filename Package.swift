@@ -148,7 +148,8 @@ let package = Package(
     .executableTarget(
       name: "relay-connector",
       dependencies: [
-        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession",
+        "RelayWishes", "WebSocket",
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),

@@ -58,8 +58,8 @@ public struct StandingRequests: Sendable {
 
   /// What the shell is to do, in order.
   public enum Action: Hashable, Sendable {
-    /// Start this request at the session, without a deadline.
-    case start(RequestKey, Wish)
+    /// Start this request at the session, without a deadline, for the wish with this key.
+    case start(RequestKey, String, Wish)
     /// Cancel it there.
     case cancel(RequestKey)
     /// EOSE came for the wish with this key: report `committed` when all before it is.
@@ -293,7 +293,7 @@ public struct StandingRequests: Sendable {
         entries[key]?.phase = .started(request, hasEnded: false)
         entries[key]?.lastSign = now
         entries[key]?.reason = nil
-        actions += [.start(request, entry.wish), .changed(key)]
+        actions += [.start(request, key, entry.wish), .changed(key)]
       }
     }
     let due = entries.values.compactMap { entry -> Instant? in
