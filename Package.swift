@@ -27,6 +27,7 @@ let package = Package(
     // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
     .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
     .executable(name: "event-store", targets: ["event-store"]),
+    .executable(name: "outbox-planner", targets: ["outbox-planner"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -173,6 +174,13 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/EventStore", swiftSettings: strict),
+    .executableTarget(
+      name: "outbox-planner",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "Observing",
+        "Storage", "OutboxPlan", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Workers/OutboxPlanner", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(

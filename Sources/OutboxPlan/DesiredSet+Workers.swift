@@ -55,16 +55,17 @@ extension DesiredSet {
     return desire
   }
 
-  /// A connector has taken the last message.
-  public mutating func desireTaken(by worker: String) {
-    guard let sent = lines[worker]?.sent else { return }
+  /// A connector has taken the message with this version; one that counts no more is passed over.
+  public mutating func desireTaken(by worker: String, version: Int64) {
+    guard let sent = lines[worker]?.sent, sent.version == version else { return }
     lines[worker]?.base = sent
     lines[worker]?.sent = nil
     lines[worker]?.hasOthers = false
   }
 
-  /// A connector has refused the last message, or its answer was lost: it is sent all.
-  public mutating func desireFailed(at worker: String) {
+  /// A connector has refused the message with this version, or its answer was lost: it is sent all.
+  public mutating func desireFailed(at worker: String, version: Int64) {
+    guard lines[worker]?.sent?.version == version else { return }
     lines[worker]?.base = nil
     lines[worker]?.sent = nil
     lines[worker]?.hasOthers = true
@@ -140,9 +141,9 @@ extension DesiredSet {
 
   // MARK: Progress
 
-  /// How far the network is with a wish; for a key that nobody wishes, `isObserved` is false.
-  public func progress(of key: String) -> ObserveProgress {
-    guard let entry = entries[key] else { return ObserveProgress(isObserved: false, isComplete: true, relays: []) }
+  /// How far the network is with a wish; nil for a key that nobody wishes.
+  public func progress(of key: String) -> ObserveProgress? {
+    guard let entry = entries[key] else { return nil }
     let relays = entry.stops.map { progress(of: $0) }
     let isComplete = isSettled && entry.stops.allSatisfy { isOver($0, for: entry) }
     return ObserveProgress(isObserved: true, isComplete: isComplete, relays: relays)

@@ -96,14 +96,14 @@ public struct RelayDirectory: Sendable {
   ///   - name: the worker.
   ///   - relays: all of them, or those that have changed.
   ///   - isWhole: which of the two.
-  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`).
+  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`); nil when it has not said so again.
   public mutating func connectorReported(
-    _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool
+    _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool?
   ) {
     let before = groups[name]
     var group = before ?? Group()
-    if isWhole { group.relays = [:] }
-    group.dialsOthers = dialsOthers
+    if isWhole { group = Group() }
+    group.dialsOthers = dialsOthers ?? group.dialsOthers
     for relay in relays {
       // A connector of ours spells them canonically; another's mistake is not a relay.
       guard let url = RelayURL(canonical: relay.relay) else { continue }

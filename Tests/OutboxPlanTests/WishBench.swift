@@ -68,7 +68,11 @@ final class WishBench {
   func deliver() {
     for name in connectors.keys.sorted() {
       while let desire = set.nextDesire(for: name) {
-        if take(desire, name) { set.desireTaken(by: name) } else { set.desireFailed(at: name) }
+        if take(desire, name) {
+          set.desireTaken(by: name, version: desire.version)
+        } else {
+          set.desireFailed(at: name, version: desire.version)
+        }
       }
     }
   }
@@ -106,6 +110,9 @@ final class WishBench {
     set.reported(name ?? "", RelayReport(isWhole: false, requests: [report]), at: now)
   }
 
+  func progress(of key: String) -> ObserveProgress {
+    set.progress(of: key) ?? ObserveProgress(isObserved: false, isComplete: false, relays: [])
+  }
   func fetches() -> [StoreFetched] { set.takeFetches() }
   func changes() -> Set<String> { set.takeChanges() }
   func nextDesire(for name: String) -> RelayDesire? { set.nextDesire(for: name) }

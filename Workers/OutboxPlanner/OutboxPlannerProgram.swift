@@ -1,0 +1,27 @@
+import Contracts
+import EventLoop
+import Frames
+import LinuxSystem
+import WorkerKit
+
+/// `outbox-planner`: decides which relay is asked for whom, and where each event is sent.
+@main
+enum OutboxPlannerProgram {
+  static func main() {
+    Worker.main(role: .outboxPlanner, methods: Planner.methods, profile: profile) { worker throws(Refusal) in
+      planner = try Planner(worker, directory: PlannerDirectory.path.get())
+      planner?.start()
+    }
+  }
+
+  /// What it may do: read and write below its own directory, and nothing else.
+  private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    let directory = PlannerDirectory.make(environment)
+    return SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths, writablePaths: directory.map { [$0] } ?? [], network: .none,
+      maySpawn: false)
+  }
+
+  /// Kept for the life of the process.
+  @EventLoopActor private static var planner: Planner?
+}
