@@ -75,6 +75,13 @@ let package = Package(
     .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
+      name: "PublishQueue",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(
       name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
@@ -241,6 +248,10 @@ let package = Package(
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PublishQueueTests",
+      dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ObservingTests",
