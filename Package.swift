@@ -84,6 +84,9 @@ let package = Package(
     .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(
+      name: "OutboxPlan",
+      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"], swiftSettings: strict),
+    .target(
       name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
 
@@ -256,6 +259,12 @@ let package = Package(
     .testTarget(
       name: "ObservingTests",
       dependencies: ["Clocks", "Contracts", "Cryptography", "Nostr", "Observing", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "OutboxPlanTests",
+      dependencies: [
+        "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Observing", "OutboxPlan", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "EventArchiveTests",

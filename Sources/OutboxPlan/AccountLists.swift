@@ -1,0 +1,76 @@
+public import Cryptography
+public import Nostr
+
+/// Which of two replaceable events counts: the newer, of one second the one with the lower id (NIP-01).
+struct ListVersion: Hashable, Sendable {
+  let createdAt: Int64
+  let id: EventID
+
+  init(_ event: Event) {
+    createdAt = event.createdAt
+    id = event.id
+  }
+
+  func isNewer(than other: ListVersion?) -> Bool {
+    guard let other else { return true }
+    return createdAt == other.createdAt ? id < other.id : createdAt > other.createdAt
+  }
+}
+
+/// One of our own accounts, and what it has published about its relays.
+public struct PlanAccount: Hashable, Sendable {
+  /// Its name at the signer.
+  public let name: String
+  /// Its key.
+  public let key: PublicKey
+  /// Where it writes and reads (kind 10002); nil when none is known.
+  public internal(set) var relayList: RelayList?
+  /// Where it receives private messages (kind 10050); nil when none is known.
+  public internal(set) var messageList: RelaySet?
+  /// Relays it never wants to be connected to (kind 10006).
+  public internal(set) var blockedList: RelaySet?
+
+  var versions: [UInt16: ListVersion] = [:]
+  var blocked: Set<RelayURL> = []
+  /// The relays of its own kind 10002: what it names there for itself is used although it blocks it.
+  var listed: Set<RelayURL> = []
+
+  /// An account of which no list is known yet.
+  public init(name: String, key: PublicKey) {
+    self.name = name
+    self.key = key
+  }
+
+  /// The kinds that are looked at.
+  static let kinds: Set<UInt16> = [
+    EventKind.relayList, EventKind.directMessageRelays, EventKind.blockedRelays,
+  ]
+
+  /// Takes over one of its lists if it is newer than the one known; whether it was.
+  mutating func learn(_ event: Event) -> Bool {
+    let version = ListVersion(event)
+    guard event.pubkey == key, version.isNewer(than: versions[event.kind]) else { return false }
+    switch event.kind {
+    case EventKind.relayList:
+      // Each is of its kind, which is all that these ask for.
+      relayList = try? RelayList(event)
+      listed = Set(relayList?.entries.map(\.relay) ?? [])
+    case EventKind.directMessageRelays: messageList = try? RelaySet(event)
+    case EventKind.blockedRelays:
+      blockedList = try? RelaySet(event)
+      blocked = Set(blockedList?.relays ?? [])
+    default: return false
+    }
+    versions[event.kind] = version
+    return true
+  }
+
+  /// Keeps what is known under another name.
+  func renamed(_ name: String) -> PlanAccount {
+    guard name != self.name else { return self }
+    var account = PlanAccount(name: name, key: key)
+    (account.relayList, account.messageList, account.blockedList) = (relayList, messageList, blockedList)
+    (account.versions, account.blocked, account.listed) = (versions, blocked, listed)
+    return account
+  }
+}

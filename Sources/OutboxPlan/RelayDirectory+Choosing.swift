@@ -1,0 +1,130 @@
+public import Contracts
+public import Cryptography
+internal import Nostr
+
+// Who writes where, and where is read. The first form: one's own lists and what the user has configured; of other people only
+// where they receive private messages.
+
+extension RelayDirectory {
+  /// The relays that an event by this author is published to: those of its own list (NIP-65), if it is one of our accounts,
+  /// then configured and added ones with `writes`. Without those that the account blocks (NIP-51).
+  ///
+  /// While there is no account at all, configured relays are left out: nothing is published before an account exists.
+  public func writes(by author: PublicKey?) -> [RelayChoice] { plannedWrites(by: author).choices }
+
+  /// The relays that are asked when nothing says otherwise: configured and added ones with `reads`, and those that our
+  /// accounts name for reading. In the order of their URLs.
+  public func reads() -> [RelayChoice] { plannedReads().choices }
+
+  // MARK: Writing
+
+  func plannedWrites(by author: PublicKey?) -> EventRoute {
+    let account = author.flatMap { self.account($0) }
+    var chosen = ChoiceList()
+    var skipped = ChoiceList()
+    for url in account?.relayList?.writeRelays.prefix(Self.accountRelayMaximum) ?? [] {
+      chosen.add(choice(url, "\(account?.name ?? "")'s list", account: author))
+    }
+    for (url, why) in userRelays(\.writes, \.writes) {
+      if accounts.isEmpty, added[url] == nil {
+        skipped.add(choice(url, "nothing is published to configured relays before there is an account"))
+      } else if let account, account.blocked.contains(url), !account.listed.contains(url) {
+        skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)"))
+      } else {
+        chosen.add(choice(url, why, account: account?.key))
+      }
+    }
+    return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+  }
+
+  // MARK: Reading
+
+  func plannedReads() -> EventRoute {
+    var chosen = ChoiceList()
+    var skipped = ChoiceList()
+    for (url, why) in userRelays(\.reads, \.reads) {
+      if let blocker = blocker(of: url) {
+        skipped.add(choice(url, "blocked by \(blocker.name)'s list (kind 10006)"))
+      } else {
+        chosen.add(choice(url, why, account: reader(at: url)))
+      }
+    }
+    for account in accounts {
+      for url in account.relayList?.readRelays.prefix(Self.accountRelayMaximum) ?? [] {
+        chosen.add(choice(url, "\(account.name)'s list", account: account.key))
+      }
+    }
+    return EventRoute(choices: chosen.choices.sorted { $0.url.text < $1.url.text }, skipped: skipped.choices)
+  }
+
+  /// Who shows itself when a relay wants to know who reads: the account that names it; at a relay of the user's own choice
+  /// the first account; nobody anywhere else.
+  func reader(at url: RelayURL) -> PublicKey? {
+    if let account = accounts.first(where: { $0.listed.contains(url) || $0.messageList?.relays.contains(url) == true })
+    {
+      return account.key
+    }
+    return isOwn(url) ? accounts.first?.key : nil
+  }
+
+  // MARK: Parts
+
+  /// Relays of the user's own choice, in the order of their URLs, and why.
+  private func userRelays(
+    _ isWanted: KeyPath<RelayStates.Relay, Bool>, _ isAddedFor: KeyPath<Added, Bool>
+  ) -> [(url: RelayURL, why: String)] {
+    var reasons: [RelayURL: String] = [:]
+    for (url, name) in configured where groups[name]?.relays[url]?[keyPath: isWanted] == true {
+      reasons[url] = "configured"
+    }
+    for (url, relay) in added where reasons[url] == nil && relay[keyPath: isAddedFor] { reasons[url] = "added" }
+    return reasons.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
+  }
+
+  /// Whether the user has chosen the relay with his own hand.
+  func isOwn(_ url: RelayURL) -> Bool { configured[url] != nil || added[url] != nil }
+
+  /// The account that blocks a relay for all; nil when none does, or one of them names it for itself.
+  func blocker(of url: RelayURL) -> PlanAccount? {
+    if accounts.contains(where: { $0.listed.contains(url) }) { return nil }
+    return accounts.first { $0.blocked.contains(url) }
+  }
+
+  func choice(
+    _ url: RelayURL, _ why: String, people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool = false
+  ) -> RelayChoice {
+    RelayChoice(
+      url, why: [why], people: people, account: account, isForeign: isForeign && !isOwn(url),
+      connector: connector(of: url))
+  }
+
+  // MARK: Telling
+
+  /// All relays that are there for anything, as `plan.relays` tells them, by URL.
+  public func list() -> [PlanRelayList.Relay] {
+    var sources: [RelayURL: [String]] = [:]
+    var reads: Set<RelayURL> = []
+    var writes: Set<RelayURL> = []
+    func note(_ url: RelayURL, _ source: String, _ isRead: Bool, _ isWritten: Bool) {
+      sources[url, default: []].append(source)
+      if isRead { reads.insert(url) }
+      if isWritten { writes.insert(url) }
+    }
+    for (url, name) in configured {
+      let relay = groups[name]?.relays[url]
+      note(url, "supervisor.conf [worker.\(name)]", relay?.reads ?? false, relay?.writes ?? false)
+    }
+    for relay in added.values { note(relay.url, "added", relay.reads, relay.writes) }
+    for account in accounts {
+      for entry in account.relayList?.entries ?? [] {
+        note(entry.relay, "\(account.name)'s list", entry.reads, entry.writes)
+      }
+      for url in account.messageList?.relays ?? [] { note(url, "\(account.name)'s dm-list", false, false) }
+    }
+    return sources.keys.sorted { $0.text < $1.text }.map { url in
+      PlanRelayList.Relay(
+        relay: url.text, sources: sources[url] ?? [], reads: reads.contains(url), writes: writes.contains(url),
+        connector: connector(of: url), state: state(of: url))
+    }
+  }
+}

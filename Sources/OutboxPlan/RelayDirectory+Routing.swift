@@ -1,0 +1,210 @@
+internal import Contracts
+internal import Cryptography
+public import Nostr
+
+// Where an event goes, and where a question. By the class of the event, because a private message at the wrong relay tells who
+// speaks with whom, and cannot be taken back:
+//
+//     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
+//     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
+//     protected (NIP-70)         as others, but only where their author has shown himself, who must be one of our accounts
+//     all others                 their author's relays for writing, and those of the user's own choice
+
+extension RelayDirectory {
+  /// Where an event would be sent.
+  ///
+  /// - Parameters:
+  ///   - event: signed or not; kind, author and tags count.
+  ///   - named: to these and no others, as the caller says. Blocked ones are left out all the same.
+  public func plan(_ event: UnsignedEvent, named: [RelayURL]? = nil) -> EventRoute {
+    var route: EventRoute
+    switch event.kind {
+    case GiftWrap.kind, GiftWrap.ephemeralKind: route = wrapRoute(event, named)
+    case EventKind.seal, EventKind.privateMessage, EventKind.privateFile:
+      return .none("kind \(event.kind) is sent in a gift wrap only (NIP-59), never by itself")
+    case EventKind.relayAuthentication:
+      return .none("kind 22242 answers a relay's challenge (NIP-42) and is not published")
+    default: route = named.map { namedRoute($0, event) } ?? plannedWrites(by: event.pubkey)
+    }
+    if event.isProtected, route.problem == nil { protect(&route, event) }
+    route.choices = Array(route.choices.prefix(PlanPublish.relayMaximum))
+    if route.choices.isEmpty, route.problem == nil { route.problem = noWriteRelay(route) }
+    if route.problem != nil { route.choices = [] }
+    return route
+  }
+
+  /// Where an event would be sent, or why nowhere.
+  public func route(_ event: UnsignedEvent, named: [RelayURL]? = nil) -> Result<[RelayChoice], NoRoute> {
+    let route = plan(event, named: named)
+    return route.problem.map { .failure($0) } ?? .success(route.choices)
+  }
+
+  /// Where a signed event would be sent, or why nowhere.
+  public func route(_ event: Event, named: [RelayURL]? = nil) -> Result<[RelayChoice], NoRoute> {
+    route(event.unsigned, named: named)
+  }
+
+  private func noWriteRelay(_ route: EventRoute) -> NoRoute {
+    if let reason = route.skipped.first?.reason { return NoRoute("every relay is left out: \(reason)") }
+    return NoRoute("no relay to write to is known: name relays, or add one ('roost relay add')")
+  }
+
+  private func namedRoute(_ named: [RelayURL], _ event: UnsignedEvent) -> EventRoute {
+    var chosen = ChoiceList()
+    var skipped = ChoiceList()
+    let account = account(event.pubkey)
+    for url in named {
+      if let account, account.blocked.contains(url), !account.listed.contains(url) {
+        skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)"))
+      } else {
+        chosen.add(choice(url, "named", account: account?.key))
+      }
+    }
+    return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+  }
+
+  private func protect(_ route: inout EventRoute, _ event: UnsignedEvent) {
+    guard account(event.pubkey) != nil else {
+      route.problem = NoRoute(
+        "it is protected (NIP-70), and its author \(event.pubkey.npub) is no account here who could show himself")
+      return
+    }
+    for index in route.choices.indices {
+      route.choices[index].isProtected = true
+      route.choices[index].account = event.pubkey
+    }
+  }
+
+  // MARK: Gift wraps
+
+  private func wrapRoute(_ event: UnsignedEvent, _ named: [RelayURL]?) -> EventRoute {
+    let recipients = event.tags.filter { $0.first == "p" }.map { PublicKey($0.count > 1 ? $0[1] : "") }
+    guard recipients.count == 1, let recipient = recipients[0] else {
+      return .none("a gift wrap has one tag \"p\", which names its recipient; this one has \(recipients.count)")
+    }
+    let ownRecipient = account(recipient)
+    let who = ownRecipient?.name ?? recipient.npub
+    guard let list = directMessageRelays(of: recipient), !list.isEmpty else {
+      let reason = "\(who) has no list of relays for direct messages (kind 10050)"
+      return EventRoute(problem: NoRoute(reason, missingList: ownRecipient == nil ? recipient : nil))
+    }
+    if let other = named?.first(where: { !list.contains($0) }) {
+      return .none("\(other) is not in \(who)'s list of relays for direct messages (kind 10050)")
+    }
+    var chosen = ChoiceList()
+    var skipped = ChoiceList()
+    for url in list where named?.contains(url) ?? true {
+      // The author of a wrap is a key made for it. Whoever showed himself for it would tell the relay who speaks with whom.
+      let choice = choice(
+        url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
+      if let reason = objection(to: choice) {
+        skipped.add(self.choice(url, reason, people: [recipient]))
+      } else {
+        chosen.add(choice)
+      }
+    }
+    return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+  }
+
+  /// Why a relay of a list is not used, if so.
+  private func objection(to choice: RelayChoice) -> String? {
+    if choice.isForeign, !choice.url.isPublic { return "a private address, and named by others" }
+    return blocker(of: choice.url).map { "blocked by \($0.name)'s list (kind 10006)" }
+  }
+
+  // MARK: Questions
+
+  /// Where filters are asked: at the relays of ``reads()`` and at `named`; gift wraps to our own accounts at the relays of
+  /// their lists for direct messages, and nowhere else if such a list is known.
+  ///
+  /// - Parameters:
+  ///   - filters: what is asked; those that match nothing are asked nowhere.
+  ///   - named: relays besides.
+  ///   - isExclusive: only `named` are asked.
+  public func route(_ filters: [Filter], named: [RelayURL] = [], isExclusive: Bool = false) -> FilterRoute {
+    let filters = filters.filter { !$0.matchesNothing }
+    var route = FilterRoute()
+    var asked: [RelayURL: (choice: RelayChoice, filters: [Filter])] = [:]
+    func ask(_ choice: RelayChoice, _ some: [Filter]) {
+      guard !some.isEmpty else { return }
+      guard var known = asked[choice.url] else { return asked[choice.url] = (choice, some) }
+      var both = ChoiceList()
+      both.add(known.choice)
+      both.add(choice)
+      known.choice = both.choices[0]
+      known.filters += some.filter { !known.filters.contains($0) }
+      asked[choice.url] = known
+    }
+    for url in named {
+      if let blocker = blocker(of: url) {
+        route.skipped.append(choice(url, "blocked by \(blocker.name)'s list (kind 10006)"))
+      } else {
+        ask(choice(url, "named", account: reader(at: url)), filters)
+      }
+    }
+    if !isExclusive {
+      let reads = plannedReads()
+      let elsewhere = filters.filter { !isAskedAtMessageRelaysOnly($0) }
+      for choice in reads.choices { ask(choice, elsewhere) }
+      for stop in messageStops(filters) { ask(stop.choice, stop.filters) }
+      route.skipped += reads.skipped
+    }
+    route.stops = asked.values.map { FilterRoute.Stop($0.choice, $0.filters) }
+      .sorted { $0.choice.url.text < $1.choice.url.text }
+    if route.stops.isEmpty { route.problem = noReadRelay(filters, route) }
+    return route
+  }
+
+  private func noReadRelay(_ filters: [Filter], _ route: FilterRoute) -> NoRoute {
+    if filters.isEmpty { return NoRoute("no event can match these filters") }
+    if let reason = route.skipped.first?.reason { return NoRoute("every relay is left out: \(reason)") }
+    return NoRoute("no relay to read from is known: name relays, or add one ('roost relay add')")
+  }
+
+  /// What of these filters asks for gift wraps to our accounts, at the relays where those are.
+  private func messageStops(_ filters: [Filter]) -> [FilterRoute.Stop] {
+    var stops: [FilterRoute.Stop] = []
+    for account in accounts {
+      guard let relays = directMessageRelays(of: account.key) else { continue }
+      let narrowed = filters.compactMap { wraps(in: $0, to: account) }
+      guard !narrowed.isEmpty else { continue }
+      for url in relays where blocker(of: url) == nil {
+        stops.append(
+          FilterRoute.Stop(
+            choice(url, "dm-list of \(account.name)", people: [account.key], account: account.key), narrowed))
+      }
+    }
+    return stops
+  }
+
+  /// The part of a filter that asks for gift wraps to one account; nil when it asks for none by name.
+  private func wraps(in filter: Filter, to account: PlanAccount) -> Filter? {
+    guard let kinds = filter.kinds?.filter({ Self.wrapKinds.contains($0) }), !kinds.isEmpty,
+      filter.tags[Self.recipientTag]?.contains(TagValue(account.key.description)) == true
+    else { return nil }
+    var narrowed = filter
+    narrowed.kinds = kinds
+    narrowed.tags[Self.recipientTag] = [TagValue(account.key.description)]
+    return narrowed
+  }
+
+  /// Whether all that a filter asks for are gift wraps to accounts whose lists are known.
+  private func isAskedAtMessageRelaysOnly(_ filter: Filter) -> Bool {
+    guard let kinds = filter.kinds, let recipients = filter.tags[Self.recipientTag] else { return false }
+    return kinds.allSatisfy { Self.wrapKinds.contains($0) }
+      && recipients.allSatisfy { value in
+        PublicKey(value.description).flatMap { account($0)?.messageList }?.relays.isEmpty == false
+      }
+  }
+
+  private static let wrapKinds: Set<UInt16> = [GiftWrap.kind, GiftWrap.ephemeralKind]
+  private static let recipientTag: TagLetter = {
+    guard let letter = TagLetter(UInt8(ascii: "p")) else { preconditionFailure("p is a letter") }
+    return letter
+  }()
+}
+
+extension EventRoute {
+  /// Nowhere, and why.
+  static func none(_ reason: String) -> EventRoute { EventRoute(problem: NoRoute(reason)) }
+}

@@ -1,0 +1,210 @@
+public import Contracts
+public import Cryptography
+public import Nostr
+
+// Which relays there are, who has named them, and which worker dials them. A value without I/O: what is learned goes in by
+// the mutating functions, who asks "where?" reads.
+//
+//     supervisor.conf ─▶ connectors ── relay.follow ──▶ ┐
+//     roost relay add ─────────────── added, removed ─▶ │ RelayDirectory ─▶ route(event), route(filters), writes, reads
+//     signer.accounts ─────────────── accounts ───────▶ │
+//     kinds 10002, 10006, 10050 ───── learn ──────────▶ ┘
+//
+// Groups of `supervisor.conf` are not read from the file: each connector says what it has, so the directory cannot be of
+// another opinion than those who dial. What a connector has said stands while it is dead, or the relays of a group would
+// be dialled by the one for all others as soon as theirs restarts.
+//
+// Whom it trusts: the configuration, the user's own hand, and the lists of our own accounts. What strangers publish about
+// themselves (their 10050) names relays that are *foreign*: never used at private addresses.
+//
+// Bounds: accounts by the signer, relays of a connector by its configuration, added ones by ``addedMaximum``, strangers'
+// lists by ``strangerMaximum``, of which the one told first goes.
+
+/// The relays that are known.
+public struct RelayDirectory: Sendable {
+  /// What a connector has said of itself.
+  struct Group: Sendable {
+    var relays: [RelayURL: RelayStates.Relay] = [:]
+    var dialsOthers = false
+  }
+  /// A relay added by hand.
+  public struct Added: Hashable, Sendable {
+    /// The relay.
+    public let url: RelayURL
+    /// Whether observes are asked there.
+    public var reads: Bool
+    /// Whether events are published there.
+    public var writes: Bool
+
+    /// A relay added by hand.
+    public init(_ url: RelayURL, reads: Bool = true, writes: Bool = true) {
+      self.url = url
+      self.reads = reads
+      self.writes = writes
+    }
+  }
+
+  var groups: [String: Group] = [:]
+  /// By URL, as `supervisor.conf` has them: the worker.
+  var configured: [RelayURL: String] = [:]
+  var added: [RelayURL: Added] = [:]
+  /// In the order of their names.
+  public private(set) var accounts: [PlanAccount] = []
+  var places: [PublicKey: Int] = [:]
+  private var strangers: [PublicKey: (version: ListVersion, relays: [RelayURL])] = [:]
+  private var strangerOrder: [PublicKey] = []
+  private var expected: Set<String> = []
+  private var hasAccounts = false
+  private var looked: Set<PublicKey> = []
+
+  /// Most relays added by hand.
+  public static let addedMaximum = 256
+  /// Strangers whose lists for direct messages are remembered; the one told first goes when there is one more.
+  public static let strangerMaximum = 4_096
+  /// Relays of anybody's list for direct messages that are used (NIP-17 wants one to three).
+  public static let directMessageRelayMaximum = 3
+  /// Relays of one account's own list that are used for writing, and for reading: lists of a hundred exist.
+  public static let accountRelayMaximum = 16
+
+  /// Nothing is known.
+  public init() {}
+
+  // MARK: What is learned
+
+  /// The connectors there are, as the registry has them. Those that are gone are forgotten.
+  public mutating func connectorsAre(_ names: Set<String>) {
+    expected = names
+    let gone = groups.keys.filter { !names.contains($0) }
+    guard !gone.isEmpty else { return }
+    for name in gone { groups[name] = nil }
+    indexGroups()
+  }
+
+  /// A connector has said how its relays are.
+  ///
+  /// - Parameters:
+  ///   - name: the worker.
+  ///   - relays: all of them, or those that have changed.
+  ///   - isWhole: which of the two.
+  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`).
+  public mutating func connectorReported(
+    _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool
+  ) {
+    var group = groups[name] ?? Group()
+    if isWhole { group.relays = [:] }
+    group.dialsOthers = dialsOthers
+    for relay in relays {
+      // A connector of ours spells them canonically; another's mistake is not a relay.
+      guard let url = RelayURL(canonical: relay.relay) else { continue }
+      group.relays[url] = relay
+    }
+    groups[name] = group
+    indexGroups()
+  }
+
+  private mutating func indexGroups() {
+    configured = [:]
+    // In the order of names, so that of two that claim a relay it is always the same.
+    for (name, group) in groups.sorted(by: { $0.key < $1.key }) {
+      for (url, relay) in group.relays where relay.isConfigured && configured[url] == nil { configured[url] = name }
+    }
+  }
+
+  /// The accounts that the signer has. Lists of those that stay are kept.
+  public mutating func accountsAre(_ told: [(name: String, key: PublicKey)]) {
+    var known: [PublicKey: PlanAccount] = [:]
+    for account in accounts { known[account.key] = account }
+    accounts = told.sorted { $0.name < $1.name }.map { name, key in
+      known[key]?.renamed(name) ?? PlanAccount(name: name, key: key)
+    }
+    places = [:]
+    for (place, account) in accounts.enumerated() { places[account.key] = places[account.key] ?? place }
+    for key in places.keys { strangers[key] = nil }
+    strangerOrder.removeAll { places[$0] != nil }
+    looked.formIntersection(places.keys)
+    hasAccounts = true
+  }
+
+  /// The store was asked for the lists of these accounts, and all that it had was told by ``learn(_:)``.
+  public mutating func lookedUp(_ keys: some Sequence<PublicKey>) { looked.formUnion(keys) }
+
+  /// An event that was verified: takes over a list of relays if it is the newest of its author.
+  ///
+  /// - Returns: whether anything has changed.
+  public mutating func learn(_ event: Event) -> Bool {
+    guard PlanAccount.kinds.contains(event.kind) else { return false }
+    if let place = places[event.pubkey] { return accounts[place].learn(event) }
+    guard event.kind == EventKind.directMessageRelays else { return false }
+    let version = ListVersion(event)
+    guard version.isNewer(than: strangers[event.pubkey]?.version) else { return false }
+    // It is of its kind, which is all that this asks for.
+    guard let list = try? RelaySet(event) else { return false }
+    if strangers.updateValue((version, list.relays), forKey: event.pubkey) == nil {
+      strangerOrder.append(event.pubkey)
+      if strangerOrder.count > Self.strangerMaximum { strangers[strangerOrder.removeFirst()] = nil }
+    }
+    return true
+  }
+
+  /// A relay was added by hand, or changed.
+  ///
+  /// - Returns: false when there are ``addedMaximum`` already.
+  public mutating func add(_ relay: Added) -> Bool {
+    guard added[relay.url] != nil || added.count < Self.addedMaximum else { return false }
+    added[relay.url] = relay
+    return true
+  }
+
+  /// A relay that was added by hand is removed; whether there was one.
+  public mutating func remove(_ url: RelayURL) -> Bool { added.removeValue(forKey: url) != nil }
+
+  // MARK: What is known
+
+  /// What is not known yet although it will be soon after a start, as a sentence; nil when all is. Whoever plans before may
+  /// find no relay where there will be one.
+  public var unsettled: String? {
+    if let silent = expected.subtracting(groups.keys).min() { return "\(silent) has not said which relays it has" }
+    if expected.isEmpty { return "no relay-connector is there" }
+    if !hasAccounts { return "the signer has not said which accounts there are" }
+    if let account = accounts.first(where: { !looked.contains($0.key) }) {
+      return "the lists of \(account.name) have not been looked up"
+    }
+    return nil
+  }
+
+  /// One of our own accounts.
+  public func account(_ key: PublicKey) -> PlanAccount? { places[key].map { accounts[$0] } }
+
+  /// The relays where somebody receives private messages (kind 10050, NIP-17), at most ``directMessageRelayMaximum``; nil
+  /// when no list is known, empty when the list names none.
+  public func directMessageRelays(of person: PublicKey) -> [RelayURL]? {
+    let relays = places[person].map { accounts[$0].messageList?.relays } ?? strangers[person]?.relays
+    return relays.map { Array($0.prefix(Self.directMessageRelayMaximum)) }
+  }
+
+  /// The worker that dials a relay: the one whose group has it, else the one for all others; nil when there is none.
+  public func connector(of url: RelayURL) -> String? {
+    configured[url] ?? groups.filter(\.value.dialsOthers).keys.min()
+  }
+
+  /// Whether a group of `supervisor.conf` has it. All others count against ``DialBudget``.
+  public func isConfigured(_ url: RelayURL) -> Bool { configured[url] != nil }
+
+  /// How its connector last said that it is.
+  public func state(of url: RelayURL) -> RelayStates.Relay? {
+    connector(of: url).flatMap { groups[$0]?.relays[url] }
+  }
+
+  /// Names of the connectors that have reported.
+  public var connectors: [String] { groups.keys.sorted() }
+
+  /// Relays added by hand, by URL.
+  public var addedRelays: [Added] { added.values.sorted { $0.url.text < $1.url.text } }
+}
+
+extension RelayURL {
+  /// Reads what one of our own programs has written; nil for anything else.
+  init?(canonical text: String) {
+    do throws(RelayURLFault) { try self.init(text) } catch { return nil }
+  }
+}
