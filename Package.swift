@@ -27,6 +27,7 @@ let package = Package(
     // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
     .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
     .executable(name: "event-store", targets: ["event-store"]),
+    .executable(name: "outbox-planner", targets: ["outbox-planner"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -96,6 +97,9 @@ let package = Package(
       dependencies: [
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      swiftSettings: strict),
+    .target(
+      name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"],
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
@@ -174,6 +178,15 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/EventStore", swiftSettings: strict),
+    .executableTarget(
+      name: "outbox-planner",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "OutboxPlan",
+        "PublishQueue", "PublishLedger", "Storage", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "DequeModule", package: "swift-collections"),
+      ],
+      path: "Workers/OutboxPlanner", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(
@@ -255,6 +268,12 @@ let package = Package(
     .testTarget(
       name: "PublishQueueTests",
       dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PublishLedgerTests",
+      dependencies: [
+        "Clocks", "Contracts", "Cryptography", "Nostr", "PublishLedger", "PublishQueue", "Storage", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ObservingTests",

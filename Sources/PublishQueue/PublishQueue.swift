@@ -232,6 +232,9 @@ public struct PublishQueue: Sendable {
     forgetIfDone(id)
   }
 
+  /// Somebody has brought a publication back, and did not change it: when it has ended, it is forgotten again.
+  public mutating func putBack(_ id: EventID) { forgetIfDone(id) }
+
   /// Nothing new is sent from now on: the process is about to end.
   public mutating func closed(at moment: Moment) -> [PublishAction] {
     isClosed = true

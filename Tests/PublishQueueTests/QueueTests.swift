@@ -1,3 +1,4 @@
+import Clocks
 import Contracts
 import Nostr
 import PublishQueue
