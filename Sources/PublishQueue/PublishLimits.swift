@@ -28,6 +28,8 @@ public struct PublishLimits: Sendable, Hashable {
   public var absentCeilingMilliseconds: UInt64 = 10_000
   /// Largest window of all others.
   public var ceilingMilliseconds: UInt64 = 900_000
+  /// Longest wait that is left after a start, whatever the ledger says in a time of a clock that may have been set since.
+  public var restoredCeilingMilliseconds: UInt64 = 60_000
   /// Shortest wait.
   public var spacingMilliseconds: UInt64 = 250
 

@@ -6,12 +6,11 @@ internal import Nostr
 // What comes with time, and what ends.
 
 extension PublishQueue {
-  /// When something that was to be tried at a time of the wall clock is tried: never later than the longest wait from now.
+  /// When something that was to be tried at a time of the wall clock is tried: a minute from now at most.
   func restoredDue(_ time: Int64?, at moment: Moment) -> Instant? {
     guard let time, time > moment.time else { return nil }
-    let milliseconds = (time - moment.time).multipliedReportingOverflow(by: 1_000)
-    let wait = milliseconds.overflow ? limits.ceilingMilliseconds : UInt64(milliseconds.partialValue)
-    return moment.instant.advanced(milliseconds: min(wait, limits.ceilingMilliseconds))
+    let seconds = min(UInt64(time - moment.time), limits.restoredCeilingMilliseconds / 1_000)
+    return moment.instant.advanced(milliseconds: seconds * 1_000)
   }
 
   mutating func woke(_ cause: Wake.Cause, at moment: Moment) {

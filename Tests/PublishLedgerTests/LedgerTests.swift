@@ -65,7 +65,7 @@ struct LedgerTests {
     #expect(contents.lastNumber == 2 && contents.counts == [.optimistic: 1, .partial: 1])
     let expected = Self.changed(first.publication, [.confirmed, .pending], message: "words")
     #expect(contents.underWay.map(\.publication) == [expected, second.publication])
-    #expect(contents.underWay.allSatisfy(\.isStored))
+    #expect(contents.underWay.allSatisfy { $0.isStored })
     #expect(try await again.row(second.publication.id)?.publication == second.publication)
     #expect(try await again.event(of: 1) == first.event)
   }
@@ -83,7 +83,8 @@ struct LedgerTests {
     more.add([QueuedTarget(PublicationTarget(relay: "wss://more.example", state: .pending, why: "named"))])
     try await ledger.write(Self.batch { $0.changed = [LedgerBatch.Change(more, event: one.event)] })
     #expect(try await ledger.event(of: 1) == one.event)
-    #expect(try ledger.contentsNow().underWay.map(\.publication) == [more])
+    let underWay = try ledger.contentsNow().underWay
+    #expect(underWay.map(\.publication) == [more])
   }
 
   @Test("forgets the oldest of those that have ended, when they are too old, and never what is under way")
@@ -100,9 +101,12 @@ struct LedgerTests {
     #expect(try await ledger.sweep(now: now) == Array(repeating: .failed, count: PublishLedger.sweepCount))
     #expect(try await ledger.sweep(now: now).count == 49)
     #expect(try await ledger.sweep(now: now).isEmpty)
-    #expect(try ledger.contentsNow().counts == [.optimistic: 10, .failed: 41])
-    #expect(try await ledger.rows(in: [.failed], limit: 5).map(\.publication.number) == [300, 299, 298, 297, 296])
-    #expect(try await ledger.rows(in: nil, before: 262, limit: 3).map(\.publication.number) == [261, 260, 10])
+    let counts = try ledger.contentsNow().counts
+    #expect(counts == [.optimistic: 10, .failed: 41])
+    let failed = try await ledger.rows(in: [.failed], limit: 5)
+    #expect(failed.map(\.publication.number) == [300, 299, 298, 297, 296])
+    let any = try await ledger.rows(in: nil, before: 262, limit: 3)
+    #expect(any.map(\.publication.number) == [261, 260, 10])
   }
 
   @Test("a batch is written whole or not at all, and the next one goes on")
@@ -111,9 +115,9 @@ struct LedgerTests {
     let ledger = try PublishLedger(path: directory.path + "/planner.db")
     let one = Self.acceptance(1)
     let twice = Self.batch { $0.accepted = [one, Self.acceptance(2), one] }
-    await #expect(throws: StorageFault.self) {
-      try await ledger.write(twice)
-    }
+    var isRefused = false
+    do { try await ledger.write(twice) } catch { isRefused = true }
+    #expect(isRefused)
     #expect(try ledger.contentsNow().underWay.isEmpty)
     try await ledger.write(Self.batch { $0.accepted = [one] })
     try await ledger.write(Self.batch { $0.removed = [1] })
