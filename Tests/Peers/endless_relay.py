@@ -25,7 +25,12 @@ CLOSE = 8
 def message(text):
     """An unmasked text frame, as servers send them."""
     payload = text.encode()
-    length = bytes([len(payload)]) if len(payload) < 126 else struct.pack(">BH", 126, len(payload))
+    if len(payload) < 126:
+        length = bytes([len(payload)])
+    elif len(payload) < 1 << 16:
+        length = struct.pack(">BH", 126, len(payload))
+    else:
+        length = struct.pack(">BQ", 127, len(payload))
     return bytes([TEXT]) + length + payload
 
 
@@ -42,6 +47,8 @@ def next_message(stream):
     length = head[1] & 127
     if length == 126:
         (length,) = struct.unpack(">H", stream.read(2))
+    elif length == 127:
+        (length,) = struct.unpack(">Q", stream.read(8))
     mask = stream.read(4)
     return head[0] & 15, bytes(byte ^ mask[index % 4] for index, byte in enumerate(stream.read(length)))
 
@@ -56,7 +63,8 @@ def answer(subscription, wanted):
     yield ["EOSE", subscription]
 
 
-def serve(connection, wanted):
+def shake_hands(connection):
+    """Takes the client's upgrade; what it says then."""
     stream = connection.makefile("rb")
     key = ""
     while (line := stream.readline().decode().strip()):
@@ -66,6 +74,11 @@ def serve(connection, wanted):
     accept = base64.b64encode(hashlib.sha1((key + KEY_SUFFIX).encode()).digest()).decode()
     connection.sendall(("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                         f"Sec-WebSocket-Accept: {accept}\r\n\r\n").encode())
+    return stream
+
+
+def serve(connection, wanted):
+    stream = shake_hands(connection)
     while True:
         opcode, payload = next_message(stream)
         if opcode == CLOSE:
@@ -99,4 +112,5 @@ def main():
     sys.stdin.read()
 
 
-main()
+if __name__ == "__main__":
+    main()
