@@ -42,6 +42,7 @@ let package = Package(
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CTLS", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
     .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
 
@@ -73,7 +74,10 @@ let package = Package(
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "RelaySession", dependencies: ["Clocks", "Nostr"], swiftSettings: strict),
+    .target(name: "RelaySession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
+    .target(
+      name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"],
+      swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "PublishQueue",
@@ -103,6 +107,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
+    .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
       name: "EventArchive",
       dependencies: [
@@ -157,7 +162,8 @@ let package = Package(
     .executableTarget(
       name: "relay-connector",
       dependencies: [
-        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession",
+        "RelayWishes", "WebSocket",
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
@@ -299,6 +305,10 @@ let package = Package(
       name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "TransportTLSTests",
+      dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RelaySessionTests", dependencies: ["RelaySession", "Nostr", "Clocks", "TestSupport"],
       swiftSettings: strict),

@@ -89,6 +89,9 @@ enum Schema {
     "relay-connector": [
       Setting("relays", entry: "relays", standard: [], .list(of: .relay, "relay URLs")),
       Setting("ephemeral", entry: "ephemeral", standard: false, .flag),
+      Setting("connect", entry: "connect", standard: DiallingMode.always, .choice(DiallingMode.self)),
+      Setting("reads", entry: "reads", standard: true, .flag),
+      Setting("writes", entry: "writes", standard: true, .flag),
       Setting(
         "request-timeout", entry: "requestTimeoutMilliseconds", standard: 30_000,
         .milliseconds(.milliseconds(100) ... .seconds(3_600))),

@@ -72,10 +72,18 @@ extension Bool: SettingsEntry {
   var configurationValue: ConfigurationValue { .boolean(self) }
 }
 
+/// When a relay-connector dials the relays of its group.
+enum DiallingMode: String, CaseIterable, SettingsEntry {
+  case always
+  case onDemand = "on-demand"
+}
+
 /// Which signatures the event-store checks.
 enum VerificationMode: String, CaseIterable, SettingsEntry {
   case always, sample
+}
 
+extension SettingsEntry where Self: RawRepresentable<String> {
   init?(configurationValue: ConfigurationValue) {
     guard case .string(let word) = configurationValue else { return nil }
     self.init(rawValue: word)

@@ -11,7 +11,8 @@ public import Frames
 public struct PlanPublish: MethodArguments {
   /// How it is asked.
   public static let example =
-    #"{"event":{"id":"…","pubkey":"…","created_at":1700000000,"kind":1,"tags":[],"content":"hello","sig":"…"}}"#
+    #"{"event":{"id":"…","pubkey":"…","created_at":1700000000,"kind":1,"tags":[],"content":"hello","sig":"…"},"#
+    + #""relays":["wss://relay.example"],"expiresAfter":259200}"#
 
   /// The signed event.
   public var event: JSONValue
@@ -136,7 +137,7 @@ public struct PublicationTarget: Codable, Sendable, Hashable {
 /// ``StoreCount``.
 public struct PlanPublications: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"states":["optimistic","partial"],"limit":20}"#
+  public static let example = #"{"states":["optimistic","partial"],"ids":["…"],"limit":20}"#
 
   /// In one of these states; in any when absent.
   public var states: [Publication.State]?
@@ -183,7 +184,7 @@ public struct PlanPublication: MethodArguments {
 /// a ``Route``.
 public struct PlanRoute: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"filters":[{"authors":["…"],"kinds":[1]}]}"#
+  public static let example = #"{"filters":[{"authors":["…"],"kinds":[1]}],"event":{"kind":1,"tags":[]}}"#
 
   /// Asked with these filters.
   public var filters: [JSONValue]?

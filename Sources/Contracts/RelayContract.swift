@@ -50,7 +50,8 @@ public struct RelayRequestResult: Codable, Sendable {
 public struct RelayPublish: MethodArguments {
   /// How it is asked.
   public static let example =
-    #"{"relay":"ws://127.0.0.1:7777","event":{"id":"…","pubkey":"…","kind":1,"content":"hello","sig":"…"}}"#
+    #"{"relay":"ws://127.0.0.1:7777","event":{"id":"…","pubkey":"…","kind":1,"content":"hello","sig":"…"},"#
+    + #""account":"…","isProtected":false,"isForeign":false}"#
 
   /// The relay; may be left out when the connector has exactly one.
   public var relay: String?

@@ -23,12 +23,12 @@ extension RelaySession {
     case .endOfStoredEvents(let subscription, let completeness):
       return receivedEndOfStored(subscription, completeness, at: now)
     case .closed(let subscription, let reason): return receivedClosed(subscription, reason, at: now)
-    case .ok(let id, let isAccepted, let reason): return receivedOK(id, isAccepted: isAccepted, reason, at: now)
+    case .ok(let id, let isAccepted, let reason):
+      return receivedAuthenticationOK(id, isAccepted: isAccepted, reason, at: now)
+        ?? receivedOK(id, isAccepted: isAccepted, reason, at: now)
     case .notice(let text): return receivedNotice(text, at: now)
     case .authentication(let challenge):
-      self.challenge = challenge
-      guard let leftOut = challengeBudget.take(limits, at: now) else { return [] }
-      return Self.leftOut(.challenge, leftOut) + [.reportChallenge(challenge)]
+      return receivedChallenge(challenge, at: now)
     case .count(let subscription, _, _, _), .reconciliation(let subscription, _),
       .reconciliationRefused(let subscription, _, _):
       countUnclaimed(subscription)
@@ -56,7 +56,7 @@ extension RelaySession {
     return Self.leftOut(.notice, leftOut) + [.reportNotice(text)] + work.map { .passNotice($0, text) }
   }
 
-  private static func leftOut(_ kind: RemarkKind, _ count: UInt64) -> [SessionAction] {
+  static func leftOut(_ kind: RemarkKind, _ count: UInt64) -> [SessionAction] {
     count > 0 ? [.reportLeftOut(kind, count)] : []
   }
 

@@ -1,12 +1,19 @@
 public import Clocks
+public import Cryptography
 public import Nostr
 
 /// The publishes of a session, by event: several for one event share its message and its answer.
 struct Publishes {
   struct Publication {
-    /// The event's bytes until it was sent, then none.
+    /// The event's bytes until it was sent; then none, unless it may have to be sent again.
     var event: [UInt8]
     let byteCount: Int
+    /// Who shows himself if the relay asks for it.
+    var account: PublicKey?
+    /// It is sent where `account` has shown himself, and nowhere else (NIP-70).
+    var isProtected: Bool
+    /// The relay wants `account` to have shown himself first.
+    var isHeld = false
     var sentAt: Instant?
     /// Which NOTICE came before it was sent; nil until then.
     var noticeMark: NoticeBoard.Mark?
@@ -22,7 +29,8 @@ struct Publishes {
   var sentByteCount = 0
 
   var hasWaiting: Bool { !waiting.isEmpty }
-  var sentCount: Int { all.count - waiting.count }
+  /// Sent, and not answered.
+  var sentCount = 0
   var nextDeadline: Instant? { all.values.lazy.flatMap(\.claims).map(\.deadline).min() }
 
   /// Forgets an event and all its claims.
@@ -34,6 +42,7 @@ struct Publishes {
       waitingByteCount -= publication.byteCount
     } else {
       sentByteCount -= publication.byteCount
+      sentCount -= 1
     }
     return publication
   }
@@ -46,9 +55,11 @@ extension RelaySession {
   /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
   ///
   /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An attempt to
-  /// connect that fails meanwhile fails it at once.
+  /// connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows himself and the
+  /// event is sent again; a protected one is sent when he has, and not before.
   public mutating func publishStarted(
-    _ key: PublishKey, event: [UInt8], id: EventID, deadline: Instant, at now: Instant
+    _ key: PublishKey, event: [UInt8], id: EventID, account: PublicKey? = nil, isProtected: Bool = false,
+    deadline: Instant, at now: Instant
   ) -> [SessionAction] {
     precondition(publishes.ids[key] == nil, "publish \(key.rawValue) is under way already")
     let isKnown = publishes.all[id] != nil
@@ -61,8 +72,10 @@ extension RelaySession {
     publishes.ids[key] = id
     if isKnown {
       publishes.all[id]?.claims.append((key, deadline))
+      if publishes.all[id]?.account == nil { publishes.all[id]?.account = account }
     } else {
-      publishes.all[id] = Publishes.Publication(event: event, byteCount: event.count, claims: [(key, deadline)])
+      publishes.all[id] = Publishes.Publication(
+        event: event, byteCount: event.count, account: account, isProtected: isProtected, claims: [(key, deadline)])
       publishes.waiting.append(id)
       publishes.waitingByteCount += event.count
     }
@@ -77,15 +90,40 @@ extension RelaySession {
   }
 
   mutating func launchPublishes(at now: Instant, _ actions: inout [SessionAction]) {
-    while let id = publishes.waiting.first, let publication = publishes.all[id], maySend(publication) {
-      publishes.waiting.removeFirst()
+    var held: [EventID] = []
+    for (index, id) in publishes.waiting.enumerated() {
+      guard let publication = publishes.all[id] else { continue }
+      if awaitsAuthor(id, publication, at: now, &actions) {
+        if publishes.all[id] != nil { held.append(id) }
+        continue
+      }
+      guard maySend(publication) else {
+        held += publishes.waiting[index...]
+        break
+      }
       publishes.waitingByteCount -= publication.byteCount
       publishes.sentByteCount += publication.byteCount
-      publishes.all[id]?.event = []
+      publishes.sentCount += 1
+      if publication.account == nil { publishes.all[id]?.event = [] }
       publishes.all[id]?.sentAt = now
       publishes.all[id]?.noticeMark = notices.mark
       actions.append(.send(ClientMessage.publish(publication.event)))
     }
+    publishes.waiting = held
+  }
+
+  /// Whether it may go out now, as far as its author is concerned. One that may not, and never will on this connection, fails.
+  private mutating func awaitsAuthor(
+    _ id: EventID, _ publication: Publishes.Publication, at now: Instant, _ actions: inout [SessionAction]
+  ) -> Bool {
+    if publication.isHeld { return true }
+    guard publication.isProtected, let account = publication.account, !hasShown(account) else { return false }
+    publishes.all[id]?.isHeld = true
+    if case .failed(let failure) = show(account, at: now, &actions) {
+      _ = publishes.remove(id)
+      actions += publication.claims.map { .failPublish($0.key, failure) }
+    }
+    return true
   }
 
   private func maySend(_ publication: Publishes.Publication) -> Bool {
@@ -120,16 +158,37 @@ extension RelaySession {
   mutating func receivedOK(
     _ id: EventID?, isAccepted: Bool, _ reason: RelayReason, at now: Instant
   ) -> [SessionAction] {
-    guard let id = id ?? (isAccepted ? nil : onlySentEvent), publishes.all[id]?.sentAt != nil,
-      let publication = publishes.remove(id)
+    guard let id = id ?? (isAccepted ? nil : onlySentEvent), let publication = publishes.all[id],
+      publication.sentAt != nil
     else {
       counters.strayMessages += 1
       return []
     }
     noteLatency(since: publication.sentAt, at: now)
-    if !isAccepted { counters.refusals += 1 }
-    let answers = publication.claims.map { SessionAction.answer($0.key, isAccepted: isAccepted, reason: reason) }
-    return settled(answers, at: now)
+    if isAccepted { counters.accepted += 1 } else { counters.refusals += 1 }
+    var actions: [SessionAction] = []
+    switch isAccepted ? nil : demand(reason, publication.account, at: now, &actions) {
+    case .begun:
+      hold(id)
+      return settled(actions, at: now)
+    case .failed(let failure):
+      actions = publication.claims.map { .failPublish($0.key, failure) }
+    case nil:
+      actions = publication.claims.map { .answer($0.key, isAccepted: isAccepted, reason: reason) }
+    }
+    _ = publishes.remove(id)
+    return settled(actions, at: now)
+  }
+
+  /// Back to those that wait, until the account has shown himself.
+  private mutating func hold(_ id: EventID) {
+    guard let publication = publishes.all[id] else { return }
+    publishes.sentCount -= 1
+    publishes.sentByteCount -= publication.byteCount
+    publishes.waitingByteCount += publication.byteCount
+    publishes.all[id]?.sentAt = nil
+    publishes.all[id]?.isHeld = true
+    publishes.waiting.append(id)
   }
 
   /// The one event a nameless refusal can mean; nil when there is none, or several, or one that was given up.

@@ -1,4 +1,5 @@
 public import Clocks
+public import Cryptography
 public import Nostr
 
 /// The requests of a session: waiting in order, or sent under a subscription id.
@@ -6,7 +7,11 @@ struct Requests {
   struct Request {
     let filters: RawFilters
     let mode: RequestMode
+    /// Who shows himself if the relay asks for it.
+    let account: PublicKey?
     var deadline: Instant
+    /// The relay wants `account` to have shown himself first.
+    var isHeld = false
     /// The id it was sent under; nil while it waits.
     var subscription: String?
     var sentAt: Instant?
@@ -44,9 +49,11 @@ extension RelaySession {
   /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
   /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE. An
-  /// attempt to connect that fails meanwhile fails it at once.
+  /// attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
+  /// himself and the REQ is sent again.
   public mutating func requestStarted(
-    _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, deadline: Instant, at now: Instant
+    _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, account: PublicKey? = nil, deadline: Instant,
+    at now: Instant
   ) -> [SessionAction] {
     precondition(requests.all[key] == nil, "request \(key.rawValue) is under way already")
     guard requests.waiting.count < limits.waitingRequestMaximum else {
@@ -54,7 +61,7 @@ extension RelaySession {
       return [.failRequest(key, WorkFailure(.full, message))]
     }
     if let failure = unreachableForNow(at: now) { return [.failRequest(key, failure)] }
-    requests.all[key] = Requests.Request(filters: filters, mode: mode, deadline: deadline)
+    requests.all[key] = Requests.Request(filters: filters, mode: mode, account: account, deadline: deadline)
     requests.waiting.append(key)
     return settled([], at: now)
   }
@@ -76,9 +83,17 @@ extension RelaySession {
 
   mutating func launchRequests(at now: Instant, _ actions: inout [SessionAction]) {
     guard case .open(var connection) = state else { return }
-    while requests.keys.count < limits.openSubscriptionMaximum, !requests.waiting.isEmpty {
-      let key = requests.waiting.removeFirst()
+    var held: [RequestKey] = []
+    for (index, key) in requests.waiting.enumerated() {
+      guard requests.keys.count < limits.openSubscriptionMaximum else {
+        held += requests.waiting[index...]
+        break
+      }
       guard var request = requests.all[key] else { continue }
+      if request.isHeld {
+        held.append(key)
+        continue
+      }
       let subscription = connection.names.next()
       request.subscription = subscription
       request.sentAt = now
@@ -87,6 +102,7 @@ extension RelaySession {
       requests.keys[subscription] = key
       actions.append(.send(ClientMessage.request(subscription: subscription, request.filters)))
     }
+    requests.waiting = held
     state = .open(connection)
   }
 
@@ -139,14 +155,36 @@ extension RelaySession {
   }
 
   mutating func receivedClosed(_ subscription: String, _ reason: RelayReason, at now: Instant) -> [SessionAction] {
-    guard let key = requests.keys[subscription], let request = requests.remove(key) else {
+    guard let key = requests.keys[subscription], let request = requests.all[key] else {
       countUnclaimed(subscription)
       return []
     }
     counters.refusals += 1
+    var actions: [SessionAction] = []
+    switch demand(reason, request.account, at: now, &actions) {
+    case .begun:
+      hold(key, at: now)
+      return settled(actions, at: now)
+    case .failed(let failure):
+      _ = requests.remove(key)
+      return settled([.failRequest(key, failure)], at: now)
+    case nil: break
+    }
+    _ = requests.remove(key)
     let message = "\(url) closed the subscription\(reason.text.isEmpty ? "" : ": \(reason.text)")"
     let failure = WorkFailure(.closedByRelay, message, reason: reason).adding(said(since: request.noticeMark))
     return settled([.failRequest(key, failure)], at: now)
+  }
+
+  /// Back to those that wait, until the account has shown himself.
+  private mutating func hold(_ key: RequestKey, at now: Instant) {
+    guard var request = requests.all[key], let subscription = request.subscription else { return }
+    requests.keys[subscription] = nil
+    request.subscription = nil
+    request.isHeld = true
+    request.deadline = max(request.deadline, now.advanced(milliseconds: limits.authenticationMilliseconds * 2))
+    requests.all[key] = request
+    requests.waiting.append(key)
   }
 
   /// A subscription id without a request: one that has ended, or one that never was.

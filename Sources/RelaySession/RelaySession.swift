@@ -27,6 +27,9 @@ public import Nostr
 // and while the next one is not allowed yet the last reason is told at once. Whoever asked may wait and ask again, knowing why;
 // silence until the deadline tells nothing. The standing wish goes on trying all the same.
 //
+// Who one is, a relay is told when it asks for it and not before (NIP-42): work that it refuses as `auth-required` waits until the
+// account that the work names has shown himself, and is sent again, once. Work without an account is refused as it stands.
+//
 // Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay does
 // for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
 // without a name is believed by nobody.
@@ -61,6 +64,7 @@ public struct RelaySession: Sendable {
     let since: Instant
     var names: SubscriptionNames
     var garbage = 0
+    var authentications = Authentications()
     /// Events sent on it whose publishes all gave up: a nameless OK could be theirs.
     var abandonedEvents = 0
   }
@@ -200,6 +204,7 @@ public struct RelaySession: Sendable {
       backOff(isNameFailure: false, at: now)
     }
     challenge = nil
+    releaseHeld()
     let failure = WorkFailure(.disconnected, "the connection to \(url) ended: \(reason)")
     failAll(requests: .sent, publishes: .sent, failure, &actions)
     return settled(actions, at: now)
@@ -211,6 +216,7 @@ public struct RelaySession: Sendable {
     var actions: [SessionAction] = []
     expireRequests(at: now, &actions)
     expirePublishes(at: now, &actions)
+    expireAuthentications(at: now, &actions)
     return settled(actions, at: now)
   }
 
@@ -287,6 +293,9 @@ public struct RelaySession: Sendable {
   private mutating func setTimer(_ actions: inout [SessionAction]) {
     var due = [requests.nextDeadline, publishes.nextDeadline].compactMap { $0 }.min()
     if case .waiting(let until) = state { due = min(until, due ?? until) }
+    if case .open(let connection) = state, let next = connection.authentications.nextDeadline {
+      due = min(next, due ?? next)
+    }
     if due == timer { return }
     timer = due
     actions.append(due.map { .setTimer($0) } ?? .cancelTimer)

@@ -1,4 +1,5 @@
 public import Clocks
+public import Cryptography
 public import Nostr
 
 /// Names one request of the caller's, who chooses it and does not use it twice at a time.
@@ -61,6 +62,8 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case closedByRelay = "closed-by-relay"
     /// Connected, and no answer before the deadline.
     case timedOut = "timed-out"
+    /// The relay wants to know who asks, and could not be told, or did not like the answer.
+    case notAuthenticated = "not-authenticated"
     /// A bound of ``SessionLimits`` is reached.
     case full
     /// The session was asked to close.
@@ -136,8 +139,10 @@ public enum SessionAction: Hashable, Sendable {
   case passNotice(WorkKey, RelayReason)
   /// Tell that so many messages of a kind were left out before the one that follows.
   case reportLeftOut(RemarkKind, UInt64)
-  /// The relay wants this challenge signed (NIP-42).
+  /// The relay wants a challenge signed (NIP-42).
   case reportChallenge(String)
+  /// Have the challenge signed by this account; report `authenticationSigned` or `authenticationFailed`.
+  case authenticate(PublicKey, challenge: String)
   /// Stop, or go on, reading from the relay.
   case pauseReading
   /// Go on reading.

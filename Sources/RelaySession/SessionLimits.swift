@@ -15,6 +15,11 @@ public struct SessionLimits: Sendable, Hashable {
   /// Messages on one connection that are not understood, before it is closed.
   public var garbageMaximum = 100
 
+  /// How long each step of showing oneself may take (NIP-42): the relay's challenge, the signature, the OK.
+  public var authenticationMilliseconds: UInt64 = 5_000
+  /// Accounts that may show themselves on one connection, each challenge counted.
+  public var authenticationMaximum = 16
+
   /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are counted.
   public var remarkMaximum = 10
   /// The time in which those are counted.
@@ -64,6 +69,8 @@ public struct SessionCounters: Sendable, Hashable {
   public internal(set) var notices: UInt64 = 0
   /// Requests ended by CLOSED, and events not accepted.
   public internal(set) var refusals: UInt64 = 0
+  /// Events that were accepted.
+  public internal(set) var accepted: UInt64 = 0
   /// Attempts to connect.
   public internal(set) var attempts: UInt64 = 0
   /// Attempts that failed.

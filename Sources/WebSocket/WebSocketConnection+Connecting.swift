@@ -25,7 +25,7 @@ extension WebSocketConnection {
     var transport: any ByteTransport = stream
     if endpoint.isSecure, let security {
       let deadline = EventLoop.process.now.advanced(milliseconds: deadlines.handshakeMilliseconds)
-      transport = try await security.secure(stream, host: endpoint.host, deadline: deadline)
+      transport = try await security.secure(stream, to: endpoint, deadline: deadline)
     }
     let exchange = UpgradeExchange(transport, handshake, endpoint)
     try await exchange.run(withinMilliseconds: deadlines.handshakeMilliseconds)

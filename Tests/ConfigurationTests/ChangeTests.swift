@@ -55,6 +55,7 @@ struct ChangeTests {
         == .table([
           "relays": .array([.string("wss://a.example"), .string("wss://b.example/x")]), "ephemeral": .boolean(false),
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
+          "connect": .string("always"), "reads": .boolean(true), "writes": .boolean(true),
         ]))
     #expect(
       configuration.worker(named: "store")?.settings

@@ -2,7 +2,7 @@
 """Runs nostr-sdk's LocalRelay on 127.0.0.1, on a free port unless told one, until Ctrl-C or the
 end of standard input.
 
-    local_relay.py [--port PORT] [EVENTS.jsonl]
+    local_relay.py [--port PORT] [--auth read|write|both] [EVENTS.jsonl]
 
 Prints one line, the relay's URL, once it takes connections and the events of the file, one JSON object a line, are in
 it. A peer for the tests: a relay by other people, with other people's reading of the NIPs.
@@ -16,8 +16,8 @@ import sys
 import threading
 
 from nostr_sdk import (
-    DatabaseEventStatus, Event, LocalRelayBuilder, NostrDatabase, NostrDatabaseFeatures, RateLimit,
-    RejectedReason, SaveEventStatus, nostr_sdk,
+    DatabaseEventStatus, Event, LocalRelayBuilder, LocalRelayBuilderNip42, LocalRelayBuilderNip42Mode, NostrDatabase,
+    NostrDatabaseFeatures, RateLimit, RejectedReason, SaveEventStatus, nostr_sdk,
 )
 
 # The relay gives this limit to a filter without one, and to one with a higher one: its builder's limits only lower it.
@@ -76,6 +76,7 @@ class Memory(NostrDatabase):
 async def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int)
+    parser.add_argument("--auth", choices=["read", "write", "both"])
     parser.add_argument("events", nargs="?")
     arguments = parser.parse_args()
     # Without this a callback from the library's own threads finds no loop.
@@ -88,6 +89,8 @@ async def main():
     builder = LocalRelayBuilder().addr("127.0.0.1").database(memory)
     # By default it takes 60 events a minute.
     builder = builder.rate_limit(RateLimit(max_reqs=500, notes_per_minute=1_000_000))
+    if arguments.auth:
+        builder = builder.nip42(LocalRelayBuilderNip42(mode=LocalRelayBuilderNip42Mode[arguments.auth.upper()]))
     if arguments.port:
         builder = builder.port(arguments.port)
     relay = builder.build()

@@ -161,6 +161,9 @@ final class BusPeer {
   /// Parts of an answer that came so far.
   func partCount(of id: UInt64) -> Int { parts[id]?.count ?? 0 }
 
+  /// Those parts.
+  func parts(of id: UInt64) -> [Frame] { parts[id] ?? [] }
+
   /// Reads until the condition holds.
   func wait(_ what: String, within seconds: Double = 30, until condition: () -> Bool) throws {
     let end = Monotonic.seconds + seconds

@@ -1,4 +1,5 @@
 import Clocks
+import Cryptography
 import Nostr
 import RelaySession
 import Testing
@@ -77,17 +78,53 @@ final class Bench {
     apply { [attempts] in $0.connectFailed(attempt: attempts.last!.number, failure, at: $1) }
   }
 
-  func request(_ key: UInt64, _ mode: RequestMode = .stored, milliseconds: UInt64 = 10_000) {
+  func request(
+    _ key: UInt64, _ mode: RequestMode = .stored, milliseconds: UInt64 = 10_000, account: PublicKey? = nil
+  ) {
     apply {
-      $0.requestStarted(RequestKey(key), Self.filters, mode, deadline: $1.advanced(milliseconds: milliseconds), at: $1)
+      let deadline = $1.advanced(milliseconds: milliseconds)
+      return $0.requestStarted(RequestKey(key), Self.filters, mode, account: account, deadline: deadline, at: $1)
     }
   }
 
-  func publish(_ key: UInt64, event: Int = 0, byteCount: Int = 300, milliseconds: UInt64 = 10_000) {
+  func publish(
+    _ key: UInt64, event: Int = 0, byteCount: Int = 300, milliseconds: UInt64 = 10_000, account: PublicKey? = nil,
+    isProtected: Bool = false
+  ) {
     apply {
       let bytes = [UInt8](repeating: 0x20, count: byteCount)
       let deadline = $1.advanced(milliseconds: milliseconds)
-      return $0.publishStarted(PublishKey(key), event: bytes, id: Self.id(event), deadline: deadline, at: $1)
+      return $0.publishStarted(
+        PublishKey(key), event: bytes, id: Self.id(event), account: account, isProtected: isProtected,
+        deadline: deadline, at: $1)
+    }
+  }
+
+  /// The id of whatever ``sign(_:_:)`` signs.
+  static let authentication = id(0xA)
+
+  /// The signer answers.
+  func sign(_ account: PublicKey, _ challenge: String) {
+    apply {
+      $0.authenticationSigned(account, challenge: challenge, event: Array("{}".utf8), id: Self.authentication, at: $1)
+    }
+  }
+
+  /// The challenges among actions that the signer is to sign.
+  static func challenges(in actions: [SessionAction]) -> [String] {
+    actions.compactMap { if case .authenticate(_, let challenge) = $0 { challenge } else { nil } }
+  }
+
+  /// The messages that were sent since the last ``taken()``.
+  func texts() -> [String] { taken().map(text).filter { !$0.isEmpty } }
+
+  /// Why work failed since then.
+  func failures() -> [String] {
+    taken().compactMap {
+      switch $0 {
+      case .failPublish(_, let failure), .failRequest(_, let failure): failure.message
+      default: nil
+      }
     }
   }
 

@@ -6,62 +6,62 @@ import Frames
 import Logging
 import Nostr
 import RelaySession
+import RelayWishes
 import WorkerKit
 
-// The relay connector in its plain form: requests and publishes of the bus become REQ and EVENT on a relay.
+// The relay connector: what the bus wants of relays, done.
 //
-// Back-pressure goes all the way: a part that finds no credit waits here, the session is told that delivery stalls, the
-// socket is not read, and the relay's TCP window closes. One slow caller holds back the others of the same relay (they share
-// its connection), and nobody else. While it is the caller who takes its time, the relay's deadline does not run.
+//    relay.request, relay.publish ──▶ RelayLink ──▶ relay       one answer each: Connector+Requests
+//    relay.desire ──▶ WishKeeper ──▶ RelayLink                   what is to stand: Connector+Wishes
+//                          └──▶ IngestLine ──▶ store.import until EOSE, store.ingest behind it
+//
+// Back-pressure goes all the way: a part that finds no credit waits here, and so do runs for the store; the session is told that
+// delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller holds back the others of the same
+// relay (they share its connection), and nobody else; a slow store holds back all relays.
 
-/// The settings of a connector in `supervisor.conf`.
-struct ConnectorSettings: Decodable, Sendable {
-  /// The relays of the group.
-  var relays: [String]?
-  /// Whether relays are dialled that a caller names and no group has.
-  var ephemeral: Bool?
-  /// How long a relay may say nothing about a request.
-  var requestTimeoutMilliseconds: UInt64?
-  /// How long each step of connecting may take.
-  var connectTimeoutMilliseconds: UInt64?
-}
-
-/// Serves `relay.*`.
+/// Serves `relay.*`: the relays of a group, and what is wanted of them.
 @EventLoopActor
 final class Connector {
-  private let worker: Worker
-  private let bus: BusConnection
-  private let log = Logger(label: "relay")
-  private var settings: ConnectorSettings
-  private var links: [RelayURL: RelayLink] = [:]
-  private var configured: [RelayURL] = []
-  private var requests: [RequestKey: RequestInHand] = [:]
-  private var publishes: [PublishKey: PublishInHand] = [:]
-  private var nextKey: UInt64 = 1
+  let worker: Worker
+  let bus: BusConnection
+  let log = Logger(label: "relay")
+  private(set) var settings: ConnectorSettings
+  private(set) var links: [RelayURL: RelayLink] = [:]
+  private(set) var configured: [RelayURL] = []
   private var idleTimers: [RelayURL: LoopTimer] = [:]
+  private var nextKey: UInt64 = 1
+
+  /// What is under way, see Connector+Requests.
+  var requests: [RequestKey: RequestInHand] = [:]
+  /// The same for events.
+  var publishes: [PublishKey: PublishInHand] = [:]
+  /// What is to stand, see Connector+Wishes.
+  var wishes = WishTable()
+  /// Who follows it.
+  var followers: [Follower] = []
+  /// To the store: what relays had stored, and what is new.
+  let lines: IngestLines
 
   /// Relays that may be dialled by name besides the configured ones.
   static let ephemeralMaximum = 64
-  /// An ephemeral relay without work is left after this long.
+  /// A relay that need not be connected, and has no work, is left after this long.
   static let idleMilliseconds: UInt64 = 60_000
-  private static let defaultRequestMilliseconds: UInt64 = 30_000
-  private static let defaultConnectMilliseconds: UInt64 = 10_000
-
-  private struct PublishInHand {
-    let request: BusRequest
-    let relay: RelayURL
-    let id: String
-  }
 
   init(_ worker: Worker) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
     settings = try worker.settings(as: ConnectorSettings.self)
+    lines = IngestLines(worker.bus)
+    lines.onFull = { [unowned self] isFull in
+      for link in links.values { isFull ? link.hold() : link.release() }
+    }
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in finishLive() }
     worker.serve("relay.request") { [unowned self] (request) throws(Refusal) in try self.request(request) }
     worker.serve("relay.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
+    worker.serve("relay.desire") { [unowned self] (request) throws(Refusal) in try desire(request) }
+    worker.serve("relay.follow") { [unowned self] (request) throws(Refusal) in try follow(request) }
     worker.serve("relay.list") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
       return BusPayload(json: states)
@@ -85,11 +85,10 @@ final class Connector {
     for text in settings.relays ?? [] { wanted.append(try parse(text)) }
     for url in configured where !wanted.contains(url) { retire(url) }
     configured = wanted
-    for url in wanted where !url.isSecure { link(url).tell { session, now in session.openRequested(at: now) } }
-    for url in wanted where url.isSecure {
-      log.warning("not dialled: this version speaks ws:// only", metadata: ["relay": "\(url)"])
+    if settings.connect != .onDemand {
+      for url in wanted { link(url).tell { session, now in session.openRequested(at: now) } }
     }
-    announce()
+    relaysChanged(wanted)
   }
 
   private func retire(_ url: RelayURL) {
@@ -99,228 +98,99 @@ final class Connector {
     log.info("left", metadata: ["relay": "\(url)"])
   }
 
-  private var requestMilliseconds: UInt64 { settings.requestTimeoutMilliseconds ?? Self.defaultRequestMilliseconds }
-
-  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears what
-  /// was wrong instead of only that time ran out.
-  private func patience(for request: BusRequest) -> UInt64 {
-    guard request.ttlMilliseconds > 0 else { return requestMilliseconds }
-    let ttl = UInt64(request.ttlMilliseconds)
-    return min(requestMilliseconds, max(1, ttl - ttl / 10))
+  /// Draining: what streams is cut short, rather than waiting for a relay or a caller that takes its time.
+  private func finishLive() {
+    for url in configured { links[url]?.releaseAll() }
+    for follower in followers { follower.finish() }
   }
 
   // MARK: Relays
 
-  private func parse(_ text: String) throws(Refusal) -> RelayURL {
+  func parse(_ text: String) throws(Refusal) -> RelayURL {
     do throws(RelayURLFault) { return try RelayURL(text) } catch {
       throw Refusal(.badRequest, error.description, outcome: .notStarted)
     }
   }
 
   /// The relay a caller means: the one it names, or the only one there is.
-  private func resolve(_ text: String?) throws(Refusal) -> RelayLink {
+  func resolve(_ text: String?) throws(Refusal) -> RelayLink {
     guard let text else {
       guard configured.count == 1, let only = configured.first else {
         throw Refusal(
           .badRequest, "'relay' is missing, and \(worker.name) has \(configured.count) relays", outcome: .notStarted)
       }
-      try requireSupport(only)
       return link(only)
     }
     let url = try parse(text)
-    try requireSupport(url)
     if let known = links[url] { return known }
-    guard settings.ephemeral == true else {
-      throw Refusal(
-        "no-such-relay", "\(url) is not one of \(worker.name)'s relays, and it dials no others (ephemeral = false)",
-        outcome: .notStarted)
-    }
-    guard links.count - configured.count < Self.ephemeralMaximum else {
-      throw Refusal(.full, "\(Self.ephemeralMaximum) relays are dialled by name already", outcome: .notStarted)
-    }
+    try requireDialling(url, besides: 0)
     return link(url)
   }
 
-  private func requireSupport(_ url: RelayURL) throws(Refusal) {
-    guard url.isSecure else { return }
-    throw Refusal("not-supported", "\(url): \(Self.whyUnsupported)", outcome: .notStarted)
+  /// - Parameter besides: how many others that are no relays of the group are to be dialled as well.
+  func requireDialling(_ url: RelayURL, besides: Int) throws(Refusal) {
+    if links[url] != nil || configured.contains(url) { return }
+    guard settings.ephemeral == true else {
+      throw Refusal(
+        .noSuchRelay, "\(url) is not one of \(worker.name)'s relays, and it dials no others (ephemeral = false)",
+        outcome: .notStarted)
+    }
+    let others = links.keys.count { !configured.contains($0) }
+    guard others + besides < Self.ephemeralMaximum else {
+      throw Refusal(.full, "\(Self.ephemeralMaximum) relays are dialled by name already", outcome: .notStarted)
+    }
   }
 
-  private static let whyUnsupported = "this version speaks ws:// only; wss:// comes with TLS"
-
-  private func link(_ url: RelayURL) -> RelayLink {
+  func link(_ url: RelayURL) -> RelayLink {
     if let link = links[url] { return link }
     let link = RelayLink(
-      url: url, connectMilliseconds: settings.connectTimeoutMilliseconds ?? Self.defaultConnectMilliseconds,
-      messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log)
-    link.onEvent = { [unowned self] key, bytes in arrived(key, bytes) }
-    link.onStoredEnd = { [unowned self] key in finish(key, isComplete: true) }
-    link.onRequestFailed = { [unowned self] key, failure in
-      guard let request = requests.removeValue(forKey: key) else { return }
-      request.end(.failure(Refusal(failure)))
-      settle(request.link)
-    }
-    link.onAnswer = { [unowned self] key, isAccepted, reason in answered(key, isAccepted, reason) }
-    link.onPublishFailed = { [unowned self] key, failure in
-      guard let publish = publishes.removeValue(forKey: key) else { return }
-      publish.request.refuse(Refusal(failure))
-      settle(links[publish.relay])
-    }
-    link.onNotice = { [unowned self] key, reason in noticed(key, "\(url) says: \(reason.text)") }
-    link.onPhase = { [unowned self] _ in announce() }
+      url: url, connectMilliseconds: settings.connectMilliseconds,
+      messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
+    if lines.isFull { link.hold() }
     links[url] = link
     return link
   }
 
-  /// A link that was dialled by name and has nothing to do is left after a while.
-  private func settle(_ link: RelayLink?) {
-    guard let link, !configured.contains(link.url), !link.hasWork else { return }
+  /// Whether a relay is to be connected, work or no work.
+  func isWanted(_ url: RelayURL) -> Bool {
+    (configured.contains(url) && settings.connect != .onDemand) || wishes.hasWishes(at: url)
+  }
+
+  /// A relay that need not be connected and has nothing to do is left after a while.
+  func settle(_ link: RelayLink?) {
+    guard let link, !isWanted(link.url), !link.hasWork else { return }
     let timer = idleTimers[link.url] ?? LoopTimer()
     idleTimers[link.url] = timer
     timer.set(afterMilliseconds: Self.idleMilliseconds) { [unowned self] in
       idleTimers[link.url] = nil
-      if !link.hasWork { retire(link.url) }
+      if !link.hasWork, !isWanted(link.url) { retire(link.url) }
     }
   }
 
-  private func newKey() -> UInt64 {
+  func newKey() -> UInt64 {
     nextKey += 1
     return nextKey
   }
 
-  // MARK: relay.request
-
-  private func request(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: RelayRequest.self)
-    let link = try resolve(wanted.relay)
-    let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
-    // Some relays take an empty list for no condition at all, and would send everything.
-    guard let filters = RawFilters(matchingSomething: list) else {
-      return BusPayload(json: RelayRequestResult(relay: link.url.text, events: 0, isComplete: true))
-    }
-    let key = RequestKey(newKey())
-    let inHand = RequestInHand(request, link: link, key: key, limit: wanted.limit) { [unowned self] progressed in
-      deadlineMoved(key, progressed)
-    }
-    requests[key] = inHand
-    // It may take as long as the caller reads: that is not a stuck worker.
-    request.accept()
-    request.onCancel = { [unowned self] in cancelled(key) }
-    let patience = patience(for: request)
-    link.tell { session, now in
-      session.requestStarted(key, filters, .stored, deadline: now.advanced(milliseconds: patience), at: now)
-    }
-    return nil
-  }
-
-  private func arrived(_ key: RequestKey, _ bytes: [UInt8]) {
-    guard let request = requests[key] else { return }
-    request.deliver(bytes)
-    if request.hasEnough {
-      request.link.tell { session, now in session.requestCancelled(key, at: now) }
-      finish(key, isComplete: false)
-    } else {
-      deadlineMoved(key, true)
-    }
-  }
-
-  /// The relay has shown life, or (`progressed` false) it is the caller's turn, for as long as it likes.
-  private func deadlineMoved(_ key: RequestKey, _ progressed: Bool) {
-    guard let request = requests[key] else { return }
-    let milliseconds = progressed ? requestMilliseconds : UInt64.max / 2_000_000
-    request.link.tell { session, now in
-      session.deadlineMoved(key, to: now.advanced(milliseconds: milliseconds), at: now)
-    }
-  }
-
-  private func finish(_ key: RequestKey, isComplete: Bool) {
-    guard let request = requests.removeValue(forKey: key) else { return }
-    request.end(
-      .success(RelayRequestResult(relay: request.link.url.text, events: request.count, isComplete: isComplete)))
-    settle(request.link)
-  }
-
-  private func cancelled(_ key: RequestKey) {
-    guard let request = requests.removeValue(forKey: key) else { return }
-    request.link.tell { session, now in session.requestCancelled(key, at: now) }
-    request.end(.failure(Refusal(.cancelled, "cancelled by the caller", outcome: .done)))
-    settle(request.link)
-  }
-
-  /// Draining: what streams is cut short, rather than waiting for a relay or a caller that takes its time.
-  private func finishLive() {
-    for url in configured { links[url]?.tell { session, _ in session.deliveryResumed() } }
-  }
-
-  // MARK: relay.publish
-
-  private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: RelayPublish.self)
-    let link = try resolve(wanted.relay)
-    let event = JSONPayload.encode(wanted.event)
-    let glance: EventGlance
-    do throws(EventGlanceFault) {
-      glance = try event.withUnsafeBytes { bytes in
-        Result { () throws(EventGlanceFault) in try EventGlance(bytes) }
-      }.get()
-    } catch {
-      throw Refusal(.badRequest, "'event': \(error)", outcome: .notStarted)
-    }
-    let key = PublishKey(newKey())
-    publishes[key] = PublishInHand(request: request, relay: link.url, id: "\(glance.id)")
-    request.accept()
-    request.onCancel = { [unowned self] in
-      publishes[key] = nil
-      link.tell { session, now in session.publishCancelled(key, at: now) }
-      request.refuse(Refusal(.cancelled, "cancelled by the caller", outcome: .unknown))
-    }
-    let patience = patience(for: request)
-    link.tell { session, now in
-      session.publishStarted(
-        key, event: event, id: glance.id, deadline: now.advanced(milliseconds: patience), at: now)
-    }
-    return nil
-  }
-
-  private func answered(_ key: PublishKey, _ isAccepted: Bool, _ reason: RelayReason) {
-    guard let publish = publishes.removeValue(forKey: key) else { return }
-    publish.request.respond(
-      BusPayload(
-        json: RelayPublishResult(
-          relay: publish.relay.text, id: publish.id, isAccepted: isAccepted, message: reason.text)))
-    settle(links[publish.relay])
-  }
-
-  private func noticed(_ key: WorkKey, _ text: String) {
-    switch key {
-    case .request(let key): requests[key]?.remark(text)
-    case .publish(let key): publishes[key]?.request.progress(BusPayload(json: Status(text: text)))
-    }
-  }
-
   // MARK: States
 
-  private var states: RelayStates {
-    RelayStates(relays: links.values.map(state).sorted { $0.relay < $1.relay })
+  var states: RelayStates {
+    let urls = Set(links.keys).union(configured)
+    return RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
   }
 
-  private func state(of link: RelayLink) -> RelayStates.Relay {
-    let counters = link.session.counters
-    let isOpen = link.session.phase == .open
-    var state = RelayStates.Relay(relay: link.url.text, state: link.session.phase.rawValue)
-    state.reason = isOpen || link.session.lastFailure.isEmpty ? nil : link.session.lastFailure
-    state.isConfigured = configured.contains(link.url)
-    state.connections = counters.connections
-    state.failures = counters.connectFailures
-    state.messages = counters.messages
-    state.bytes = counters.messageBytes
-    state.events = counters.events
-    state.refusals = counters.refusals
-    state.latencyMilliseconds = counters.lastLatencyMilliseconds
+  func state(of url: RelayURL) -> RelayStates.Relay {
+    var state = links[url]?.state ?? RelayStates.Relay(relay: url.text, state: RelaySession.Phase.idle.rawValue)
+    guard configured.contains(url) else { return state }
+    state.isConfigured = true
+    state.reads = settings.reads ?? true
+    state.writes = settings.writes ?? true
     return state
   }
 
-  private func announce() {
+  /// Tells whoever listens that relays are other than before.
+  func relaysChanged(_ urls: [RelayURL]) {
+    for url in urls { for follower in followers { follower.changed(url) } }
     let states = states
     let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
     bus.sendStatus(Status(text: "\(open) of \(states.relays.count) relays connected"))

@@ -9,7 +9,7 @@ import WorkerKit
 enum RelayConnectorProgram {
   static func main() {
     Worker.main(
-      role: .relayConnector, methods: ["relay.request", "relay.publish", "relay.list"], profile: { _ in profile }
+      role: .relayConnector, methods: ["relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow"], profile: { _ in profile }
     ) { worker throws(Refusal) in
       connector = try Connector(worker)
     }

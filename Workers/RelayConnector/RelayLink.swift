@@ -1,24 +1,40 @@
 import Clocks
+import Contracts
+import Cryptography
 import EventLoop
 import Logging
 import Nostr
 import RelaySession
 import WebSocket
 
+/// What the owner of links is told.
+@EventLoopActor
+protocol RelayLinkOwner: AnyObject {
+  /// An event came; its bytes are valid during the call.
+  func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer)
+  /// EOSE came; with `isOver` the key is free.
+  func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool)
+  /// A request is over; its key is free.
+  func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure)
+  /// The relay's OK; the key is free.
+  func link(_ link: RelayLink, answered key: PublishKey, isAccepted: Bool, _ reason: RelayReason)
+  /// A publish is over without an OK; its key is free.
+  func link(_ link: RelayLink, failed key: PublishKey, _ failure: WorkFailure)
+  /// The relay says something that may be about this work.
+  func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
+  /// The challenge is to be signed (NIP-42).
+  func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
+  /// The connection is in another phase, or somebody has shown himself on it.
+  func linkChanged(_ link: RelayLink)
+}
+
 /// One relay: its session machine, and the socket and timer that the machine commands.
 @EventLoopActor
 final class RelayLink {
   let url: RelayURL
   private(set) var session: RelaySession
-  /// What the link's owner is told; keys are the owner's own.
-  var onEvent: (@EventLoopActor (RequestKey, [UInt8]) -> Void)?
-  var onStoredEnd: (@EventLoopActor (RequestKey) -> Void)?
-  var onRequestFailed: (@EventLoopActor (RequestKey, WorkFailure) -> Void)?
-  var onAnswer: (@EventLoopActor (PublishKey, Bool, RelayReason) -> Void)?
-  var onPublishFailed: (@EventLoopActor (PublishKey, WorkFailure) -> Void)?
-  var onNotice: (@EventLoopActor (WorkKey, RelayReason) -> Void)?
-  var onPhase: (@EventLoopActor (RelayLink) -> Void)?
 
+  private unowned let owner: any RelayLinkOwner
   private let deadlines: WebSocketDeadlines
   private let limits: WebSocketLimits
   private let log: Logger
@@ -26,9 +42,16 @@ final class RelayLink {
   private var connection: WebSocketConnection?
   private var connecting: Task<Void, Never>?
   private var lastPhase: RelaySession.Phase?
+  private var lastAuthenticated: [PublicKey] = []
+  private var holderCount = 0
+  private var openSince: (instant: Instant, seconds: Int64)?
+  private var openMilliseconds: UInt64 = 0
 
-  init(url: RelayURL, connectMilliseconds: UInt64, messageByteCountMaximum: Int, log: Logger) {
+  init(
+    url: RelayURL, connectMilliseconds: UInt64, messageByteCountMaximum: Int, log: Logger, owner: any RelayLinkOwner
+  ) {
     self.url = url
+    self.owner = owner
     self.log = log
     var deadlines = WebSocketDeadlines()
     deadlines.connectMilliseconds = connectMilliseconds
@@ -57,14 +80,17 @@ final class RelayLink {
         connecting = nil
       case .close(let code, let reason): connection?.close(code: code, reason: reason)
       case .send(let bytes): send(bytes)
-      case .deliver(let key, let range): onEvent?(key, Array(message[range]))
-      case .endStoredEvents(let key, _, let isOver): if isOver { onStoredEnd?(key) }
-      case .failRequest(let key, let failure): onRequestFailed?(key, failure)
-      case .answer(let key, let isAccepted, let reason): onAnswer?(key, isAccepted, reason)
-      case .failPublish(let key, let failure): onPublishFailed?(key, failure)
+      case .deliver(let key, let range):
+        owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
+      case .endStoredEvents(let key, _, let isOver): owner.link(self, endedStored: key, isOver: isOver)
+      case .failRequest(let key, let failure): owner.link(self, failed: key, failure)
+      case .answer(let key, let isAccepted, let reason):
+        owner.link(self, answered: key, isAccepted: isAccepted, reason)
+      case .failPublish(let key, let failure): owner.link(self, failed: key, failure)
+      case .authenticate(let account, let challenge): owner.link(self, authenticate: account, challenge)
       case .reportNotice(let reason):
         log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
-      case .passNotice(let key, let reason): onNotice?(key, reason)
+      case .passNotice(let key, let reason): owner.link(self, noticed: key, reason)
       case .reportLeftOut(let kind, let count):
         log.notice(
           "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
@@ -76,10 +102,62 @@ final class RelayLink {
       case .cancelTimer: timer.cancel()
       }
     }
-    if session.phase != lastPhase {
-      lastPhase = session.phase
-      onPhase?(self)
+    noteChanges()
+  }
+
+  private func noteChanges() {
+    let (phase, authenticated) = (session.phase, session.authenticatedAccounts)
+    if phase == lastPhase, authenticated == lastAuthenticated { return }
+    if phase == .open, lastPhase != .open { openSince = (EventLoop.process.now, WallClock.seconds) }
+    if phase != .open, let since = openSince {
+      openMilliseconds += EventLoop.process.now.milliseconds(since: since.instant)
+      openSince = nil
     }
+    lastPhase = phase
+    lastAuthenticated = authenticated
+    owner.linkChanged(self)
+  }
+
+  // MARK: Holding the relay back
+
+  /// Somebody takes nothing of this relay for now; each needs a ``release()``.
+  func hold() {
+    holderCount += 1
+    if holderCount == 1 { tell { session, _ in session.deliveryStalled() } }
+  }
+
+  /// He takes again.
+  func release() {
+    guard holderCount > 0 else { return }
+    holderCount -= 1
+    if holderCount == 0 { tell { session, _ in session.deliveryResumed() } }
+  }
+
+  /// Whoever holds the relay back does so no more.
+  func releaseAll() {
+    guard holderCount > 0 else { return }
+    holderCount = 0
+    tell { session, _ in session.deliveryResumed() }
+  }
+
+  /// The relay as this process has seen it.
+  var state: RelayStates.Relay {
+    let counters = session.counters
+    var state = RelayStates.Relay(relay: url.text, state: session.phase.rawValue)
+    state.reason = session.phase == .open || session.lastFailure.isEmpty ? nil : session.lastFailure
+    state.openSince = openSince?.seconds
+    state.openMilliseconds =
+      openMilliseconds + (openSince.map { EventLoop.process.now.milliseconds(since: $0.instant) } ?? 0)
+    state.connections = counters.connections
+    state.failures = counters.connectFailures
+    state.messages = counters.messages
+    state.bytes = counters.messageBytes
+    state.events = counters.events
+    state.accepted = counters.accepted
+    state.refusals = counters.refusals
+    state.latencyMilliseconds = counters.lastLatencyMilliseconds
+    state.authenticated = session.authenticatedAccounts.map(\.description).sorted()
+    return state
   }
 
   private func send(_ bytes: [UInt8]) {

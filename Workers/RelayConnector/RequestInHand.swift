@@ -44,7 +44,7 @@ final class RequestInHand {
     guard !isSending else { return }
     isSending = true
     // From here the relay waits, so no more than what one read had brought can gather.
-    link.tell { session, _ in session.deliveryStalled() }
+    link.hold()
     onTurn(false)
     EventLoopActor.task { [self] in await sendWaiting() }
   }
@@ -71,7 +71,7 @@ final class RequestInHand {
     }
     isSending = false
     onTurn(true)
-    link.tell { session, _ in session.deliveryResumed() }
+    link.release()
     if ending != nil { finish() }
   }
 

@@ -1,0 +1,234 @@
+public import Clocks
+public import Cryptography
+public import Nostr
+
+/// Who has shown himself on one connection, or is about to (NIP-42).
+struct Authentications {
+  enum State {
+    /// The relay has sent no challenge yet.
+    case awaitingChallenge(until: Instant)
+    /// The signer has the challenge with this number.
+    case signing(challenge: Int, until: Instant)
+    /// Sent; the relay's OK has not come.
+    case sent(EventID, challenge: Int, until: Instant)
+    /// The relay knows who it is.
+    case shown(challenge: Int)
+    /// It came to nothing.
+    case failed(WorkFailure, challenge: Int)
+
+    var deadline: Instant? {
+      switch self {
+      case .awaitingChallenge(let until), .signing(_, let until), .sent(_, _, let until): until
+      case .shown, .failed: nil
+      }
+    }
+  }
+
+  var states: [PublicKey: State] = [:]
+  /// How many challenges the relay has sent.
+  var challengeCount = 0
+  /// How often a challenge was answered, or was to be.
+  var attemptCount = 0
+
+  var nextDeadline: Instant? { states.values.lazy.compactMap(\.deadline).min() }
+}
+
+/// What follows from `auth-required`.
+enum Demand {
+  /// The account is about to show himself: the work waits.
+  case begun
+  /// He cannot, or it would not help.
+  case failed(WorkFailure)
+}
+
+extension RelaySession {
+  /// The accounts that the relay knows on this connection.
+  public var authenticatedAccounts: [PublicKey] {
+    guard case .open(let connection) = state else { return [] }
+    return connection.authentications.states.compactMap { account, state in
+      if case .shown = state { account } else { nil }
+    }
+  }
+
+  /// The signer has signed the challenge for the account: `event` is the JSON object whose id is `id`.
+  public mutating func authenticationSigned(
+    _ account: PublicKey, challenge: String, event: [UInt8], id: EventID, at now: Instant
+  ) -> [SessionAction] {
+    guard case .open(var connection) = state,
+      case .signing(let number, _)? = connection.authentications.states[account]
+    else { return [] }
+    var actions: [SessionAction] = []
+    if challenge == self.challenge {
+      let until = now.advanced(milliseconds: limits.authenticationMilliseconds)
+      connection.authentications.states[account] = .sent(id, challenge: number, until: until)
+      state = .open(connection)
+      actions.append(.send(ClientMessage.authenticate(event)))
+    } else {
+      // The relay has sent another one meanwhile: this answer is worth nothing any more.
+      connection.authentications.states[account] = nil
+      state = .open(connection)
+      if case .failed(let failure) = show(account, at: now, &actions) { fail(account, failure, &actions) }
+    }
+    return settled(actions, at: now)
+  }
+
+  /// There is no signature: `message` is a sentence's end that says why.
+  public mutating func authenticationFailed(
+    _ account: PublicKey, message: String, at now: Instant
+  ) -> [SessionAction] {
+    guard case .open(let connection) = state, case .signing? = connection.authentications.states[account] else {
+      return []
+    }
+    var actions: [SessionAction] = []
+    fail(account, message, &actions)
+    return settled(actions, at: now)
+  }
+
+  func hasShown(_ account: PublicKey) -> Bool {
+    guard case .open(let connection) = state, case .shown? = connection.authentications.states[account] else {
+      return false
+    }
+    return true
+  }
+
+  /// What to make of a refusal: nil if it is none that showing oneself could mend, or nobody would.
+  mutating func demand(
+    _ reason: RelayReason, _ account: PublicKey?, at now: Instant, _ actions: inout [SessionAction]
+  ) -> Demand? {
+    guard reason.word == "auth-required", let account else { return nil }
+    if case .open(let connection) = state, case .shown(let number)? = connection.authentications.states[account],
+      number == connection.authentications.challengeCount
+    {
+      // It knows who asks, and asks who it is: once more would end the same.
+      return .failed(WorkFailure(.notAuthenticated, "\(url) takes AUTH and goes on to ask for it", reason: reason))
+    }
+    return show(account, at: now, &actions)
+  }
+
+  /// The account is to show himself, unless he is about to, or it has come to nothing with this challenge.
+  @discardableResult
+  mutating func show(_ account: PublicKey, at now: Instant, _ actions: inout [SessionAction]) -> Demand {
+    guard case .open(var connection) = state else { return .begun }
+    switch connection.authentications.states[account] {
+    case .awaitingChallenge, .signing, .sent: return .begun
+    case .failed(let failure, let number) where number == connection.authentications.challengeCount:
+      return .failed(failure)
+    case .shown, .failed, nil: break
+    }
+    guard connection.authentications.attemptCount < limits.authenticationMaximum else {
+      let message = "\(url) has asked for AUTH \(limits.authenticationMaximum) times on this connection"
+      return .failed(WorkFailure(.notAuthenticated, message))
+    }
+    connection.authentications.attemptCount += 1
+    let until = now.advanced(milliseconds: limits.authenticationMilliseconds)
+    if let challenge {
+      connection.authentications.states[account] = .signing(
+        challenge: connection.authentications.challengeCount, until: until)
+      actions.append(.authenticate(account, challenge: challenge))
+    } else {
+      connection.authentications.states[account] = .awaitingChallenge(until: until)
+    }
+    state = .open(connection)
+    return .begun
+  }
+
+  mutating func receivedChallenge(_ challenge: String, at now: Instant) -> [SessionAction] {
+    guard case .open(var connection) = state else { return [] }
+    self.challenge = challenge
+    connection.authentications.challengeCount += 1
+    let waiting = connection.authentications.states.filter { _, state in
+      if case .awaitingChallenge = state { true } else { false }
+    }
+    for account in waiting.keys {
+      let until = now.advanced(milliseconds: limits.authenticationMilliseconds)
+      connection.authentications.states[account] = .signing(
+        challenge: connection.authentications.challengeCount, until: until)
+    }
+    state = .open(connection)
+    let asked = waiting.keys.map { SessionAction.authenticate($0, challenge: challenge) }
+    guard let leftOut = challengeBudget.take(limits, at: now) else { return settled(asked, at: now) }
+    return settled(Self.leftOut(.challenge, leftOut) + [.reportChallenge(challenge)] + asked, at: now)
+  }
+
+  /// - Returns: nil if the OK is not about who we are.
+  mutating func receivedAuthenticationOK(
+    _ id: EventID?, isAccepted: Bool, _ reason: RelayReason, at now: Instant
+  ) -> [SessionAction]? {
+    guard let id, case .open(let connection) = state else { return nil }
+    let answered = connection.authentications.states.first { _, state in
+      if case .sent(id, _, _) = state { true } else { false }
+    }
+    guard let account = answered?.key else { return nil }
+    var actions: [SessionAction] = []
+    if isAccepted {
+      succeed(account)
+    } else {
+      counters.refusals += 1
+      fail(account, "\(url) refused AUTH\(reason.text.isEmpty ? "" : ": \(reason.text)")", reason: reason, &actions)
+    }
+    return settled(actions, at: now)
+  }
+
+  mutating func expireAuthentications(at now: Instant, _ actions: inout [SessionAction]) {
+    guard case .open(let connection) = state else { return }
+    for (account, state) in connection.authentications.states {
+      guard let deadline = state.deadline, deadline <= now else { continue }
+      switch state {
+      case .awaitingChallenge: fail(account, "\(url) has sent no challenge to sign (NIP-42)", &actions)
+      case .signing: fail(account, "the signer did not answer in time", &actions)
+      // Some relays say nothing to a good AUTH: what was refused is sent again, and shows it.
+      case .sent: succeed(account)
+      case .shown, .failed: break
+      }
+    }
+  }
+
+  // MARK: Ends
+
+  private mutating func succeed(_ account: PublicKey) {
+    guard case .open(var connection) = state else { return }
+    connection.authentications.states[account] = .shown(challenge: number(of: account, in: connection))
+    state = .open(connection)
+    release(account)
+  }
+
+  private mutating func fail(
+    _ account: PublicKey, _ message: String, reason: RelayReason? = nil, _ actions: inout [SessionAction]
+  ) {
+    fail(account, WorkFailure(.notAuthenticated, message, reason: reason), &actions)
+  }
+
+  /// All that waited for the account comes to nothing.
+  private mutating func fail(_ account: PublicKey, _ failure: WorkFailure, _ actions: inout [SessionAction]) {
+    guard case .open(var connection) = state else { return }
+    connection.authentications.states[account] = .failed(failure, challenge: number(of: account, in: connection))
+    state = .open(connection)
+    for (key, request) in requests.all where request.isHeld && request.account == account {
+      _ = requests.remove(key)
+      actions.append(.failRequest(key, failure))
+    }
+    for (id, publication) in publishes.all where publication.isHeld && publication.account == account {
+      _ = publishes.remove(id)
+      actions += publication.claims.map { .failPublish($0.key, failure) }
+    }
+  }
+
+  private func number(of account: PublicKey, in connection: Connection) -> Int {
+    switch connection.authentications.states[account] {
+    case .signing(let number, _), .sent(_, let number, _), .shown(let number), .failed(_, let number): number
+    case .awaitingChallenge, nil: connection.authentications.challengeCount
+    }
+  }
+
+  /// What waited for the account goes out.
+  private mutating func release(_ account: PublicKey) {
+    for key in requests.waiting where requests.all[key]?.account == account { requests.all[key]?.isHeld = false }
+    for id in publishes.waiting where publishes.all[id]?.account == account { publishes.all[id]?.isHeld = false }
+  }
+
+  /// On another connection everything is asked anew.
+  mutating func releaseHeld() {
+    for key in requests.waiting { requests.all[key]?.isHeld = false }
+    for id in publishes.waiting { publishes.all[id]?.isHeld = false }
+  }
+}

@@ -1,0 +1,33 @@
+internal import Clocks
+
+/// How often one wish was sent again after CLOSED on a connection, by the reason's word (NIP-01).
+///
+/// One budget over all words, so that no mixture of them makes a loop.
+struct Retries: Hashable, Sendable {
+  private var total = 0
+  private var byClass: [Class: Int] = [:]
+
+  private enum Class: Hashable { case rateLimited, error, other }
+
+  /// Counts a CLOSED; nil when asking again makes no sense any more.
+  ///
+  /// - Returns: milliseconds to wait, up to half of it by chance, so that wishes do not come back in step.
+  mutating func delay(
+    after word: String?, _ limits: WishLimits, using generator: inout SeededGenerator
+  ) -> UInt64? {
+    let kind: Class
+    let (base, maximum): (UInt64, Int)
+    switch word {
+    case "rate-limited": (kind, base, maximum) = (.rateLimited, limits.rateLimitMilliseconds, limits.rateLimitMaximum)
+    case "error": (kind, base, maximum) = (.error, limits.errorMilliseconds, limits.errorMaximum)
+    case "restricted", "blocked", "invalid", "mute", "unsupported", "pow", "auth-required": return nil
+    default: (kind, base, maximum) = (.other, limits.otherMilliseconds, limits.otherMaximum)
+    }
+    let count = byClass[kind, default: 0]
+    guard total < limits.retryMaximum, count < maximum else { return nil }
+    total += 1
+    byClass[kind] = count + 1
+    let wait = kind == .rateLimited ? base << UInt64(count) : base
+    return wait + UInt64.random(in: 0...wait / 2, using: &generator)
+  }
+}

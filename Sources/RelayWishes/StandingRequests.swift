@@ -1,0 +1,312 @@
+public import Clocks
+public import Cryptography
+public import Nostr
+public import RelaySession
+
+// The REQs that are to stand at one relay, whatever the relay does: a value over a RelaySession, without I/O.
+//
+// A session ends a request for good whenever its connection ends or the relay says CLOSED, since only whoever asked knows what he
+// already has. Here is somebody who asks again: on every new connection all over, and after CLOSED as often as its reason makes
+// sense. The filters stay as they are: what comes twice costs the store a look at an id, what is left out is lost.
+//
+//     waiting ──► asked ──► stored          (a wish that is not live is over then)
+//        ▲          │ CLOSED
+//        │          ▼
+//        └─── a while, by the reason's word ───► refused, until the next connection
+//
+// Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on purpose), so
+// that finds only most of them; what relays have is known by coverage, which is the planner's.
+
+/// The requests that stand at one relay.
+public struct StandingRequests: Sendable {
+  /// What is wanted.
+  public struct Wish: Hashable, Sendable {
+    /// The filters.
+    public let filters: RawFilters
+    /// Whether it stands after EOSE.
+    public let isLive: Bool
+    /// Who shows himself if the relay asks for it.
+    public let account: PublicKey?
+
+    /// A wish.
+    public init(filters: RawFilters, isLive: Bool, account: PublicKey?) {
+      self.filters = filters
+      self.isLive = isLive
+      self.account = account
+    }
+  }
+
+  /// How far a wish is.
+  public enum State: Hashable, Sendable {
+    /// There is no connection, or no free subscription, or the relay is left alone for a while: why, if there is more to say.
+    case waiting(String?)
+    /// Sent; no EOSE yet, or what came before it is not committed yet.
+    case asked
+    /// EOSE came, and all before it is committed.
+    case stored
+    /// The relay is not asked again on this connection.
+    case refused(String)
+  }
+
+  /// A wish as it stands.
+  public struct Report: Hashable, Sendable {
+    /// How far it is.
+    public let state: State
+    /// Events it has brought.
+    public let events: UInt64
+  }
+
+  /// What the shell is to do, in order.
+  public enum Action: Hashable, Sendable {
+    /// Start this request at the session, without a deadline, for the wish with this key.
+    case start(RequestKey, String, Wish)
+    /// Cancel it there.
+    case cancel(RequestKey)
+    /// EOSE came for the wish with this key: report `committed` when all before it is.
+    case commit(String, RequestKey)
+    /// The report of the wish with this key has changed.
+    case changed(String)
+    /// Call `timerFired` at this instant, and no longer at an earlier one.
+    case setTimer(Instant)
+    /// No `timerFired` is needed.
+    case cancelTimer
+  }
+
+  struct Entry {
+    let wish: Wish
+    let number: UInt64
+    var phase = Phase.idle
+    /// Whether EOSE came, and what was before it is committed, since the wish was made.
+    var isStored = false
+    var events: UInt64 = 0
+    var reason: String?
+    var retries = Retries()
+    /// When the relay last brought something for it, or was asked.
+    var lastSign = Instant(nanoseconds: 0)
+  }
+
+  enum Phase: Hashable {
+    /// To be started when there is a connection.
+    case idle
+    /// To be started then.
+    case pausing(until: Instant)
+    /// Under way.
+    case started(RequestKey, hasEnded: Bool)
+    /// Not live, and done.
+    case done
+    /// Not again on this connection.
+    case refused
+  }
+
+  private let limits: WishLimits
+  private var generator: SeededGenerator
+  private var entries: [String: Entry] = [:]
+  private var keys: [RequestKey: String] = [:]
+  /// Keys in the order of their wishes.
+  private var nextNumber: UInt64 = 0
+  private var nextKey: UInt64
+  private var isOpen = false
+  private var timer: Instant?
+  private var whyClosed: String?
+
+  /// Request keys of standing requests begin here; the shell's own stay below.
+  public static let firstRequestKey: UInt64 = 1 << 63
+
+  /// No wishes. `seed` should differ between relays and starts.
+  public init(limits: WishLimits = WishLimits(), seed: UInt64) {
+    self.limits = limits
+    generator = SeededGenerator(seed: seed)
+    nextKey = Self.firstRequestKey
+  }
+
+  /// Whether anything is wished.
+  public var isEmpty: Bool { entries.isEmpty }
+  /// Keys of what is wished.
+  public var wishes: [String: Wish] { entries.mapValues(\.wish) }
+
+  /// How a wish is; nil when there is none of this key.
+  public func report(_ key: String) -> Report? {
+    guard let entry = entries[key] else { return nil }
+    let state: State =
+      switch entry.phase {
+      case .refused: .refused(entry.reason ?? "")
+      case .done: .stored
+      case .started: entry.isStored ? .stored : .asked
+      case .idle, .pausing: .waiting(entry.reason ?? whyClosed)
+      }
+    return Report(state: state, events: entry.events)
+  }
+
+  // MARK: Wishes
+
+  /// This is wished from now on. The same wish under the same key changes nothing; another one replaces it.
+  public mutating func wish(_ key: String, _ wish: Wish, at now: Instant) -> [Action] {
+    if entries[key]?.wish == wish { return [] }
+    var actions = remove(key)
+    nextNumber += 1
+    entries[key] = Entry(wish: wish, number: nextNumber)
+    actions.append(.changed(key))
+    return settled(actions, at: now)
+  }
+
+  /// Nobody wishes this any more.
+  public mutating func drop(_ key: String, at now: Instant) -> [Action] { settled(remove(key), at: now) }
+
+  private mutating func remove(_ key: String) -> [Action] {
+    guard let entry = entries.removeValue(forKey: key), case .started(let request, _) = entry.phase else { return [] }
+    keys[request] = nil
+    return [.cancel(request)]
+  }
+
+  // MARK: What happens
+
+  /// The connection stands.
+  public mutating func opened(at now: Instant) -> [Action] {
+    isOpen = true
+    whyClosed = nil
+    for key in entries.keys {
+      entries[key]?.retries = Retries()
+      switch entries[key]?.phase {
+      case .refused, .pausing:
+        entries[key]?.phase = .idle
+        entries[key]?.reason = nil
+      case .idle, .started, .done, nil: break
+      }
+    }
+    return settled([], at: now)
+  }
+
+  /// There is no connection, and why.
+  public mutating func closed(why: String?, at now: Instant) -> [Action] {
+    let reason = why ?? whyClosed
+    guard isOpen || reason != whyClosed else { return [] }
+    isOpen = false
+    whyClosed = reason
+    let waiting = entries.filter { $0.value.phase != .done }.keys.sorted()
+    for key in waiting where entries[key]?.phase == .idle { entries[key]?.reason = nil }
+    return settled(waiting.map { .changed($0) }, at: now)
+  }
+
+  /// An event came for a request.
+  ///
+  /// - Returns: the key of its wish; nil when it is wished no more.
+  public mutating func delivered(_ request: RequestKey, at now: Instant) -> String? {
+    guard let key = keys[request] else { return nil }
+    entries[key]?.events += 1
+    entries[key]?.lastSign = now
+    return key
+  }
+
+  /// EOSE came.
+  public mutating func endedStored(_ request: RequestKey, at now: Instant) -> [Action] {
+    guard let key = keys[request], case .started(request, hasEnded: false)? = entries[key]?.phase else { return [] }
+    entries[key]?.phase = .started(request, hasEnded: true)
+    return settled([.commit(key, request)], at: now)
+  }
+
+  /// All that came before that EOSE is committed.
+  public mutating func committed(_ key: String, _ request: RequestKey, at now: Instant) -> [Action] {
+    guard let entry = entries[key], keys[request] == key else { return [] }
+    var actions: [Action] = []
+    entries[key]?.isStored = true
+    if !entry.wish.isLive {
+      keys[request] = nil
+      entries[key]?.phase = .done
+      actions.append(.cancel(request))
+    }
+    return settled(actions + [.changed(key)], at: now)
+  }
+
+  /// The request is over without having been cancelled.
+  public mutating func failed(_ request: RequestKey, _ failure: WorkFailure, at now: Instant) -> [Action] {
+    guard let key = keys.removeValue(forKey: request), let entry = entries[key] else { return [] }
+    switch failure.code {
+    case .relayUnreachable, .disconnected, .closing, .timedOut:
+      // `opened` comes before anything is started again.
+      isOpen = false
+      entries[key]?.phase = .idle
+    case .full:
+      pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
+    case .notAuthenticated: refuse(key, failure.message)
+    case .closedByRelay:
+      var retries = entry.retries
+      if let milliseconds = retries.delay(after: failure.reason?.word, limits, using: &generator) {
+        entries[key]?.retries = retries
+        pause(key, failure.message, milliseconds: milliseconds, at: now)
+      } else {
+        refuse(key, failure.message)
+      }
+    }
+    return settled([.changed(key)], at: now)
+  }
+
+  /// The instant of the last `setTimer` has come.
+  public mutating func timerFired(at now: Instant) -> [Action] {
+    timer = nil
+    var actions: [Action] = []
+    for (key, entry) in entries {
+      switch entry.phase {
+      case .pausing(let until) where until <= now:
+        entries[key]?.phase = .idle
+        entries[key]?.reason = nil
+      case .started(let request, hasEnded: false) where patienceEnd(of: entry).map { $0 <= now } ?? false:
+        keys[request] = nil
+        actions.append(.cancel(request))
+        refuse(key, "it has sent neither an event nor EOSE for \(limits.patienceMilliseconds / 1_000) s")
+        actions.append(.changed(key))
+      default: break
+      }
+    }
+    return settled(actions, at: now)
+  }
+
+  private mutating func pause(_ key: String, _ reason: String, milliseconds: UInt64, at now: Instant) {
+    entries[key]?.phase = .pausing(until: now.advanced(milliseconds: milliseconds))
+    entries[key]?.reason = reason
+  }
+
+  private mutating func refuse(_ key: String, _ reason: String) {
+    entries[key]?.phase = .refused
+    entries[key]?.reason = reason
+  }
+
+  /// When a relay that says nothing is given up: only where somebody waits for its EOSE and for nothing else.
+  private func patienceEnd(of entry: Entry) -> Instant? {
+    entry.wish.isLive ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
+  }
+
+  // MARK: What follows
+
+  /// Starts what may be started, in the order of the wishes, and sets the timer.
+  private mutating func settled(_ actions: [Action], at now: Instant) -> [Action] {
+    var actions = actions
+    if isOpen {
+      let idle = entries.filter { $0.value.phase == .idle }.sorted { $0.value.number < $1.value.number }
+      for (key, entry) in idle {
+        guard keys.count < limits.startedMaximum else {
+          entries[key]?.reason = "\(limits.startedMaximum) subscriptions are open there already"
+          continue
+        }
+        let request = RequestKey(nextKey)
+        nextKey += 1
+        keys[request] = key
+        entries[key]?.phase = .started(request, hasEnded: false)
+        entries[key]?.lastSign = now
+        entries[key]?.reason = nil
+        actions += [.start(request, key, entry.wish), .changed(key)]
+      }
+    }
+    let due = entries.values.compactMap { entry -> Instant? in
+      switch entry.phase {
+      case .pausing(let until): until
+      case .started(_, hasEnded: false): patienceEnd(of: entry)
+      default: nil
+      }
+    }.min()
+    if due != timer {
+      timer = due
+      actions.append(due.map { .setTimer($0) } ?? .cancelTimer)
+    }
+    return actions
+  }
+}

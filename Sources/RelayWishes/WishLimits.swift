@@ -1,0 +1,26 @@
+/// How many requests stand at a relay, and how often one that it has closed is sent again.
+public struct WishLimits: Sendable, Hashable {
+  /// Requests under way at a time; some of the session's subscriptions stay free for those who ask directly.
+  public var startedMaximum = 18
+  /// How often a wish is sent again after CLOSED on one connection, for whatever reasons.
+  public var retryMaximum = 5
+  /// First wait after `rate-limited`, doubled each time.
+  public var rateLimitMilliseconds: UInt64 = 1_000
+  /// How often it is sent again after `rate-limited`.
+  public var rateLimitMaximum = 3
+  /// Wait after `error`.
+  public var errorMilliseconds: UInt64 = 2_000
+  /// How often it is sent again after `error`.
+  public var errorMaximum = 1
+  /// Wait after CLOSED without a word, or with one that is not standardised.
+  public var otherMilliseconds: UInt64 = 5_000
+  /// How often it is sent again after that.
+  public var otherMaximum = 2
+  /// Wait when the session takes no more requests.
+  public var fullMilliseconds: UInt64 = 1_000
+  /// How long a relay may say nothing at all to a request that is over with EOSE.
+  public var patienceMilliseconds: UInt64 = 30_000
+
+  /// The limits above.
+  public init() {}
+}

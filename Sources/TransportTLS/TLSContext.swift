@@ -1,0 +1,71 @@
+internal import CTLS
+internal import Glibc
+
+// What all connections of a process share: whom to trust, and the least that is accepted.
+//
+// The system's authorities are read once, when the context is made: about 0.9 MB of heap for the 140 of Debian. A list that
+// the system renews later is seen by the next process. libssl's cache of sessions is off, and none is resumed: a relay is
+// dialled seldom and stays for hours, and a ticket would tell a relay that it is the same Roost that comes back.
+
+/// Why nobody can be trusted as it was wanted: the file of authorities is not what it should be.
+public struct TrustFault: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The file.
+  public let path: String
+  /// What is wrong with it, a sentence's end.
+  public let detail: String
+
+  /// `the authorities in /etc/ca.pem cannot be read: No such file or directory`.
+  public var description: String { "the authorities in \(path) cannot be read: \(detail)" }
+}
+
+/// libssl's context of a client. Owned by those who hold it; used on one thread.
+final class TLSContext {
+  let raw: OpaquePointer
+
+  /// Least version spoken: what is older has known holes, and no relay needs it.
+  private static let versionMinimum = TLS1_2_VERSION
+
+  /// - Parameter authorityFile: certificates in PEM that are trusted beside the system's.
+  init(authorityFile: String?) throws(TrustFault) {
+    ERR_clear_error()
+    guard let raw = SSL_CTX_new(TLS_client_method()) else { preconditionFailure("libssl could not make a context") }
+    self.raw = raw
+    let isSet = roost_tls_require(raw, Self.versionMinimum)
+    precondition(isSet == 1, "libssl knows TLS 1.2")
+    roost_tls_keep_no_sessions(raw)
+    // A connection that is idle holds no record's buffer.
+    roost_tls_set_mode(raw, Int(SSL_MODE_RELEASE_BUFFERS))
+    // A renegotiation could change who the other side is in the middle of a stream; nobody needs one.
+    SSL_CTX_set_options(raw, UInt64(roost_tls_no_renegotiation))
+    // A machine without any list is not told here: a relay's certificate is then signed by nobody it trusts.
+    SSL_CTX_set_default_verify_paths(raw)
+    if let authorityFile { try trust(authorityFile) }
+    ERR_clear_error()
+  }
+
+  deinit { SSL_CTX_free(raw) }
+
+  /// Whether any authority was found on this machine so far.
+  var knowsAuthorities: Bool {
+    guard let store = SSL_CTX_get_cert_store(raw) else { return false }
+    return OPENSSL_sk_num(X509_STORE_get0_objects(store)) > 0
+  }
+
+  private func trust(_ path: String) throws(TrustFault) {
+    guard access(path, R_OK) == 0 else { throw TrustFault(path: path, detail: String(cString: strerror(errno))) }
+    guard SSL_CTX_load_verify_file(raw, path) == 1 else {
+      let error = ERR_peek_last_error()
+      ERR_clear_error()
+      let isEmpty = roost_error_reason(error) == Int32(roost_tls_no_certificate)
+      throw TrustFault(
+        path: path, detail: isEmpty ? "there is no certificate in PEM in it" : reason(of: error))
+    }
+  }
+}
+
+/// libssl's words for an error.
+func reason(of error: UInt) -> String {
+  let number = roost_error_of_system(error)
+  if number != 0 { return String(cString: strerror(number)) }
+  return ERR_reason_error_string(error).map { String(cString: $0) } ?? "no reason given"
+}

@@ -1,0 +1,240 @@
+internal import CTLS
+
+// One connection of libssl, between buffers: it knows no socket, no loop and no clock.
+//
+// Input is lent, not copied: `lend` puts a BIO over the caller's bytes for the length of a call, and says how many libssl has
+// left. libssl takes a record's header, then its body, and no byte behind it; so when the consumer wants no more, everything it
+// has not seen yet is still ciphertext with whoever lent it, and one record (16 KB) is all that can be on the way. A record
+// that has come in part is in libssl's own buffer, at most 17 KB, given back once the record is whole.
+//
+// Output goes to a memory BIO, and is taken out after each step. One step writes one record at most, or the handshake's
+// few, so that BIO stays small.
+//
+// Errors of libssl are in a queue of the thread, which others of this thread use too. It is emptied in front of each call,
+// so that `SSL_get_error` sees this call's errors, and behind it.
+
+/// A client's side of TLS, fed from memory.
+///
+/// Shaking hands → open → over, by the other side's close_notify or by a failure. It belongs to one thread.
+final class TLSEngine {
+  /// How far the handshake is.
+  enum Handshake: Equatable {
+    /// The stream is encrypted, and the other side is who it should be.
+    case done
+    /// Nothing happens before more has come.
+    case needsInput
+    /// It will come to nothing; an alert may be in the output.
+    case refused(TLSRefusal)
+  }
+
+  /// What reading came to.
+  enum Reading: Equatable {
+    /// So many bytes were decrypted.
+    case bytes(Int)
+    /// Nothing more before more has come.
+    case needsInput
+    /// The other side has said that it sends nothing more.
+    case ended
+    /// A record was not what the other side can have sent, or it sent an alert: libssl's words.
+    case failed(String)
+  }
+
+  private let context: TLSContext
+  private let connection: OpaquePointer
+  /// What libssl reads from while nothing is lent.
+  private let nothing: OpaquePointer
+  private var output: OpaquePointer
+  private var flaw: TLSRefusal?
+  /// The first bytes that came, two at most: whether this is TLS at all.
+  private var greeting: [UInt8] = []
+  private var isOpen = false
+  private var hasFailed = false
+
+  /// Most bytes of one record's contents.
+  static let recordByteCountMaximum = 16 << 10
+  /// An output BIO that was larger than this is replaced: it would keep its memory.
+  private static let keptOutputByteCount = 4 << 10
+
+  /// A connection that will accept nobody but `host`, a name or an address without brackets.
+  init(_ context: TLSContext, host: String, isAddress: Bool) {
+    ERR_clear_error()
+    guard let connection = SSL_new(context.raw), let nothing = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem())
+    else { preconditionFailure("libssl could not allocate a connection") }
+    self.context = context
+    self.connection = connection
+    self.nothing = nothing
+    self.output = output
+    SSL_set_connect_state(connection)
+    BIO_up_ref(nothing)
+    SSL_set0_rbio(connection, nothing)
+    SSL_set0_wbio(connection, output)
+    let isExpecting = expect(host, isAddress: isAddress)
+    precondition(isExpecting, "a host that was looked up can be expected")
+    // Else an intermediary that speaks HTTP/2 may take it for that.
+    let protocols = [UInt8(8)] + Array("http/1.1".utf8)
+    SSL_set_alpn_protos(connection, protocols, UInt32(protocols.count))
+    SSL_set_ex_data(connection, 0, Unmanaged.passUnretained(self).toOpaque())
+    SSL_set_verify(connection, SSL_VERIFY_PEER) { isGood, store in noteFlaw(isGood, store) }
+  }
+
+  deinit {
+    SSL_free(connection)
+    BIO_free(nothing)
+  }
+
+  private func expect(_ host: String, isAddress: Bool) -> Bool {
+    let parameters = SSL_get0_param(connection)
+    // A host stands in the list of names: the common name is for people. And `*` is a whole label.
+    X509_VERIFY_PARAM_set_hostflags(
+      parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+    if isAddress { return X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 }
+    return X509_VERIFY_PARAM_set1_host(parameters, host, host.utf8.count) == 1
+      && roost_tls_name_host(connection, host) == 1
+  }
+
+  // MARK: Input
+
+  /// Lets libssl read `bytes` in the calls that `body` makes.
+  ///
+  /// - Returns: how many it has not read. They are to be lent again, with what comes behind them.
+  func lend(_ bytes: UnsafeRawBufferPointer, _ body: () -> Void) -> Int {
+    guard bytes.count > 0, let input = roost_bio_lend(bytes.baseAddress, Int32(bytes.count)) else {
+      body()
+      return bytes.count
+    }
+    if greeting.count < 2 { greeting += bytes.prefix(2 - greeting.count) }
+    SSL_set0_rbio(connection, input)
+    body()
+    var start: UnsafeMutablePointer<CChar>?
+    let unread = roost_bio_contents(input, &start)
+    BIO_up_ref(nothing)
+    SSL_set0_rbio(connection, nothing)
+    return unread
+  }
+
+  // MARK: Steps
+
+  /// Goes on with the handshake as far as the input goes.
+  func shakeHands() -> Handshake {
+    if !isTLS { return .refused(.noTLS) }
+    ERR_clear_error()
+    let status = SSL_do_handshake(connection)
+    if status == 1 {
+      isOpen = true
+      return .done
+    }
+    let kind = SSL_get_error(connection, status)
+    if kind == SSL_ERROR_WANT_READ { return .needsInput }
+    hasFailed = true
+    defer { ERR_clear_error() }
+    return .refused(refusal())
+  }
+
+  /// Decrypts into `buffer`, at most one record.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    ERR_clear_error()
+    var count = 0
+    if SSL_read_ex(connection, buffer.baseAddress, buffer.count, &count) == 1 { return .bytes(count) }
+    switch SSL_get_error(connection, 0) {
+    case SSL_ERROR_WANT_READ: return .needsInput
+    case SSL_ERROR_ZERO_RETURN: return .ended
+    default:
+      hasFailed = true
+      defer { ERR_clear_error() }
+      return .failed(reason(of: ERR_peek_error()))
+    }
+  }
+
+  /// Encrypts one record's contents; nothing happens after a failure, which reading tells.
+  func write(_ bytes: UnsafeRawBufferPointer) {
+    precondition(bytes.count <= Self.recordByteCountMaximum, "one record at a time")
+    guard isOpen, !hasFailed, bytes.count > 0 else { return }
+    ERR_clear_error()
+    var count = 0
+    if SSL_write_ex(connection, bytes.baseAddress, bytes.count, &count) != 1 { hasFailed = true }
+    ERR_clear_error()
+  }
+
+  /// Says that nothing more comes from here (close_notify).
+  func sayGoodbye() {
+    guard isOpen, !hasFailed else { return }
+    ERR_clear_error()
+    SSL_shutdown(connection)
+    ERR_clear_error()
+  }
+
+  /// Gives what is to be sent to `body`, and forgets it.
+  func takeOutput(_ body: (UnsafeRawBufferPointer) -> Void) {
+    var start: UnsafeMutablePointer<CChar>?
+    let count = roost_bio_contents(output, &start)
+    guard count > 0, let start else { return }
+    body(UnsafeRawBufferPointer(start: start, count: count))
+    guard count > Self.keptOutputByteCount, isOpen, let fresh = BIO_new(BIO_s_mem()) else {
+      roost_bio_empty(output)
+      return
+    }
+    SSL_set0_wbio(connection, fresh)
+    output = fresh
+  }
+
+  /// The version that was agreed, `TLSv1.3`.
+  var version: String { String(cString: SSL_get_version(connection)) }
+
+  // MARK: Refusals
+
+  /// Whether what came first can be a record of TLS: a handshake or an alert, of any version from SSL 3 on.
+  private var isTLS: Bool {
+    if let kind = greeting.first, kind != 22, kind != 21 { return false }
+    return greeting.count < 2 || greeting[1] == 3
+  }
+
+  private func refusal() -> TLSRefusal {
+    let error = ERR_peek_error()
+    let reasonNumber = roost_error_reason(error)
+    if reasonNumber == Int32(roost_tls_certificate_refused), let flaw { return flaw }
+    switch reasonNumber {
+    case Int32(roost_tls_unsupported_protocol): return .tooOld
+    case Int32(roost_tls_wrong_version): return greeting == [21, 3] ? .tooOld : .noTLS
+    case Self.alertOffset + Self.protocolVersionAlert: return .tooOld
+    case Self.alertOffset...(Self.alertOffset + 255):
+      let number = reasonNumber - Self.alertOffset
+      return .alert(UInt8(number), String(cString: SSL_alert_desc_string_long(number)))
+    default: return .other(reason(of: error))
+    }
+  }
+
+  /// libssl's reasons from here on are alerts of the other side (SSL_AD_REASON_OFFSET).
+  private static let alertOffset: Int32 = 1_000
+  private static let protocolVersionAlert: Int32 = 70
+
+  /// Called once for each thing that is wrong with a certificate; the first ends the handshake.
+  fileprivate func note(_ code: Int32, of certificate: OpaquePointer?, depth: Int) {
+    guard flaw == nil else { return }
+    let flaw: CertificateFlaw =
+      switch code {
+      case X509_V_ERR_CERT_HAS_EXPIRED: .expired
+      case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
+      case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongHost
+      case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: .selfSigned
+      case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+        X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
+        .unknownAuthority
+      default: .other(String(cString: X509_verify_cert_error_string(Int(code))))
+      }
+    self.flaw = .certificate(
+      flaw, certificate.map { CertificateGlance($0) } ?? CertificateGlance(), depth: depth,
+      knowsAuthorities: context.knowsAuthorities)
+  }
+}
+
+/// What libssl calls for each certificate it has looked at. A C function cannot capture: the engine is with the connection.
+private func noteFlaw(_ isGood: Int32, _ store: OpaquePointer?) -> Int32 {
+  guard isGood != 1 else { return 1 }
+  guard let connection = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
+    let engine = SSL_get_ex_data(OpaquePointer(connection), 0)
+  else { return 0 }
+  Unmanaged<TLSEngine>.fromOpaque(engine).takeUnretainedValue().note(
+    X509_STORE_CTX_get_error(store), of: X509_STORE_CTX_get_current_cert(store),
+    depth: Int(X509_STORE_CTX_get_error_depth(store)))
+  return 0
+}

@@ -1,0 +1,94 @@
+// Why a handshake came to nothing, in the words of somebody who wants to reach a relay. libssl's own ("wrong version
+// number", "unable to get local issuer certificate") say what it met, and not what that means.
+
+/// What is wrong with the certificate of the other side.
+enum CertificateFlaw: Equatable {
+  /// Its time is over.
+  case expired
+  /// Its time has not come.
+  case notYetValid
+  /// It is for others.
+  case wrongHost
+  /// It is signed with its own key.
+  case selfSigned
+  /// Whoever signed it is not known here.
+  case unknownAuthority
+  /// libssl's words for another one.
+  case other(String)
+}
+
+/// Why a handshake ended without a stream.
+enum TLSRefusal: Error, Equatable {
+  /// The certificate, or one on the way from it to an authority (`depth` above 0), is not good.
+  case certificate(CertificateFlaw, CertificateGlance, depth: Int, knowsAuthorities: Bool)
+  /// What came was no TLS at all.
+  case noTLS
+  /// The other side speaks only what is older than TLS 1.2.
+  case tooOld
+  /// The other side's alert (RFC 8446, 6.2), with its number.
+  case alert(UInt8, String)
+  /// The stream ended during the handshake.
+  case cut
+  /// libssl's words for another reason.
+  case other(String)
+
+  /// A sentence's end for a person, with the host as it was dialled.
+  func words(host: String) -> String {
+    switch self {
+    case .certificate(let flaw, let certificate, let depth, let knowsAuthorities):
+      depth == 0
+        ? Self.words(host, flaw, certificate) + Self.hint(flaw, knowsAuthorities)
+        : Self.words(host, flaw, authority: certificate) + Self.hint(flaw, knowsAuthorities)
+    case .noTLS: "\(host) speaks no TLS on this port (a relay without it is dialled as ws://)"
+    case .tooOld: "\(host) speaks no TLS of version 1.2 or later; what is older is not safe any more"
+    case .alert(112, _): "the server knows no host of the name \(host)"
+    case .alert(116, _): "\(host) wants a certificate of ours, and there is none"
+    case .alert(_, let words): "\(host) refused the TLS handshake: \(words)"
+    case .cut: "the connection to \(host) ended in the middle of the TLS handshake"
+    case .other(let words): "the TLS handshake with \(host) failed: \(words)"
+    }
+  }
+
+  private static func words(_ host: String, _ flaw: CertificateFlaw, _ certificate: CertificateGlance) -> String {
+    switch flaw {
+    case .expired: "the certificate of \(host) has expired (\(certificate.lastDay))"
+    case .notYetValid:
+      "the certificate of \(host) is not valid before \(certificate.firstDay); is the clock here right?"
+    case .wrongHost: "the certificate is for \(certificate.nameList), not \(host)"
+    case .selfSigned: "the certificate of \(host) is signed by nobody this machine trusts (self-signed)"
+    case .unknownAuthority:
+      "the certificate of \(host) is signed by nobody this machine trusts (by \"\(certificate.issuer)\")"
+    case .other(let words): "the certificate of \(host) is not good: \(words)"
+    }
+  }
+
+  /// Of a certificate between the server's and an authority's.
+  private static func words(
+    _ host: String, _ flaw: CertificateFlaw, authority: CertificateGlance
+  ) -> String {
+    let which = "of \"\(authority.subject)\", which vouches for \(host),"
+    switch flaw {
+    case .expired: return "the certificate \(which) has expired (\(authority.lastDay))"
+    case .notYetValid:
+      return "the certificate \(which) is not valid before \(authority.firstDay); is the clock here right?"
+    case .selfSigned:
+      return "the certificate of \(host) is signed by nobody this machine trusts (by \"\(authority.subject)\")"
+    case .unknownAuthority:
+      return
+        "the certificate of \(host) is signed by nobody this machine trusts (by \"\(authority.issuer)\" in the end)"
+    case .wrongHost, .other: return "the certificate \(which) is not good: \(words(of: flaw))"
+    }
+  }
+
+  private static func words(of flaw: CertificateFlaw) -> String {
+    if case .other(let words) = flaw { words } else { "it is for others" }
+  }
+
+  private static func hint(_ flaw: CertificateFlaw, _ knowsAuthorities: Bool) -> String {
+    switch flaw {
+    case .selfSigned, .unknownAuthority:
+      knowsAuthorities ? "" : "; no authority at all was found here (Debian: install ca-certificates)"
+    default: ""
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import Clocks
+import Cryptography
+import Nostr
+import RelaySession
+import Testing
+
+/// Showing oneself to a relay (NIP-42), and what waits for it.
+@Suite struct AuthenticationTests {
+  private static let alice = PublicKey(String(repeating: "1", count: 64))!
+  private static let needed = RelayReason("auth-required: who are you?")
+
+  @Test("A refused REQ and EVENT wait until their account has shown himself, and are sent again once")
+  func shown() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.request(1, account: Self.alice)
+    bench.publish(1, event: 7, account: Self.alice)
+    let sent = bench.taken()
+    #expect(Bench.challenges(in: sent).isEmpty, "nobody is shown before it is asked for")
+    bench.receive(.closed(subscription: bench.subscriptions[0], reason: Self.needed))
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    #expect(Bench.challenges(in: bench.taken()) == ["c1"], "the signer is asked once for both")
+    bench.sign(Self.alice, "c1")
+    #expect(bench.texts().map { $0.prefix(7) } == [#"["AUTH""#])
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    let again = bench.texts()
+    #expect(again.count == 2 && again[0].hasPrefix(#"["REQ","#) && again[1].hasPrefix(#"["EVENT","#))
+    #expect(bench.session.authenticatedAccounts == [Self.alice])
+    bench.receive(.ok(id: Bench.id(7), isAccepted: true, reason: RelayReason("")))
+    #expect(bench.taken() == [.answer(PublishKey(1), isAccepted: true, reason: RelayReason(""))])
+  }
+
+  @Test("Who has shown himself and is asked again is told so, and no loop begins")
+  func askedAgain() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    bench.sign(Self.alice, "c1")
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    _ = bench.taken()
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    guard case .failPublish(PublishKey(1), let failure)? = bench.taken().first else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.code == .notAuthenticated && failure.outcome == .notStarted)
+  }
+
+  @Test("A relay that refuses AUTH fails what waited, and what is refused later at once")
+  func refused() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    bench.sign(Self.alice, "c1")
+    bench.receive(.ok(id: Bench.authentication, isAccepted: false, reason: RelayReason("restricted: not you")))
+    #expect(bench.failures() == ["ws://relay.example.com refused AUTH: restricted: not you"])
+    bench.publish(2, event: 8, account: Self.alice)
+    _ = bench.taken()
+    bench.receive(.ok(id: Bench.id(8), isAccepted: false, reason: Self.needed))
+    #expect(bench.failures() == ["ws://relay.example.com refused AUTH: restricted: not you"])
+  }
+
+  @Test("Silence after AUTH is taken for consent, silence before it and a silent signer are failures")
+  func silence() {
+    let bench = Bench()
+    bench.connect()
+    bench.publish(1, event: 7, milliseconds: 60_000, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    bench.advance(milliseconds: 5_000)
+    #expect(bench.failures() == ["ws://relay.example.com has sent no challenge to sign (NIP-42)"])
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(2, event: 8, milliseconds: 60_000, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(8), isAccepted: false, reason: Self.needed))
+    bench.advance(milliseconds: 5_000)
+    #expect(bench.failures() == ["the signer did not answer in time"])
+    bench.receive(.authentication(challenge: "c2"))
+    bench.publish(3, event: 9, milliseconds: 60_000, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(9), isAccepted: false, reason: Self.needed))
+    bench.sign(Self.alice, "c2")
+    _ = bench.taken()
+    bench.advance(milliseconds: 5_000)
+    #expect(bench.texts().filter { $0.hasPrefix(#"["EVENT","#) }.count == 1)
+  }
+
+  @Test("A protected event goes out only where its author has shown himself")
+  func protected() {
+    let bench = Bench()
+    bench.connect()
+    bench.publish(1, event: 7, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    #expect(bench.texts().isEmpty)
+    bench.receive(.authentication(challenge: "c1"))
+    bench.sign(Self.alice, "c1")
+    #expect(bench.texts().map { $0.prefix(7) } == [#"["AUTH""#])
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    #expect(bench.texts().map { $0.prefix(8) } == [#"["EVENT""#])
+    let silent = Bench()
+    silent.connect()
+    silent.publish(1, event: 7, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    silent.advance(milliseconds: 5_000)
+    #expect(silent.failures() == ["ws://relay.example.com has sent no challenge to sign (NIP-42)"])
+    #expect(silent.texts().isEmpty)
+  }
+
+  @Test("A signature for an earlier challenge is thrown away, and the new challenge signed")
+  func overtaken() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    _ = bench.taken()
+    bench.receive(.authentication(challenge: "c2"))
+    bench.sign(Self.alice, "c1")
+    let actions = bench.taken()
+    #expect(Bench.challenges(in: actions) == ["c2"])
+    bench.sign(Self.alice, "c2")
+    #expect(bench.texts().map { $0.prefix(7) } == [#"["AUTH""#])
+  }
+
+  @Test("A new connection knows nobody: what waited is asked anew, and a relay that asks without end is given up")
+  func bounded() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c0"))
+    bench.publish(1, event: 7, milliseconds: 900_000, account: Self.alice)
+    var challenges = 0
+    while challenges < 100 {
+      bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+      let asked = Bench.challenges(in: bench.taken())
+      guard let challenge = asked.first else { break }
+      challenges += 1
+      bench.sign(Self.alice, challenge)
+      bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+      bench.receive(.authentication(challenge: "c\(challenges)"))
+    }
+    #expect(challenges == SessionLimits().authenticationMaximum)
+    #expect(bench.session.publishCount == 0)
+    bench.publish(2, event: 8, milliseconds: 900_000, account: Self.alice)
+    bench.apply { $0.disconnected(reason: "reset", at: $1) }
+    bench.advance(milliseconds: 300_000)
+    bench.connect()
+    #expect(bench.session.authenticatedAccounts.isEmpty)
+  }
+}

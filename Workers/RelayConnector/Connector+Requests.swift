@@ -1,0 +1,217 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import RelaySession
+import RelayWishes
+import WorkerKit
+
+/// One `relay.publish` under way.
+struct PublishInHand {
+  let request: BusRequest
+  let relay: RelayURL
+  let id: String
+}
+
+extension Connector {
+  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears what
+  /// was wrong instead of only that time ran out.
+  private func patience(for request: BusRequest) -> UInt64 {
+    guard request.ttlMilliseconds > 0 else { return settings.requestMilliseconds }
+    let ttl = UInt64(request.ttlMilliseconds)
+    return min(settings.requestMilliseconds, max(1, ttl - ttl / 10))
+  }
+
+  // MARK: relay.request
+
+  func request(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: RelayRequest.self)
+    let link = try resolve(wanted.relay)
+    let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
+    // Some relays take an empty list for no condition at all, and would send everything.
+    guard let filters = RawFilters(matchingSomething: list) else {
+      return BusPayload(json: RelayRequestResult(relay: link.url.text, events: 0, isComplete: true))
+    }
+    let key = RequestKey(newKey())
+    let inHand = RequestInHand(request, link: link, key: key, limit: wanted.limit) { [unowned self] progressed in
+      deadlineMoved(key, progressed)
+    }
+    requests[key] = inHand
+    // It may take as long as the caller reads: that is not a stuck worker.
+    request.accept()
+    request.onCancel = { [unowned self] in cancelled(key) }
+    let patience = patience(for: request)
+    link.tell { session, now in
+      session.requestStarted(key, filters, .stored, deadline: now.advanced(milliseconds: patience), at: now)
+    }
+    return nil
+  }
+
+  func arrived(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
+    guard let request = requests[key] else { return }
+    request.deliver(Array(event))
+    if request.hasEnough {
+      request.link.tell { session, now in session.requestCancelled(key, at: now) }
+      finish(key, isComplete: false)
+    } else {
+      deadlineMoved(key, true)
+    }
+  }
+
+  /// The relay has shown life, or (`progressed` false) it is the caller's turn, for as long as it likes.
+  private func deadlineMoved(_ key: RequestKey, _ progressed: Bool) {
+    guard let request = requests[key] else { return }
+    let milliseconds = progressed ? settings.requestMilliseconds : UInt64.max
+    request.link.tell { session, now in
+      session.deadlineMoved(key, to: now.advanced(milliseconds: milliseconds), at: now)
+    }
+  }
+
+  func finish(_ key: RequestKey, isComplete: Bool) {
+    guard let request = requests.removeValue(forKey: key) else { return }
+    request.end(
+      .success(RelayRequestResult(relay: request.link.url.text, events: request.count, isComplete: isComplete)))
+    settle(request.link)
+  }
+
+  private func cancelled(_ key: RequestKey) {
+    guard let request = requests.removeValue(forKey: key) else { return }
+    request.link.tell { session, now in session.requestCancelled(key, at: now) }
+    request.end(.failure(Refusal(.cancelled, "cancelled by the caller", outcome: .done)))
+    settle(request.link)
+  }
+
+  // MARK: relay.publish
+
+  func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: RelayPublish.self)
+    let link = try resolve(wanted.relay)
+    let account = try wanted.account.map { text throws(Refusal) in try Self.account(text) }
+    let event = JSONPayload.encode(wanted.event)
+    let id = try Self.id(of: event)
+    let key = PublishKey(newKey())
+    publishes[key] = PublishInHand(request: request, relay: link.url, id: "\(id)")
+    request.accept()
+    request.onCancel = { [unowned self] in
+      publishes[key] = nil
+      link.tell { session, now in session.publishCancelled(key, at: now) }
+      request.refuse(Refusal(.cancelled, "cancelled by the caller", outcome: .unknown))
+      settle(link)
+    }
+    let patience = patience(for: request)
+    link.tell { session, now in
+      session.publishStarted(
+        key, event: event, id: id, account: account, isProtected: wanted.isProtected ?? false,
+        deadline: now.advanced(milliseconds: patience), at: now)
+    }
+    return nil
+  }
+
+  private static func id(of event: [UInt8]) throws(Refusal) -> EventID {
+    do throws(EventGlanceFault) {
+      return try event.withUnsafeBytes { bytes in
+        Result { () throws(EventGlanceFault) in try EventGlance(bytes).id }
+      }.get()
+    } catch {
+      throw Refusal(.badRequest, "'event': \(error)", outcome: .notStarted)
+    }
+  }
+
+  /// - Throws: `bad-request` for what is no public key.
+  static func account(_ text: String) throws(Refusal) -> PublicKey {
+    guard let account = PublicKey(text) else {
+      throw Refusal(.badRequest, "'account' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
+    }
+    return account
+  }
+
+  func answered(_ key: PublishKey, _ isAccepted: Bool, _ reason: RelayReason) {
+    guard let publish = publishes.removeValue(forKey: key) else { return }
+    publish.request.respond(
+      BusPayload(
+        json: RelayPublishResult(
+          relay: publish.relay.text, id: publish.id, isAccepted: isAccepted, message: reason.text)))
+    settle(links[publish.relay])
+  }
+}
+
+extension Connector: RelayLinkOwner {
+  func link(_ link: RelayLink, delivered key: RequestKey, _ event: UnsafeRawBufferPointer) {
+    if let keeper = keeper(of: key, at: link) { keeper.delivered(key, event) } else { arrived(key, event) }
+  }
+
+  func link(_ link: RelayLink, endedStored key: RequestKey, isOver: Bool) {
+    if let keeper = keeper(of: key, at: link) {
+      keeper.endedStored(key)
+    } else if isOver {
+      finish(key, isComplete: true)
+    }
+  }
+
+  func link(_ link: RelayLink, failed key: RequestKey, _ failure: WorkFailure) {
+    if let keeper = keeper(of: key, at: link) {
+      keeper.failed(key, failure)
+    } else if let request = requests.removeValue(forKey: key) {
+      request.end(.failure(Refusal(failure)))
+      settle(request.link)
+    }
+  }
+
+  func link(_ link: RelayLink, answered key: PublishKey, isAccepted: Bool, _ reason: RelayReason) {
+    answered(key, isAccepted, reason)
+  }
+
+  func link(_ link: RelayLink, failed key: PublishKey, _ failure: WorkFailure) {
+    guard let publish = publishes.removeValue(forKey: key) else { return }
+    publish.request.refuse(Refusal(failure))
+    settle(links[publish.relay])
+  }
+
+  func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason) {
+    let text = "\(link.url) says: \(reason.text)"
+    switch key {
+    case .request(let key): requests[key]?.remark(text)
+    case .publish(let key): publishes[key]?.request.progress(BusPayload(json: Status(text: text)))
+    }
+  }
+
+  func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String) {
+    EventLoopActor.task { [bus, log] in
+      let question = SignerAuthenticate(account: "\(account)", relay: link.url.text, challenge: challenge)
+      do throws(Refusal) {
+        let answer = try await bus.request(
+          "signer.authenticate", BusPayload(json: question), ttlMilliseconds: Self.signerMilliseconds)
+        let event = JSONPayload.encode(try answer.decoded(as: SignerSigned.self).event)
+        let id = try Self.id(of: event)
+        link.tell { session, now in
+          session.authenticationSigned(account, challenge: challenge, event: event, id: id, at: now)
+        }
+      } catch {
+        log.notice("nobody shows himself", metadata: ["relay": "\(link.url)", "why": "\(error.message)"])
+        link.tell { session, now in session.authenticationFailed(account, message: error.message, at: now) }
+      }
+    }
+  }
+
+  func linkChanged(_ link: RelayLink) {
+    let keeper = wishes.keepers[link.url]
+    if link.session.phase == .open {
+      keeper?.opened()
+    } else {
+      keeper?.closed(link.session.lastFailure)
+    }
+    relaysChanged([link.url])
+  }
+
+  /// Shorter than the session waits for a signature, so that its reason is heard.
+  private static let signerMilliseconds: UInt32 = 4_000
+
+  /// Whose request it is: nil for one of the bus.
+  private func keeper(of key: RequestKey, at link: RelayLink) -> WishKeeper? {
+    key.rawValue >= StandingRequests.firstRequestKey ? wishes.keepers[link.url] : nil
+  }
+}

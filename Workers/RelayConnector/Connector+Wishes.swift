@@ -1,0 +1,153 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import Nostr
+import RelaySession
+import RelayWishes
+import WorkerKit
+
+/// What is wished of all relays of a connector.
+struct WishTable {
+  /// The planner's life and the version of its wishes; nil before the first.
+  var state: (generation: Int64, version: Int64)?
+  /// The relay of each wish.
+  var relays: [String: RelayURL] = [:]
+  /// Of each relay.
+  var keepers: [RelayURL: WishKeeper] = [:]
+  /// Wishes that no event can match: nobody is asked.
+  var void: Set<String> = []
+  /// When EOSE came last, seconds since 1970.
+  var storedAt: [String: Int64] = [:]
+
+  @EventLoopActor
+  func hasWishes(at url: RelayURL) -> Bool { keepers[url].map { !$0.isEmpty } ?? false }
+}
+
+extension Connector {
+  /// A wish that was read.
+  private struct ReadWish {
+    let key: String
+    let relay: RelayURL
+    let filters: [Filter]
+    /// Nil when nothing can match.
+    let wish: StandingRequests.Wish?
+  }
+
+  // MARK: relay.desire
+
+  func desire(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: RelayDesire.self)
+    if let base = wanted.base {
+      guard let state = wishes.state, state == (wanted.generation, base) else {
+        throw Refusal(.noSuchVersion, "these are changes of wishes that are not here", outcome: .notStarted)
+      }
+    }
+    let read = try wanted.changed.map { desired throws(Refusal) in try self.read(desired) }
+    try checkRoom(for: read, isWhole: wanted.base == nil)
+    let kept = Set(read.map(\.key))
+    let gone = wanted.base == nil ? wishes.relays.keys.filter { !kept.contains($0) } : wanted.removed
+    for key in gone { drop(key) }
+    for wish in read { self.wish(wish) }
+    wishes.state = (wanted.generation, wanted.version)
+    for follower in followers { follower.wishesTaken() }
+    return BusPayload(json: RelayDesireResult(version: wanted.version))
+  }
+
+  private func read(_ desired: DesiredRequest) throws(Refusal) -> ReadWish {
+    let relay = try parse(desired.relay)
+    let filters = try Filter.list(argument: desired.filters, countMaximum: StoreObserve.filterMaximum)
+    let account = try desired.account.map { text throws(Refusal) in try Self.account(text) }
+    let wish = RawFilters(matchingSomething: filters).map {
+      StandingRequests.Wish(filters: $0, isLive: desired.isLive, account: account)
+    }
+    return ReadWish(key: desired.key, relay: relay, filters: filters, wish: wish)
+  }
+
+  private func checkRoom(for read: [ReadWish], isWhole: Bool) throws(Refusal) {
+    let count = isWhole ? read.count : Set(wishes.relays.keys).union(read.map(\.key)).count
+    guard count <= RelayDesire.requestMaximum else {
+      throw Refusal(
+        .full, "\(count) wishes are more than \(RelayDesire.requestMaximum)", outcome: .notStarted)
+    }
+    var others: Set<RelayURL> = []
+    for relay in Set(read.map(\.relay)) where links[relay] == nil && !configured.contains(relay) {
+      try requireDialling(relay, besides: others.count)
+      others.insert(relay)
+    }
+  }
+
+  private func wish(_ read: ReadWish) {
+    if let before = wishes.relays[read.key], before != read.relay || read.wish == nil { drop(read.key) }
+    wishes.relays[read.key] = read.relay
+    guard let wish = read.wish else {
+      wishes.void.insert(read.key)
+      changed(read.key)
+      return
+    }
+    let link = link(read.relay)
+    let keeper = keeper(of: link)
+    keeper.wish(read.key, read.filters, wish)
+    link.tell { session, now in session.openRequested(at: now) }
+  }
+
+  private func keeper(of link: RelayLink) -> WishKeeper {
+    if let keeper = wishes.keepers[link.url] { return keeper }
+    let keeper = WishKeeper(link, lines, log: log) { [unowned self] in changed($0) }
+    wishes.keepers[link.url] = keeper
+    if link.session.phase == .open { keeper.opened() }
+    return keeper
+  }
+
+  private func drop(_ key: String) {
+    wishes.void.remove(key)
+    wishes.storedAt[key] = nil
+    guard let relay = wishes.relays.removeValue(forKey: key), let keeper = wishes.keepers[relay] else { return }
+    keeper.drop(key)
+    guard keeper.isEmpty else { return }
+    wishes.keepers[relay] = nil
+    settle(links[relay])
+  }
+
+  // MARK: relay.follow
+
+  func follow(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    _ = try request.arguments(as: NoArguments.self)
+    guard followers.count < Self.followerMaximum else {
+      throw Refusal(.full, "\(Self.followerMaximum) callers follow \(worker.name) already", outcome: .notStarted)
+    }
+    request.accept()
+    let follower = Follower(request, of: self)
+    followers.append(follower)
+    follower.begin { [unowned self] in followers.removeAll { $0 === follower } }
+    return nil
+  }
+
+  /// Callers that may follow at a time.
+  private static let followerMaximum = 32
+
+  private func changed(_ key: String) {
+    if wishes.storedAt[key] == nil, report(key)?.state == .stored { wishes.storedAt[key] = WallClock.seconds }
+    for follower in followers { follower.changed(key) }
+  }
+
+  /// A wish as it stands; nil when it is none.
+  func report(_ key: String) -> RequestReport? {
+    guard let relay = wishes.relays[key] else { return nil }
+    if wishes.void.contains(key) { return RequestReport(key: key, relay: relay.text, state: .stored) }
+    guard let report = wishes.keepers[relay]?.report(key) else { return nil }
+    var told = RequestReport(
+      key: key, relay: relay.text, state: .waiting, storedAt: wishes.storedAt[key], events: report.events)
+    switch report.state {
+    case .waiting(let reason): told.reason = reason
+    case .asked: told.state = .asked
+    case .stored: told.state = .stored
+    case .refused(let reason): (told.state, told.reason) = (.refused, reason)
+    }
+    told.reason = told.reason.map { String($0.prefix(Self.reasonLengthMaximum)) }
+    return told
+  }
+
+  /// Most characters of a reason that are told.
+  private static let reasonLengthMaximum = 200
+}

@@ -1,0 +1,97 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import Nostr
+import WorkerKit
+
+/// One `relay.follow`: first all there is, then what changes, gathered while the caller takes none.
+@EventLoopActor
+final class Follower {
+  private let request: BusRequest
+  private unowned let connector: Connector
+  private var relays: Set<RelayURL> = []
+  private var requests: Set<String> = []
+  private var isVersionNew = true
+  private var isWhole = true
+  private var isOver = false
+  private var waiter: CheckedContinuation<Void, Never>?
+
+  /// Most requests of one part, so that it fits the smallest frame.
+  private static let partMaximum = 128
+
+  init(_ request: BusRequest, of connector: Connector) {
+    self.request = request
+    self.connector = connector
+    relays = Set(connector.states.relays.compactMap { try? RelayURL($0.relay) })
+    requests = Set(connector.wishes.relays.keys)
+  }
+
+  /// Tells until the caller cancels; `onEnd` is called then.
+  func begin(_ onEnd: @escaping @EventLoopActor () -> Void) {
+    request.onCancel = { [self] in
+      isOver = true
+      request.refuse(Refusal(.cancelled, "cancelled by the caller", outcome: .done))
+      wake()
+    }
+    EventLoopActor.task { [self] in
+      await tell()
+      onEnd()
+    }
+  }
+
+  func changed(_ relay: RelayURL) {
+    relays.insert(relay)
+    wake()
+  }
+
+  func changed(_ key: String) {
+    requests.insert(key)
+    wake()
+  }
+
+  func wishesTaken() {
+    isVersionNew = true
+    wake()
+  }
+
+  /// The connector drains.
+  func finish() {
+    guard !isOver else { return }
+    isOver = true
+    request.onCancel = nil
+    request.refuse(Refusal(.unavailable, "\(connector.worker.name) is finishing", outcome: .done))
+    wake()
+  }
+
+  private func tell() async {
+    while !isOver {
+      if relays.isEmpty, requests.isEmpty, !isVersionNew {
+        await withCheckedContinuation { waiter = $0 }
+        continue
+      }
+      // One that is gone ends the telling: its cancellation is on the way, or the bus has ended.
+      do throws(Refusal) { try await request.send(part: BusPayload(json: next())) } catch { return }
+    }
+  }
+
+  private func next() -> RelayReport {
+    var report = RelayReport(isWhole: isWhole)
+    isWhole = false
+    isVersionNew = false
+    report.generation = connector.wishes.state?.generation
+    report.version = connector.wishes.state?.version
+    report.relays = relays.prefix(Self.partMaximum).sorted { $0.text < $1.text }.map(connector.state)
+    for relay in report.relays { if let url = try? RelayURL(relay.relay) { relays.remove(url) } }
+    for key in requests.prefix(Self.partMaximum).sorted() {
+      requests.remove(key)
+      if let told = connector.report(key) { report.requests.append(told) }
+    }
+    return report
+  }
+
+  private func wake() {
+    waiter?.resume()
+    waiter = nil
+  }
+}
