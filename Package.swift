@@ -80,6 +80,13 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
+      name: "PublishQueue",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(
       name: "OutboxPlan",
@@ -94,6 +101,9 @@ let package = Package(
       dependencies: [
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
+      swiftSettings: strict),
+    .target(
+      name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"],
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "EventLoop", "Clocks"], swiftSettings: strict),
@@ -178,7 +188,9 @@ let package = Package(
       name: "outbox-planner",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "Observing",
-        "Storage", "OutboxPlan", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "OutboxPlan", "PublishQueue", "PublishLedger", "Storage", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/OutboxPlanner", swiftSettings: strict),
 
@@ -258,6 +270,16 @@ let package = Package(
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PublishQueueTests",
+      dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PublishLedgerTests",
+      dependencies: [
+        "Clocks", "Contracts", "Cryptography", "Nostr", "PublishLedger", "PublishQueue", "Storage", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ObservingTests",

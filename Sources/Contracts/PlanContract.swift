@@ -12,11 +12,7 @@ public struct PlanPublish: MethodArguments {
   /// How it is asked.
   public static let example =
     #"{"event":{"id":"…","pubkey":"…","created_at":1700000000,"kind":1,"tags":[],"content":"hello","sig":"…"},"#
-<<<<<<< HEAD
-    + #""relays":["wss://relay.example"],"expiresAfter":86400}"#
-=======
     + #""relays":["wss://relay.example"],"expiresAfter":259200}"#
->>>>>>> plan
 
   /// The signed event.
   public var event: JSONValue
@@ -141,11 +137,7 @@ public struct PublicationTarget: Codable, Sendable, Hashable {
 /// ``StoreCount``.
 public struct PlanPublications: MethodArguments {
   /// How it is asked.
-<<<<<<< HEAD
-  public static let example = #"{"states":["optimistic","partial"],"ids":["9f2c…, 64 hexadecimal digits"],"limit":20}"#
-=======
   public static let example = #"{"states":["optimistic","partial"],"ids":["…"],"limit":20}"#
->>>>>>> plan
 
   /// In one of these states; in any when absent.
   public var states: [Publication.State]?
@@ -192,11 +184,7 @@ public struct PlanPublication: MethodArguments {
 /// a ``Route``.
 public struct PlanRoute: MethodArguments {
   /// How it is asked.
-<<<<<<< HEAD
-  public static let example = #"{"filters":[{"authors":["…"],"kinds":[1]}],"event":null}"#
-=======
   public static let example = #"{"filters":[{"authors":["…"],"kinds":[1]}],"event":{"kind":1,"tags":[]}}"#
->>>>>>> plan
 
   /// Asked with these filters.
   public var filters: [JSONValue]?

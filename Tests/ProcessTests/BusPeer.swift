@@ -161,13 +161,8 @@ final class BusPeer {
   /// Parts of an answer that came so far.
   func partCount(of id: UInt64) -> Int { parts[id]?.count ?? 0 }
 
-<<<<<<< HEAD
-  /// Parts of an answer that came so far, the terminal one aside.
-  func partsSoFar(of id: UInt64) -> [Frame] { parts[id] ?? answers[id]?.parts ?? [] }
-=======
   /// Those parts.
   func parts(of id: UInt64) -> [Frame] { parts[id] ?? [] }
->>>>>>> plan
 
   /// Reads until the condition holds.
   func wait(_ what: String, within seconds: Double = 30, until condition: () -> Bool) throws {

@@ -86,14 +86,14 @@ struct PlannerRig {
   /// Puts it on a relay and waits until an observer has it.
   func awaitArrival(of event: Event, on relay: KeepingRelay, at observer: UInt64) throws {
     try put(event, on: relay)
-    try client.wait("\(event.id)") { client.partsSoFar(of: observer).contains { $0.text.contains("\(event.id)") } }
+    try client.wait("\(event.id)") { client.parts(of: observer).contains { $0.text.contains("\(event.id)") } }
   }
 
   func awaitComplete(_ observe: String) throws -> ObserveProgress {
     let id = try client.ask("plan.progress", observe)
     var progress: ObserveProgress?
     try client.wait("all relays have sent what they had") {
-      progress = client.partsSoFar(of: id).last.flatMap {
+      progress = client.parts(of: id).last.flatMap {
         try? JSONPayload.decode(ObserveProgress.self, from: $0.payload)
       }
       return progress?.isComplete == true

@@ -23,7 +23,7 @@ extension ProcessTests {
         #expect(progress.relays.allSatisfy { $0.state == .stored && $0.events == 3 })
         for event in events {
           try rig.client.wait("\(event.id)") {
-            rig.client.partsSoFar(of: observer).contains { $0.text.contains("\(event.id)") }
+            rig.client.parts(of: observer).contains { $0.text.contains("\(event.id)") }
           }
         }
         let seen = try rig.ask("store.seen", StoreSeen(id: "\(events[0].id)"), as: SeenResult.self)

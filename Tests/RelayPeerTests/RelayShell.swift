@@ -49,7 +49,7 @@ final class RelayShell {
     case .answer(let key, let isAccepted, let reason): answers[key] = (isAccepted, reason)
     case .failPublish(let key, let failure): publishFailures[key] = failure
     case .reportNotice(let text): notices.append(text)
-    case .reportLeftOut, .passNotice, .authenticate: break
+    case .reportLeftOut, .passNotice: break
     case .reportChallenge(let text): challenges.append(text)
     case .authenticate: Issue.record("this shell has no signer")
     case .pauseReading: connection?.pauseReading()

@@ -8,7 +8,8 @@ import WorkerKit
 @main
 enum OutboxPlannerProgram {
   static func main() {
-    Worker.main(role: .outboxPlanner, methods: Planner.methods, profile: profile) { worker throws(Refusal) in
+    Worker.main(role: .outboxPlanner, methods: Planner.methods + Publishing.methods, profile: profile) {
+      worker throws(Refusal) in
       planner = try Planner(worker, directory: PlannerDirectory.path.get())
       planner?.start()
     }

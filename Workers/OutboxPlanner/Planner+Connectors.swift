@@ -28,6 +28,7 @@ extension Planner {
   private func reported(_ name: String, _ report: RelayReport) {
     directory.connectorReported(name, report.relays, isWhole: report.isWhole, dialsOthers: report.dialsOthers)
     wishes.reported(name, report, at: now)
+    noteOpen(report.relays)
     update()
   }
 

@@ -32,7 +32,8 @@ extension Planner {
     status.observes = wishes.observeCount
     status.requests = wishes.requestCount
     status.ephemeralRelays = budget.count
-    status.fault = fault?.description
+    publishing?.report(to: &status)
+    status.fault = status.fault ?? fault?.description
     return status
   }
 
@@ -40,6 +41,7 @@ extension Planner {
 
   private func route(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: PlanRoute.self)
+    await settled()
     if let filters = wanted.filters {
       let list = try Filter.list(argument: filters, countMaximum: StoreObserve.filterMaximum)
       return BusPayload(json: described(directory.route(list)))
@@ -68,7 +70,12 @@ extension Planner {
     guard case .object(var fields) = value else {
       throw Refusal(.badRequest, "'event' is not an object", outcome: .notStarted)
     }
-    if fields["pubkey"] == nil, directory.accounts.count == 1 {
+    if fields["pubkey"] == nil {
+      guard directory.accounts.count == 1 else {
+        throw Refusal(
+          .badRequest, "'event.pubkey' is missing, and there are \(directory.accounts.count) accounts it could be by",
+          outcome: .notStarted)
+      }
       fields["pubkey"] = .string(directory.accounts[0].key.description)
     }
     for (name, standard) in [("created_at", JSONValue.integer(0)), ("tags", .array([])), ("content", .string(""))]

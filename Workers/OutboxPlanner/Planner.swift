@@ -52,6 +52,12 @@ final class Planner {
   var progressFollowers: [UInt64: ProgressFollower] = [:]
   var lastFollower: UInt64 = 0
   var fault: StorageFault?
+  private(set) var publishing: Publishing?
+  var publishesUnderWay: [Dialling: Int] = [:]
+  var openRelays: Set<RelayURL> = []
+  let budgetTimer = LoopTimer()
+  private let settleTimer = LoopTimer()
+  private var hasBegunPublishing = false
 
   let startedAt = EventLoop.process.now
   private var plannedRevision: UInt64?
@@ -82,6 +88,7 @@ final class Planner {
     wishes = DesiredSet(
       generation: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000,
       frameLimit: worker.bus.welcome.frameLimit)
+    publishing = try Publishing(worker, directory: path, routes: self)
   }
 
   /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do something.
@@ -95,7 +102,9 @@ final class Planner {
   func start() {
     serve()
     worker.onDrain = { [unowned self] in drain() }
-    worker.onEnd = { [added, log] in
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onEnd = { [added, publishing, log] in
+      publishing?.end()
       do throws(StorageFault) { try added.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
     bus.onEvent = { [unowned self] in received($0) }
@@ -103,7 +112,14 @@ final class Planner {
     bus.onRegistry = { [unowned self] in registryChanged($0) }
     subscribe()
     registryChanged(bus.registry)
+    settleTimer.set(afterMilliseconds: Self.settlingMilliseconds) { [unowned self] in update() }
     update()
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { try publishing?.settingsChanged() } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
   }
 
   /// Seconds since 1970.
@@ -115,6 +131,8 @@ final class Planner {
     isDraining = true
     packTimer.cancel()
     accountTimer.cancel()
+    budgetTimer.cancel()
+    publishing?.drain()
     for follower in progressFollowers.values { follower.finish() }
   }
 
@@ -141,6 +159,11 @@ final class Planner {
     if plannedRevision != directory.revision {
       plannedRevision = directory.revision
       wishes.replan(in: directory, at: now, wall: Self.wall)
+      publishing?.connectorsChanged()
+    }
+    if !hasBegunPublishing, !isEarly {
+      hasBegunPublishing = true
+      publishing?.begin()
     }
     pack()
     for name in followed.sorted() { deliver(to: name) }
@@ -150,12 +173,16 @@ final class Planner {
     tellStatus()
   }
 
+  /// Whether sources have not spoken yet that are worth waiting for.
+  var isEarly: Bool {
+    directory.unsettled != nil && now < startedAt.advanced(milliseconds: Self.settlingMilliseconds)
+  }
+
   private func pack() {
-    let settled = startedAt.advanced(milliseconds: Self.settlingMilliseconds)
-    let isEarly = directory.unsettled != nil && now < settled
     if !isEarly { wishes.pack(at: now, wall: Self.wall, budget: &budget) }
     guard let deadline = wishes.deadline else { return packTimer.cancel() }
-    packTimer.set(at: isEarly ? max(deadline, settled) : deadline) { [unowned self] in update() }
+    // While it is early the end of that time calls, or a source that speaks.
+    if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }
   }
 
   private func tellStatus() {

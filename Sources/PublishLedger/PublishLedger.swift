@@ -1,0 +1,150 @@
+public import Contracts
+internal import Cryptography
+public import Nostr
+internal import PublishQueue
+public import Storage
+
+// The ledger of publications: one SQLite file, synchronous=FULL. What is in it was promised to somebody.
+//
+// It decides nothing. The queue's machine says what is to be written, the worker gathers that into batches, and here each batch is
+// one transaction, whole or not at all. Reading goes on beside writing.
+
+/// The publications of this machine, on disk.
+public final class PublishLedger: Sendable {
+  let file: StorageFile
+
+  /// Publications that have ended and are kept; the oldest go when there are more.
+  public static let endedMaximum = 10_000
+  /// Seconds for which they are kept after they were accepted.
+  public static let endedSeconds: Int64 = 30 * 24 * 3_600
+  /// Publications forgotten in one transaction.
+  public static let sweepCount = 200
+  /// Most publications of one answer.
+  public static let pageMaximum = 10_000
+
+  /// Opens the file, and makes it if it is not there.
+  ///
+  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  public init(path: String) throws(StorageFault) {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 2
+    settings.cacheByteCount = 4 << 20
+    file = try StorageFile(path: path, settings, migrations: LedgerSchema.migrations)
+  }
+
+  /// The database file.
+  public var path: String { file.path }
+
+  /// Closes it; a later use fails.
+  public func close() throws(StorageFault) { try file.close() }
+
+  // MARK: Writing
+
+  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was written.
+  public func write(_ batch: LedgerBatch) async throws(StorageFault) {
+    try await file.write { session in try LedgerSession(session).write(batch) }
+  }
+
+  /// The same, waiting on this thread: for an end, and for tests.
+  public func writeNow(_ batch: LedgerBatch) throws(StorageFault) {
+    try file.writeNow { session in try LedgerSession(session).write(batch) }
+  }
+
+  /// Forgets some of those that have ended too long ago, or are too many, the oldest first.
+  ///
+  /// - Returns: their states; as many as ``sweepCount`` when there may be more.
+  public func sweep(now: Int64) async throws(StorageFault) -> [Publication.State] {
+    try await file.write { session in
+      let ledger = LedgerSession(session)
+      let gone = try ledger.overdue(before: now - Self.endedSeconds)
+      for (number, _) in gone { try ledger.remove(number) }
+      return gone.map(\.state)
+    }
+  }
+
+  // MARK: Reading
+
+  /// What there is, waiting on this thread: for a start.
+  public func contentsNow() throws(StorageFault) -> LedgerContents {
+    try file.readNow { session in
+      let ledger = LedgerSession(session)
+      var contents = LedgerContents()
+      let open = try session.statement(
+        "SELECT \(LedgerSession.columns) FROM publication WHERE state < \(LedgerSchema.firstFinalCode) ORDER BY number")
+      contents.underWay = try ledger.rows(open)
+      let last = try session.statement("SELECT max(number) FROM publication")
+      while try last.step() { contents.lastNumber = last.number(0) }
+      let counts = try session.statement("SELECT state, count(*) FROM publication GROUP BY state")
+      while try counts.step() {
+        guard let state = Publication.State(code: counts.number(0)) else { continue }
+        contents.counts[state] = Int(clamping: counts.number(1))
+      }
+      return contents
+    }
+  }
+
+  /// A publication; nil when it is not there.
+  public func row(_ id: EventID) async throws(StorageFault) -> LedgerRow? {
+    try await file.read { session in
+      let statement = try session.statement("SELECT \(LedgerSession.columns) FROM publication WHERE id = ?")
+      statement.bind(id.octets.bytes, at: 1)
+      return try LedgerSession(session).rows(statement).first
+    }
+  }
+
+  /// The event of a publication, by its number; nil when every relay has it, or it is not there.
+  public func event(of number: Int64) async throws(StorageFault) -> [UInt8]? {
+    try await file.read { session in try LedgerSession(session).event(of: number) }
+  }
+
+  /// Publications in one of these states, the newest first, at most ``pageMaximum``.
+  ///
+  /// - Parameters:
+  ///   - states: all of them when nil.
+  ///   - number: only those accepted before this one.
+  ///   - limit: how many at most.
+  public func rows(
+    in states: [Publication.State]?, before number: Int64 = .max, limit: Int
+  ) async throws(StorageFault) -> [LedgerRow] {
+    try await file.read { session in
+      let wanted = (states ?? Publication.State.allCases).map { "\($0.code)" }.sorted().joined(separator: ",")
+      let statement = try session.statement(
+        """
+        SELECT \(LedgerSession.columns) FROM publication WHERE state IN (\(wanted)) AND number < ?
+        ORDER BY number DESC LIMIT ?
+        """)
+      statement.bind(number, at: 1)
+      statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 2)
+      return try LedgerSession(session).rows(statement)
+    }
+  }
+}
+
+extension LedgerSession {
+  func write(_ batch: LedgerBatch) throws {
+    for acceptance in batch.accepted { try insert(acceptance) }
+    for number in batch.stored { try markStored(number) }
+    for change in batch.changed { try update(change) }
+    for number in batch.removed { try remove(number) }
+  }
+
+  /// The oldest of those that have ended and are not kept any longer.
+  func overdue(before time: Int64) throws -> [(number: Int64, state: Publication.State)] {
+    let final = LedgerSchema.firstFinalCode
+    let count = try session.statement("SELECT count(*) FROM publication WHERE state >= \(final)")
+    var surplus: Int64 = 0
+    while try count.step() { surplus = count.number(0) - Int64(PublishLedger.endedMaximum) }
+    let statement = try session.statement(
+      "SELECT number, state, acceptedAt FROM publication WHERE state >= \(final) ORDER BY number LIMIT ?")
+    statement.bind(Int64(PublishLedger.sweepCount), at: 1)
+    var gone: [(number: Int64, state: Publication.State)] = []
+    while try statement.step() {
+      let isSurplus = Int64(gone.count) < surplus
+      guard isSurplus || statement.number(2) < time, let state = Publication.State(code: statement.number(1)) else {
+        continue
+      }
+      gone.append((statement.number(0), state))
+    }
+    return gone
+  }
+}

@@ -1,0 +1,38 @@
+/// What the queue may hold and how often it may try. Waits are chosen at random below a window that doubles with each failure.
+public struct PublishLimits: Sendable, Hashable {
+  /// Publications under way; the shell refuses more (`full`).
+  public var publicationMaximum = 100_000
+  /// Events sent and not answered yet, to all relays together; the others wait.
+  public var inFlightMaximum = 256
+  /// Events sent to one relay and not answered yet; the others wait.
+  public var relayInFlightMaximum = 16
+
+  /// How often a relay may fail, or refuse without a known reason, before it is given up for this event.
+  public var rejectionMaximum = 5
+  /// The same where it wants to know who sends it.
+  public var authorizationMaximum = 3
+
+  /// First window after such a refusal, in milliseconds.
+  public var rejectionBaseMilliseconds: UInt64 = 5_000
+  /// The same where it wants to know who sends it, or he is locked.
+  public var authorizationBaseMilliseconds: UInt64 = 30_000
+  /// First window after an attempt of which nobody knows the end.
+  public var unsettledBaseMilliseconds: UInt64 = 1_000
+  /// First window after a relay could not be reached.
+  public var unreachableBaseMilliseconds: UInt64 = 2_000
+  /// First window after a relay said `rate-limited`.
+  public var limitedBaseMilliseconds: UInt64 = 2_000
+  /// First window after no connector was there.
+  public var absentBaseMilliseconds: UInt64 = 500
+  /// Largest of that one: connectors come back within seconds.
+  public var absentCeilingMilliseconds: UInt64 = 10_000
+  /// Largest window of all others.
+  public var ceilingMilliseconds: UInt64 = 900_000
+  /// Longest wait that is left after a start, whatever the ledger says in a time of a clock that may have been set since.
+  public var restoredCeilingMilliseconds: UInt64 = 60_000
+  /// Shortest wait.
+  public var spacingMilliseconds: UInt64 = 250
+
+  /// The limits above.
+  public init() {}
+}

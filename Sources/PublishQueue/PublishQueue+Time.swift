@@ -1,0 +1,83 @@
+internal import Clocks
+internal import Contracts
+internal import HeapModule
+internal import Nostr
+
+// What comes with time, and what ends.
+
+extension PublishQueue {
+  /// When something that was to be tried at a time of the wall clock is tried: a minute from now at most.
+  func restoredDue(_ time: Int64?, at moment: Moment) -> Instant? {
+    guard let time, time > moment.time else { return nil }
+    let seconds = min(UInt64(time - moment.time), limits.restoredCeilingMilliseconds / 1_000)
+    return moment.instant.advanced(milliseconds: seconds * 1_000)
+  }
+
+  mutating func woke(_ cause: Wake.Cause, at moment: Moment) {
+    switch cause {
+    case .lane(let relay):
+      if let hold = lanes[relay]?.hold, hold.end <= moment.instant { release(relay) }
+    case .slot(let key):
+      guard let index = index(of: key), let due = entries[key.id]?.slots[index].due, due <= moment.instant else {
+        return
+      }
+      entries[key.id]?.slots[index].due = nil
+      lineUp(key.id, index, at: moment)
+    case .expiry(let id):
+      if let entry = entries[id], entry.expiry <= moment.instant { expire(id, entry) }
+    }
+  }
+
+  /// Its time is over: relays that have not taken it are given up.
+  private mutating func expire(_ id: EventID, _ entry: Entry) {
+    var isChanged = false
+    for (index, target) in entry.publication.targets.enumerated() where target.isOpen {
+      isChanged = true
+      let last = target.progress.message.map { ": \($0)" } ?? ""
+      end(id, index, .failed, "not taken before its time was over\(last)")
+    }
+    if isChanged { changed(id) }
+  }
+
+  /// A relay of a publication is not tried any more.
+  mutating func end(_ id: EventID, _ index: Int, _ state: PublicationTarget.State, _ words: String) {
+    entries[id]?.slots[index].due = nil
+    entries[id]?.publication.change(index) {
+      $0.progress.state = state
+      $0.progress.message = words
+      $0.progress.nextAttemptAt = nil
+    }
+  }
+
+  /// Gives a publication at least until then.
+  mutating func prolong(_ id: EventID, until time: Int64, at moment: Moment) {
+    guard let entry = entries[id] else { return }
+    let expiry = moment.instant.advanced(milliseconds: UInt64(max(0, time - moment.time)) * 1_000)
+    guard expiry > entry.expiry else { return }
+    entries[id]?.expiry = expiry
+    entries[id]?.publication.expiresAt = time
+    wakes.insert(Wake(at: expiry, cause: .expiry(id)))
+  }
+
+  /// Drops a publication that has ended, is written down as it is, and of which nothing more can come.
+  mutating func forgetIfDone(_ id: EventID) {
+    guard let entry = entries[id], entry.version == entry.recordedVersion, entry.publication.state.isFinal,
+      !entry.slots.contains(where: \.isInFlight)
+    else { return }
+    entries[id] = nil
+  }
+
+  /// A publication that has ended leaves the end of its time behind: those must not gather for days.
+  mutating func dropVoidWakes() {
+    guard wakes.count > wakesMaximum else { return }
+    wakes = Heap(
+      wakes.unordered.filter { wake in
+        switch wake.cause {
+        case .expiry(let id): entries[id]?.expiry == wake.at
+        case .slot(let key): index(of: key).map { entries[key.id]?.slots[$0].due == wake.at } ?? false
+        case .lane(let relay): lanes[relay]?.hold?.end == wake.at
+        }
+      })
+    wakesMaximum = max(4_096, wakes.count * 2)
+  }
+}

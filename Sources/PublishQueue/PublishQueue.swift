@@ -1,0 +1,274 @@
+internal import Clocks
+public import Contracts
+internal import DequeModule
+internal import HeapModule
+public import Nostr
+
+// The publish queue: which event goes to which relay next, and when one that was not taken goes again.
+//
+//   pending ──▶ sent ──▶ confirmed            the relay's OK, or `duplicate:`: never sent there again
+//     ▲ ▲        │
+//     │ └────────┤ wait: it failed, wants AUTH, nobody knows                a wait of this one event at this one relay
+//     └──────────┤ hold: unreachable, too fast, no connector               a wait of everything for this relay
+//                └─▶ failed                   the relay's last word, too many refusals, or out of time
+//   any of the open ones ──▶ cancelled        and still confirmed if it had been sent and its OK comes
+//   failed, cancelled ──▶ pending             only when somebody says so
+//
+// A value without I/O. It knows no bytes of events: the shell has them, or reads them when they are to be sent. It holds what is
+// under way; what has ended, and is written down so, it forgets, and is handed again when somebody wants more of it.
+//
+// Waits are counted on the monotonic clock. Of what the ledger says in wall time only the part is believed that is possible: a clock
+// that was set cannot make a wait longer than the longest, nor the time left longer than it was from the beginning.
+//
+// Attempts are counted when they begin and written down when they have ended: a death in between forgets one, and the relay is
+// sent the event once more, which it knows by its id.
+
+/// Publications under way and what is next for each of their relays.
+public struct PublishQueue: Sendable {
+  /// A publication in memory.
+  struct Entry: Sendable {
+    var publication: QueuedPublication
+    /// When what is open is given up.
+    var expiry: Instant
+    /// For each relay, in the order of `publication.targets`.
+    var slots: [Slot]
+    /// Counts the changes that the ledger is to know.
+    var version: UInt64 = 0
+    var recordedVersion: UInt64 = 0
+  }
+
+  /// What is known of one relay of a publication besides what is told of it.
+  struct Slot: Sendable {
+    /// Until when it waits.
+    var due: Instant?
+    var isInLine = false
+    var isInFlight = false
+    /// Attempts in a row of which nobody knows the end.
+    var unsettledCount = 0
+  }
+
+  /// Something that comes with time. Void ones stay until they come up, or until there are too many of them.
+  struct Wake: Comparable, Sendable {
+    enum Cause: Sendable {
+      case expiry(EventID)
+      case slot(SendingKey)
+      case lane(String)
+    }
+    var at: Instant
+    var cause: Cause
+
+    static func < (left: Wake, right: Wake) -> Bool { left.at < right.at }
+    static func == (left: Wake, right: Wake) -> Bool { left.at == right.at }
+  }
+
+  /// The bounds.
+  public let limits: PublishLimits
+  var entries: [EventID: Entry] = [:]
+  var lanes: [String: RelayLane] = [:]
+  /// Lanes that may send, each once, in turn.
+  var ring = Deque<String>()
+  var wakes = Heap<Wake>()
+  var wakesMaximum = 4_096
+  /// Events sent and not answered yet.
+  public internal(set) var inFlightCount = 0
+  /// Whether nothing new is sent.
+  var isClosed = false
+  var actions: [PublishAction] = []
+  var generator: SeededGenerator
+  private var timer: Instant?
+
+  /// An empty queue. `seed` is for the waits.
+  public init(limits: PublishLimits = PublishLimits(), seed: UInt64) {
+    self.limits = limits
+    generator = SeededGenerator(seed: seed)
+  }
+
+  // MARK: What is there
+
+  /// Publications in memory: those under way, and those that have ended and are not written down as that.
+  public var count: Int { entries.count }
+  /// Their ids, in no order.
+  public var ids: some Sequence<EventID> { entries.keys }
+
+  /// Times that something waits for; void ones are among them, but do not gather.
+  public var waitingCount: Int { wakes.count }
+
+  /// A publication as it is to be written down; nil when it is not in memory.
+  public subscript(id: EventID) -> QueuedPublication? { entries[id]?.publication }
+
+  /// How many changes the ledger was to know; with ``subscript(_:)``, for ``recorded(_:version:)``.
+  public func version(of id: EventID) -> UInt64? { entries[id]?.version }
+
+  /// A publication as it is told: what waits for its relay says so.
+  public func publication(_ id: EventID, at moment: Moment) -> Publication? {
+    guard let entry = entries[id] else { return nil }
+    var told = entry.publication.publication
+    for index in told.targets.indices where told.targets[index].state == .pending {
+      let hold = lanes[told.targets[index].relay]?.hold
+      let end = max(entry.slots[index].due ?? moment.instant, hold?.end ?? moment.instant)
+      guard end > moment.instant else { continue }
+      told.targets[index].nextAttemptAt =
+        moment.time + Int64(clamping: (end.milliseconds(since: moment.instant) + 999) / 1_000)
+      if told.targets[index].message == nil { told.targets[index].message = hold?.words }
+    }
+    return told
+  }
+
+  // MARK: What happens
+
+  /// A publication was accepted, or is read from the ledger: it is sent to those of its relays that are open.
+  public mutating func admitted(_ publication: QueuedPublication, at moment: Moment) -> [PublishAction] {
+    guard entries[publication.id] == nil else { return [] }
+    let left = max(0, min(publication.expiresAt - moment.time, publication.expiresAt - publication.acceptedAt))
+    var entry = Entry(
+      publication: publication, expiry: moment.instant.advanced(milliseconds: UInt64(left) * 1_000), slots: [])
+    for (index, target) in publication.targets.enumerated() {
+      var slot = Slot()
+      if target.isOpen {
+        entry.publication.change(index) { $0.progress.state = .pending }
+        slot.due = restoredDue(target.progress.nextAttemptAt, at: moment)
+      }
+      entry.slots.append(slot)
+    }
+    entries[publication.id] = entry
+    if left > 0 {
+      wakes.insert(Wake(at: entry.expiry, cause: .expiry(publication.id)))
+      begin(publication.id, at: moment)
+    } else {
+      woke(.expiry(publication.id), at: moment)
+    }
+    return finish(at: moment)
+  }
+
+  /// More relays for a publication in memory.
+  public mutating func targetsAdded(
+    _ targets: [QueuedTarget], to id: EventID, expiresAt: Int64? = nil, at moment: Moment
+  ) -> [PublishAction] {
+    guard var entry = entries[id] else { return [] }
+    let slots = Dictionary(uniqueKeysWithValues: zip(entry.publication.targets.map(\.relay), entry.slots))
+    guard entry.publication.add(targets) > 0 else { return [] }
+    entry.slots = entry.publication.targets.map { slots[$0.relay] ?? Slot() }
+    entries[id] = entry
+    if let expiresAt { prolong(id, until: expiresAt, at: moment) }
+    begin(id, at: moment)
+    changed(id)
+    return finish(at: moment)
+  }
+
+  /// An attempt has ended.
+  public mutating func settled(_ key: SendingKey, _ outcome: SendOutcome, at moment: Moment) -> [PublishAction] {
+    guard let index = index(of: key), entries[key.id]?.slots[index].isInFlight == true else { return [] }
+    entries[key.id]?.slots[index].isInFlight = false
+    inFlightCount -= 1
+    lanes[key.relay]?.inFlightCount -= 1
+    settle(key, index, outcome, at: moment)
+    forgetIfDone(key.id)
+    enlist(key.relay)
+    return finish(at: moment)
+  }
+
+  /// A connector says that the relay is connected now: what waited for that goes at once.
+  public mutating func relayOpened(_ relay: String, at moment: Moment) -> [PublishAction] {
+    guard let hold = lanes[relay]?.hold, hold.reason != .limited else { return [] }
+    release(relay)
+    return finish(at: moment)
+  }
+
+  /// Connectors have come or gone: what found none goes at once.
+  public mutating func connectorsChanged(at moment: Moment) -> [PublishAction] {
+    for (relay, lane) in lanes where lane.hold?.reason == .absent { release(relay) }
+    return finish(at: moment)
+  }
+
+  /// Somebody wants relays that failed, or were called off, tried again, and those that wait tried now.
+  ///
+  /// - Parameters:
+  ///   - relay: only this one.
+  ///   - expiresAt: until when, at least.
+  public mutating func retried(
+    _ id: EventID, relay: String? = nil, expiresAt: Int64, at moment: Moment
+  ) -> [PublishAction] {
+    guard let entry = entries[id] else { return [] }
+    prolong(id, until: expiresAt, at: moment)
+    for (index, target) in entry.publication.targets.enumerated() where relay == nil || relay == target.relay {
+      guard target.progress.state != .confirmed else { continue }
+      if entry.slots[index].isInFlight {
+        // What comes of it counts again.
+        entries[id]?.publication.change(index) {
+          $0.progress.state = .sent
+          $0.refusals = 0
+        }
+        continue
+      }
+      entries[id]?.slots[index].due = nil
+      entries[id]?.slots[index].unsettledCount = 0
+      entries[id]?.publication.change(index) {
+        $0.progress.state = .pending
+        $0.progress.nextAttemptAt = nil
+        $0.refusals = 0
+      }
+      lineUp(id, index, at: moment)
+      release(target.relay)
+    }
+    changed(id)
+    return finish(at: moment)
+  }
+
+  /// Somebody does not want it sent any more. What was sent already and is taken in spite of that counts as taken.
+  public mutating func cancelled(_ id: EventID, relay: String? = nil, at moment: Moment) -> [PublishAction] {
+    guard let entry = entries[id] else { return [] }
+    for (index, target) in entry.publication.targets.enumerated()
+    where target.isOpen && (relay == nil || relay == target.relay) {
+      end(id, index, .cancelled, target.progress.state == .sent ? "called off when it had been sent" : "called off")
+    }
+    changed(id)
+    return finish(at: moment)
+  }
+
+  /// A publication was written down as it was at this version: when it has ended, it is forgotten.
+  public mutating func recorded(_ id: EventID, version: UInt64) {
+    guard let known = entries[id]?.recordedVersion else { return }
+    entries[id]?.recordedVersion = max(known, version)
+    forgetIfDone(id)
+  }
+
+  /// Somebody has brought a publication back, and did not change it: when it has ended, it is forgotten again.
+  public mutating func putBack(_ id: EventID) { forgetIfDone(id) }
+
+  /// Nothing new is sent from now on: the process is about to end.
+  public mutating func closed(at moment: Moment) -> [PublishAction] {
+    isClosed = true
+    return finish(at: moment)
+  }
+
+  /// The timer has fired.
+  public mutating func timerFired(at moment: Moment) -> [PublishAction] {
+    timer = nil
+    while let wake = wakes.min, wake.at <= moment.instant {
+      wakes.removeMin()
+      woke(wake.cause, at: moment)
+    }
+    return finish(at: moment)
+  }
+
+  // MARK: Turning
+
+  /// Ends a turn: sends what may be sent, sets the timer, gives the actions out.
+  private mutating func finish(at moment: Moment) -> [PublishAction] {
+    dispatch()
+    dropVoidWakes()
+    let next = isClosed ? nil : wakes.min?.at
+    if next != timer {
+      timer = next
+      actions.append(next.map(PublishAction.setTimer) ?? .cancelTimer)
+    }
+    defer { actions = [] }
+    return actions
+  }
+
+  /// The ledger is to know of it, and whoever follows it.
+  mutating func changed(_ id: EventID) {
+    entries[id]?.version += 1
+    actions.append(.record(id))
+  }
+}

@@ -1,0 +1,207 @@
+import Clocks
+import Contracts
+import Nostr
+import PublishQueue
+import Testing
+
+@Suite("The publish queue")
+struct QueueTests {
+  static let alpha = "wss://alpha.example"
+  static let beta = "wss://beta.example"
+
+  @Test("goes from optimistic over partial to confirmed, and is forgotten when that is written down")
+  func confirmed() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha, Self.beta)
+    #expect(bench.told(id)?.state == .optimistic && bench.inFlight.count == 2)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .taken(""))
+    #expect(bench.told(id)?.state == .partial && bench.target(id, Self.alpha)?.confirmedAt == bench.moment.time)
+    bench.settle(SendingKey(id: id, relay: Self.beta), .taken("duplicate: have it"))
+    #expect(bench.told(id)?.state == .confirmed && bench.queue.count == 1)
+    bench.write()
+    #expect(bench.queue.count == 0 && bench.ledger[id]?.state == .confirmed)
+  }
+
+  @Test("sends to one relay in the order of acceptance, no more at a time than the bound, and lanes take turns")
+  func orderAndBounds() {
+    var limits = PublishLimits()
+    limits.inFlightMaximum = 20
+    let bench = Bench(limits: limits)
+    let ids = (0..<60).map { _ in bench.publish(Self.alpha) }
+    #expect(bench.order(at: Self.alpha) == Array(ids[..<16]))
+    let later = (0..<30).map { _ in bench.publish(Self.beta) }
+    #expect(bench.order(at: Self.beta) == Array(later[..<4]), "the bound of all together")
+    while let key = bench.inFlight.keys.min(by: { $0.id < $1.id }) { bench.settle(key, .taken("")) }
+    #expect(bench.order(at: Self.alpha) == ids && bench.order(at: Self.beta) == later)
+    let firsts = bench.sendings[20..<40].map(\.key.relay)
+    #expect(firsts.contains(Self.alpha) && firsts.contains(Self.beta))
+  }
+
+  @Test(
+    "takes each class of answer for what it is",
+    arguments: [
+      (true, "", "taken"), (true, "duplicate: have this event", "taken"), (false, "duplicate: exists", "taken"),
+      (false, "rate-limited: slow down", "limited"), (false, "auth-required: who are you", "unauthorized"),
+      (false, "error: database", "rejected"), (false, "", "rejected"), (false, "no prefix at all", "rejected"),
+      (false, "shadow-banned: ask later", "rejected"), (false, "restricted: not yours", "refused"),
+      (false, "blocked: no", "refused"), (false, "invalid: bad", "refused"), (false, "pow: 28 bits", "refused"),
+      (false, "mute: nobody", "refused"), (false, "deleted: it was", "refused"),
+      (false, "replaced: have newer event", "refused"), (false, "unsupported: kind", "refused"),
+    ])
+  func answers(isAccepted: Bool, message: String, kind: String) {
+    let answer = RelayPublishResult(relay: Self.alpha, id: "", isAccepted: isAccepted, message: message)
+    #expect("\(SendOutcome(answer))".hasPrefix(kind))
+  }
+
+  @Test("gives a relay that fails up after some attempts, each longer apart, and keeps its words")
+  func rejected() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha, Self.beta)
+    bench.settle(SendingKey(id: id, relay: Self.beta), .taken(""))
+    var count = 0
+    while let key = bench.inFlight.keys.first {
+      count += 1
+      bench.settle(key, .rejected("error: full"))
+      bench.advance(milliseconds: 400_000)
+    }
+    #expect(count == bench.limits.rejectionMaximum)
+    let target = bench.target(id, Self.alpha)
+    #expect(target?.state == .failed && target?.message == "error: full" && target?.attempts == count)
+    #expect(bench.told(id)?.state == .confirmed, "at least one has it, and the other was given up")
+  }
+
+  @Test("tries a relay that cannot be reached with one event, whatever number wait for it, and at once when it is open")
+  func unreachable() {
+    let bench = Bench()
+    for _ in 0..<40 { bench.publish(Self.alpha) }
+    for key in bench.inFlight.keys { bench.settle(key, .unreachable("nobody there", afterMilliseconds: nil)) }
+    bench.advance(milliseconds: 24 * 3_600_000)
+    let probes = bench.sendings.count - 16
+    #expect(probes == 1 && bench.inFlight.count == 1, "it waits for the probe's end")
+    var last = bench.now
+    for _ in 0..<60 {
+      guard let key = bench.inFlight.keys.first else { break }
+      bench.settle(key, .unreachable("nobody there", afterMilliseconds: nil))
+      #expect(bench.inFlight.isEmpty)
+      let due = bench.timer
+      #expect(due.map { $0.milliseconds(since: bench.now) <= 900_000 } == true)
+      bench.advance(milliseconds: 900_001)
+      last = bench.now
+    }
+    #expect(bench.inFlight.count == 1 && last == bench.now)
+    bench.settle(bench.inFlight.keys.first!, .unreachable("nobody there", afterMilliseconds: 800_000))
+    let waiting = bench.queue.ids.compactMap { bench.queue.publication($0, at: bench.moment) }
+    #expect(waiting.allSatisfy { $0.targets[0].message == "nobody there" && $0.targets[0].nextAttemptAt != nil })
+    bench.apply { $0.relayOpened(Self.alpha, at: $1) }
+    #expect(bench.inFlight.count == 1, "carefully at first")
+    while let key = bench.inFlight.keys.first { bench.settle(key, .taken("")) }
+    bench.write()
+    #expect(bench.queue.count == 0)
+  }
+
+  @Test("does not take a relay's opening for leave to go on too fast")
+  func limited() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .limited("rate-limited: slow down"))
+    bench.apply { $0.relayOpened(Self.alpha, at: $1) }
+    #expect(bench.inFlight.isEmpty && bench.target(id, Self.alpha)?.nextAttemptAt != nil)
+    bench.advance(milliseconds: 2_001)
+    #expect(bench.inFlight.count == 1)
+  }
+
+  @Test("does not count an attempt that never left, and makes it up when a connector comes")
+  func absent() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha)
+    for _ in 0..<30 {
+      bench.settle(SendingKey(id: id, relay: Self.alpha), .absent("no connector"))
+      bench.apply { $0.connectorsChanged(at: $1) }
+    }
+    #expect(bench.target(id, Self.alpha)?.attempts == 1 && bench.inFlight.count == 1)
+  }
+
+  @Test("gives up what is not taken in time, and still counts an OK that comes late")
+  func expiry() {
+    let bench = Bench()
+    let id = bench.publish([Self.alpha, Self.beta], lifetime: 60)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .unreachable("down", afterMilliseconds: 200_000))
+    bench.advance(milliseconds: 59_000)
+    #expect(bench.told(id)?.state == .optimistic)
+    bench.advance(milliseconds: 1_001)
+    #expect(bench.told(id)?.state == .failed)
+    #expect(bench.target(id, Self.alpha)?.message == "not taken before its time was over: down")
+    bench.write()
+    #expect(bench.queue.count == 1, "one is still on its way")
+    bench.settle(SendingKey(id: id, relay: Self.beta), .taken(""))
+    bench.write()
+    #expect(bench.ledger[id]?.state == .confirmed && bench.queue.count == 0)
+  }
+
+  @Test("calls off what is open; what was sent and is taken all the same counts as taken")
+  func cancelling() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha, Self.beta)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .rejected("error: full"))
+    bench.apply { $0.cancelled(id, at: $1) }
+    #expect(bench.told(id)?.state == .cancelled)
+    bench.advance(milliseconds: 3_600_000)
+    bench.settle(SendingKey(id: id, relay: Self.beta), .taken(""))
+    #expect(bench.told(id)?.state == .confirmed && bench.target(id, Self.alpha)?.state == .cancelled)
+    #expect(bench.sendings.count == 2)
+  }
+
+  @Test("tries again when told to: what failed anew, what waits now, what has it never")
+  func retrying() {
+    let bench = Bench()
+    let gamma = "wss://gamma.example"
+    let id = bench.publish(Self.alpha, Self.beta, gamma)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .refused("blocked: no"))
+    bench.settle(SendingKey(id: id, relay: Self.beta), .unreachable("down", afterMilliseconds: nil))
+    bench.settle(SendingKey(id: id, relay: gamma), .taken(""))
+    bench.apply { $0.retried(id, expiresAt: $1.time + 60, at: $1) }
+    #expect(Set(bench.inFlight.keys.map(\.relay)) == [Self.alpha, Self.beta])
+    #expect(bench.target(id, Self.alpha)?.attempts == 2)
+  }
+
+  @Test("a clock that was set between two processes ends nothing sooner than by that much, and stops no retry")
+  func clockSet() {
+    for jump in [Int64(-3_600), 3_600] {
+      let bench = Bench()
+      let id = bench.publish([Self.alpha], lifetime: 2 * 3_600)
+      bench.settle(SendingKey(id: id, relay: Self.alpha), .rejected("error: no"))
+      bench.write()
+      bench.offset += jump
+      bench.restart()
+      bench.advance(milliseconds: 60_000)
+      #expect(bench.inFlight.count == 1 && bench.target(id, Self.alpha)?.attempts == 2)
+      bench.advance(milliseconds: UInt64(jump > 0 ? 3_500 : 7_000) * 1_000)
+      #expect(bench.told(id)?.state == .optimistic)
+      bench.advance(milliseconds: 300_000)
+      #expect(bench.told(id)?.state == .failed)
+    }
+  }
+
+  @Test("adds relays to a publication, and asks none of the others again")
+  func adding() {
+    let bench = Bench()
+    let id = bench.publish(Self.beta)
+    bench.settle(SendingKey(id: id, relay: Self.beta), .taken(""))
+    let added = [Self.alpha, Self.beta].map { QueuedTarget(PublicationTarget(relay: $0, state: .pending, why: "named")) }
+    bench.apply { $0.targetsAdded(added, to: id, expiresAt: $1.time + 60, at: $1) }
+    #expect(bench.inFlight.keys.map(\.relay) == [Self.alpha] && bench.told(id)?.state == .partial)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .taken(""))
+    #expect(bench.told(id)?.state == .confirmed)
+  }
+
+  @Test("does not gather the ends of what is long over")
+  func wakes() {
+    let bench = Bench()
+    for _ in 0..<20_000 {
+      let id = bench.publish(Self.alpha)
+      bench.settle(SendingKey(id: id, relay: Self.alpha), .taken(""))
+      bench.write()
+    }
+    #expect(bench.queue.count == 0 && bench.queue.waitingCount <= 5_000)
+  }
+}

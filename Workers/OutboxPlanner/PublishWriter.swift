@@ -1,0 +1,189 @@
+import Clocks
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import Logging
+import Nostr
+import PublishLedger
+import Storage
+
+// One transaction at a time, with all that waits for one: a lone event is written at once, and of a thousand that come together none
+// pays more than a thousandth of the disk's pause. What relays have answered is written in the same transactions.
+//
+// A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and the worst
+// that a death can do then is that relays are sent again what they have.
+
+/// Writes the ledger.
+@EventLoopActor
+final class PublishWriter {
+  /// Most acceptances of one transaction.
+  static let acceptanceMaximum = 1_000
+  /// Most changed publications of one transaction.
+  static let changeMaximum = 4_000
+  /// After a failure, how long until what has changed is tried again.
+  static let retryMilliseconds: UInt64 = 1_000
+  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
+  static let damagedExitCode: Int32 = 74
+
+  private struct Acceptance {
+    var entry: LedgerBatch.Acceptance
+    var continuation: CheckedContinuation<StorageFault?, Never>
+  }
+
+  /// What a transaction is made of.
+  private struct Turn: Sendable {
+    var batch = LedgerBatch()
+    var acceptances: [Acceptance] = []
+    var changes: [EventID: UInt64] = [:]
+  }
+
+  /// Gives a changed publication as it is now, with its version; nil when there is none any more.
+  var current: ((EventID) -> (change: LedgerBatch.Change, version: UInt64)?)?
+  /// A transaction was committed, or has failed, with these publications in their versions.
+  var onWritten: ((_ changes: [EventID: UInt64], _ isCommitted: Bool) -> Void)?
+  /// Why nothing can be written at present, if so.
+  private(set) var fault: StorageFault?
+  /// Transactions committed.
+  private(set) var transactionCount: UInt64 = 0
+
+  private let ledger: PublishLedger
+  private let log: Logger
+  private var acceptances: [Acceptance] = []
+  private var changed: Set<EventID> = []
+  private var stored: [Int64] = []
+  private var removed: [Int64] = []
+  private var isWriting = false
+  private let retryTimer = LoopTimer()
+  private var flushers: [CheckedContinuation<Void, Never>] = []
+
+  init(_ ledger: PublishLedger, _ log: Logger) {
+    self.ledger = ledger
+    self.log = log
+  }
+
+  // MARK: What is to be written
+
+  /// Writes a new publication; when this returns it outlives a loss of power.
+  func accept(_ entry: LedgerBatch.Acceptance) async throws(Refusal) {
+    let fault = await withCheckedContinuation { continuation in
+      acceptances.append(Acceptance(entry: entry, continuation: continuation))
+      // What came before may have failed; who comes next is the next attempt.
+      retryTimer.cancel()
+      pump()
+    }
+    if let fault { throw Self.refusal(fault) }
+  }
+
+  /// A publication has changed.
+  func note(changed id: EventID) {
+    changed.insert(id)
+    pump()
+  }
+
+  /// The event store has the event of this publication.
+  func note(stored number: Int64) {
+    stored.append(number)
+    pump()
+  }
+
+  /// Nobody was or will be told that this publication is accepted.
+  func note(removed number: Int64) {
+    removed.append(number)
+    pump()
+  }
+
+  /// Waits until all that was noted is written, or could not be.
+  func flush() async {
+    guard isWriting || hasWork else { return }
+    await withCheckedContinuation { flushers.append($0) }
+  }
+
+  /// Writes what is left, waiting on this thread: for the end.
+  func finish() {
+    let turn = take()
+    guard !turn.batch.isEmpty else { return }
+    do throws(StorageFault) { try ledger.writeNow(turn.batch) } catch {
+      log.error("what has changed last is not written", metadata: ["why": "\(error)"])
+    }
+  }
+
+  // MARK: Writing
+
+  private var hasWork: Bool { !(acceptances.isEmpty && changed.isEmpty && stored.isEmpty && removed.isEmpty) }
+
+  private func pump() {
+    guard !isWriting, hasWork, !retryTimer.isSet else { return }
+    isWriting = true
+    EventLoopActor.task { [self] in
+      let turn = take()
+      do throws(StorageFault) {
+        if !turn.batch.isEmpty { try await ledger.write(turn.batch) }
+        committed(turn)
+      } catch {
+        failed(turn, error)
+      }
+      isWriting = false
+      let waiting = flushers
+      flushers = []
+      for flusher in waiting { flusher.resume() }
+      pump()
+    }
+  }
+
+  private func take() -> Turn {
+    var turn = Turn()
+    turn.acceptances = Array(acceptances.prefix(Self.acceptanceMaximum))
+    acceptances.removeFirst(turn.acceptances.count)
+    turn.batch.accepted = turn.acceptances.map(\.entry)
+    for id in changed.prefix(Self.changeMaximum) {
+      changed.remove(id)
+      guard let now = current?(id) else { continue }
+      turn.batch.changed.append(now.change)
+      turn.changes[id] = now.version
+    }
+    (turn.batch.stored, stored) = (stored, [])
+    (turn.batch.removed, removed) = (removed, [])
+    return turn
+  }
+
+  private func committed(_ turn: Turn) {
+    if !turn.batch.isEmpty {
+      transactionCount += 1
+      if fault != nil {
+        fault = nil
+        log.notice("the ledger of publications can be written again")
+      }
+    }
+    for acceptance in turn.acceptances { acceptance.continuation.resume(returning: nil) }
+    onWritten?(turn.changes, true)
+  }
+
+  private func failed(_ turn: Turn, _ fault: StorageFault) {
+    if fault.kind == .corrupt {
+      ledger.markDamaged()
+      log.critical("\(fault.description): starting again to save what can be read")
+      exit(Self.damagedExitCode)
+    }
+    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
+    self.fault = fault
+    changed.formUnion(turn.changes.keys)
+    stored += turn.batch.stored
+    removed += turn.batch.removed
+    for acceptance in turn.acceptances { acceptance.continuation.resume(returning: fault) }
+    onWritten?(turn.changes, false)
+    // Without what was new the rest may find room.
+    if turn.acceptances.isEmpty || acceptances.isEmpty {
+      retryTimer.set(afterMilliseconds: turn.acceptances.isEmpty ? Self.retryMilliseconds : 0) { [unowned self] in
+        pump()
+      }
+    }
+  }
+
+  /// A fault in a caller's words.
+  static func refusal(_ fault: StorageFault) -> Refusal {
+    Refusal(
+      fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted,
+      retryAfterMilliseconds: fault.kind == .full ? 5_000 : nil)
+  }
+}

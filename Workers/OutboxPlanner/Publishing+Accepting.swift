@@ -1,0 +1,155 @@
+import Bus
+import Clocks
+import Contracts
+import EventLoop
+import Frames
+import Nostr
+import OutboxPlan
+import PublishLedger
+import PublishQueue
+import Storage
+import WorkerKit
+
+// `plan.publish`. One caller at a time has an event in hand; who asks for the same one waits, and then finds what became of it.
+
+extension Publishing {
+  /// Events being accepted at a time; more are refused (`full`).
+  static let claimMaximum = 4_096
+
+  func publish(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublish.self)
+    let json = JSONPayload.encode(wanted.event)
+    let event = try Self.event(json)
+    let named = try wanted.relays.map { texts throws(Refusal) in try Self.relays(texts) }
+    guard !isDraining else { throw Self.draining }
+    try await claim(event.id)
+    defer { release(event.id) }
+    if try await isKnown(event.id) {
+      try await store(event, json, request)
+      try await addRelays(named, to: event, json, lifetime: wanted.expiresAfter)
+    } else {
+      try await accept(event, json, try await targets(of: event, named: named), lifetime: wanted.expiresAfter)
+      try await store(event, json, request)
+    }
+    guard let publication = try await publication(event.id) else {
+      throw Refusal(.failed, "\(event.id) is forgotten already", outcome: .done)
+    }
+    return BusPayload(json: publication)
+  }
+
+  static var draining: Refusal {
+    Refusal(
+      .unavailable, "outbox-planner is stopping; ask again", outcome: .notStarted, retryAfterMilliseconds: 500)
+  }
+
+  /// Reads an event. That its signature is good the event store says; that the id is its own must be known before anything is
+  /// done by that id.
+  private static func event(_ json: [UInt8]) throws(Refusal) -> Event {
+    do throws(EventFault) {
+      let event = try Event(json: json)
+      let right = event.unsigned.id
+      guard event.id == right else { throw .wrongID(right) }
+      return event
+    } catch {
+      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
+    }
+  }
+
+  static func relays(_ texts: [String]) throws(Refusal) -> [RelayURL] {
+    var relays: [RelayURL] = []
+    for text in texts {
+      do throws(RelayURLFault) {
+        let relay = try RelayURL(text)
+        if !relays.contains(relay) { relays.append(relay) }
+      } catch {
+        throw Refusal(.badRequest, "'relays': \(error)", outcome: .notStarted)
+      }
+    }
+    return relays
+  }
+
+  // MARK: One at a time
+
+  private func claim(_ id: EventID) async throws(Refusal) {
+    while claims[id] != nil { await withCheckedContinuation { claims[id, default: []].append($0) } }
+    guard claims.count < Self.claimMaximum else {
+      throw Refusal(
+        .full, "\(claims.count) events are being accepted already", outcome: .notStarted, retryAfterMilliseconds: 500)
+    }
+    claims[id] = []
+  }
+
+  private func release(_ id: EventID) {
+    for waiter in claims.removeValue(forKey: id) ?? [] { waiter.resume() }
+  }
+
+  private func isKnown(_ id: EventID) async throws(Refusal) -> Bool {
+    if queue[id] != nil || unstored[id] != nil { return true }
+    do throws(StorageFault) { return try await ledger.row(id) != nil } catch { throw PublishWriter.refusal(error) }
+  }
+
+  // MARK: Committing
+
+  private func targets(of event: Event, named: [RelayURL]?) async throws(Refusal) -> [QueuedTarget] {
+    switch await routes.publishRoute(event, named: named) {
+    case .failure(let problem): throw Refusal(.noRelays, problem.description, outcome: .notStarted)
+    case .success(let choices):
+      return choices.map { choice in
+        QueuedTarget(
+          PublicationTarget(relay: choice.url.text, state: .pending, why: choice.reason),
+          manner: SendingManner(
+            account: choice.account, isProtected: choice.isProtected, isForeign: choice.isForeign))
+      }
+    }
+  }
+
+  private func accept(
+    _ event: Event, _ json: [UInt8], _ targets: [QueuedTarget], lifetime: Int64?
+  ) async throws(Refusal) {
+    guard queue.count + unstored.count + claims.count <= queue.limits.publicationMaximum else {
+      throw Refusal(
+        .full, "\(queue.count) publications are under way already", outcome: .notStarted, retryAfterMilliseconds: 5_000)
+    }
+    lastNumber += 1
+    let now = Self.time
+    let publication = QueuedPublication(
+      number: lastNumber, id: event.id, author: event.pubkey, kind: event.kind, acceptedAt: now,
+      expiresAt: expiry(event.kind, lifetime, now), targets: targets)
+    try await writer.accept(LedgerBatch.Acceptance(publication, event: json))
+    bodies.keep(json, event.id)
+    count(event.id, publication.state)
+    unstored[event.id] = publication
+  }
+
+  /// When relays that have not taken an event are given up.
+  func expiry(_ kind: UInt16, _ lifetime: Int64?, _ now: Int64) -> Int64 {
+    let seconds = min(lifetime ?? settings.expirySeconds(kind: kind), Self.lifetimeMaximum)
+    return now + seconds
+  }
+
+  /// Nobody waits longer than a year.
+  private static let lifetimeMaximum: Int64 = 366 * 24 * 3_600
+
+  /// Relays that a caller names besides those that a publication has; the others are not touched.
+  private func addRelays(
+    _ named: [RelayURL]?, to event: Event, _ json: [UInt8], lifetime: Int64?
+  ) async throws(Refusal) {
+    guard let named, let known = try await inMemory(event.id) else { return }
+    let new = named.filter { relay in !known.targets.contains { $0.relay == relay.text } }
+    defer { putBack(event.id) }
+    guard !new.isEmpty else { return }
+    guard known.targets.count + new.count <= PlanPublish.relayMaximum else {
+      throw Refusal(
+        .badRequest, "an event has \(PlanPublish.relayMaximum) relays at most", outcome: .notStarted)
+    }
+    // Its bytes may be dropped already, and these take their place.
+    do throws(EventFault) { try event.verify() } catch {
+      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
+    }
+    let targets = try await targets(of: event, named: new)
+    bodies.keep(json, event.id)
+    perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event.kind, lifetime, $1.time), at: $1) }
+    await writer.flush()
+    if let fault = writer.fault { throw PublishWriter.refusal(fault) }
+  }
+}

@@ -1,0 +1,181 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import PublishLedger
+import PublishQueue
+import Storage
+import WorkerKit
+
+// What is asked about publications, and the two things that a person may do to one.
+//
+// What is under way is in memory, what has ended in the ledger, and for a moment in both; memory is right then.
+
+extension Publishing {
+  /// Publications of an answer, unless its caller says how many.
+  static let listStandard = 100
+
+  // MARK: Looking
+
+  /// A publication as it is told; nil when it was never accepted, or is forgotten.
+  func publication(_ id: EventID) async throws(Refusal) -> Publication? {
+    if let publication = queue.publication(id, at: moment) { return publication }
+    guard let row = try await row(id), row.isStored else { return nil }
+    // It may have come to memory meanwhile.
+    return queue.publication(id, at: moment) ?? row.publication.publication
+  }
+
+  private func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
+    do throws(StorageFault) { return try await ledger.row(id) } catch { throw PublishWriter.refusal(error) }
+  }
+
+  /// The bytes of a publication that is not in the machine.
+  func body(of publication: QueuedPublication) async -> [UInt8]? {
+    if let event = bodies[publication.id] { return event }
+    do throws(StorageFault) { return try await ledger.event(of: publication.number) } catch {
+      log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// A publication in the machine, to which one that has ended comes back; nil when there is none.
+  func inMemory(_ id: EventID) async throws(Refusal) -> QueuedPublication? {
+    if let publication = queue[id] { return publication }
+    guard let row = try await row(id), row.isStored else { return nil }
+    if queue[id] == nil {
+      perform { $0.admitted(row.publication, at: $1) }
+      adopt(id, row.publication.state)
+    }
+    return queue[id]
+  }
+
+  static func id(_ text: String) throws(Refusal) -> EventID {
+    guard let id = EventID(text) else {
+      throw Refusal(
+        .badRequest, "'id' is not 64 lower-case hexadecimal digits: \(text.prefix(80))", outcome: .notStarted)
+    }
+    return id
+  }
+
+  private static func unknown(_ id: EventID) -> Refusal {
+    Refusal(.noSuchEvent, "\(id) was never accepted for publishing, or is forgotten", outcome: .notStarted)
+  }
+
+  // MARK: plan.publications
+
+  func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublications.self)
+    let limit = min(wanted.limit ?? Self.listStandard, PublishLedger.pageMaximum)
+    var found: [Publication]
+    if let ids = wanted.ids {
+      found = []
+      for text in ids.prefix(limit) {
+        guard let publication = try await publication(try Self.id(text)) else { continue }
+        if wanted.states?.contains(publication.state) ?? true { found.append(publication) }
+      }
+    } else {
+      found = try await newest(in: wanted.states, limit)
+    }
+    for publication in found {
+      let part = BusPayload(json: publication)
+      if !request.sendNow(part: part) { try await request.send(part: part) }
+    }
+    return BusPayload(json: StoreCount(count: found.count))
+  }
+
+  private func newest(in states: [Publication.State]?, _ limit: Int) async throws(Refusal) -> [Publication] {
+    var found: [(number: Int64, publication: Publication)] = []
+    var endedCount = 0
+    var before = Int64.max
+    do throws(StorageFault) {
+      while endedCount < limit {
+        let rows = try await ledger.rows(in: states, before: before, limit: limit)
+        for row in rows where row.isStored && queue[row.publication.id] == nil {
+          found.append((row.publication.number, row.publication.publication))
+          endedCount += 1
+        }
+        guard rows.count == limit, let last = rows.last else { break }
+        before = last.publication.number
+      }
+    } catch {
+      throw PublishWriter.refusal(error)
+    }
+    // Nothing is awaited from here: what was in the ledger alone may be in memory now.
+    found.removeAll { entry in EventID(entry.publication.id).map { queue[$0] != nil } ?? false }
+    for id in queue.ids {
+      guard let number = queue[id]?.number, let publication = queue.publication(id, at: moment) else { continue }
+      if states?.contains(publication.state) ?? true { found.append((number, publication)) }
+    }
+    return found.sorted { $0.number > $1.number }.prefix(limit).map(\.publication)
+  }
+
+  // MARK: plan.follow
+
+  func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublication.self)
+    let id = try Self.id(wanted.id)
+    let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
+    guard followerCount < PublishFollower.maximum else {
+      throw Refusal(.full, "\(followerCount) publications are followed already", outcome: .notStarted)
+    }
+    guard !isDraining else { throw Self.draining }
+    let follower = PublishFollower(request)
+    followers[id, default: []].append(follower)
+    followerCount += 1
+    defer {
+      followers[id]?.removeAll { $0 === follower }
+      if followers[id]?.isEmpty == true { followers[id] = nil }
+      followerCount -= 1
+    }
+    try await follower.run { () throws(Refusal) in
+      guard let publication = try await self.publication(id) else { throw Self.unknown(id) }
+      request.accept()
+      return try Self.only(relay, of: publication)
+    }
+    return .empty
+  }
+
+  private static func only(_ relay: String?, of publication: Publication) throws(Refusal) -> Publication {
+    guard let relay else { return publication }
+    var told = publication
+    told.targets = publication.targets.filter { $0.relay == relay }
+    guard !told.targets.isEmpty else { throw noRelay(relay, publication.id) }
+    told.state = Publication.State(of: told.targets.map(\.state))
+    return told
+  }
+
+  private static func noRelay(_ relay: String, _ id: String) -> Refusal {
+    Refusal(.noSuchRelay, "\(id) is not published to \(relay)", outcome: .notStarted)
+  }
+
+  // MARK: plan.retry, plan.cancel
+
+  func tryAgain(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    try await change(request) { queue, id, relay, moment in
+      let lifetime = self.settings.expirySeconds(kind: queue[id]?.kind ?? 0)
+      return queue.retried(id, relay: relay, expiresAt: moment.time + lifetime, at: moment)
+    }
+  }
+
+  func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    try await change(request) { queue, id, relay, moment in queue.cancelled(id, relay: relay, at: moment) }
+  }
+
+  /// Does something to a publication; answered when it is written down.
+  private func change(
+    _ request: BusRequest, _ step: (inout PublishQueue, EventID, String?, Moment) -> [PublishAction]
+  ) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublication.self)
+    let id = try Self.id(wanted.id)
+    let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
+    guard let known = try await inMemory(id) else { throw Self.unknown(id) }
+    defer { putBack(id) }
+    if let relay, !known.targets.contains(where: { $0.relay == relay }) { throw Self.noRelay(relay, wanted.id) }
+    perform { step(&$0, id, relay, $1) }
+    await writer.flush()
+    guard let publication = try await publication(id) else { throw Self.unknown(id) }
+    return BusPayload(json: publication)
+  }
+}
