@@ -13,7 +13,7 @@ public struct SearchedText: Hashable, Sendable {
   public private(set) var body = SearchWords()
 
   /// Of another version, all that is stored is taken apart again. To be raised with every change to what is searched, or how.
-  public static let version: Int64 = 1
+  public static let version: Int64 = 2
 
   /// Takes out of an event what is searched; empty for a kind that is not.
   ///
