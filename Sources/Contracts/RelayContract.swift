@@ -2,8 +2,8 @@ public import Frames
 
 // The methods of role `relay-connector`, `relay.*`.
 
-/// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the very bytes the relay sent; the
-/// terminal answer comes after the relay's EOSE.
+/// `relay.request`: a REQ to one relay. Each part of the answer is one event, JSON in the very bytes the relay sent;
+/// the terminal answer comes after the relay's EOSE.
 public struct RelayRequest: MethodArguments {
   /// How it is asked.
   public static let example = #"{"relay":"ws://127.0.0.1:7777","filters":[{"kinds":[1]}],"limit":5}"#

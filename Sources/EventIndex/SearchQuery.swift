@@ -1,7 +1,8 @@
 // What somebody types into a search field (NIP-50): words, "phrases in quotes", -exclusions, and extensions such as
-// `language:de`. None of the extensions is known here, so all are passed over, as the NIP asks. There is no syntax that could
-// be wrong: a quote that is not closed reaches to the end. Beside words, signs that are none (`&`, `!!`) are passed over; where
-// nothing else was typed nothing is found, because whoever looks for `!!` did not ask for all there is.
+// `language:de`. None of the extensions is known here, so all are passed over, as the NIP asks. There is no syntax that
+// could be wrong: a quote that is not closed reaches to the end. Beside words, signs that are none (`&`, `!!`) are
+// passed over; where nothing else was typed nothing is found, because whoever looks for `!!` did not ask for all there
+// is.
 
 /// A search, read.
 public struct SearchQuery: Hashable, Sendable {
@@ -9,7 +10,8 @@ public struct SearchQuery: Hashable, Sendable {
   public private(set) var terms: [SearchWords] = []
   /// None may be found.
   public private(set) var exclusions: [SearchWords] = []
-  /// Whether it asks for what is in no index, so that nothing is found: a word that is too long, or signs without any word.
+  /// Whether it asks for what is in no index, so that nothing is found: a word that is too long, or signs without any
+  /// word.
   public private(set) var isImpossible = false
 
   /// Terms and exclusions that are looked at; further ones are passed over.

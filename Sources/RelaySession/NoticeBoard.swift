@@ -2,8 +2,8 @@ internal import Nostr
 
 /// What a relay said to people lately: told to those whose work came to nothing after it, since it may be the reason.
 ///
-/// NOTICE names no subscription. So it ends nothing by itself: a greeting or an advertisement would then end a request that goes
-/// well.
+/// NOTICE names no subscription. So it ends nothing by itself: a greeting or an advertisement would then end a request
+/// that goes well.
 struct NoticeBoard: Sendable {
   /// A place in the order of all NOTICE messages.
   struct Mark: Sendable { fileprivate let count: Int }

@@ -45,8 +45,8 @@ extension RelaySession {
 
   /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
   ///
-  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An attempt to
-  /// connect that fails meanwhile fails it at once.
+  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An
+  /// attempt to connect that fails meanwhile fails it at once.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, deadline: Instant, at now: Instant
   ) -> [SessionAction] {

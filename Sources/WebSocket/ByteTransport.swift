@@ -30,10 +30,11 @@ public protocol ByteTransport: AnyObject {
 
 extension ByteStream: ByteTransport {}
 
-/// Puts encryption between a TCP connection and a WebSocket. TLS by OpenSSL will be one; the WebSocket need not know it.
+/// Puts encryption between a TCP connection and a WebSocket. TLS by OpenSSL will be one; the WebSocket need not know
+/// it.
 @EventLoopActor
 public protocol TransportSecurity: Sendable {
-  /// Makes an encrypted stream of a fresh connection, having checked that the other side is `host`. Owns `stream` from here
-  /// on, also when it throws.
+  /// Makes an encrypted stream of a fresh connection, having checked that the other side is `host`. Owns `stream` from
+  /// here on, also when it throws.
   func secure(_ stream: ByteStream, host: String, deadline: Instant) async throws(WebSocketFault) -> any ByteTransport
 }

@@ -69,8 +69,8 @@ struct FilterFlags: ParsableArguments, Sendable {
     }
   }
 
-  /// Refuses at once what is no filter, and a search that can find nothing: the store answers it with nothing, and a person
-  /// would not know why.
+  /// Refuses at once what is no filter, and a search that can find nothing: the store answers it with nothing, and a
+  /// person would not know why.
   static func validate(_ texts: [String]) throws {
     for text in texts {
       let filter: Filter
@@ -122,7 +122,8 @@ enum TagArgument {
     return [parts[0], value(parts[1], ofTag: parts[0])]
   }
 
-  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the like.
+  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the
+  /// like.
   static func value(_ text: String, ofTag name: String) -> String {
     // What is neither is taken as it stands: any text may be a tag's value.
     switch name {

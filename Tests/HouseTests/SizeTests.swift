@@ -1,5 +1,5 @@
-// A file of 500 lines has two subjects, and a function that does not fit a screen cannot be seen at once. `swift format` has
-// rules for neither.
+// A file of 500 lines has two subjects, and a function that does not fit a screen cannot be seen at once.
+// `swift format` has rules for neither.
 import Testing
 
 @Suite("The sizes")

@@ -104,7 +104,8 @@ extension ProcessTests {
 
     // MARK: What all of them ask
 
-    /// A roostd with one worker whose restarts are a person's, not a test's: what is tried again is tried once a second.
+    /// A roostd with one worker whose restarts are a person's, not a test's: what is tried again is tried once a
+    /// second.
     private static func withFaults(_ body: (RunningRoost, Faults) throws -> Void) throws {
       let faults = try Faults()
       var layout = Layout.one(

@@ -16,7 +16,8 @@ private struct Observer {
     id = try peer.ask("store.observe", arguments)
   }
 
-  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored as 0.
+  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored
+  /// as 0.
   func contents(_ count: Int) throws -> [Int] {
     try peer.wait("\(count) parts") { peer.partCount(of: id) >= count }
     peer.send(FrameHeader(type: .cancel, re: id))

@@ -7,8 +7,8 @@ import Testing
 
 /// A real roostd with real workers in a temporary directory.
 ///
-/// Nothing of it outlives its test, however that ends: `finish` kills and looks; and if the test process itself dies, a guardian of
-/// our own ends roostd, whose guardian ends the rest.
+/// Nothing of it outlives its test, however that ends: `finish` kills and looks; and if the test process itself dies, a
+/// guardian of our own ends roostd, whose guardian ends the rest.
 final class RunningRoost {
   let directory: TemporaryDirectory
   private(set) var layout: Layout
@@ -194,9 +194,11 @@ final class RunningRoost {
     return count
   }
 
-  /// The fewest of these that are seen within five seconds; it is looked no longer than until there are no more than `enough`.
+  /// The fewest of these that are seen within five seconds; it is looked no longer than until there are no more than
+  /// `enough`.
   ///
-  /// A single look says little: whoever starts a worker has both ends of its pipes for a moment. What leaks is there always.
+  /// A single look says little: whoever starts a worker has both ends of its pipes for a moment. What leaks is there
+  /// always.
   func fewestDescriptors(enough: Int) -> Int {
     var fewest = Int.max
     try? awaitSoon("roostd closes what it opened", within: 5) {

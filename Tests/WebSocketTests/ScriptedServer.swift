@@ -5,7 +5,8 @@ import Testing
 
 @testable import WebSocket
 
-/// A server that does what a test tells it, byte by byte: it answers the upgrade as told, and sends frames that may be wrong.
+/// A server that does what a test tells it, byte by byte: it answers the upgrade as told, and sends frames that may be
+/// wrong.
 @EventLoopActor
 final class ScriptedServer {
   /// One connection, as the server sees it.

@@ -11,8 +11,8 @@ import WorkerKit
 // The relay connector in its plain form: requests and publishes of the bus become REQ and EVENT on a relay.
 //
 // Back-pressure goes all the way: a part that finds no credit waits here, the session is told that delivery stalls, the
-// socket is not read, and the relay's TCP window closes. One slow caller holds back the others of the same relay (they share
-// its connection), and nobody else. While it is the caller who takes its time, the relay's deadline does not run.
+// socket is not read, and the relay's TCP window closes. One slow caller holds back the others of the same relay (they
+// share its connection), and nobody else. While it is the caller who takes its time, the relay's deadline does not run.
 
 /// The settings of a connector in `supervisor.conf`.
 struct ConnectorSettings: Decodable, Sendable {
@@ -101,8 +101,8 @@ final class Connector {
 
   private var requestMilliseconds: UInt64 { settings.requestTimeoutMilliseconds ?? Self.defaultRequestMilliseconds }
 
-  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears what
-  /// was wrong instead of only that time ran out.
+  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears
+  /// what was wrong instead of only that time ran out.
   private func patience(for request: BusRequest) -> UInt64 {
     guard request.ttlMilliseconds > 0 else { return requestMilliseconds }
     let ttl = UInt64(request.ttlMilliseconds)
