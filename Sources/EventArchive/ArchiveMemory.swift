@@ -53,9 +53,6 @@ struct ArchiveMemory: Sendable {
     generations[last].postings.add(change.postings)
     for index in segments.indices { segments[index].gone += change.goneBySegment[segments[index].number] ?? 0 }
   }
-
-  /// Events in memory.
-  var eventCount: Int { generations.reduce(0) { $0 + $1.ids.count } }
 }
 
 /// What a transaction changes in ``ArchiveMemory``.

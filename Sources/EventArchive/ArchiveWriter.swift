@@ -50,7 +50,7 @@ struct ArchiveWriter {
 
   /// Writes what is to be known at the next start. The last thing of a transaction.
   mutating func finish() throws {
-    try write(property: "last-seq", change.lastSeq)
+    try session.write(property: "last-seq", change.lastSeq)
     change.usedByteCount = try session.usedByteCount()
     guard change.eventCount != 0 else { return }
     let statement = try session.statement(
@@ -120,13 +120,7 @@ struct ArchiveWriter {
   func seq(ofID term: UInt64) throws -> Int64? {
     if let seq = change.ids[term] { return seq }
     if let seq = memory(term) { return change.removedIDs[term] == seq ? nil : seq }
-    // What was removed while its segment was being written is still there by name.
-    let statement = try session.statement(
-      "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
-    statement.bind(Int64(bitPattern: term), at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
+    return try session.seq(ofStoredID: term)
   }
 
   // MARK: Places of replaceable events
@@ -164,12 +158,7 @@ struct ArchiveWriter {
 
   /// A stored event; nil when it is gone.
   func stored(_ seq: Int64) throws -> Occupant? {
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    let indexed = try statement.withBytes(0) { bytes in IndexedEvent(try ScannedEvent(bytes), in: bytes) }
-    return Occupant(seq: seq, indexed: indexed)
+    try session.event(seq) { scanned, bytes in Occupant(seq: seq, indexed: IndexedEvent(scanned, in: bytes)) }
   }
 
   // MARK: Removing
@@ -284,13 +273,6 @@ struct ArchiveWriter {
     statement.bind(seq, at: 1)
     statement.bind(relay, at: 2)
     statement.bind(receivedAt, at: 3)
-    try statement.run()
-  }
-
-  func write(property name: String, _ value: Int64) throws {
-    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
-    statement.bind(name, at: 1)
-    statement.bind(value, at: 2)
     try statement.run()
   }
 }

@@ -132,8 +132,7 @@ extension ArchiveReader {
   private func matching(
     _ statement: StorageStatement, _ seq: Int64, _ filters: [SearchingMatcher], now: Int64
   ) throws -> StoredEvent? {
-    let event = try statement.withBytes(1) { bytes -> StoredEvent? in
-      let scanned = try ScannedEvent(bytes)
+    let event = try session.scanned(statement, 1, seq: seq) { scanned, bytes -> StoredEvent? in
       let indexed = IndexedEvent(scanned, in: bytes)
       guard filters.contains(where: { $0.matches(indexed) { SearchedText(json: Array(bytes)) } }) else { return nil }
       return StoredEvent(seq: seq, bytes, scanned, indexed)
