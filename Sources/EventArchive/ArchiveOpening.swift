@@ -17,6 +17,7 @@ struct ArchiveOpening: Sendable {
     try removeIncompleteSegments(session)
     var memory = ArchiveMemory()
     memory.segments = try segments(session)
+    memory.vanishing = try vanishing(session)
     var lastSeq = try session.property("last-seq") ?? 0
     let firstSeq = (memory.segments.last?.lastSeq ?? 0) + 1
     memory.generations = [ArchiveMemory.Generation(firstSeq: firstSeq)]
@@ -61,6 +62,19 @@ struct ArchiveOpening: Sendable {
     try session.write(property: "searched-seq", 0)
     try session.write(property: "search-version", SearchedText.version)
     return 0
+  }
+
+  private static func vanishing(_ session: StorageSession) throws -> [PublicKey: Int64] {
+    let statement = try session.statement("SELECT author, until FROM vanishing")
+    var authors: [PublicKey: Int64] = [:]
+    while try statement.step() {
+      guard let author = PublicKey(statement.text(0)) else {
+        statement.reset()
+        throw StorageFault(.corrupt, path: session.path, "the name of an author who has vanished cannot be read")
+      }
+      authors[author] = statement.number(1)
+    }
+    return authors
   }
 
   private static func removeIncompleteSegments(_ session: StorageSession) throws {

@@ -82,10 +82,11 @@ struct ArchiveReader {
     return try session.seq(ofStoredID: term)
   }
 
-  /// The event of a seq; nil when it is gone.
+  /// The event of a seq; nil when it is gone, or its author has vanished.
   func event(_ seq: Int64) throws -> StoredEvent? {
-    try session.event(seq) { scanned, bytes in
+    let event = try session.event(seq) { scanned, bytes in
       StoredEvent(seq: seq, bytes, scanned, IndexedEvent(scanned, in: bytes))
     }
+    return event.flatMap { memory.hides($0.indexed) ? nil : $0 }
   }
 }

@@ -114,14 +114,15 @@ public final class EventArchive: Sendable {
 
     var commit: ArchiveCommit {
       ArchiveCommit(
-        outcomes: outcomes, gone: change.gone, newSightings: change.newSightings, lastSeq: change.lastSeq)
+        outcomes: outcomes, gone: change.gone, hasVanishing: !change.vanishing.isEmpty,
+        newSightings: change.newSightings, lastSeq: change.lastSeq)
     }
   }
 
   func writer(_ session: StorageSession) -> ArchiveWriter {
-    ArchiveWriter(session, maker: maker, lastSeq: lastSeq, searchedSeq: searchedSeq) { [self] term in
-      state.withLock { $0.memory.seq(ofID: term) }
-    }
+    ArchiveWriter(
+      session, maker: maker, lastSeq: lastSeq, searchedSeq: searchedSeq, segments: memory.segments
+    ) { [self] term in state.withLock { $0.memory.seq(ofID: term) } }
   }
 
   private func write(
@@ -141,13 +142,15 @@ public final class EventArchive: Sendable {
       guard case .event(let event) = entry, case .stored(let seq) = outcome else { continue }
       stored.append(StoredEvent(seq: seq, event))
     }
-    recent.committed(stored, gone: written.change.gone)
     state.withLock {
       $0.memory.apply(written.change)
       $0.lastSeq = written.change.lastSeq
       $0.eventCount += written.change.eventCount
       $0.usedByteCount = written.change.usedByteCount
     }
+    // Afterwards: whoever knows of this removal has the memory that hides what is removed.
+    recent.committed(stored, gone: written.change.gone)
+    if !written.change.vanishing.isEmpty { recent.forget() }
   }
 
   // MARK: Segments
@@ -241,7 +244,8 @@ public final class EventArchive: Sendable {
     guard let rest else {
       return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
     }
-    let (memory, maker, removals) = (memory, maker, recent.removals)
+    // What is removed from here on is not brought back by what is read.
+    let (removals, memory, maker) = (recent.removals, memory, maker)
     let read = try await file.read { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
         .query(rest, after: position, limit: limit, now: now)
@@ -259,7 +263,7 @@ public final class EventArchive: Sendable {
     guard let rest else {
       return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
     }
-    let (memory, removals) = (memory, recent.removals)
+    let (removals, memory) = (recent.removals, memory)
     let read = try file.readNow { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
         .query(rest, after: position, limit: limit, now: now)

@@ -334,6 +334,11 @@ final class Store {
       request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))
     case .archived(.deleted):
       request.refuse(Refusal(.deletedEvent, "its author has deleted \(id)", outcome: .notStarted))
+    case .archived(.vanished):
+      request.refuse(
+        Refusal(
+          .deletedEvent, "its author has vanished: all before was to be forgotten (NIP-62), and \(id) with it",
+          outcome: .notStarted))
     case .archived(.expired):
       request.refuse(Refusal(.expiredEvent, "the time of \(id) is over (NIP-40)", outcome: .notStarted))
     case .invalid(let reason): request.refuse(Refusal(.invalidEvent, reason, outcome: .notStarted))
