@@ -19,6 +19,8 @@ struct ArchiveMemory: Sendable {
     /// The first seq that may be in it.
     var firstSeq: Int64
     var postings = PostingMemory()
+    /// Events whose postings are in it, whether or not they were removed again.
+    var storedCount = 0
     /// Id terms → seq.
     var ids: [UInt64: Int64] = [:]
   }
@@ -59,6 +61,7 @@ struct ArchiveMemory: Sendable {
     for (term, seq) in change.removedIDs {
       for index in generations.indices where generations[index].ids[term] == seq { generations[index].ids[term] = nil }
     }
+    generations[last].storedCount += change.storedCount
     generations[last].postings.add(change.postings)
     vanishing.merge(change.vanishing) { max($0, $1) }
     for (author, until) in change.vanished where vanishing[author] == until { vanishing[author] = nil }
@@ -81,6 +84,8 @@ struct ArchiveChange: Sendable {
   var ids: [UInt64: Int64] = [:]
   /// Ids removed that were stored before: term, seq.
   var removedIDs: [UInt64: Int64] = [:]
+  /// Events stored, whether or not they were removed again.
+  var storedCount = 0
   /// Postings of what was stored.
   var postings: [Posting] = []
   /// The last seq given.

@@ -124,6 +124,7 @@ struct ArchiveOpening: Sendable {
     while try statement.step() {
       let seq = statement.number(0)
       let indexed = try session.scanned(statement, 1, seq: seq) { event, bytes in IndexedEvent(event, in: bytes) }
+      generation.storedCount += 1
       generation.ids[maker.term(id: indexed.id)] = seq
       for term in maker.terms(of: indexed) { postings.append(Posting(term: term, time: indexed.createdAt, seq: seq)) }
       lastSeq = seq

@@ -20,9 +20,6 @@ public struct ArchiveRescue: Sendable, Hashable {
 }
 
 extension EventArchive {
-  /// Seqs left out after a rescue, so that none is given twice, also of those that could not be read.
-  static let rescueGap: Int64 = 1_000_000
-
   /// Opens the archive; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what can be read.
   ///
   /// Waits on this thread: every event of a damaged file is verified again.
@@ -92,7 +89,7 @@ extension EventArchive {
         guard seq < last else { break }
       }
     }
-    try goOn(after: max(seq, last) + Self.rescueGap)
+    try goOn(after: max(seq, last) + SeqLedger.unknownGap)
     do throws(StorageFault) { try old.close() } catch { rescue.reason = error.reason }
   }
 

@@ -104,6 +104,7 @@ struct ArchiveWriter {
     if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
     change.ids[idTerm] = seq
     change.eventCount += 1
+    change.storedCount += 1
     for term in maker.terms(of: event.indexed) {
       change.postings.append(Posting(term: term, time: event.indexed.createdAt, seq: seq))
     }

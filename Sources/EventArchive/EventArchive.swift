@@ -16,6 +16,7 @@ internal import Synchronization
 /// The event database.
 public final class EventArchive: Sendable {
   let file: StorageFile
+  private let ledger: SeqLedger
   let maker: TermMaker
   let recent = RecentEvents(byteLimit: EventArchive.standardRecentByteCount)
   private let state: Mutex<State>
@@ -47,14 +48,20 @@ public final class EventArchive: Sendable {
     self.segmentEventCount = segmentEventCount
     file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
     let opened = try file.writeNow { session in try ArchiveOpening.open(session) }
+    ledger = try SeqLedger(database: path)
+    let (lastSeq, lostSeqs) = try ledger.begin(after: opened.lastSeq)
+    self.lostSeqs = lostSeqs
     maker = opened.maker
     state = Mutex(
       State(
-        memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount,
+        memory: opened.memory, lastSeq: lastSeq, eventCount: opened.eventCount,
         searchedSeq: opened.searchedSeq, usedByteCount: opened.usedByteCount))
   }
 
-  /// The seq of the last commit; 0 in an empty archive.
+  /// Seqs that were committed before this start and that the database has not: what was lost to damage, or with the power.
+  public let lostSeqs: ClosedRange<Int64>?
+
+  /// The last seq that may have been given; 0 in an empty archive. After a kill it is higher than that of the last commit.
   public var lastSeq: Int64 { state.withLock { $0.lastSeq } }
 
   /// The database file.
@@ -131,11 +138,13 @@ public final class EventArchive: Sendable {
     for relay in relays { try relay.insert(session) }
     var writer = writer(session)
     let outcomes = try writer.write(entries, now: now)
+    try ledger.willCommit(writer.change.lastSeq)
     try writer.finish()
     return Written(outcomes: outcomes, change: writer.change)
   }
 
   func apply(_ written: Written, of entries: [ArchiveEntry] = []) {
+    ledger.committed(written.change.lastSeq)
     var stored: [StoredEvent] = []
     stored.reserveCapacity(entries.count)
     for (entry, outcome) in zip(entries, written.outcomes) {
@@ -162,9 +171,9 @@ public final class EventArchive: Sendable {
     }
   }
 
-  /// By seqs and not by events: postings of those that were removed again take memory as well.
+  /// Events that were removed again count as well: their postings take memory.
   private func isFull(_ state: State) -> Bool {
-    state.memory.generations.last.map { state.lastSeq - $0.firstSeq + 1 >= segmentEventCount } ?? false
+    state.memory.generations.last.map { $0.storedCount >= segmentEventCount } ?? false
   }
 
   /// Writes one slice of a segment, if there is one to be written.
@@ -274,5 +283,8 @@ public final class EventArchive: Sendable {
   }
 
   /// Closes the files.
-  public func close() throws(StorageFault) { try file.close() }
+  public func close() throws(StorageFault) {
+    try file.close()
+    try ledger.close(lastSeq: lastSeq)
+  }
 }

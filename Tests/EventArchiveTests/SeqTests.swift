@@ -42,12 +42,29 @@ struct SeqTests {
   func plainKill() throws {
     let directory = try killed(after: 40)
     let archive = try EventArchive(path: directory.path + "/events.db", segmentEventCount: 100)
-    #expect(archive.eventCount == 40 && archive.lastSeq >= 40)
+    #expect(archive.eventCount == 40 && archive.lastSeq >= 40 && archive.lostSeqs == nil)
     let seqs = try store(archive, 40..<50)
     #expect(seqs == (1...10).map { archive.lastSeq - 10 + $0 } && seqs[0] > 40)
     // Seqs left out take no memory, so they fill no segment.
     #expect(!archive.hasSegmentWork)
     #expect(try archive.queryNow(Filter(), limit: 100, now: 1).count == 50)
+  }
+
+  @Test("A file of seqs that cannot be read leaves a wide gap, and one that is gone none")
+  func ledger() throws {
+    let directory = try killed(after: 10)
+    let (path, ledger) = (directory.path + "/events.db", directory.path + "/events.db.seqs")
+    #expect(truncate(ledger, 7) == 0)
+    var archive = try EventArchive(path: path)
+    let seqs = try store(archive, 10..<11)
+    #expect(seqs[0] > 1_000_000)
+    try archive.close()
+    unlink(ledger)
+    archive = try EventArchive(path: path)
+    #expect(try store(archive, 11..<12) == [seqs[0] + 1] && archive.lostSeqs == nil)
+    // After a stop in order nothing is missing, also when seqs were left out before.
+    try archive.close()
+    #expect(try EventArchive(path: path).lostSeqs == nil)
   }
 
   @Test("Where the log of writes is damaged no seq that was given is given again")
@@ -61,6 +78,7 @@ struct SeqTests {
     close(file)
     let archive = try EventArchive(path: directory.path + "/events.db")
     #expect(archive.eventCount > 0 && archive.eventCount < 200)
+    #expect(archive.lostSeqs == archive.eventCount + 1...200)
     #expect(try store(archive, 1_000..<1_001)[0] > 200)
   }
 }

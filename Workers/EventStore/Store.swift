@@ -110,6 +110,11 @@ final class Store {
     }
     announcedSeq = archive.lastSeq
     if let rescue { report(rescue) }
+    if let lost = archive.lostSeqs {
+      log.error(
+        "events that were committed are not in the database: its log was damaged, or the power was lost",
+        metadata: ["first-seq": "\(lost.lowerBound)", "last-seq": "\(lost.upperBound)"])
+    }
     try adoptSettings()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
