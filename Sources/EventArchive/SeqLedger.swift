@@ -35,12 +35,12 @@ final class SeqLedger: Sendable {
   private let state: Mutex<Entry?>
   private let isUnreadable: Bool
 
-  /// The ledger beside a database.
-  static func path(_ database: String) -> String { database + ".seqs" }
+  /// What the file is called beyond the database's name.
+  static let suffix = ".seqs"
 
   /// Opens the file, or makes it.
   init(database: String) throws(StorageFault) {
-    path = Self.path(database)
+    path = database + Self.suffix
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.fault(path) }
     var bytes = [UInt8](repeating: 0, count: Self.byteCount + 1)
@@ -52,7 +52,9 @@ final class SeqLedger: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  /// What is written down; nil when the file is new, or cannot be read.
+  /// No seq above it was given; nil when the file is new, or cannot be read.
+  var reserved: Int64? { entry?.reserved }
+
   private var entry: Entry? { state.withLock { $0 } }
 
   /// Begins with what the file and the database know.

@@ -14,6 +14,46 @@ struct DamageTests {
     return nil
   }
 
+  @Test("A rescue that is cut off begins again at the next start, whenever that is, and holds few events in memory")
+  func interrupted() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    let key = SecretKey.generate()
+    let events = (0..<900).map {
+      UnsignedEvent(pubkey: key.publicKey, createdAt: $0, kind: 1, tags: [], content: "").signed(by: key)
+    }
+    let archive = try EventArchive(path: path)
+    _ = try archive.storeNow(
+      events.map { event in
+        try event.json.withUnsafeBytes { VerifiedEvent(trusted: $0, try ScannedEvent($0), receivedAt: 1) }
+      }, now: 1)
+    archive.markDamaged()
+    try archive.close()
+    func rescue(_ path: String, _ progress: (ArchiveRescue) -> Void = { _ in }) throws -> ArchiveRescue? {
+      let (saved, report) = try EventArchive.openOrRescue(
+        path: path, segmentEventCount: 50, now: Int64.random(in: 1..<1_000), progress: progress)
+      #expect(!saved.hasSegmentWork && saved.eventCount == 900)
+      #expect(try saved.queryNow(Filter(), limit: 1_000, now: 1).count == 900)
+      try saved.close()
+      return report
+    }
+    // What a kill would leave at each step.
+    var copies: [TemporaryDirectory] = []
+    let first = try rescue(path) { _ in
+      do {
+        copies.append(try TemporaryDirectory())
+        try copyFiles(of: directory.path, to: copies[copies.count - 1].path)
+      } catch { copies = [] }
+    }
+    #expect(first?.savedCount == 900 && copies.count >= 4)
+    for copy in copies {
+      let (report, path) = (try rescue(copy.path + "/events.db"), copy.path + "/events.db")
+      #expect(report?.savedCount == 900)
+      #expect(SharedFolder.bytes(ofFile: path + ".new") == nil)
+      #expect(try rescue(path) == nil, "it is done with")
+    }
+  }
+
   @Test("Whoever meets an event that cannot be read says that the file is damaged")
   func everywhere() async throws {
     let directory = try TemporaryDirectory()

@@ -124,6 +124,7 @@ struct DutyTests {
     let sound = Set(events.map(\.id) + [deletion.id]).subtracting([events[3].id, events[7].id])
     #expect(try ids(saved) == sound)
     #expect(saved.lastSeq > 1_000_000)
+    #expect(try saved.seqsNow(of: [events[4].id, deletion.id]) == [5, 51], "under the seqs they had")
     #expect(try saved.storeNow([try verified(events[7])], now: 100) == [.deleted])
     try saved.close()
     let (again, nothing) = try EventArchive.openOrRescue(path: path, now: 12_346)
