@@ -50,8 +50,8 @@ struct ArchiveMemory: Sendable {
 
   /// Whether an event is covered by a request to vanish and only waits to be removed: nobody is answered with it.
   func hides(_ event: IndexedEvent) -> Bool {
-    guard !vanishing.isEmpty, event.kind != EventKind.vanish else { return false }
-    return event.goesWith.contains { author in vanishing[author].map { event.createdAt <= $0 } ?? false }
+    guard !vanishing.isEmpty else { return false }
+    return event.goesWith.contains { author in vanishing[author].map { event.isCovered(upTo: $0) } ?? false }
   }
 
   /// Makes a change that was committed.
@@ -70,6 +70,11 @@ struct ArchiveMemory: Sendable {
 }
 
 extension IndexedEvent {
+  /// Whether it is of the past that a request to vanish of a second speaks of: all but the request itself, so of several the last.
+  func isCovered(upTo until: Int64) -> Bool {
+    createdAt < until || createdAt == until && kind != EventKind.vanish
+  }
+
   /// Whose vanishing takes the event along (NIP-62): its author's, and of a gift wrap that of those it is for.
   var goesWith: [PublicKey] {
     guard kind == EventKind.giftWrap else { return [pubkey] }

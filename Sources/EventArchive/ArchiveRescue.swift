@@ -53,7 +53,8 @@ extension EventArchive {
     let aside = try mark.asidePath(now: now)
     var rescue = ArchiveRescue(quarantinePath: aside)
     // Both are there when only the mark was left to be taken away.
-    if access(path, F_OK) != 0 || access(aside, F_OK) != 0 {
+    let isFilled = access(path, F_OK) == 0 && access(aside, F_OK) == 0
+    if !isFilled {
       try putAside(path, aside)
       let unfinished = path + ".new"
       for suffix in fileSuffixes + [SeqLedger.suffix] { unlink(unfinished + suffix) }
@@ -63,8 +64,10 @@ extension EventArchive {
       unlink(unfinished + SeqLedger.suffix)
       guard rename(unfinished, path) == 0 else { throw cannotMove(path) }
     }
+    let archive = try open(path)
+    if isFilled { rescue.savedCount = Int(archive.eventCount) }
     mark.clear()
-    return (try open(path), rescue)
+    return (archive, rescue)
   }
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.

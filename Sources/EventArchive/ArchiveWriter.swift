@@ -195,12 +195,11 @@ struct ArchiveWriter {
 
   // MARK: Deletions
 
-  /// Who has vanished has no events of before, deletions included (NIP-62), also while they are still being removed; the request
-  /// itself stays.
+  /// Who has vanished has no events of before, deletions and earlier requests included (NIP-62), also while they are still being
+  /// removed.
   private func hasVanished(_ event: IndexedEvent) throws -> Bool {
-    guard event.kind != EventKind.vanish else { return false }
-    return try event.goesWith.contains { author in
-      try tombstone(maker.term(author: author)).map { event.createdAt <= $0 } ?? false
+    try event.goesWith.contains { author in
+      try tombstone(maker.term(author: author)).map { event.isCovered(upTo: $0) } ?? false
     }
   }
 

@@ -73,7 +73,7 @@ extension ArchiveWriter {
     for filter in filters ?? [] {
       // One more than the request itself, which stays and is found each time.
       let found = try reader.query(filter, after: nil, limit: limit + Self.vanishRequestMaximum, now: .min)
-      let going = found.filter { $0.indexed.kind != EventKind.vanish }.prefix(room)
+      let going = found.filter { $0.indexed.isCovered(upTo: until) }.prefix(room)
       for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed)) }
       room -= going.count
       if !going.isEmpty || room == 0 { isDone = false }
@@ -86,6 +86,6 @@ extension ArchiveWriter {
     try end.run()
   }
 
-  /// Requests to vanish of one author that are looked over to find his other events.
+  /// Requests to vanish of one author and one second that are looked over to find his other events.
   private static let vanishRequestMaximum = 1_000
 }

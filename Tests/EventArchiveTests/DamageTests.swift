@@ -1,5 +1,6 @@
 import Cryptography
 import EventArchive
+import Glibc
 import Nostr
 import Storage
 import TestSupport
@@ -52,6 +53,13 @@ struct DamageTests {
       #expect(SharedFolder.bytes(ofFile: path + ".new") == nil)
       #expect(try rescue(path) == nil, "it is done with")
     }
+    // Of the last step only the mark is left.
+    let time = try #require(first?.quarantinePath.split(separator: "-").last)
+    let mark = open(path + ".is-damaged", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(write(mark, Array(time.utf8), time.utf8.count) == time.utf8.count)
+    close(mark)
+    #expect(try rescue(path)?.savedCount == 900)
+    #expect(try rescue(path) == nil)
   }
 
   @Test("Whoever meets an event that cannot be read says that the file is damaged")
