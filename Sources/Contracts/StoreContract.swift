@@ -160,7 +160,8 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var events: Int64 = 0
   /// The last seq.
   public var seq: Int64 = 0
-  /// Events committed before this start that the database has not: lost to damage, or with the power; absent when none is known.
+  /// Events committed before this start that the database has not: lost to damage, or with the power; absent when none
+  /// is known.
   public var lost: SeqRange?
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0

@@ -70,7 +70,8 @@ struct ArchiveMemory: Sendable {
 }
 
 extension IndexedEvent {
-  /// Whether it is of the past that a request to vanish of a second speaks of: all but the request itself, so of several the last.
+  /// Whether it is of the past that a request to vanish of a second speaks of: all but the request itself, so of
+  /// several the last.
   func isCovered(upTo until: Int64) -> Bool {
     createdAt < until || createdAt == until && kind != EventKind.vanish
   }

@@ -3,9 +3,10 @@ internal import Glibc
 internal import Nostr
 public import Storage
 
-// A damaged database is put aside under another name, never removed, and a new one is filled with what can still be read of it. Every
-// event proves itself by its signature, so what the damage has changed is told from what it has not. Deletions are events as
-// well, and come again in their old order and under their old seqs, so that whoever resumes by seq misses nothing that was saved.
+// A damaged database is put aside under another name, never removed, and a new one is filled with what can still be
+// read of it. Every event proves itself by its signature, so what the damage has changed is told from what it has not.
+// Deletions are events as well, and come again in their old order and under their old seqs, so that whoever resumes by
+// seq misses nothing that was saved.
 //
 //     events.db.is-damaged      a rescue is to be done; once it has begun, where the damaged file is put
 //     events.db.damaged-TIME    the damaged file

@@ -12,8 +12,8 @@ public import Storage
 // of one's own wrote, never goes. That an event was deleted or an author has vanished is not remembered in events but beside them,
 // and stays also when the request goes.
 //
-// Postings of removed events are left behind, as always, and a segment of which a quarter is gone, whatever took it, is trimmed
-// (`ArchiveTrimming`), so that they do not fill in the end the room that was made.
+// Postings of removed events are left behind, as always, and a segment of which a quarter is gone, whatever took it, is
+// trimmed (`ArchiveTrimming`), so that they do not fill in the end the room that was made.
 
 /// What may be removed to make room.
 public struct ArchiveRetention: Sendable, Hashable {
@@ -132,8 +132,8 @@ extension ArchiveWriter {
     return seqs
   }
 
-  /// Removes as many as it takes, of large events few. Returns the newest `created_at` of what was removed and is not in the future:
-  /// nothing up to it is complete any more.
+  /// Removes as many as it takes, of large events few. Returns the newest `created_at` of what was removed and is not
+  /// in the future: nothing up to it is complete any more.
   fileprivate mutating func evict(_ seqs: [Int64], _ retention: ArchiveRetention, now: Int64) throws -> Int64? {
     var newest: Int64?
     for seq in seqs {

@@ -195,8 +195,8 @@ struct ArchiveWriter {
 
   // MARK: Deletions
 
-  /// Who has vanished has no events of before, deletions and earlier requests included (NIP-62), also while they are still being
-  /// removed.
+  /// Who has vanished has no events of before, deletions and earlier requests included (NIP-62), also while they are
+  /// still being removed.
   private func hasVanished(_ event: IndexedEvent) throws -> Bool {
     try event.goesWith.contains { author in
       try tombstone(maker.term(author: author)).map { event.isCovered(upTo: $0) } ?? false

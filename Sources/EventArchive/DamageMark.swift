@@ -21,7 +21,8 @@ struct DamageMark {
     if file >= 0 { Glibc.close(file) }
   }
 
-  /// Where the damaged database is put: named when it is asked for first, and written down, since a rescue that begins again must find it.
+  /// Where the damaged database is put: named when it is asked for first, and written down, since a rescue that begins
+  /// again must find it.
   func asidePath(now: Int64) throws(StorageFault) -> String {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw fault }

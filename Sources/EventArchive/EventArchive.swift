@@ -58,10 +58,12 @@ public final class EventArchive: Sendable {
         searchedSeq: opened.searchedSeq, usedByteCount: opened.usedByteCount))
   }
 
-  /// Seqs that were committed before this start and that the database has not: what was lost to damage, or with the power.
+  /// Seqs that were committed before this start and that the database has not: what was lost to damage, or with the
+  /// power.
   public let lostSeqs: ClosedRange<Int64>?
 
-  /// The last seq that may have been given; 0 in an empty archive. After a kill it is higher than that of the last commit.
+  /// The last seq that may have been given; 0 in an empty archive. After a kill it is higher than that of the last
+  /// commit.
   public var lastSeq: Int64 { state.withLock { $0.lastSeq } }
 
   /// The database file.

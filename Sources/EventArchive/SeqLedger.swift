@@ -2,20 +2,22 @@ internal import Glibc
 internal import Storage
 internal import Synchronization
 
-// Which seqs were given, written down apart from the database: whoever resumes by seq must never find another event under one he has
-// seen. After damage in the log of writes SQLite goes on without the commits behind it, and says nothing; after a loss of power the last
-// commits may be gone.
+// Which seqs were given, written down apart from the database: whoever resumes by seq must never find another event
+// under one he has seen. After damage in the log of writes SQLite goes on without the commits behind it, and says
+// nothing; after a loss of power the last commits may be gone.
 //
 // Two numbers in the file `events.db.seqs`, 42 bytes of text:
 //
 //     reserved   no seq above it was given; fsynced before the first seq of the next step is
 //     committed  up to here events were committed; written after each commit, and synced by nobody
 //
-// A start goes on behind `reserved`, so a seq is given once, whatever became of the database; what lies between is left out. After a stop in
-// order `reserved` is the last seq, and nothing is left out. Where the database has less than `committed`, commits were lost.
-// A killed process leaves both as they are; a loss of power may take the last values of `committed`, and then a loss is not known.
+// A start goes on behind `reserved`, so a seq is given once, whatever became of the database; what lies between is left
+// out. After a stop in order `reserved` is the last seq, and nothing is left out. Where the database has less than
+// `committed`, commits were lost. A killed process leaves both as they are; a loss of power may take the last values of
+// `committed`, and then a loss is not known.
 //
-// Rejected: to look at the log of writes for frames behind a bad one. It says nothing when the damage is in its first page.
+// Rejected: to look at the log of writes for frames behind a bad one. It says nothing when the damage is in its first
+// page.
 
 /// The file of the seqs. Used by the writer, one transaction after the other.
 final class SeqLedger: Sendable {

@@ -9,8 +9,8 @@ import Storage
 import Synchronization
 import WorkerKit
 
-// How the database is opened. That is quick unless the file is damaged: then every event of it is verified again, on a thread, and the
-// supervisor hears that there is progress, and waits.
+// How the database is opened. That is quick unless the file is damaged: then every event of it is verified again, on a
+// thread, and the supervisor hears that there is progress, and waits.
 
 extension Store {
   /// How often it is looked how far a rescue has come.
@@ -49,7 +49,8 @@ extension Store {
     }
   }
 
-  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do something.
+  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do
+  /// something.
   static func cannotStart(_ fault: StorageFault, _ worker: Worker) -> Refusal {
     guard fault.kind == .full || fault.kind == .busy else { return Refusal(.failed, fault.description) }
     worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
