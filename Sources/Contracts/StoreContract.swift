@@ -164,6 +164,9 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var events: Int64 = 0
   /// The last seq.
   public var seq: Int64 = 0
+  /// Events committed before this start that the database has not: lost to damage, or with the power; absent when none
+  /// is known.
+  public var lost: SeqRange?
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0
   /// Bytes of the database in use, which is what `size-limit` is about: the file keeps room that events have left.
@@ -197,6 +200,17 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var unsearched: Int64 = 0
   /// Why nothing can be written at present, if so.
   public var fault: String?
+
+  /// Seqs, both ends among them.
+  public struct SeqRange: Codable, Sendable, Hashable {
+    /// The first.
+    public var first: Int64
+    /// The last.
+    public var last: Int64
+
+    /// From one to another.
+    public init(_ seqs: ClosedRange<Int64>) { (first, last) = (seqs.lowerBound, seqs.upperBound) }
+  }
 
   /// A relay that sends what no author signed.
   public struct Relay: Codable, Sendable, Hashable {

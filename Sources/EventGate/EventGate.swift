@@ -359,10 +359,13 @@ public struct EventGate: Sendable {
         if !gone.contains(id) { recent.insert(id, seq) }
         announce(item, seq: seq)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
-      case .superseded, .deleted, .expired, .noted: break
+      case .superseded, .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome))
     }
+    guard commit.hasVanishing else { return }
+    removalCount += 1
+    recent.removeAll()
   }
 
   private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {

@@ -32,6 +32,11 @@ struct RecentIDs<Value: Sendable>: Sendable {
     return value
   }
 
+  mutating func removeAll() {
+    young.removeAll(keepingCapacity: true)
+    old = [:]
+  }
+
   mutating func remove(_ id: EventID) {
     young[id] = nil
     old[id] = nil

@@ -137,7 +137,7 @@ extension ProcessTests {
         #expect(try second.answer(to: old.id).refusal?.code == .replaced)
         #expect(try new.contents(2) == [5, 0])
         #expect(try Observer(second, #"{"filters":[{"kinds":[1,7]}],"id":"feed"}"#).contents(6).last == 0)
-        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":99}"#).refusal?.code == "unknown-seq")
+        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":9999999}"#).refusal?.code == "unknown-seq")
       }
     }
 
