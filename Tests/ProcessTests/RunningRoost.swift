@@ -208,9 +208,9 @@ final class RunningRoost {
     return fewest
   }
 
-  /// Resident bytes of roostd; the most it ever had with `peak`.
-  func memory(peak: Bool = false) -> Int {
-    let text = String(decoding: SharedFolder.bytes(ofFile: "/proc/\(daemon.pid)/status") ?? [], as: UTF8.self)
+  /// Resident bytes of roostd, or of another process; the most it ever had with `peak`.
+  func memory(peak: Bool = false, of pid: pid_t? = nil) -> Int {
+    let text = String(decoding: SharedFolder.bytes(ofFile: "/proc/\(pid ?? daemon.pid)/status") ?? [], as: UTF8.self)
     let line = text.split(separator: "\n").first { $0.hasPrefix(peak ? "VmHWM:" : "VmRSS:") }
     return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0) << 10
   }
