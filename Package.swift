@@ -143,7 +143,7 @@ let package = Package(
       name: "roost",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
-        "Nostr", "Signing", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Nostr", "Signing", "EventIndex", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "relay-connector",

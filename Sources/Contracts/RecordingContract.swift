@@ -88,8 +88,8 @@ public struct RecordResult: Codable, Sendable {
 extension AccessTable {
   /// Whether a frame's payload must not be written anywhere.
   ///
-  /// The hub writes the method into every frame it passes on, and a caller must name it in a request. A worker's answer may
-  /// leave it out: then it counts as secret when the worker serves anything that is.
+  /// The hub writes the method into every frame it passes on, and a caller must name it in a request. A worker's answer
+  /// may leave it out: then it counts as secret when the worker serves anything that is.
   public func isSecret(_ header: FrameHeader, isFromWorker: Bool, servesSecrets: Bool) -> Bool {
     if let entry = self[header.method] { return entry.isSecret }
     guard isFromWorker, servesSecrets else { return false }

@@ -2,15 +2,16 @@ public import Frames
 
 // The methods of role `signer`, `signer.*`.
 //
-// No secret key and no passphrase stands in any of these payloads: what a person types travels as a ``SealedSecret``, which
-// only the signer's process opens, so that the hub, its mailboxes and its dead letters carry nothing worth stealing. Texts to
-// be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore holds for all of them.
+// No secret key and no passphrase stands in any of these payloads: what a person types travels as a ``SealedSecret``,
+// which only the signer's process opens, so that the hub, its mailboxes and its dead letters carry nothing worth
+// stealing. Texts to be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore
+// holds for all of them.
 //
 // `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account.
 
-/// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this process of
-/// the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open it: it refuses
-/// with `sealed-for-another`, and the caller asks for the new key.
+/// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this
+/// process of the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open
+/// it: it refuses with `sealed-for-another`, and the caller asks for the new key.
 public struct SealedSecret: Codable, Sendable, Hashable {
   /// The public key of the sender's for this message, 64 hexadecimal digits.
   public var key: String
@@ -31,7 +32,8 @@ public struct SignerSign: MethodArguments {
 
   /// Who signs.
   public var account: String?
-  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the account's).
+  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the
+  /// account's).
   public var event: JSONValue
 
   /// An event to be signed.
@@ -96,8 +98,8 @@ public struct SignerText: Codable, Sendable {
   public init(text: String) { self.text = text }
 }
 
-/// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each, with the
-/// same `created_at`, so that the rumor's id is the same for all.
+/// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each,
+/// with the same `created_at`, so that the rumor's id is the same for all.
 public struct SignerWrap: MethodArguments {
   /// How it is asked.
   public static let example =
@@ -238,7 +240,8 @@ public struct SignerAccounts: Codable, Sendable {
   }
 }
 
-/// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two keys.
+/// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two
+/// keys.
 public struct SignerGenerate: MethodArguments {
   /// How it is asked.
   public static let example = #"{"name":"alice","passphrase":{"key":"…","payload":"…"}}"#
@@ -255,8 +258,8 @@ public struct SignerGenerate: MethodArguments {
   }
 }
 
-/// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the same
-/// name twice is the same as once.
+/// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the
+/// same name twice is the same as once.
 public struct SignerImport: MethodArguments {
   /// How it is asked.
   public static let example =
@@ -307,7 +310,8 @@ public struct SignerLock: MethodArguments {
   public init(account: String? = nil) { self.account = account }
 }
 
-/// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most once.
+/// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most
+/// once.
 public struct SignerPassphrase: MethodArguments {
   /// How it is asked.
   public static let example =

@@ -290,8 +290,8 @@ public struct SupervisorEvent: Codable, Sendable {
   public var worker: String
   /// The state it left; `absent` for a worker started by hand, in no configuration, that has joined.
   public var from: String
-  /// The state it is in; `absent` when such a worker has left; that of ``from`` when what is told changed no state, such as
-  /// that a message which killed the worker was set aside.
+  /// The state it is in; `absent` when such a worker has left; that of ``from`` when what is told changed no state,
+  /// such as that a message which killed the worker was set aside.
   public var to: String
   /// Why.
   public var sentence: String

@@ -84,10 +84,6 @@ extension ArchiveWriter {
   }
 
   private func isSound(_ seq: Int64, _ verifier: EventVerifier) throws -> Bool {
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return false }
-    defer { statement.reset() }
-    return try statement.withBytes(0) { bytes in verifier.fault(of: try ScannedEvent(bytes), in: bytes) == nil }
+    try session.event(seq) { event, bytes in verifier.fault(of: event, in: bytes) == nil } ?? false
   }
 }

@@ -95,7 +95,8 @@ extension ArchiveReader {
     let candidates = try candidates(filter)
     if candidates?.isEmpty == true { return }
     let matcher = FilterMatcher(filter)
-    let needsLook = filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty
+    let needsLook =
+      filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty || !memory.vanishing.isEmpty
     let ended = try ended(now)
     let statement = try session.statement(Self.matchStatement)
     statement.bind(expression, at: 1)

@@ -74,6 +74,14 @@ final class RecentEvents: Sendable {
     }
   }
 
+  /// Forgets all: what is still stored can be read again.
+  func forget() {
+    state.withLock { state in
+      state.removals += 1
+      (state.young, state.old, state.youngByteCount) = ([:], [:], 0)
+    }
+  }
+
   /// Keeps what was read, unless something was removed since then.
   func read(_ events: [StoredEvent], removals: UInt64) {
     state.withLock { state in

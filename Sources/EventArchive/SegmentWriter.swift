@@ -28,7 +28,7 @@ struct SegmentWriter: Sendable {
     self.lastSeq = lastSeq
     // By signed term, as the table has its keys. Those of events that were removed again are left out when they are many.
     var sorted = generation.postings.sorted()
-    if generation.ids.count < (lastSeq - generation.firstSeq + 1) * 3 / 4 {
+    if generation.ids.count < generation.storedCount * 3 / 4 {
       let living = Set(generation.ids.values)
       sorted.removeAll { !living.contains($0.seq) }
     }

@@ -8,14 +8,16 @@ public import Nostr
 //                          ├─ the same id is being verified: follow ─┤
 //                          └─ job: look up, else verify ─────────────┘
 //
-// Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits for those
-// before it. Between lanes there is no order but that of commits.
+// Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits
+// for those before it. Between lanes there is no order but that of commits.
 //
-// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are duplicates;
-// if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy hides nothing.
+// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
+// duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
+// hides nothing.
 //
-// Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its answer; checks under
-// way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`; what is remembered by `RecentIDs`.
+// Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
+// answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;
+// what is remembered by `RecentIDs`.
 //
 // Rejected: one queue by priority. A flood in the first lane would stop the others; so each has its share of every job.
 
@@ -357,10 +359,13 @@ public struct EventGate: Sendable {
         if !gone.contains(id) { recent.insert(id, seq) }
         announce(item, seq: seq)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
-      case .superseded, .deleted, .expired, .noted: break
+      case .superseded, .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome))
     }
+    guard commit.hasVanishing else { return }
+    removalCount += 1
+    recent.removeAll()
   }
 
   private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
@@ -384,8 +389,8 @@ public struct EventGate: Sendable {
     for id in ids { recent.remove(id) }
   }
 
-  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So is whoever
-  /// waits with a note: it could speak of events before it that were not stored.
+  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So
+  /// is whoever waits with a note: it could speak of events before it that were not stored.
   public mutating func failed() {
     guard let writing else { preconditionFailure("only what is being written fails") }
     self.writing = nil

@@ -66,16 +66,16 @@ extension RelaySession {
     return settled([], at: now)
   }
 
-  /// The request has until `deadline` from now on: it moves, or it is the caller who takes its time. A key that is not under
-  /// way is passed over.
+  /// The request has until `deadline` from now on: it moves, or it is the caller who takes its time. A key that is not
+  /// under way is passed over.
   public mutating func deadlineMoved(_ key: RequestKey, to deadline: Instant, at now: Instant) -> [SessionAction] {
     guard requests.all[key] != nil else { return [] }
     requests.all[key]?.deadline = deadline
     return settled([], at: now)
   }
 
-  /// Nobody wants the answer any more. No further action names the key. A key that is not under way is passed over: its end
-  /// and this may have crossed.
+  /// Nobody wants the answer any more. No further action names the key. A key that is not under way is passed over: its
+  /// end and this may have crossed.
   public mutating func requestCancelled(_ key: RequestKey, at now: Instant) -> [SessionAction] {
     guard let request = requests.remove(key) else { return [] }
     return settled(closeMessage(request), at: now)

@@ -1,4 +1,5 @@
-/// What one relay's session may hold and how often it may try. Beyond a bound, work fails with `full` and `not-started`.
+/// What one relay's session may hold and how often it may try. Beyond a bound, work fails with `full` and
+/// `not-started`.
 public struct SessionLimits: Sendable, Hashable {
   /// Requests that wait for the connection or for a free subscription.
   public var waitingRequestMaximum = 64

@@ -4,8 +4,8 @@ public import Cryptography
 public import Frames
 public import Nostr
 
-// What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account` is a
-// name, an `npub` or 64 hexadecimal digits, and may be nil while there is one.
+// What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account`
+// is a name, an `npub` or 64 hexadecimal digits, and may be nil while there is one.
 //
 // Requests for an account that is LOCKED wait in the signer for somebody to type its passphrase, for nine tenths of
 // `signerMilliseconds`, and are then refused as `locked`.
@@ -57,8 +57,8 @@ extension RoostClient {
     return try Self.signedEvent(signed.event)
   }
 
-  /// Has a draft signed and stores it: see ``publish(_:)``. When the signer has signed and the store then fails, nothing was
-  /// published; doing it again signs anew.
+  /// Has a draft signed and stores it: see ``publish(_:)``. When the signer has signed and the store then fails,
+  /// nothing was published; doing it again signs anew.
   @discardableResult
   public func publish(_ draft: EventDraft, as account: String? = nil) async throws(Refusal) -> PublishedEvent {
     try await publish(sign(draft, as: account))
@@ -82,8 +82,8 @@ extension RoostClient {
     return (try await signer("\(encryption.rawValue).decrypt", cipher) as SignerText).text
   }
 
-  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for each, with the
-  /// same `createdAt`.
+  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for
+  /// each, with the same `createdAt`.
   ///
   /// - Returns: the gift wrap, to be sent to the recipient's relays.
   public func wrap(

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contracts
 internal import Cryptography
+internal import EventIndex
 internal import EventLoop
 internal import Frames
 internal import Glibc
@@ -68,10 +69,16 @@ struct FilterFlags: ParsableArguments, Sendable {
     }
   }
 
-  /// Refuses at once what is no filter.
+  /// Refuses at once what is no filter, and a search that can find nothing: the store answers it with nothing, and a
+  /// person would not know why.
   static func validate(_ texts: [String]) throws {
     for text in texts {
-      do throws(FilterFault) { _ = try Filter(json: Array(text.utf8)) } catch { throw ValidationError("\(error)") }
+      let filter: Filter
+      do throws(FilterFault) { filter = try Filter(json: Array(text.utf8)) } catch { throw ValidationError("\(error)") }
+      guard let search = filter.search, SearchQuery(search).isImpossible else { continue }
+      throw ValidationError(
+        "The search '\(search)' has no word that could be found. A word is made of letters and digits, at most "
+          + "\(SearchWords.wordByteCountMaximum) bytes, or is one symbol such as ⚡.")
     }
   }
 
@@ -115,7 +122,8 @@ enum TagArgument {
     return [parts[0], value(parts[1], ofTag: parts[0])]
   }
 
-  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the like.
+  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the
+  /// like.
   static func value(_ text: String, ofTag name: String) -> String {
     // What is neither is taken as it stands: any text may be a tag's value.
     switch name {

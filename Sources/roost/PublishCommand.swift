@@ -134,7 +134,8 @@ private final class Publishing {
   /// Publishes an event, or the draft of one.
   func publish(json: [UInt8]) async throws(Refusal) { try await tell(published(json), line: nil) }
 
-  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there to ask.
+  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there
+  /// to ask.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
     do throws(Refusal) { try await tell(published(Array(line)), line: number) } catch {

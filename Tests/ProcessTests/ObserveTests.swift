@@ -16,7 +16,8 @@ private struct Observer {
     id = try peer.ask("store.observe", arguments)
   }
 
-  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored as 0.
+  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored
+  /// as 0.
   func contents(_ count: Int) throws -> [Int] {
     try peer.wait("\(count) parts") { peer.partCount(of: id) >= count }
     peer.send(FrameHeader(type: .cancel, re: id))
@@ -136,7 +137,7 @@ extension ProcessTests {
         #expect(try second.answer(to: old.id).refusal?.code == .replaced)
         #expect(try new.contents(2) == [5, 0])
         #expect(try Observer(second, #"{"filters":[{"kinds":[1,7]}],"id":"feed"}"#).contents(6).last == 0)
-        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":99}"#).refusal?.code == "unknown-seq")
+        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":9999999}"#).refusal?.code == "unknown-seq")
       }
     }
 

@@ -207,24 +207,15 @@ final class Observation {
 
   private func readOn(upTo end: Int64) async throws {
     guard cursor < end else { return }
-    let (archive, filters, cursor) = (store.archive, plan.filters, cursor)
-    let page = try await store.reads.read { () throws(StorageFault) in
-      try await archive.committed(
-        after: cursor, upTo: end, matching: filters, limit: Self.pageCount, scanLimit: Self.scanCount, now: Store.now)
+    let (archive, plan, relays, cursor) = (store.archive, plan, relays, cursor)
+    let (page, counting) = try await store.reads.read { () throws(StorageFault) in
+      let page = try await archive.committed(
+        after: cursor, upTo: end, matching: plan.filters, limit: Self.pageCount, scanLimit: Self.scanCount,
+        now: Store.now)
+      return (page, plan.watchesSightings ? try await archive.seen(page.events, at: relays) : page.events)
     }
-    let events = try await counting(page.events)
     self.cursor = page.lastSeq
-    for event in events where ending == nil { try await send(event) }
-  }
-
-  /// Of stored events those that count.
-  private func counting(_ events: [StoredEvent]) async throws(StorageFault) -> [StoredEvent] {
-    guard plan.watchesSightings, !events.isEmpty else { return events }
-    let (archive, relays) = (store.archive, relays)
-    let seen = try await store.reads.read { () throws(StorageFault) in
-      try await archive.seen(events.map(\.seq), at: relays)
-    }
-    return events.filter { seen.contains($0.seq) }
+    for event in counting where ending == nil { try await send(event) }
   }
 
   /// Sends what was stored before and counts now.

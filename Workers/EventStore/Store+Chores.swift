@@ -34,7 +34,7 @@ extension Store {
 
   /// What is to be done next; nil when there is nothing.
   var nextChore: Chore? {
-    if isSweepDue { return .sweep }
+    if isSweepDue || archive.isAnyoneVanishing { return .sweep }
     if isRecheckDue { return .recheck }
     // What is trimmed need not be made room for.
     if archive.hasTrimWork { return .trim }

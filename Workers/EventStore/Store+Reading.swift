@@ -95,6 +95,7 @@ extension Store {
     var status = StoreStatus()
     status.events = archive.eventCount
     status.seq = archive.lastSeq
+    status.lost = archive.lostSeqs.map { StoreStatus.SeqRange($0) }
     status.path = archive.path
     status.bytes = ["", "-wal"].reduce(0) { $0 + Self.byteCount(archive.path + $1) }
     status.verified = gate.counters.verified
