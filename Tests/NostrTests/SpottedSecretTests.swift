@@ -62,8 +62,8 @@ struct TagReferenceTests {
     let hexadecimal = "\(key)"
     for (reference, text) in [
       (TagReference.key, ""), (.key, String(hexadecimal.dropLast())), (.key, hexadecimal.uppercased()),
-      (.key, id.note),
-      (.key, key.npub.dropLast() + "b"), (.event, key.npub), (.event, "x"), (.address, id.note), (.address, "1:\(key):"),
+      (.key, id.note), (.key, key.npub.dropLast() + "b"), (.event, key.npub), (.event, "x"),
+      (.address, id.note), (.address, "1:\(key):"),
       (.eventOrAddress, key.npub), (.key, "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"),
     ] {
       #expect(!reference.accepts(text), "\(text)")
