@@ -119,7 +119,9 @@ public struct Draft: Hashable, Sendable {
 
   /// The event of this author.
   ///
-  /// - Parameter now: its time if the draft has none, seconds since 1970.
+  /// - Parameters:
+  ///   - author: whose key signs it.
+  ///   - now: its time if the draft has none, seconds since 1970.
   /// - Throws: `bad-request` when it is none, or names another author.
   public func event(of author: PublicKey, now: Int64) throws(Refusal) -> UnsignedEvent {
     var fields = members
