@@ -13,9 +13,12 @@ struct ObservedPart {
   let seq: Int64?
   let payload: BusPayload
 
+  /// Most bytes around the event: `{"seq":9223372036854775807,"event":}` and a little.
+  static let headByteCount = 40
+
   init(seq: Int64?, json: [UInt8]) {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(json.count + 40)
+    bytes.reserveCapacity(json.count + Self.headByteCount)
     bytes.append(contentsOf: seq.map { "{\"seq\":\($0),\"event\":" }?.utf8 ?? "{\"event\":".utf8)
     bytes.append(contentsOf: json)
     bytes.append(UInt8(ascii: "}"))

@@ -35,6 +35,7 @@ extension Store {
       number, wanted.plan, maxAge: wanted.maxAge, fetchedAt: fetchedAt, name: name, now: Self.now)
     if let replaced { observations[replaced]?.replaced() }
     tellObserves()
+    if let id = wanted.id { observedNames.began(owner: owner, id: id, plan: wanted.plan.key) }
     if let id = wanted.id, let seq = wanted.afterSeq { mark(owner, id, wanted.plan.key, seq, answering: nil) }
     request.accept()
     request.onCancel = { observation.cancelled() }
@@ -96,8 +97,14 @@ extension Store {
     try checkIsHere(told.seq, "seq")
     let owner = owner(of: request)
     let name = ObserverName(caller: request.caller.rawValue, id: told.id)
-    guard let plan = observes.plan(of: name) ?? marks.plan(owner: owner, id: told.id) else {
-      throw Refusal(.noSuchObserve, "nothing was observed under the id '\(told.id)'", outcome: .notStarted)
+    // Of several observers under one name the one on this connection is meant, else the last that began.
+    let plan =
+      observes.plan(of: name) ?? observedNames.plan(owner: owner, id: told.id) ?? marks.plan(owner: owner, id: told.id)
+    guard let plan else {
+      throw Refusal(
+        .noSuchObserve,
+        "\(owner == Role.client.name ? "no client" : owner) has observed under the id '\(told.id)' since this store began, nor "
+          + "acknowledged before: observe under it first", outcome: .notStarted)
     }
     mark(owner, told.id, plan, told.seq, answering: request)
     return nil

@@ -36,6 +36,7 @@ final class Store {
   var isTellingObserves = false
   var endsToTell = EndsToTell()
   var marks: ObserveMarks
+  var observedNames = ObservedNames()
   private(set) var sightings = SightingLog()
   /// Observations that read them; while there are none, none are written down.
   var sightingWatcherCount = 0
@@ -151,6 +152,7 @@ final class Store {
 
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let bytes = request.payload.bytes
+    try checkCanBeTold(bytes.count)
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
     arrivedAt = EventLoop.process.now
     requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)
