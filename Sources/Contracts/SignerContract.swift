@@ -33,8 +33,8 @@ public struct SignerSign: MethodArguments {
 
   /// Who signs.
   public var account: String?
-  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the account's). Any
-  /// other member is refused, and so are tags `p`, `e`, `a`, `q` that refer to nothing.
+  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the
+  /// account's). Any other member is refused, and so are tags `p`, `e`, `a`, `q` that refer to nothing.
   public var event: JSONValue
   /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
   public var allowSecrets: Bool?

@@ -11,9 +11,10 @@ public import Nostr
 // Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits
 // for those before it. Between lanes there is no order but that of commits.
 //
-// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are duplicates;
-// if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy hides nothing. What is
-// published here is verified by itself, also when its id is known: its author is to hear of his bytes, and not of somebody's.
+// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
+// duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
+// hides nothing. What is published here is verified by itself, also when its id is known: its author is to hear of his
+// bytes, and not of somebody's.
 //
 // Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
 // answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;

@@ -1,8 +1,8 @@
 // What is wrong with a JSON text although it is JSON.
 //
-// A decoder takes one of two members of the same name and says nothing; another program takes the other one. And half of a
-// surrogate pair is grammar and no character: a decoder calls the whole text broken. Both are looked for here, with the place, in
-// one pass over the bytes without a tree; whether the text is JSON at all is the decoder's to say.
+// A decoder takes one of two members of the same name and says nothing; another program takes the other one. And half
+// of a surrogate pair is grammar and no character: a decoder calls the whole text broken. Both are looked for here,
+// with the place, in one pass over the bytes without a tree; whether the text is JSON at all is the decoder's to say.
 
 /// Something in a JSON text that two programs would read differently.
 public enum JSONFlaw: Hashable, Sendable, CustomStringConvertible {

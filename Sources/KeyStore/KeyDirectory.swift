@@ -4,15 +4,16 @@ internal import LinuxSystem
 
 // One file for each account, `NAME.key`, in a directory that is ours alone.
 //
-// A key that is lost is lost for ever, and half a key is a lost one. So a file is written under another name, brought to the
-// disk, and only then given its own: whenever the process or the machine dies, there is the old state or the new one. What was
-// left under the other name is removed at the next start.
+// A key that is lost is lost for ever, and half a key is a lost one. So a file is written under another name, brought
+// to the disk, and only then given its own: whenever the process or the machine dies, there is the old state or the new
+// one. What was left under the other name is removed at the next start.
 //
-// Two files with the same key are one too many: whichever were taken, an account could change its name because of a copy that
-// somebody made. The one that was written under its name is used, and no other; where none or several say so, none is.
+// Two files with the same key are one too many: whichever were taken, an account could change its name because of a
+// copy that somebody made. The one that was written under its name is used, and no other; where none or several say so,
+// none is.
 //
-// A file that others could have read or changed is not used: a key of which there are copies is no key, and nobody should learn
-// that by accident from a signer that went on as if nothing were.
+// A file that others could have read or changed is not used: a key of which there are copies is no key, and nobody
+// should learn that by accident from a signer that went on as if nothing were.
 
 /// The signer's key files. Everything here blocks.
 public final class KeyDirectory: Sendable {
@@ -119,7 +120,8 @@ public final class KeyDirectory: Sendable {
     try put(key)
   }
 
-  /// Stores a key that is there already in another form: at every moment, whatever dies, the file has the one or the other, whole.
+  /// Stores a key that is there already in another form: at every moment, whatever dies, the file has the one or the
+  /// other, whole.
   ///
   /// - Throws: `unreadable` when the file is not there, or holds another key; the file is as it was.
   public func replace(_ key: StoredKey) throws(KeyStoreFault) {

@@ -1,7 +1,8 @@
 public import Cryptography
 public import Nostr
 
-// The form of a key file: lines that a person can read, so that who finds one knows what it is and that it must not be shown.
+// The form of a key file: lines that a person can read, so that who finds one knows what it is and that it must not be
+// shown.
 //
 //     # A secret key of Roost's signer. Whoever can read it can act in the name of its owner.
 //     roost-key 1
@@ -11,9 +12,10 @@ public import Nostr
 //     encrypted-secret ncryptsec1…            (NIP-49; or, without a passphrase:)
 //     unencrypted-secret <64 hexadecimal digits>
 //
-// The account's name is the file's. The name in it says for which account it was written: so a copy under another name, which lies
-// beside the file, is known for one, while a file that was moved goes on under its new name. The public key stands there so that an account has a face while it is locked; it is
-// compared with the secret as soon as that is open, and a file whose two do not belong together is refused.
+// The account's name is the file's. The name in it says for which account it was written: so a copy under another name,
+// which lies beside the file, is known for one, while a file that was moved goes on under its new name. The public key
+// stands there so that an account has a face while it is locked; it is compared with the secret as soon as that is
+// open, and a file whose two do not belong together is refused.
 
 /// A key as it is stored.
 public struct StoredKey: Sendable {

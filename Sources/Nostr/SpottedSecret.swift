@@ -1,8 +1,9 @@
 // Secret keys in texts in which they must not be: what is about to be signed, shown or written down.
 //
-// What is signed goes to relays, and nothing brings it back. So a text is looked through for what begins as a secret key does and goes
-// on for as long as one. Checksums are not asked: a key with one letter wrong gives itself away to whoever tries the few
-// thousand letters it could be. A key in hexadecimal digits cannot be told from a public key, nor from an id.
+// What is signed goes to relays, and nothing brings it back. So a text is looked through for what begins as a secret
+// key does and goes on for as long as one. Checksums are not asked: a key with one letter wrong gives itself away to
+// whoever tries the few thousand letters it could be. A key in hexadecimal digits cannot be told from a public key, nor
+// from an id.
 
 /// A secret key that stands somewhere in a text. Says nothing of the key.
 public enum SpottedSecret: String, Hashable, Sendable, CustomStringConvertible {

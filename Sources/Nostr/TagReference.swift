@@ -1,8 +1,8 @@
 internal import Cryptography
 
-// What the values of tags refer to: `p` a key, `e` an event, `a` an address (NIP-01), the same in upper case (NIP-22), and `q` one
-// of the last two (NIP-18). They stand in lower-case hexadecimal digits there, never as `npub1…`: no relay finds those, and
-// nobody is told.
+// What the values of tags refer to: `p` a key, `e` an event, `a` an address (NIP-01), the same in upper case (NIP-22),
+// and `q` one of the last two (NIP-18). They stand in lower-case hexadecimal digits there, never as `npub1…`: no relay
+// finds those, and nobody is told.
 
 /// What a tag's first value must be, by the tag's name.
 public enum TagReference: Hashable, Sendable {
@@ -46,8 +46,8 @@ public enum TagReference: Hashable, Sendable {
     }
   }
 
-  /// The value as tags have it, of one as people have it: `npub1…` and `nprofile1…` for keys, `note1…` and `nevent1…` for events,
-  /// `naddr1…` for addresses, with or without `nostr:` in front.
+  /// The value as tags have it, of one as people have it: `npub1…` and `nprofile1…` for keys, `note1…` and `nevent1…`
+  /// for events, `naddr1…` for addresses, with or without `nostr:` in front.
   public func value(spelled text: String) throws(EntityFault) -> String {
     if accepts(text) { return text }
     switch self {

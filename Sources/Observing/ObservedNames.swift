@@ -1,9 +1,10 @@
 public import Nostr
 
-/// What was observed last under each name, since the process began: so that whoever belongs to the same owner can acknowledge for it,
-/// over whatever connection, and also when the observer has left.
+/// What was observed last under each name, since the process began: so that whoever belongs to the same owner can
+/// acknowledge for it, over whatever connection, and also when the observer has left.
 ///
-/// At ``maximum`` the name that was observed longest ago is forgotten; one that was acknowledged is in ``ObserveMarks`` all the same.
+/// At ``maximum`` the name that was observed longest ago is forgotten; one that was acknowledged is in ``ObserveMarks``
+/// all the same.
 public struct ObservedNames: Sendable {
   private struct Name: Hashable, Sendable {
     let owner: String

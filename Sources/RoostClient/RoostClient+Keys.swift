@@ -32,7 +32,8 @@ extension RoostClient {
   /// How long a request to the signer is of use, in milliseconds: long enough for a person to type a passphrase.
   nonisolated static let signerMilliseconds: UInt32 = 30_000
 
-  /// How long such a request waits for a passphrase, in milliseconds: nine tenths of the time that its answer is of use.
+  /// How long such a request waits for a passphrase, in milliseconds: nine tenths of the time that its answer is of
+  /// use.
   public nonisolated static let lockedMilliseconds = UInt64(signerMilliseconds / 10 * 9)
 
   /// The accounts that the signer has keys of.
@@ -45,19 +46,20 @@ extension RoostClient {
   /// Has a draft signed.
   ///
   /// - Parameters:
-  ///   - draft: the draft. Values of the tags `p`, `e`, `a` and `q` are written as NIP-01 has them, in hexadecimal digits.
+  ///   - draft: the draft. Values of the tags `p`, `e`, `a` and `q` are written as NIP-01 has them, in hexadecimal
+  ///     digits.
   ///   - account: who signs.
   ///   - allowSecrets: whether `nsec1…` or `ncryptsec1…` may stand in it: an example, a key that was given up.
-  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named; what nobody can mean; a secret
-  ///   key in it), `forbidden` (kind 22242), `rate-limited`.
+  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named; what nobody can mean; a
+  ///   secret key in it), `forbidden` (kind 22242), `rate-limited`.
   public func sign(
     _ draft: EventDraft, as account: String? = nil, allowSecrets: Bool = false
   ) async throws(Refusal) -> Event {
     try await sign(template: draft.template, as: account, allowSecrets)
   }
 
-  /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing. A member that no
-  /// event has, or that stands there twice, is refused.
+  /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing. A
+  /// member that no event has, or that stands there twice, is refused.
   public func sign(
     json: [UInt8], as account: String? = nil, allowSecrets: Bool = false
   ) async throws(Refusal) -> Event {
@@ -99,8 +101,8 @@ extension RoostClient {
     return (try await signer("\(encryption.rawValue).decrypt", cipher) as SignerText).text
   }
 
-  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for each, with the
-  /// same `createdAt`. It is looked at as by ``sign(_:as:allowSecrets:)``.
+  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for
+  /// each, with the same `createdAt`. It is looked at as by ``sign(_:as:allowSecrets:)``.
   ///
   /// - Returns: the gift wrap, to be sent to the recipient's relays.
   public func wrap(

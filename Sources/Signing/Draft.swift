@@ -4,9 +4,10 @@ public import Nostr
 
 // What somebody wants signed, looked at before anything is done with it.
 //
-// A signature cannot be taken back. So nothing is signed that its author can hardly have meant: a member that no event has (`tgas`),
-// a reference that no relay will ever find, a time that programs with 53-bit numbers read differently, and above all a secret key.
-// The command line looks in the same way before it asks, so that people hear it at once; what counts is that the signer does.
+// A signature cannot be taken back. So nothing is signed that its author can hardly have meant: a member that no event
+// has (`tgas`), a reference that no relay will ever find, a time that programs with 53-bit numbers read differently,
+// and above all a secret key. The command line looks in the same way before it asks, so that people hear it at once;
+// what counts is that the signer does.
 
 /// An event that is to be signed or sealed, without who its author is.
 public struct Draft: Hashable, Sendable {

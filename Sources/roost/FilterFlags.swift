@@ -139,8 +139,8 @@ enum TagArgument {
     return [parts[0], try value(parts[1], ofTag: parts[0])]
   }
 
-  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the like. Tags that
-  /// refer to nothing may have any.
+  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the
+  /// like. Tags that refer to nothing may have any.
   static func value(_ text: String, ofTag name: String) throws(Refusal) -> String {
     guard let reference = TagReference(tagName: name) else { return text }
     do throws(EntityFault) { return try reference.value(spelled: text) } catch {

@@ -31,8 +31,8 @@ let secretAsArgument =
   "A secret key is never an argument: it now stands in your shell's history, and everybody on this machine could read it in the "
   + "list of processes. Remove it there, and regard the key as exposed: what it signs may be somebody else's."
 
-/// What stands where nothing belongs, behind the account: somebody may have typed a key or a passphrase there, and it must not be
-/// shown once more.
+/// What stands where nothing belongs, behind the account: somebody may have typed a key or a passphrase there, and it
+/// must not be shown once more.
 struct MisplacedSecrets: ParsableArguments, Sendable {
   @Argument(help: .hidden)
   var words: [String] = []

@@ -67,7 +67,8 @@ struct Doctor: LoopCommand {
 }
 
 extension Doctor {
-  /// What the signer has to say about its key files; nothing when there is no signer, or none that answers requests now.
+  /// What the signer has to say about its key files; nothing when there is no signer, or none that answers requests
+  /// now.
   @EventLoopActor
   private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
     guard let registry = session.client.registry, let role = registry.methods["signer.accounts"]?.role,

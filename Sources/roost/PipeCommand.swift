@@ -113,8 +113,8 @@ private final class PipeRunner {
   }
 }
 
-/// What a worker says while it works on one request. Of what comes while a line is being written only the last is kept: it says
-/// how far the work is, and a slow reader wants to know that of now.
+/// What a worker says while it works on one request. Of what comes while a line is being written only the last is kept:
+/// it says how far the work is, and a slow reader wants to know that of now.
 @EventLoopActor
 private final class PipeProgress {
   private let id: [UInt8]

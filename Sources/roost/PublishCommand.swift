@@ -192,7 +192,8 @@ private final class Publishing {
     return try await session.client.publish(json: json)
   }
 
-  /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock it.
+  /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
+  /// it.
   private func signer() async throws(Refusal) -> String {
     if let signerName { return signerName }
     let found = try session.account(account, among: try await session.client.accounts())

@@ -35,8 +35,8 @@ enum Console {
     return isFound(socket) ? program : "ROOST_SOCKET=\(shellWord(socket)) \(shellWord(program))"
   }
 
-  /// Whether `roost`, started here, comes to this socket: in another terminal, which has what this one has in its environment, but
-  /// no ROOST_SOCKET, since that is what it would be told.
+  /// Whether `roost`, started here, comes to this socket: in another terminal, which has what this one has in its
+  /// environment, but no ROOST_SOCKET, since that is what it would be told.
   private static func isFound(_ socket: String) -> Bool {
     var environment: [String: String] = [:]
     for name in BusSocket.variables {

@@ -1,12 +1,12 @@
-// Fuzz entry for the search of what is wrong with JSON that is JSON: it runs over the arguments of every method before any decoder
-// does. `Scripts/fuzz.sh` builds and runs it.
+// Fuzz entry for the search of what is wrong with JSON that is JSON: it runs over the arguments of every method before
+// any decoder does. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Clocks Frames
 // corpus: filters
 // libraries: FoundationEssentials
 //
-// The oracle is the decoder. What it takes has no half of a surrogate pair; written again, with each name once and nothing
-// escaped, it has no flaw at all.
+// The oracle is the decoder. What it takes has no half of a surrogate pair; written again, with each name once and
+// nothing escaped, it has no flaw at all.
 import Frames
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.

@@ -33,11 +33,13 @@ struct ObservedPart {
 //                                    ▲                                                         │
 //                                    └──────────────── more waits than is kept ────────────────┘
 //
-// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of events, whatever
-// its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as there is room.
+// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of
+// events, whatever its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as
+// there is room.
 //
-// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay sends it. Those
-// come from the store's log of sightings, in which each observation has a place, whenever nothing else waits.
+// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay
+// sends it. Those come from the store's log of sightings, in which each observation has a place, whenever nothing else
+// waits.
 
 /// Sends one caller what its filters match.
 @EventLoopActor

@@ -9,7 +9,8 @@ import Observing
 import Storage
 import WorkerKit
 
-// Observers, by name and without, and what the planner is told of them. The rules are in `Observing`; here they meet the bus.
+// Observers, by name and without, and what the planner is told of them. The rules are in `Observing`; here they meet
+// the bus.
 
 extension Store {
   // MARK: store.observe
@@ -148,9 +149,9 @@ extension Store {
     }
   }
 
-  /// Tells one message, and waits until every worker that has subscribed has acknowledged it: so a slow one holds the credit of one
-  /// message, and not all that answers to others need. A version that is left out last would be missed by nobody, so while there is
-  /// no room for it it is tried again; who refuses it sees the gap.
+  /// Tells one message, and waits until every worker that has subscribed has acknowledged it: so a slow one holds the
+  /// credit of one message, and not all that answers to others need. A version that is left out last would be missed by
+  /// nobody, so while there is no room for it it is tried again; who refuses it sees the gap.
   func tell(_ topic: String, _ message: BusPayload) async {
     while true {
       do throws(Refusal) { return try await worker.bus.publish(topic, message, needsAck: true) } catch {

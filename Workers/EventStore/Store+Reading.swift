@@ -66,8 +66,8 @@ extension Store {
       outcome: .notStarted)
   }
 
-  /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out then, rather
-  /// than end every answer that it would be part of.
+  /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out
+  /// then, rather than end every answer that it would be part of.
   func fits(_ part: BusPayload, _ seq: Int64?) -> Bool {
     let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
     if part.bytes.count <= maximum { return true }

@@ -8,8 +8,8 @@ import Logging
 import Nostr
 import Signing
 
-// Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the thread
-// pool, one at a time, so that nothing of the accounts changes while one of these is under way but by itself.
+// Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the
+// thread pool, one at a time, so that nothing of the accounts changes while one of these is under way but by itself.
 
 extension SignerService {
   /// Does a job that concerns accounts.

@@ -6,8 +6,9 @@ import Logging
 import Signing
 import WorkerKit
 
-// What is wrong with key files and credentials. Files are looked at again whenever somebody asks for the accounts: a mode that was
-// changed, a copy that was laid beside, a file that is gone would else be news at the next start, when it is too late.
+// What is wrong with key files and credentials. Files are looked at again whenever somebody asks for the accounts: a
+// mode that was changed, a copy that was laid beside, a file that is gone would else be news at the next start, when it
+// is too late.
 
 /// A file that is refused, or not as it should be.
 struct KeyProblem: Hashable {
@@ -32,7 +33,8 @@ extension SignerService {
   /// All that is wrong.
   var problems: [KeyProblem] { fileProblems + credentialProblems }
 
-  /// Looks at the key files as they are now. While one is being made or changed there is nothing to be seen that would count.
+  /// Looks at the key files as they are now. While one is being made or changed there is nothing to be seen that would
+  /// count.
   func lookAtFiles() async {
     let before = keyChangeCount
     guard !isHandlingKeys else { return }

@@ -10,8 +10,9 @@ import Nostr
 import Signing
 import WorkerKit
 
-// The shell around `SignerMachine`: reads requests, does what the machine says, and holds what the machine must not know, the
-// keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last reference it is wiped.
+// The shell around `SignerMachine`: reads requests, does what the machine says, and holds what the machine must not
+// know, the keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last
+// reference it is wiped.
 
 /// The settings of a signer in `supervisor.conf`.
 struct SignerSettings: Decodable, Sendable {
