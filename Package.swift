@@ -136,7 +136,7 @@ let package = Package(
       name: "roostd",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
-        "LogKeeping", "Recordings",
+        "LogKeeping", "Recordings", "Bus",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(

@@ -26,12 +26,14 @@ extension MethodArguments {
   /// Reads the arguments of a request to `method`. Nothing at all counts as `{}`.
   ///
   /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is no object, has a name that the method
-  ///   does not know (with the nearest one), or a value of another type or out of its range (with its path).
+  ///   does not know (with the nearest one), the same name twice in any object of it, half of a surrogate pair, or a
+  ///   value of another type or out of its range (with its path).
   public init(of method: String, json payload: [UInt8], isRaw: Bool = false) throws(Refusal) {
     guard !isRaw else {
       throw Refusal(.badPayload, "the arguments of \(method) are JSON, and these are RAW", outcome: .notStarted)
     }
     let json = payload.isEmpty ? Array("{}".utf8) : payload
+    if let flaw = JSONFlaw.first(in: json) { throw Self.bad(flaw.description, method) }
     guard let given = try JSONPayload.decode(MemberNames.self, from: json).names else {
       throw Self.bad("the arguments of \(method) are one JSON object", method)
     }

@@ -28,18 +28,22 @@ public struct SealedSecret: Codable, Sendable, Hashable {
 /// `signer.sign`: an event to be signed.
 public struct SignerSign: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"account":"alice","event":{"kind":1,"content":"hello"}}"#
+  public static let example =
+    #"{"account":"alice","event":{"kind":1,"content":"hello"},"allowSecrets":false}"#
 
   /// Who signs.
   public var account: String?
   /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the
-  /// account's).
+  /// account's). Any other member is refused, and so are tags `p`, `e`, `a`, `q` that refer to nothing.
   public var event: JSONValue
+  /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
+  public var allowSecrets: Bool?
 
   /// An event to be signed.
-  public init(account: String? = nil, event: JSONValue) {
+  public init(account: String? = nil, event: JSONValue, allowSecrets: Bool? = nil) {
     self.account = account
     self.event = event
+    self.allowSecrets = allowSecrets
   }
 }
 
@@ -104,7 +108,7 @@ public struct SignerWrap: MethodArguments {
   /// How it is asked.
   public static let example =
     #"{"account":"alice","recipient":"npub1…","rumor":{"kind":14,"content":"hello"},"#
-    + #""relayHint":"wss://relay.example.com","expiration":1800000000,"isEphemeral":false}"#
+    + #""relayHint":"wss://relay.example.com","expiration":1800000000,"isEphemeral":false,"allowSecrets":false}"#
 
   /// Who speaks.
   public var account: String?
@@ -118,11 +122,13 @@ public struct SignerWrap: MethodArguments {
   public var expiration: Int64?
   /// Whether relays are not to store it (kind 21059).
   public var isEphemeral: Bool?
+  /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
+  public var allowSecrets: Bool?
 
   /// A rumor to be wrapped.
   public init(
     account: String? = nil, recipient: String, rumor: JSONValue, relayHint: String? = nil, expiration: Int64? = nil,
-    isEphemeral: Bool? = nil
+    isEphemeral: Bool? = nil, allowSecrets: Bool? = nil
   ) {
     self.account = account
     self.recipient = recipient
@@ -130,6 +136,7 @@ public struct SignerWrap: MethodArguments {
     self.relayHint = relayHint
     self.expiration = expiration
     self.isEphemeral = isEphemeral
+    self.allowSecrets = allowSecrets
   }
 }
 

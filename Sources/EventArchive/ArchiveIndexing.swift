@@ -2,12 +2,12 @@ internal import EventIndex
 internal import Nostr
 public import Storage
 
-// Words are indexed after the commit, in transactions of their own: a post is stored and answered before anybody takes it apart. The
-// property `searched-seq` says how far that has come, in the same transaction as the words, so a death repeats or leaves out
-// nothing.
+// Words are indexed after the commit, in transactions of their own: a post is stored and answered before anybody takes
+// it apart. The property `searched-seq` says how far that has come, in the same transaction as the words, so a death
+// repeats or leaves out nothing.
 //
-// An event that goes takes its words with it, in the transaction that removes it. SQLite's table keeps no text, so it is told
-// the words again; they are made from the event's JSON by the same rules, or else the whole index is made anew
+// An event that goes takes its words with it, in the transaction that removes it. SQLite's table keeps no text, so it
+// is told the words again; they are made from the event's JSON by the same rules, or else the whole index is made anew
 // (`SearchedText.version`).
 
 extension EventArchive {

@@ -2,11 +2,11 @@ internal import Cryptography
 internal import EventIndex
 internal import Nostr
 
-/// What is known of the newest events without asking the database: their postings and ids, which are on disk only as part of
-/// the events themselves.
+/// What is known of the newest events without asking the database: their postings and ids, which are on disk only as
+/// part of the events themselves.
 ///
-/// A value: a reader takes a copy and has one state for the whole of its query; copies share what they have in common. The writer
-/// gathers what it does as an ``ArchiveChange``, which is made here when its transaction has committed.
+/// A value: a reader takes a copy and has one state for the whole of its query; copies share what they have in common.
+/// The writer gathers what it does as an ``ArchiveChange``, which is made here when its transaction has committed.
 struct ArchiveMemory: Sendable {
   /// Events not yet in a segment, those of the segment that is just being written first.
   var generations: [Generation] = [Generation(firstSeq: 1)]

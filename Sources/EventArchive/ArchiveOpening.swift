@@ -52,8 +52,8 @@ struct ArchiveOpening: Sendable {
     return SipHash(key: words[0], words[1])
   }
 
-  /// Up to where words are indexed. An index made by other rules is thrown away: what is removed from it must be exactly what was
-  /// put in.
+  /// Up to where words are indexed. An index made by other rules is thrown away: what is removed from it must be
+  /// exactly what was put in.
   private static func searchedSeq(_ session: StorageSession) throws -> Int64 {
     if try session.property("search-version") == SearchedText.version {
       return try session.property("searched-seq") ?? 0
@@ -99,8 +99,8 @@ struct ArchiveOpening: Sendable {
     return segments
   }
 
-  /// From when to when a segment has postings; every event has one under "everything". The newest stands first in the last block,
-  /// the oldest is the key of the first one.
+  /// From when to when a segment has postings; every event has one under "everything". The newest stands first in the
+  /// last block, the oldest is the key of the first one.
   private static func times(_ segment: Int64, _ session: StorageSession) throws -> ClosedRange<Int64> {
     var newest = SegmentCursor(segment: segment, term: TermMaker.everything, since: .min, until: .max)
     let statement = try session.statement(

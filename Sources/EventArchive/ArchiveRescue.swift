@@ -27,7 +27,8 @@ public struct ArchiveRescue: Sendable, Hashable {
 }
 
 extension EventArchive {
-  /// Opens the archive; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what can be read.
+  /// Opens the archive; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// can be read.
   ///
   /// Waits on this thread: every event of a damaged file is verified again.
   ///

@@ -3,14 +3,14 @@ internal import EventIndex
 public import Nostr
 public import Storage
 
-// Making room. The size that counts is that of the pages in use: what is removed leaves pages free, which are used again before the
-// file grows. The file itself does not become smaller.
+// Making room. The size that counts is that of the pages in use: what is removed leaves pages free, which are used
+// again before the file grows. The file itself does not become smaller.
 //
-// Who goes first. Of what nobody protects the oldest by `created_at`, after what claims to be of the future, which has no age to go by.
-// Profiles, contact lists, relay lists and the like of anybody are small and needed for nearly everything, and deletions are
-// small and speak for others: they go last (`ArchiveRetention.neededKinds`). What was published here, and what an author
-// of one's own wrote, never goes. That an event was deleted or an author has vanished is not remembered in events but beside them,
-// and stays also when the request goes.
+// Who goes first. Of what nobody protects the oldest by `created_at`, after what claims to be of the future, which has
+// no age to go by. Profiles, contact lists, relay lists and the like of anybody are small and needed for nearly
+// everything, and deletions are small and speak for others: they go last (`ArchiveRetention.neededKinds`). What was
+// published here, and what an author of one's own wrote, never goes. That an event was deleted or an author has
+// vanished is not remembered in events but beside them, and stays also when the request goes.
 //
 // Postings of removed events are left behind, as always, and a segment of which a quarter is gone, whatever took it, is
 // trimmed (`ArchiveTrimming`), so that they do not fill in the end the room that was made.
@@ -38,7 +38,8 @@ public struct ArchiveRetention: Sendable, Hashable {
     self.keptAuthors = keptAuthors
   }
 
-  /// What is removed down to: a sixteenth below the limit, so that room is made in one go, and not again after every event.
+  /// What is removed down to: a sixteenth below the limit, so that room is made in one go, and not again after every
+  /// event.
   public var byteGoal: Int64? { byteLimit.map { $0 - $0 / 16 } }
 }
 

@@ -124,7 +124,8 @@ struct ArchiveWriter {
 
   /// The seq of an id; nil when it is not here.
   ///
-  /// A term is taken for the id: two ids share one with a chance of 1 in 2^64, which nobody can raise who does not know the key.
+  /// A term is taken for the id: two ids share one with a chance of 1 in 2^64, which nobody can raise who does not know
+  /// the key.
   func seq(ofID term: UInt64) throws -> Int64? {
     if let seq = change.ids[term] { return seq }
     if let seq = memory(term) { return change.removedIDs[term] == seq ? nil : seq }
@@ -250,7 +251,8 @@ struct ArchiveWriter {
   /// Deletions and requests to vanish stay (NIP-09, NIP-62).
   private static func canBeDeleted(_ kind: UInt16) -> Bool { kind != EventKind.deletion && kind != EventKind.vanish }
 
-  /// Nothing of this author's past is taken any more; what is there is removed by ``removeVanished(limit:memory:now:)``.
+  /// Nothing of this author's past is taken any more; what is there is removed by
+  /// ``removeVanished(limit:memory:now:)``.
   private mutating func beginVanishing(_ request: IndexedEvent) throws {
     change.vanishing[request.pubkey] = max(change.vanishing[request.pubkey] ?? .min, request.createdAt)
     try bury(maker.term(author: request.pubkey), until: request.createdAt)

@@ -2,9 +2,10 @@ internal import Cryptography
 public import Nostr
 public import Storage
 
-// Events that were taken without a look at their signatures, and what becomes of them when the relay that brought them is found out: each is
-// checked after all, a slice at a time, and removed if it was forged. Which relay brought an event is kept until then. A list of relays
-// found out is kept for ever: what is left to be checked outlives the process, and so does the distrust.
+// Events that were taken without a look at their signatures, and what becomes of them when the relay that brought them
+// is found out: each is checked after all, a slice at a time, and removed if it was forged. Which relay brought an
+// event is kept until then. A list of relays found out is kept for ever: what is left to be checked outlives the
+// process, and so does the distrust.
 
 /// What a slice of checking has come to.
 public struct RecheckSlice: Sendable {

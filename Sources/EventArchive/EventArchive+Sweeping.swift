@@ -3,8 +3,9 @@ internal import EventIndex
 internal import Nostr
 public import Storage
 
-// What goes by itself: events whose time is over (NIP-40), and those of authors who have vanished (NIP-62). A slice at a time, so
-// that whoever wants to store an event waits for one slice only. Readers pass over both before they are removed.
+// What goes by itself: events whose time is over (NIP-40), and those of authors who have vanished (NIP-62). A slice at
+// a time, so that whoever wants to store an event waits for one slice only. Readers pass over both before they are
+// removed.
 
 extension EventArchive {
   /// Most events removed in one transaction.
@@ -50,7 +51,8 @@ extension ArchiveWriter {
     return ends.count
   }
 
-  /// Removes events of authors who have vanished, and gift wraps to them (NIP-62); an author without any more is done with.
+  /// Removes events of authors who have vanished, and gift wraps to them (NIP-62); an author without any more is done
+  /// with.
   mutating func removeVanished(limit: Int, memory: ArchiveMemory, now: Int64) throws {
     let statement = try session.statement("SELECT author, until FROM vanishing LIMIT 1")
     guard try statement.step() else { return }

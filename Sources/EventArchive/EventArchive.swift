@@ -6,9 +6,9 @@ internal import Synchronization
 
 // The events that are kept, and how they are found.
 //
-// One writer stores batches of verified events, each in one transaction. Readers answer filters from a snapshot of the database
-// and a copy of what is only in memory; memory is copied first, so that an event that moves from memory to disk meanwhile is
-// met twice rather than not at all.
+// One writer stores batches of verified events, each in one transaction. Readers answer filters from a snapshot of the
+// database and a copy of what is only in memory; memory is copied first, so that an event that moves from memory to
+// disk meanwhile is met twice rather than not at all.
 //
 // After `segmentEventCount` events the postings in memory are written as a segment (`SegmentWriter`), in slices between
 // batches. After a death the events since the last complete segment are read once, and memory is as it was.
@@ -75,7 +75,8 @@ public final class EventArchive: Sendable {
     set { state.withLock { $0.searchedSeq = newValue } }
   }
 
-  /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be larger: free pages are used again.
+  /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be
+  /// larger: free pages are used again.
   public var usedByteCount: Int64 { state.withLock { $0.usedByteCount } }
 
   /// How many events are stored.

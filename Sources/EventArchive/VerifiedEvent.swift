@@ -1,7 +1,8 @@
 public import Cryptography
 public import Nostr
 
-/// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer sees it.
+/// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer
+/// sees it.
 public struct VerifiedEvent: Sendable {
   /// The event as it is kept and passed on: compact JSON.
   public let json: [UInt8]

@@ -13,7 +13,8 @@ public import Nostr
 //
 // Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
 // duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
-// hides nothing.
+// hides nothing. What is published here is verified by itself, also when its id is known: its author is to hear of his
+// bytes, and not of somebody's.
 //
 // Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
 // answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;
@@ -79,6 +80,8 @@ public struct EventGate: Sendable {
     let index: Int
     var id: EventID?
     var resolution: Resolution?
+    /// Whether it is one's own, and looked at by itself whatever is known of its id.
+    var isAlone = false
   }
 
   /// An id under way.
@@ -195,6 +198,12 @@ public struct EventGate: Sendable {
       return
     }
     item.id = id
+    if submissions[item.submission]?.isKept == true {
+      item.isAlone = true
+      items[number] = item
+      append(number, to: &checks)
+      return
+    }
     if let seq = recent.value(of: id) {
       item.resolution = .known(seq: seq)
     } else if recentEphemeral.value(of: id) != nil {
@@ -232,14 +241,14 @@ public struct EventGate: Sendable {
     guard let submission = submissions[item.submission] else {
       // Refused meanwhile. Whoever follows is checked in its place.
       items[number]?.resolution = .invalid("given up")
-      leave(id, promoting: true)
+      if !item.isAlone { leave(id, promoting: true) }
       return
     }
     let incoming = submission.events[item.index]
     checks.append(
       GateJob.Check(
         item: number, id: id, run: submission.run, bytes: incoming.bytes, relay: incoming.relay,
-        checksSignature: submission.lane == .local || trust.checksNext(of: incoming.relay)))
+        checksSignature: submission.lane == .local || trust.checksNext(of: incoming.relay), isAlone: item.isAlone))
   }
 
   // MARK: Checked
@@ -255,11 +264,13 @@ public struct EventGate: Sendable {
         counters.duplicates += 1
         if job.removalCount == removalCount { recent.insert(check.id, seq) }
         resolve(check.item, .known(seq: seq))
+        if check.isAlone { continue }
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .known(seq: seq)) }
         pending[check.id] = nil
       case .valid(let event):
         if event.isSignatureChecked { counters.verified += 1 } else { counters.unchecked += 1 }
         resolve(check.item, .valid(event))
+        if check.isAlone { continue }
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .valid(event)) }
         pending[check.id]?.verified = event
         pending[check.id]?.followers = []
@@ -267,7 +278,7 @@ public struct EventGate: Sendable {
         counters.verified += 1
         counters.invalid += 1
         resolve(check.item, .invalid("\(fault)"))
-        leave(check.id, promoting: true)
+        if !check.isAlone { leave(check.id, promoting: true) }
       }
     }
   }
@@ -410,7 +421,7 @@ public struct EventGate: Sendable {
   /// An item is done with; nil when nobody waits for it any more.
   private mutating func finish(_ number: UInt64, _ outcome: GateOutcome?) {
     guard let item = items.removeValue(forKey: number) else { return }
-    if let id = item.id, case .valid? = item.resolution { leave(id) }
+    if let id = item.id, !item.isAlone, case .valid? = item.resolution { leave(id) }
     guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
     submission.result.add(outcome, id: item.id, record: submission.events[item.index].record)
     submission.open -= 1

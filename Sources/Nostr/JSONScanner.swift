@@ -52,7 +52,7 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
       case .expected(let thing): "expected \(thing)"
       case .controlCharacter: "a control character inside a string"
       case .badEscape: "an unknown escape"
-      case .loneSurrogate: "half of a surrogate pair"
+      case .loneSurrogate: #"a \ud800 to \udfff, half of a surrogate pair and no character,"#
       case .tooDeep: "more than \(JSONScanner.depthMaximum) levels of nesting"
       case .badNumber: "not a number that can stand here"
       }

@@ -44,7 +44,7 @@ extension RoostClient {
   }
 
   private func publish(json: [UInt8], _ event: Event) async throws(Refusal) -> PublishedEvent {
-    // The store takes a known id for a duplicate without a look at the rest: a forged copy would seem to be published.
+    // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     do throws(EventFault) { try event.verify() } catch {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
     }

@@ -1,4 +1,5 @@
 public import Contracts
+internal import Frames
 
 /// What `roost events` prints for one event: time, worker, from what state to what, and why. Of what changed no state,
 /// the state alone.

@@ -1,3 +1,4 @@
+internal import Frames
 public import Nostr
 
 // An event as a person reads it: when, who, what, and the beginning of what it says. Everything in an event is a

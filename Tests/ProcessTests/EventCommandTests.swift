@@ -81,7 +81,7 @@ extension ProcessTests {
         let value = try JSONPayload.decode(JSONValue.self, from: json.output.utf8)
         #expect(value["lud16"] == .string("a@b.c") && value["account"] == .string("alice"))
         #expect(value["followerCount"] == .integer(1) && value["followCount"] == .integer(1))
-        for wrong in ["bob", "npub1x", "alice@example.com", "nsec1" + String(repeating: "q", count: 58)] {
+        for wrong in ["bob", "npub1x", "alice@example.com", "nsec1" + String(repeating: "q", count: 57)] {
           let refused = try roost.command(["profile", wrong])
           #expect(refused.status == .exited(1) && !refused.output.contains("qqqq"), "\(refused.output)")
         }

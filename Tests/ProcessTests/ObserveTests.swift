@@ -119,9 +119,10 @@ extension ProcessTests {
         let arguments = #"{"filters":[{"kinds":[1]}],"id":"feed"}"#
         try relay.bring([1, 2, 3], from: "wss://a.example")
         #expect(try Observer(first, arguments).contents(4) == [3, 2, 1, 0])
-        #expect(try first.call("store.acknowledge", #"{"id":"feed","seq":3}"#).refusal?.code == .noSuchObserve)
+        #expect(try first.call("store.acknowledge", #"{"id":"other","seq":3}"#).refusal?.code == .noSuchObserve)
         let again = try Observer(first, arguments)
-        #expect(try first.call("store.acknowledge", #"{"id":"feed","seq":2}"#).isResponse)
+        // Over another connection of the same owner's.
+        #expect(try relay.call("store.acknowledge", #"{"id":"feed","seq":2}"#).isResponse)
         #expect(try again.contents(4) == [3, 2, 1, 0])
         try relay.bring([4], from: "wss://a.example")
         kill(try #require(roost.worker("event-store").pid), SIGKILL)

@@ -13,9 +13,12 @@ struct ObservedPart {
   let seq: Int64?
   let payload: BusPayload
 
+  /// Most bytes around the event: `{"seq":9223372036854775807,"event":}` and a little.
+  static let headByteCount = 40
+
   init(seq: Int64?, json: [UInt8]) {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(json.count + 40)
+    bytes.reserveCapacity(json.count + Self.headByteCount)
     bytes.append(contentsOf: seq.map { "{\"seq\":\($0),\"event\":" }?.utf8 ?? "{\"event\":".utf8)
     bytes.append(contentsOf: json)
     bytes.append(UInt8(ascii: "}"))
@@ -30,11 +33,13 @@ struct ObservedPart {
 //                                    ▲                                                         │
 //                                    └──────────────── more waits than is kept ────────────────┘
 //
-// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of events, whatever
-// its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as there is room.
+// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of
+// events, whatever its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as
+// there is room.
 //
-// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay sends it. Those
-// come from the store's log of sightings, in which each observation has a place, whenever nothing else waits.
+// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay
+// sends it. Those come from the store's log of sightings, in which each observation has a place, whenever nothing else
+// waits.
 
 /// Sends one caller what its filters match.
 @EventLoopActor

@@ -3,8 +3,8 @@ import EventLoop
 import Nostr
 import Storage
 
-/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the best first,
-/// filter after filter (NIP-50); then what the other filters match together, newest first.
+/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the
+/// best first, filter after filter (NIP-50); then what the other filters match together, newest first.
 ///
 /// A page is read when the one before it is used up: a caller who reads slowly, or no further, costs nothing more.
 @EventLoopActor

@@ -15,11 +15,11 @@ import WorkerKit
 
 // The event-store: the gate's machine with its threads, its database and its callers.
 //
-// Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls it again. Between two
-// batches the writer does one slice of what must be done at some time (`Store+Chores`).
+// Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls
+// it again. Between two batches the writer does one slice of what must be done at some time (`Store+Chores`).
 //
-// When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is found to be
-// damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
+// When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is
+// found to be damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
 
 /// Serves `store.*`.
 @EventLoopActor
@@ -36,6 +36,7 @@ final class Store {
   var isTellingObserves = false
   var endsToTell = EndsToTell()
   var marks: ObserveMarks
+  var observedNames = ObservedNames()
   private(set) var sightings = SightingLog()
   /// Observations that read them; while there are none, none are written down.
   var sightingWatcherCount = 0
@@ -151,6 +152,7 @@ final class Store {
 
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let bytes = request.payload.bytes
+    try checkCanBeTold(bytes.count)
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
     arrivedAt = EventLoop.process.now
     requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)
