@@ -48,9 +48,9 @@ extension RelaySession {
 
   /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
-  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE. An
-  /// attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
-  /// himself and the REQ is sent again.
+  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE.
+  /// An attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account`
+  /// shows himself and the REQ is sent again.
   public mutating func requestStarted(
     _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, account: PublicKey? = nil, deadline: Instant,
     at now: Instant

@@ -27,11 +27,12 @@ public import Nostr
 // its reason, and while the next one is not allowed yet the last reason is told at once. Whoever asked may wait and ask
 // again, knowing why; silence until the deadline tells nothing. The standing wish goes on trying all the same.
 //
-// Who one is, a relay is told when it asks for it and not before (NIP-42): work that it refuses as `auth-required` waits until the
-// account that the work names has shown himself, and is sent again, once. Work without an account is refused as it stands.
+// Who one is, a relay is told when it asks for it and not before (NIP-42): work that it refuses as `auth-required`
+// waits until the account that the work names has shown himself, and is sent again, once. Work without an account is
+// refused as it stands.
 //
-// Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay does
-// for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
+// Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay
+// does for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
 // without a name is believed by nobody.
 
 /// The session with one relay: connection, requests, publishes. A pure machine.

@@ -21,7 +21,8 @@ public struct SessionLimits: Sendable, Hashable {
   /// Accounts that may show themselves on one connection, each challenge counted.
   public var authenticationMaximum = 16
 
-  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are counted.
+  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are
+  /// counted.
   public var remarkMaximum = 10
   /// The time in which those are counted.
   public var remarkWindowMilliseconds: UInt64 = 60_000
