@@ -1,7 +1,10 @@
 // Logs, as they are kept and told: `supervisor.logs` and `supervisor.log-level`.
 
 /// `supervisor.logs`: answered by parts of ``LogRecord`` arrays, without end when following.
-public struct LogsRequest: Codable, Sendable {
+public struct LogsRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"worker":"signer","lines":50,"follow":false}"#
+
   /// Only this worker's lines.
   public var worker: String?
   /// How many past lines.
@@ -45,7 +48,10 @@ public struct LogRecord: Codable, Sendable, Hashable {
 }
 
 /// `supervisor.log-level`.
-public struct LogLevelRequest: Codable, Sendable {
+public struct LogLevelRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"category":"audit","level":"debug"}"#
+
   /// A category; `*` for all without a level of their own.
   public var category: String
   /// `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.

@@ -20,12 +20,14 @@ extension RoostClient {
   /// How long the store may take to say what became of an event, or to count, in milliseconds.
   static let storeMilliseconds: UInt32 = 30_000
 
-  /// Stores a signed event of one's own. When this returns it is verified and committed, and whoever observes has it or will.
+  /// Stores a signed event of one's own. When this returns it is verified and committed, and whoever observes has it or
+  /// will.
   ///
   /// It is stored as optimistic: no relay has it yet, and this version sends it to none.
   ///
-  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author), `expired-event`,
-  ///   `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown` it may be published again.
+  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
+  ///   `expired-event`, `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown`
+  ///   it may be published again.
   @discardableResult
   public func publish(_ event: Event) async throws(Refusal) -> PublishedEvent {
     try await publish(json: event.json, event)
@@ -42,7 +44,7 @@ extension RoostClient {
   }
 
   private func publish(json: [UInt8], _ event: Event) async throws(Refusal) -> PublishedEvent {
-    // The store takes a known id for a duplicate without a look at the rest: a forged copy would seem to be published.
+    // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     do throws(EventFault) { try event.verify() } catch {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
     }
@@ -57,8 +59,8 @@ extension RoostClient {
   /// - Parameters:
   ///   - filters: 1 to 64, each with a `limit` of its own if it is to have one.
   ///   - limit: most events of all filters together.
-  ///   - last: the event that an earlier answer was cut off behind: it, and what stands before it in the order of the answer, are not
-  ///     given again. Filters must have no `limit` then.
+  ///   - last: the event that an earlier answer was cut off behind: it, and what stands before it in the order of the
+  ///     answer, are not given again. Filters must have no `limit` then.
   public nonisolated func events(
     matching filters: [Filter], limit: Int? = nil, behind last: Event? = nil
   ) -> EventSequence {

@@ -8,6 +8,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Signing
 
 /// `roost publish`
 struct Publish: LoopCommand {
@@ -15,8 +16,10 @@ struct Publish: LoopCommand {
     abstract: "Publishes events: signs what is not signed, and stores it.",
     discussion: """
       Either --content, with --kind and --tag as needed; or EVENT: JSON, @file, or - for standard input, where each line is \
-      an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. A \
-      locked account waits for 'roost key unlock'.
+      an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. For a \
+      locked one it waits up to 27 seconds for 'roost key unlock', and says so on standard error unless --json is given.
+
+      Nothing with a secret key in it is signed or published, unless --allow-secrets says that it is meant.
 
       An event is verified and committed when its line is printed. Nothing sends it to relays in this version.
 
@@ -29,15 +32,20 @@ struct Publish: LoopCommand {
   var event: String?
   @Option(help: ArgumentHelp("What the new event says; - for standard input.", valueName: "text"))
   var content: String?
-  @Option(help: ArgumentHelp("The new event's kind; 1, a note, unless given.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("The new event's kind; 1, a note, unless given.", valueName: "number"),
+    transform: KindArgument.read)
   var kind: UInt16?
   @Option(
     help: ArgumentHelp(
-      "A tag of the new event: NAME=VALUE, where p, e, q and a take npub, note and naddr, too; or a JSON list. Several times.",
+      "A tag of the new event: NAME=VALUE or a JSON list; several times. The value of p, e, q and a may be npub, note, naddr "
+        + "and the like: it is written in hexadecimal digits.",
       valueName: "tag"))
   var tag: [String] = []
   @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
   var account: String?
+  @Flag(help: "Publish a text with nsec1… or ncryptsec1… in it: whoever reads it has the key.")
+  var allowSecrets = false
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
@@ -56,11 +64,11 @@ struct Publish: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let publishing = Publishing(session, account)
+    let publishing = Publishing(session, account, allowsSecrets: allowSecrets)
     if content != nil {
-      let draft = try await draft()
+      let draft = try draft()
       try await session.client.connect()
-      try await publishing.publish(draft)
+      try await publishing.publish(json: JSONPayload.encode(draft))
     } else if event == "-" {
       let source = try LineSource("-")
       try await session.client.connect()
@@ -73,10 +81,10 @@ struct Publish: LoopCommand {
     return await publishing.finish()
   }
 
-  @EventLoopActor
-  private func draft() async throws(Refusal) -> EventDraft {
-    var tags: [[String]] = []
-    for text in tag { tags.append(try TagArgument.read(text)) }
+  /// The new event, as the signer takes it.
+  private func draft() throws(Refusal) -> JSONValue {
+    var tags: [JSONValue] = []
+    for text in tag { tags.append(.array(try TagArgument.read(text).map { .string($0) })) }
     var text = content ?? ""
     if content == "-" {
       let bytes = try InputBytes.read("-", isRaw: true)
@@ -86,7 +94,9 @@ struct Publish: LoopCommand {
       // The newline that ends a typed text is no part of it.
       text = read.hasSuffix("\n") ? String(read.dropLast()) : read
     }
-    return EventDraft(kind: kind ?? EventKind.textNote, content: text, tags: tags)
+    return .object([
+      "kind": .integer(Int64(kind ?? EventKind.textNote)), "content": .string(text), "tags": .array(tags),
+    ])
   }
 }
 
@@ -117,24 +127,25 @@ private struct RefusedLine: Encodable {
 @EventLoopActor
 private final class Publishing {
   private let session: CommandSession
+  /// As typed.
+  private let account: String?
+  private let allowsSecrets: Bool
   /// Who signs; settled when the first draft comes.
-  private var account: String?
+  private var signerName: String?
   private var publishedCount = 0
   private var refusedCount = 0
 
-  init(_ session: CommandSession, _ account: String?) {
+  init(_ session: CommandSession, _ account: String?, allowsSecrets: Bool) {
     self.session = session
     self.account = account
-  }
-
-  func publish(_ draft: EventDraft) async throws(Refusal) {
-    try await tell(session.client.publish(draft, as: signer()), line: nil)
+    self.allowsSecrets = allowsSecrets
   }
 
   /// Publishes an event, or the draft of one.
   func publish(json: [UInt8]) async throws(Refusal) { try await tell(published(json), line: nil) }
 
-  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there to ask.
+  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there
+  /// to ask.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
     do throws(Refusal) { try await tell(published(Array(line)), line: number) } catch {
@@ -160,19 +171,39 @@ private final class Publishing {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
     // What the signer answers is taken as it comes, with the event in it.
-    if let node = text["event"], case .object = node {
-      return try await session.client.publish(json: text.compact(node))
-    }
-    if text["sig"] != nil { return try await session.client.publish(json: json) }
-    return try await session.client.publish(session.client.sign(json: json, as: signer()))
+    if let node = text["event"], case .object = node { return try await publish(signed: text.compact(node)) }
+    if text["sig"] != nil { return try await publish(signed: json) }
+    if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
+    // The signer looks as well; but nobody is to type a passphrase for what is refused then.
+    _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets)
+    let event = try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets)
+    return try await session.client.publish(event)
   }
 
-  /// The account of `--as`, or the only one; a person is told the names to choose from.
+  private func publish(signed json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+    // What is no event is told by the client.
+    if !allowsSecrets, let event = try? Event(json: json),
+      let secret = ([event.content] + event.tags.joined()).lazy.compactMap({ SpottedSecret(in: $0) }).first
+    {
+      throw Refusal(
+        .badRequest, "the event holds \(secret), and would give it to everybody; --allow-secrets if that is meant",
+        outcome: .notStarted)
+    }
+    return try await session.client.publish(json: json)
+  }
+
+  /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
+  /// it.
   private func signer() async throws(Refusal) -> String {
-    if let account { return account }
-    let name = try session.account(nil, among: try await session.client.accounts()).name
-    account = name
-    return name
+    if let signerName { return signerName }
+    let found = try session.account(account, among: try await session.client.accounts())
+    signerName = found.name
+    guard found.state == .locked, !session.isJSON else { return found.name }
+    let patience = Amount.duration(milliseconds: RoostClient.lockedMilliseconds)
+    session.note(
+      "The account \(found.name) is locked; 'roost key unlock \(found.name)' in another terminal opens it. "
+        + "Waiting for that, \(patience) at most.")
+    return found.name
   }
 
   private func tell(_ published: PublishedEvent, line: Int?) async {
