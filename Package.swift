@@ -146,7 +146,7 @@ let package = Package(
       name: "relay-connector",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession", "WebSocket",
-        "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "TransportTLS", "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
     .executableTarget(

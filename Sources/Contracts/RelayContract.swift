@@ -87,7 +87,7 @@ public struct RelayStates: Codable, Sendable {
   public struct Relay: Codable, Sendable {
     /// Canonical URL.
     public var relay: String
-    /// `open`, `connecting`, `waiting`, `closing`, `idle` or ``RelayStates/unsupported``.
+    /// `open`, `connecting`, `waiting`, `closing` or `idle`.
     public var state: String
     /// Why it is not connected, if it is not.
     public var reason: String?
@@ -114,8 +114,6 @@ public struct RelayStates: Codable, Sendable {
       self.latencyMilliseconds = latencyMilliseconds
     }
   }
-  /// The state of a relay of the configuration that this version cannot dial.
-  public static let unsupported = "unsupported"
   /// All relays of the connector.
   public var relays: [Relay]
   /// The states of these relays.

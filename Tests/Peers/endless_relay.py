@@ -2,10 +2,11 @@
 """A relay of the standard library alone that answers every REQ with so many events, as fast as they are taken, and
 EOSE; or with a NOTICE and nothing else, as some relays do when they cannot read a filter.
 
-    endless_relay.py COUNT
+    endless_relay.py COUNT [CERTIFICATE.pem]
     endless_relay.py --notice WORDS
 
-Listens on 127.0.0.1 until standard input ends; prints its URL first. The events differ in their ids only, and their
+Listens on 127.0.0.1 until standard input ends; prints its URL first. With a certificate, the key behind it in the
+file, it is a relay at wss://localhost. The events differ in their ids only, and their
 signatures are not valid: the connector does not look.
 """
 
@@ -13,6 +14,7 @@ import base64
 import hashlib
 import json
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -78,24 +80,29 @@ def serve(connection, wanted):
                 connection.sendall(message(json.dumps(words)))
 
 
-def attend(connection, wanted):
+def attend(connection, wanted, context):
     try:
-        serve(connection, wanted)
+        serve(context.wrap_socket(connection, server_side=True) if context else connection, wanted)
     except OSError:
         pass  # The other side has left in the middle of it.
 
 
-def accept_all(listener, wanted):
+def accept_all(listener, wanted, context):
     while True:
         connection, _ = listener.accept()
-        threading.Thread(target=attend, args=(connection, wanted), daemon=True).start()
+        threading.Thread(target=attend, args=(connection, wanted, context), daemon=True).start()
 
 
 def main():
     wanted = sys.argv[2] if sys.argv[1] == "--notice" else int(sys.argv[1])
+    context = None
+    if len(sys.argv) > 2 and sys.argv[1] != "--notice":
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[2])
     listener = socket.create_server(("127.0.0.1", 0))
-    print(f"ws://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    threading.Thread(target=accept_all, args=(listener, wanted), daemon=True).start()
+    scheme = "wss://localhost" if context else "ws://127.0.0.1"
+    print(f"{scheme}:{listener.getsockname()[1]}", flush=True)
+    threading.Thread(target=accept_all, args=(listener, wanted, context), daemon=True).start()
     sys.stdin.read()
 
 

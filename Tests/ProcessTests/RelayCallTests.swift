@@ -60,25 +60,6 @@ extension ProcessTests {
       }
     }
 
-    @Test("A relay of the configuration that cannot be dialled is listed with the reason, and counted")
-    func unsupported() throws {
-      let relay = try SimpleRelay("1")
-      try withRoost(.connector("[\"wss://relay.example\", \"\(relay.url)\"]")) { roost in
-        let client = try roost.client()
-        let answer = try client.call("relay.list")
-        let list = try JSONPayload.decode(RelayStates.self, from: answer.terminal.payload).relays
-        #expect(list.map(\.relay) == [relay.url, "wss://relay.example"])
-        #expect(list.last?.state == RelayStates.unsupported && list.last?.reason?.contains("ws:// only") == true)
-        try awaitSoon("the count of both") {
-          try roost.status(client).workers.first?.text == "1 of 2 relays connected"
-        }
-      }
-      try withRoost(.connector("[\"wss://relay.example\"]")) { roost in
-        let refusal = try roost.client().call("relay.request").refusal
-        #expect(refusal?.code == "not-supported", "\(refusal?.message ?? "")")
-      }
-    }
-
     @Test("What a relay says by NOTICE is told at once, and again when it said nothing else; exit code 5")
     func notice() throws {
       let relay = try SimpleRelay("--notice", "ERROR: bad req")

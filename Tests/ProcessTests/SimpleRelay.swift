@@ -11,7 +11,7 @@ final class SimpleRelay {
     let script = SharedFolder.repository + "/Tests/Peers/endless_relay.py"
     input = try Descriptors.pipe()
     process = try SpawnedProcess("/usr/bin/python3", [script] + arguments, descriptors: [0: input.first])
-    url = try process.readLine { $0.hasPrefix("ws://") }
+    url = try process.readLine { $0.hasPrefix("ws://") || $0.hasPrefix("wss://") }
   }
 
   deinit {

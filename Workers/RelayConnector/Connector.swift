@@ -6,6 +6,7 @@ import Frames
 import Logging
 import Nostr
 import RelaySession
+import TransportTLS
 import WorkerKit
 
 // The relay connector in its plain form: requests and publishes of the bus become REQ and EVENT on a relay.
@@ -24,6 +25,8 @@ struct ConnectorSettings: Decodable, Sendable {
   var requestTimeoutMilliseconds: UInt64?
   /// How long each step of connecting may take.
   var connectTimeoutMilliseconds: UInt64?
+  /// A file of authorities that are trusted beside the system's; "" for none.
+  var caFile: String?
 }
 
 /// Serves `relay.*`.
@@ -39,6 +42,8 @@ final class Connector {
   private var publishes: [PublishKey: PublishInHand] = [:]
   private var nextKey: UInt64 = 1
   private var idleTimers: [RelayURL: LoopTimer] = [:]
+  /// Encrypts for all relays at `wss://`; made for the first, since the machine's authorities take memory.
+  private var security: TLSClient?
 
   /// Relays that may be dialled by name besides the configured ones.
   static let ephemeralMaximum = 64
@@ -85,10 +90,7 @@ final class Connector {
     for text in settings.relays ?? [] { wanted.append(try parse(text)) }
     for url in configured where !wanted.contains(url) { retire(url) }
     configured = wanted
-    for url in wanted where !url.isSecure { link(url).tell { session, now in session.openRequested(at: now) } }
-    for url in wanted where url.isSecure {
-      log.warning("not dialled: this version speaks ws:// only", metadata: ["relay": "\(url)"])
-    }
+    for url in wanted { try link(url).tell { session, now in session.openRequested(at: now) } }
     announce()
   }
 
@@ -124,11 +126,9 @@ final class Connector {
         throw Refusal(
           .badRequest, "'relay' is missing, and \(worker.name) has \(configured.count) relays", outcome: .notStarted)
       }
-      try requireSupport(only)
-      return link(only)
+      return try link(only)
     }
     let url = try parse(text)
-    try requireSupport(url)
     if let known = links[url] { return known }
     guard settings.ephemeral == true else {
       throw Refusal(
@@ -138,20 +138,28 @@ final class Connector {
     guard links.count - configured.count < Self.ephemeralMaximum else {
       throw Refusal(.full, "\(Self.ephemeralMaximum) relays are dialled by name already", outcome: .notStarted)
     }
-    return link(url)
+    return try link(url)
   }
 
-  private func requireSupport(_ url: RelayURL) throws(Refusal) {
-    guard url.isSecure else { return }
-    throw Refusal("not-supported", "\(url): \(Self.whyUnsupported)", outcome: .notStarted)
+  /// What encrypts for this relay, if anything does. The file of authorities is of the worker's whole life: its sandbox was
+  /// made for it.
+  private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
+    guard url.isSecure else { return nil }
+    if let security { return security }
+    do throws(TrustFault) {
+      let file = settings.caFile ?? ""
+      security = try TLSClient(authorityFile: file.isEmpty ? nil : file)
+      return security
+    } catch {
+      throw Refusal(.failed, "ca-file: \(error)", outcome: .notStarted)
+    }
   }
 
-  private static let whyUnsupported = "this version speaks ws:// only; wss:// comes with TLS"
-
-  private func link(_ url: RelayURL) -> RelayLink {
+  private func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
     if let link = links[url] { return link }
     let link = RelayLink(
-      url: url, connectMilliseconds: settings.connectTimeoutMilliseconds ?? Self.defaultConnectMilliseconds,
+      url: url, security: try security(for: url),
+      connectMilliseconds: settings.connectTimeoutMilliseconds ?? Self.defaultConnectMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log)
     link.onEvent = { [unowned self] key, bytes in arrived(key, bytes) }
     link.onStoredEnd = { [unowned self] key in finish(key, isComplete: true) }
@@ -300,14 +308,8 @@ final class Connector {
 
   // MARK: States
 
-  /// Those of the configuration that cannot be dialled are relays of the connector as well.
   private var states: RelayStates {
-    let unsupported = configured.filter(\.isSecure).map { url in
-      RelayStates.Relay(
-        relay: url.text, state: RelayStates.unsupported, reason: Self.whyUnsupported, events: 0, bytes: 0,
-        connections: 0, latencyMilliseconds: nil)
-    }
-    return RelayStates(relays: (links.values.map(state) + unsupported).sorted { $0.relay < $1.relay })
+    RelayStates(relays: links.values.map(state).sorted { $0.relay < $1.relay })
   }
 
   private func state(of link: RelayLink) -> RelayStates.Relay {

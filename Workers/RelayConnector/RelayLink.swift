@@ -21,14 +21,19 @@ final class RelayLink {
 
   private let deadlines: WebSocketDeadlines
   private let limits: WebSocketLimits
+  private let security: (any TransportSecurity)?
   private let log: Logger
   private let timer = LoopTimer()
   private var connection: WebSocketConnection?
   private var connecting: Task<Void, Never>?
   private var lastPhase: RelaySession.Phase?
 
-  init(url: RelayURL, connectMilliseconds: UInt64, messageByteCountMaximum: Int, log: Logger) {
+  init(
+    url: RelayURL, security: (any TransportSecurity)?, connectMilliseconds: UInt64, messageByteCountMaximum: Int,
+    log: Logger
+  ) {
     self.url = url
+    self.security = security
     self.log = log
     var deadlines = WebSocketDeadlines()
     deadlines.connectMilliseconds = connectMilliseconds
@@ -95,9 +100,10 @@ final class RelayLink {
   private func connect(_ attempt: UInt64) {
     let endpoint = WebSocketEndpoint(
       host: url.host, port: url.port, isSecure: url.isSecure, requestTarget: url.requestTarget)
-    connecting = EventLoopActor.task { [weak self, deadlines, limits] in
+    connecting = EventLoopActor.task { [weak self, deadlines, limits, security] in
       do throws(WebSocketFault) {
-        let connection = try await WebSocketConnection.connect(to: endpoint, limits: limits, deadlines: deadlines)
+        let connection = try await WebSocketConnection.connect(
+          to: endpoint, limits: limits, deadlines: deadlines, security: security)
         guard let self, !Task.isCancelled else {
           connection.abort()
           return
