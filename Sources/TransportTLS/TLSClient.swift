@@ -37,6 +37,8 @@ public final class TLSClient: TransportSecurity {
       stream.flushAndClose()
       throw failure.fault(endpoint)
     }
+    // It can have failed since, when the last flight was written.
+    if stream.isClosed { throw HandshakeFailure.refused(.cut).fault(endpoint) }
     return TLSStream(stream, engine)
   }
 }

@@ -95,10 +95,10 @@ import Testing
       #expect(reading.texts.map(\.utf8.count) == (excess == 0 ? [775] : []))
       #expect(reading.ending == (excess == 0 ? nil : .violation(code: 1009)))
     }
-    // A gigabyte in a megabyte, under a bound of a megabyte, alone and in the second half of a hold.
+    // Fifteen megabytes in a hundred kilobytes, under a bound of one, alone and behind a good message.
     var writer = DeflateWriter()
     writer.literals([0x61])
-    for _ in 0..<600_000 { writer.run(byteCount: 258) }
+    writer.run(byteCount: 258 * 60_000)
     let bomb = compressed(writer.message())
     #expect(Reading(bomb, maximum: 1 << 20).ending == .violation(code: 1009))
     #expect(Reading(compressed(hello) + bomb + compressed(hello), maximum: 1 << 20).texts == ["Hello"])
