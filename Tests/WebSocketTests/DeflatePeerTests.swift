@@ -24,8 +24,8 @@ struct DeflatePeerTests {
       let noise = String(
         (0..<200_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 32...126, using: &generator))) })
       let event = #"["EVENT","s",{"id":"00","pubkey":"aa","kind":1,"tags":[],"content":"héllo wörld 🐓"}]"#
-      let texts = ["", event, event, String(repeating: event, count: 9_000), noise, event]
-      for text in texts { try client.connection.send(text: Array(text.utf8)) }
+      let texts = ["hello", "", event, event, String(repeating: event, count: 9_000), noise, event]
+      for text in texts.dropFirst() { try client.connection.send(text: Array(text.utf8)) }
       try await eventually("all of them") { client.messages.count == texts.count || !client.ends.isEmpty }
       #expect(client.texts == texts && client.ends.isEmpty, "\(client.ends)")
       client.connection.close()
@@ -47,13 +47,13 @@ struct DeflatePeerTests {
         client.start()
         try client.connection.send(text: zeros)
         try await eventually("the end") { !client.ends.isEmpty }
-        #expect(client.ends == [.violation(code: 1009)] && client.messages.isEmpty)
+        #expect(client.ends == [.violation(code: 1009)] && client.texts == ["hello"])
       }
       let client = Client(
         try await WebSocketConnection.connect(to: endpoint, limits: WebSocketLimits(offersCompression: false)))
       client.start()
       try client.connection.send(text: zeros)
-      try await eventually("the message") { client.messages == [zeros] }
+      try await eventually("the message") { client.messages.last == zeros }
       client.connection.abort()
       try await peer.stop()
     }
