@@ -21,7 +21,7 @@ public final class TLSClient: TransportSecurity {
     context = try TLSContext(authorityFile: authorityFile)
   }
 
-  /// Encrypts a fresh connection; see ``WebSocket/TransportSecurity``.
+  /// Encrypts a fresh connection; see `TransportSecurity`.
   ///
   /// - Throws: `tls` for a certificate that is not good or another side that speaks no proper TLS, in words for a person;
   ///   `cut`, `timed-out`, `cancelled`.
