@@ -1,13 +1,13 @@
 // permessage-deflate (RFC 7692), as a client that never compresses asks for it.
 //
-// What a relay sends us is a hundred times what we send it, and events in JSON shrink to a third. So the offer is for the
-// server's messages: it may keep its window from one message to the next, which is where most of the gain is, since one event
-// looks like the other; the price is 40 KB here for a connection that has brought a compressed message, and nothing for
-// one that has not. What we send is short, goes uncompressed, as the RFC allows, and says so by
+// What a relay sends us is a hundred times what we send it, and events in JSON shrink to a third. So the offer is for
+// the server's messages: it may keep its window from one message to the next, which is where most of the gain is, since
+// one event looks like the other; the price is 40 KB here for a connection that has brought a compressed message, and
+// nothing for one that has not. What we send is short, goes uncompressed, as the RFC allows, and says so by
 // `client_no_context_takeover`, so that a server need not keep a window for us.
 //
-// The answer is held to the letter: an element that was not offered, a parameter that is not known, stands twice or has no
-// sense ends the upgrade. To go on with a server that means something else is to read garbage.
+// The answer is held to the letter: an element that was not offered, a parameter that is not known, stands twice or has
+// no sense ends the upgrade. To go on with a server that means something else is to read garbage.
 
 /// What client and server agreed on about compressed messages.
 struct DeflateAgreement: Equatable {
@@ -21,8 +21,8 @@ struct DeflateAgreement: Equatable {
   /// What is offered.
   static let offer = "permessage-deflate; client_no_context_takeover"
 
-  /// Reads the server's answer, the value of `Sec-WebSocket-Extensions` with commas between if it came more than once; nil when
-  /// it is not an answer to ``offer``.
+  /// Reads the server's answer, the value of `Sec-WebSocket-Extensions` with commas between if it came more than once;
+  /// nil when it is not an answer to ``offer``.
   init?(answer: String) {
     var parts = answer.split(separator: ";", omittingEmptySubsequences: false).map { Self.trimmed($0) }[...]
     guard parts.popFirst() == Self.name else { return nil }

@@ -2,16 +2,17 @@ internal import CZlib
 
 // The messages of one connection, inflated (RFC 7692, 7.2.2).
 //
-// Whole messages go in. Their size is bounded before they come here, and what comes out is bounded here: zlib writes into
-// 16 KB at a time, and the first byte beyond the bound ends the message. So a kilobyte that would become a megabyte costs no
-// memory beyond the bound, and little time.
+// Whole messages go in. Their size is bounded before they come here, and what comes out is bounded here: zlib writes
+// into 16 KB at a time, and the first byte beyond the bound ends the message. So a kilobyte that would become a
+// megabyte costs no memory beyond the bound, and little time.
 //
 // zlib takes 7 KB for its tables, and the window once something was written, 32 KB at 15 bits. Both come with the first
 // compressed message; without a window to be kept they go with its end.
 //
-// A message may hold a block with BFINAL, after which zlib wants to hear no more. The next block continues with the same
-// window (7.2.3.4). `inflateResetKeep` begins again and keeps it, for the price of a few assignments; to save the window and
-// put it back, as zlib's manual has it, costs microseconds, and a megabyte can hold half a million of such blocks.
+// A message may hold a block with BFINAL, after which zlib wants to hear no more. The next block continues with the
+// same window (7.2.3.4). `inflateResetKeep` begins again and keeps it, for the price of a few assignments; to save the
+// window and put it back, as zlib's manual has it, costs microseconds, and a megabyte can hold half a million of such
+// blocks.
 
 /// Inflates the messages of one connection, in their order.
 final class Inflater {

@@ -1,12 +1,13 @@
 /// What one connection may hold, and what happens beyond.
 public struct WebSocketLimits: Sendable, Hashable {
-  /// Bytes of one received message, all its fragments together, and inflated if it was compressed. Beyond: the connection is closed with 1009. At least 125.
+  /// Bytes of one received message, all its fragments together, and inflated if it was compressed. Beyond: the
+  /// connection is closed with 1009. At least 125.
   public var messageByteCountMaximum: Int
   /// Bytes that may wait to be sent. Beyond: `send` throws `output-full`.
   public var pendingByteCountMaximum: Int
 
-  /// Whether the server may compress what it sends (permessage-deflate). From its first compressed message on that takes
-  /// up to 40 KB for as long as the connection stands.
+  /// Whether the server may compress what it sends (permessage-deflate). From its first compressed message on that
+  /// takes up to 40 KB for as long as the connection stands.
   public var offersCompression: Bool
 
   /// Limits for a relay's client: events are small, a relay's largest messages stay under half a megabyte.

@@ -8,8 +8,8 @@
 // The input is a stream. It is read twice, whole and in pieces whose sizes follow from the input. Both must come to the
 // same end, and to the same messages: a message is within its bound, and nothing comes after the end. In the second
 // reading the consumer says "hold" now and then. A stream that begins with "HTTP" is an answer to the upgrade first;
-// one that begins with "deflate" has compression agreed on, as its next byte says, and frames behind; every other one is
-// frames from its first byte.
+// one that begins with "deflate" has compression agreed on, as its next byte says, and frames behind; every other one
+// is frames from its first byte.
 import Glibc
 
 @testable import WebSocket
