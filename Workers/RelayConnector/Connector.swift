@@ -141,8 +141,8 @@ final class Connector {
     return try link(url)
   }
 
-  /// What encrypts for this relay, if anything does. The file of authorities is of the worker's whole life: its sandbox was
-  /// made for it.
+  /// What encrypts for this relay, if anything does. The file of authorities is of the worker's whole life: its sandbox
+  /// was made for it.
   private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
     guard url.isSecure else { return nil }
     if let security { return security }
