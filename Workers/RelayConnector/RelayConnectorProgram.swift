@@ -16,8 +16,8 @@ enum RelayConnectorProgram {
     }
   }
 
-  /// What it may do: look names up, check certificates, connect to any port (a relay may listen on any), read no file but
-  /// what that needs, write none, start nothing.
+  /// What it may do: look names up, check certificates, connect to any port (a relay may listen on any), read no file
+  /// but what that needs, write none, start nothing.
   ///
   /// The machine's authorities may be elsewhere by OpenSSL's own variables, and those of `ca-file` are anywhere: roostd
   /// puts that setting into `ROOST_CA_FILE`, because the settings themselves come when the sandbox is closed.
