@@ -271,7 +271,7 @@ let package = Package(
       dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RelaySessionTests", dependencies: ["RelaySession", "Nostr", "Clocks", "TestSupport"],
+      name: "RelaySessionTests", dependencies: ["RelaySession", "Cryptography", "Nostr", "Clocks", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RelayPeerTests",

@@ -130,7 +130,6 @@ final class Connector {
     return try link(url)
   }
 
-<<<<<<< HEAD
   /// - Parameter besides: how many others that are no relays of the group are to be dialled as well.
   func requireDialling(_ url: RelayURL, besides: Int) throws(Refusal) {
     if links[url] != nil || configured.contains(url) { return }
@@ -145,8 +144,6 @@ final class Connector {
     }
   }
 
-=======
->>>>>>> conn
   /// What encrypts for this relay, if anything does. The file of authorities is of the worker's whole life: its sandbox
   /// was made for it.
   private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
