@@ -12,13 +12,15 @@ internal import RoostOutput
 /// `roost publish`
 struct Publish: LoopCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Publishes events: signs what is not signed, and stores it.",
+    abstract: "Publishes events: signs what is not signed, stores it, and sends it to relays.",
     discussion: """
       Either --content, with --kind and --tag as needed; or EVENT: JSON, @file, or - for standard input, where each line is \
       an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. A \
       locked account waits for 'roost key unlock'.
 
-      An event is verified and committed when its line is printed. Nothing sends it to relays in this version.
+      An event is verified and on disk when it is told as accepted; it is sent to the relays of its author's list and to \
+      those of supervisor.conf, or to each --relay, for days if need be. What becomes of it is told for --timeout, and \
+      later by 'roost queue'. With --local it is stored only.
 
         roost publish --content 'hello' --tag t=nostr
         roost publish '{"kind":7,"content":"+","tags":[["e","<id>"]]}' --as alice
@@ -38,9 +40,20 @@ struct Publish: LoopCommand {
   var tag: [String] = []
   @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
   var account: String?
+  @Option(help: ArgumentHelp("To this relay and no others; several times.", valueName: "url"))
+  var relay: [String] = []
+  @Flag(name: .customLong("local"), help: "Only store it: it is sent to no relay.")
+  var isLocal = false
+  @Flag(name: .customLong("no-wait"), help: "Do not wait for relays once it is accepted.")
+  var isHasty = false
+  @Option(
+    help: ArgumentHelp("How long to wait for relays: 30s, 2m.", valueName: "time"), transform: Timeout.init(reading:))
+  var timeout = Timeout(milliseconds: 10_000)
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    if isLocal, !relay.isEmpty { throw ValidationError("What is stored only goes to no --relay.") }
+    do throws(Refusal) { _ = try relays() } catch { throw ValidationError("\(error.message).") }
     let isNew = content != nil || kind != nil || !tag.isEmpty
     guard isNew != (event != nil) else {
       throw ValidationError(isNew ? "Give an event, or --content and the like; not both." : "What is to be published?")
@@ -56,7 +69,7 @@ struct Publish: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let publishing = Publishing(session, account)
+    let publishing = Publishing(session, account, isLocal: isLocal, try relays(), patience: isHasty ? nil : timeout)
     if content != nil {
       let draft = try await draft()
       try await session.client.connect()
@@ -71,6 +84,17 @@ struct Publish: LoopCommand {
       try await publishing.publish(json: bytes)
     }
     return await publishing.finish()
+  }
+
+  /// The relays that are named; nil when none is.
+  private func relays() throws(Refusal) -> [RelayURL]? {
+    var relays: [RelayURL] = []
+    for text in relay {
+      do throws(RelayURLFault) { relays.append(try RelayURL(text)) } catch {
+        throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
+      }
+    }
+    return relays.isEmpty ? nil : relays
   }
 
   @EventLoopActor
@@ -95,8 +119,8 @@ extension String {
   fileprivate var trimmedStart: Substring { drop { $0.isWhitespace } }
 }
 
-/// What became of one event, for `--json`.
-private struct PublishReport: Encodable {
+/// What became of one event that is stored only, for `--json`.
+private struct StoreReport: Encodable {
   let id: String
   let note: String
   let nevent: String
@@ -119,25 +143,35 @@ private final class Publishing {
   private let session: CommandSession
   /// Who signs; settled when the first draft comes.
   private var account: String?
+  private let isLocal: Bool
+  private let relays: [RelayURL]?
+  private let patience: Timeout?
   private var publishedCount = 0
+  /// Of the one event that is waited for.
+  private var status = ExitStatus.done
   private var refusedCount = 0
 
-  init(_ session: CommandSession, _ account: String?) {
+  init(
+    _ session: CommandSession, _ account: String?, isLocal: Bool, _ relays: [RelayURL]?, patience: Timeout?
+  ) {
     self.session = session
     self.account = account
+    self.isLocal = isLocal
+    self.relays = relays
+    self.patience = patience
   }
 
   func publish(_ draft: EventDraft) async throws(Refusal) {
-    try await tell(session.client.publish(draft, as: signer()), line: nil)
+    try await deliver(session.client.sign(draft, as: signer()).json, line: nil)
   }
 
   /// Publishes an event, or the draft of one.
-  func publish(json: [UInt8]) async throws(Refusal) { try await tell(published(json), line: nil) }
+  func publish(json: [UInt8]) async throws(Refusal) { try await deliver(signed(json), line: nil) }
 
   /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there to ask.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
-    do throws(Refusal) { try await tell(published(Array(line)), line: number) } catch {
+    do throws(Refusal) { try await deliver(signed(Array(line)), line: number) } catch {
       guard !Self.endingCodes.contains(error.code) else { throw error }
       refusedCount += 1
       if session.isJSON {
@@ -154,17 +188,34 @@ private final class Publishing {
     .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
   ]
 
-  private func published(_ json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+  /// The bytes of a signed event; of a draft, once it is signed.
+  private func signed(_ json: [UInt8]) async throws(Refusal) -> [UInt8] {
     let text: JSONText
     do throws(JSONText.Problem) { text = try JSONText(json) } catch {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
     // What the signer answers is taken as it comes, with the event in it.
-    if let node = text["event"], case .object = node {
-      return try await session.client.publish(json: text.compact(node))
+    if let node = text["event"], case .object = node { return text.compact(node) }
+    if text["sig"] != nil { return json }
+    return try await session.client.sign(json: json, as: signer()).json
+  }
+
+  /// Stores or publishes an event, and tells what becomes of it.
+  private func deliver(_ json: [UInt8], line: Int?) async throws(Refusal) {
+    if isLocal { return await tell(try await session.client.store(json: json), line: line) }
+    let publication = try await session.client.publish(json: json, to: relays)
+    publishedCount += 1
+    let event: Event
+    do throws(EventFault) { event = try Event(json: json) } catch { preconditionFailure("it is published: \(error)") }
+    guard line != nil else {
+      status = try await PublishProgress(session: session, event: event, patience: patience).tell(publication)
+      return
     }
-    if text["sig"] != nil { return try await session.client.publish(json: json) }
-    return try await session.client.publish(session.client.sign(json: json, as: signer()))
+    if session.isJSON {
+      return await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: line)))
+    }
+    let place = "accepted, for \(Amount.count(publication.targets.count, "relay"))"
+    await session.output.writeLines(["\(event.id.note)  \(session.style.paint(place, .dim))"])
   }
 
   /// The account of `--as`, or the only one; a person is told the names to choose from.
@@ -175,12 +226,12 @@ private final class Publishing {
     return name
   }
 
-  private func tell(_ published: PublishedEvent, line: Int?) async {
+  private func tell(_ published: OwnEvent, line: Int?) async {
     publishedCount += 1
     let event = published.event
     let nevent = EventPointer(id: event.id, author: event.pubkey, kind: event.kind).nevent
     if session.isJSON {
-      let report = PublishReport(
+      let report = StoreReport(
         id: "\(event.id)", note: event.id.note, nevent: nevent, seq: published.seq, isNew: published.isNew, line: line)
       return await session.output.writeLine(JSONPayload.encode(report))
     }
@@ -196,12 +247,12 @@ private final class Publishing {
 
   /// The last word, for people: where the events are, and where they are not.
   func finish() async -> ExitStatus {
-    if !session.isJSON, publishedCount > 0 {
-      await session.output.writeLines(["Not sent to any relay: this version only stores what is published."])
+    if !session.isJSON, publishedCount > 0, isLocal {
+      await session.output.writeLines(["Stored only: no relay was sent it."])
     }
     if !session.isJSON, refusedCount > 0 {
       await session.output.writeLines([session.style.paint("\(Amount.count(refusedCount, "event")) refused.", .bad)])
     }
-    return refusedCount > 0 ? .failed : .done
+    return refusedCount > 0 ? .failed : status
   }
 }

@@ -17,14 +17,14 @@ extension ProcessTests {
     func publishing() throws {
       try withRoost(.storeAndSigner) { roost in
         let rig = try ClientRig(roost)
-        let none = try rig.refusal { _ = try await $0.publish(.note("hello")) }
+        let none = try rig.refusal { _ = try await $0.store(.note("hello")) }
         #expect(none?.code == .noSuchAccount)
         _ = try roost.client().call("signer.generate", #"{"name":"alice"}"#)
         let key = try #require(PublicKey(try rig.run { try await $0.accounts() }[0].publicKey))
-        let published = try rig.run { try await $0.publish(.note("hällo\u{1B}", tags: [["t", "x"]]), as: "alice") }
+        let published = try rig.run { try await $0.store(.note("hällo\u{1B}", tags: [["t", "x"]]), as: "alice") }
         try published.event.verify()
         #expect(published.isNew && published.seq == 1 && published.event.pubkey == key)
-        let again = try rig.run { try await $0.publish(published.event) }
+        let again = try rig.run { try await $0.store(published.event) }
         #expect(!again.isNew && again.seq == 1)
         let missing = try #require(EventID(String(repeating: "0", count: 64)))
         try rig.run { roost in
@@ -35,10 +35,10 @@ extension ProcessTests {
           let byID = try await roost.events([missing, published.event.id])
           #expect(byID == [published.event])
         }
-        let unknown = try rig.refusal { _ = try await $0.publish(.note("x"), as: "bob") }
+        let unknown = try rig.refusal { _ = try await $0.store(.note("x"), as: "bob") }
         #expect(unknown?.code == .noSuchAccount)
         let forged = String(decoding: published.event.json, as: UTF8.self).replacing("\"t\"", with: "\"y\"")
-        let refused = try rig.refusal { _ = try await $0.publish(json: Array(forged.utf8)) }
+        let refused = try rig.refusal { _ = try await $0.store(json: Array(forged.utf8)) }
         #expect(refused?.code == .invalidEvent && refused?.message.contains("id") == true)
         try rig.close()
       }
@@ -165,8 +165,8 @@ extension ProcessTests {
         _ = try program.readLine { $0.hasPrefix("-- all up to number 1;") }
         let rig = try ClientRig(roost)
         _ = try rig.run { roost in
-          try await roost.publish(EventDraft(kind: 0, content: #"{"name":"Al\u001b[31m"}"#))
-          try await roost.publish(.note("second"))
+          try await roost.store(EventDraft(kind: 0, content: #"{"name":"Al\u001b[31m"}"#))
+          try await roost.store(.note("second"))
         }
         let line = try program.readLine { $0.hasSuffix(": \"second\"") }
         #expect(line.hasPrefix(#""Al\u{1B}[31m" npub1"#), "\(line)")
@@ -176,7 +176,7 @@ extension ProcessTests {
 
     private func publish(_ notes: ArraySlice<Event>, _ rig: ClientRig) throws {
       let notes = Array(notes)
-      try rig.run { roost in for note in notes { _ = try await roost.publish(note) } }
+      try rig.run { roost in for note in notes { _ = try await roost.store(note) } }
     }
 
     private func importNotes(_ notes: [Event], _ roost: RunningRoost) throws {

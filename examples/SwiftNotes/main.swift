@@ -23,7 +23,7 @@ RoostClient.run(ClientSettings(name: "example-notes")) { (roost: RoostClient) th
   try await roost.connect()
   if let text = CommandLine.arguments.dropFirst().first {
     let published = try await roost.publish(.note(text))
-    print("published \(published.event.id.note)")
+    print("published \(published.event.id.note), for \(published.publication.targets.count) relays")
   }
   for try await item in roost.observe(Filter(kinds: [EventKind.textNote], limit: 10)) {
     switch item {
