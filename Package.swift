@@ -150,14 +150,14 @@ let package = Package(
       name: "roostd",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
-        "LogKeeping", "Recordings",
+        "LogKeeping", "Recordings", "Bus",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "roost",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
-        "Nostr", "Signing", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Nostr", "Signing", "EventIndex", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .executableTarget(
       name: "relay-connector",
@@ -187,8 +187,8 @@ let package = Package(
     .executableTarget(
       name: "outbox-planner",
       dependencies: [
-        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "OutboxPlan",
-        "PublishQueue", "PublishLedger", "Storage", "WorkerKit",
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "Observing",
+        "OutboxPlan", "PublishQueue", "PublishLedger", "Storage", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],

@@ -3,8 +3,8 @@ import EventArchive
 import Glibc
 import Nostr
 
-/// Kind-1 events of about 590 bytes: a reply with its root, a mention, a topic, by one of 500 authors, four a second. Words are
-/// drawn as people draw them: the second is half as frequent as the first, and so on.
+/// Kind-1 events of about 590 bytes: a reply with its root, a mention, a topic, by one of 500 authors, four a second.
+/// Words are drawn as people draw them: the second is half as frequent as the first, and so on.
 struct EventMaker {
   static let firstSecond: Int64 = 1_700_000_000
   private static let wordCount = 30_000.0

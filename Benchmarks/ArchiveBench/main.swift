@@ -6,12 +6,12 @@ import Storage
 // Events for measurements, and what it costs to store them.
 //
 //     archive-bench make FIRST COUNT          signed events, one a line
-//     archive-bench fill DATABASE COUNT       puts that many into a database, behind what is there, and tells how that goes
+//     archive-bench fill DATABASE COUNT       puts that many into a database behind what is there, and says how it goes
 //     archive-bench store DATABASE COUNT      the same; prints the processor time of one as JSON
-//     archive-bench look DATABASE COUNT       looks so many events up by id, and words of all frequencies; prints times as JSON
+//     archive-bench look DATABASE COUNT       looks so many events up by id, words of all frequencies; times as JSON
 //
-// Events for a database have no signature: they are handed over as verified, in batches of 1,000. Their words are indexed when
-// it is filled; how long that takes, `fill` tells.
+// Events for a database have no signature: they are handed over as verified, in batches of 1,000. Their words are
+// indexed when it is filled; how long that takes, `fill` tells.
 
 let usage = "usage: archive-bench make FIRST COUNT | fill DATABASE COUNT | store DATABASE COUNT | look DATABASE COUNT"
 let batch = 1_000

@@ -8,8 +8,9 @@ import Nostr
 //
 //     event-bench EVENTS.jsonl [ROUNDS]
 //
-// Rounds of all go in turn. Prints one line of JSON: for each an array of nanoseconds of processor time for one event, on one
-// thread; verified by one thread and by two at once, nanoseconds of wall-clock time; and the mean length of an event.
+// Rounds of all go in turn. Prints one line of JSON: for each an array of nanoseconds of processor time for one event,
+// on one thread; verified by one thread and by two at once, nanoseconds of wall-clock time; and the mean length of an
+// event.
 
 /// What a Swift program would write without the scanner.
 struct PlainEvent: Decodable {

@@ -7,8 +7,8 @@ import Glibc
 //     loop-bench [AWAITS]
 //
 // Two tasks of one isolation wake each other in turn, so each await is one whole suspension: a continuation kept, a job
-// enqueued by the other task, and run. The same rally is played on `EventLoopActor` and by an actor of the default executor,
-// the yardstick. Prints one line of JSON, nanoseconds for one await.
+// enqueued by the other task, and run. The same rally is played on `EventLoopActor` and by an actor of the default
+// executor, the yardstick. Prints one line of JSON, nanoseconds for one await.
 
 let awaits = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 400_000
 

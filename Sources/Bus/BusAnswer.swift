@@ -27,8 +27,8 @@ public struct BusPayload: Sendable, Hashable {
   }
 }
 
-/// The answer to a request, part by part. Parts are kept on this side's credit until ``next()`` takes them, so a slow reader
-/// slows whoever produces them.
+/// The answer to a request, part by part. Parts are kept on this side's credit until ``next()`` takes them, so a slow
+/// reader slows whoever produces them.
 @EventLoopActor
 public final class BusAnswer {
   /// The request's id on its connection.

@@ -1,9 +1,9 @@
 internal import EventLoop
 internal import Frames
 
-// Who may send next. Frames that spend credit wait in two lines: requests that are made while this worker serves one, and
-// everything else. A quarter of the window is kept for the first, because somebody waits for them who may himself hold
-// what this worker waits for.
+// Who may send next. Frames that spend credit wait in two lines: requests that are made while this worker serves one,
+// and everything else. A quarter of the window is kept for the first, because somebody waits for them who may himself
+// hold what this worker waits for.
 //
 // Ids are given when a frame's turn has come, since they must increase on the connection in the order of sending.
 

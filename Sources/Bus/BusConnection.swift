@@ -3,16 +3,17 @@ public import Frames
 
 // One peer's end of the bus: RBP/1 over a byte stream.
 //
-// What: the greeting, ids, credit in both directions, requests with their answers, and the handlers for what comes in. It is
-// the same code in a managed worker (descriptor 3), an attached one and a client (the socket); it knows no worker's method.
+// What: the greeting, ids, credit in both directions, requests with their answers, and the handlers for what comes in.
+// It is the same code in a managed worker (descriptor 3), an attached one and a client (the socket); it knows no
+// worker's method.
 //
 // Sending waits for credit in a line, first come first served, so that a stream of parts and a single question share
-// fairly; a part joins it when its own answer's window has room, so that the parts for a caller who takes none do not stand
-// in it; terminal answers and acknowledgements pass the line. Receiving never waits: everything that arrives is either
-// bounded by the credit this side gave, or ends something this side began.
+// fairly; a part joins it when its own answer's window has room, so that the parts for a caller who takes none do not
+// stand in it; terminal answers and acknowledgements pass the line. Receiving never waits: everything that arrives is
+// either bounded by the credit this side gave, or ends something this side began.
 //
-// Rejected: reconnecting here. A new connection has a new endpoint and new numbers; what may be asked again is known one
-// floor up (`RoostClient`).
+// Rejected: reconnecting here. A new connection has a new endpoint and new numbers; what may be asked again is known
+// one floor up (`RoostClient`).
 
 /// A connection to the hub. Made by ``open(_:greeting:deadline:)``; over once ``onEnd`` was called.
 @EventLoopActor

@@ -3,8 +3,9 @@ public import Frames
 
 /// A request that a worker is to answer: exactly once, by ``respond(_:)`` or ``refuse(_:)``.
 ///
-/// Its credit goes back to the hub with the answer, with ``accept()``, or with the first request that its handler makes of
-/// others: so a worker has at most its window of requests that it has not answered, not accepted, and does not wait with.
+/// Its credit goes back to the hub with the answer, with ``accept()``, or with the first request that its handler makes
+/// of others: so a worker has at most its window of requests that it has not answered, not accepted, and does not wait
+/// with.
 @EventLoopActor
 public final class BusRequest {
   /// The method's name.
@@ -120,8 +121,8 @@ public final class BusRequest {
 
   /// Notes that the running task asks something for the sake of the request it serves, if it serves one.
   ///
-  /// That request's credit goes back, so that there is room for what this worker is asked meanwhile: perhaps by the very one
-  /// that it now waits for.
+  /// That request's credit goes back, so that there is room for what this worker is asked meanwhile: perhaps by the
+  /// very one that it now waits for.
   static func beginNested() -> Bool {
     guard let current, current.isWanted else { return false }
     current.releaseCredit()

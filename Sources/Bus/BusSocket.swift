@@ -3,8 +3,11 @@ public import Frames
 
 /// Where the supervisor's socket is.
 public enum BusSocket {
-  /// The places looked at, in order: `ROOST_SOCKET` alone if it is set; the run directory of an installed Roost, which is in
-  /// its state directory on a machine without `XDG_RUNTIME_DIR`; that of a checkout.
+  /// The variables of the environment that say where, besides `ROOST_SOCKET`.
+  public static let variables = ["XDG_RUNTIME_DIR", "XDG_STATE_HOME", "HOME"]
+
+  /// The places looked at, in order: `ROOST_SOCKET` alone if it is set; the run directory of an installed Roost, which
+  /// is in its state directory on a machine without `XDG_RUNTIME_DIR`; that of a checkout.
   public static func candidates(environment: [String: String]) -> [String] {
     if let path = environment["ROOST_SOCKET"], !path.isEmpty { return [path] }
     var paths: [String] = []

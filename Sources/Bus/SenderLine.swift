@@ -2,8 +2,8 @@ internal import DequeModule
 
 /// Senders that wait for credit, first come first served.
 ///
-/// Whoever is released has its credit already, and sends when its task runs, which is a little later: until then the line
-/// does not count as empty, so nobody overtakes.
+/// Whoever is released has its credit already, and sends when its task runs, which is a little later: until then the
+/// line does not count as empty, so nobody overtakes.
 struct SenderLine {
   private struct Waiting {
     let byteCount: Int

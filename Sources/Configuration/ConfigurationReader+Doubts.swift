@@ -1,9 +1,10 @@
 import Contracts
 import Frames
 
-// What is allowed and yet hardly meant: told by `roostd --check` and `roost reload`, refused by nobody. A program may be
-// built later, and a relay may stand there for a later version; whoever asks for a check wants to hear of it all the same.
-// Beside problems the doubts are told too, but none that a problem may be the cause of: one mistake, one complaint.
+// What is allowed and yet hardly meant: told by `roostd --check` and `roost reload`, refused by nobody. A program may
+// be built later, and a relay may stand there for a later version; whoever asks for a check wants to hear of it all the
+// same. Beside problems the doubts are told too, but none that a problem may be the cause of: one mistake, one
+// complaint.
 
 /// What is found where a program should be.
 public enum ProgramFinding: Hashable, Sendable {

@@ -1,9 +1,9 @@
 // Who may call what: the whole of it, in one table.
 //
-// A line is a method or a topic: its number, its name, the role that serves (or publishes) it and the roles that may call
-// (or subscribe). The hub checks the table on header fields; payloads stay unread. What is not in the table does not exist.
-// Numbers are part of the protocol: a line may be added, never renumbered. 1–255 the supervisor, then 64 for each role,
-// from 0x4000 what workers of custom roles bring.
+// A line is a method or a topic: its number, its name, the role that serves (or publishes) it and the roles that may
+// call (or subscribe). The hub checks the table on header fields; payloads stay unread. What is not in the table does
+// not exist. Numbers are part of the protocol: a line may be added, never renumbered. 1–255 the supervisor, then 64 for
+// each role, from 0x4000 what workers of custom roles bring.
 
 /// One line of the access table.
 public struct AccessEntry: Sendable, Hashable {
@@ -70,8 +70,8 @@ public struct AccessTable: Sendable {
   public static let firstCustomNumber: UInt16 = 0x4000
   /// Most methods that custom roles may bring.
   public static let customMethodMaximum = 1_024
-  /// Longest name of a method that a custom role brings, in bytes. With the number of them it bounds the registry, which
-  /// must fit into the WELCOME of every peer.
+  /// Longest name of a method that a custom role brings, in bytes. With the number of them it bounds the registry,
+  /// which must fit into the WELCOME of every peer.
   public static let methodNameByteCountMaximum = 64
   /// Most custom roles.
   public static let customRoleMaximum = 64
@@ -82,7 +82,8 @@ public struct AccessTable: Sendable {
     adopt(customRoles: customRoles)
   }
 
-  /// Takes over changed custom roles. Numbers that were given stay: a role that is gone keeps its number and may do nothing.
+  /// Takes over changed custom roles. Numbers that were given stay: a role that is gone keeps its number and may do
+  /// nothing.
   public mutating func adopt(customRoles changed: [CustomRole]) {
     for number in customRoles.keys {
       customRoles[number]?.serves = []
@@ -129,8 +130,8 @@ public struct AccessTable: Sendable {
     numbersByName[entry.name] = entry.number
   }
 
-  /// Numbers are sparse (up to 1,023 built in, then from 0x4000): folded so that the table stays short and look-up is one
-  /// array access.
+  /// Numbers are sparse (up to 1,023 built in, then from 0x4000): folded so that the table stays short and look-up is
+  /// one array access.
   @inline(__always)
   private static func index(of number: UInt16) -> Int {
     number < 1_024 ? Int(number) : 1_024 + Int(number &- firstCustomNumber)

@@ -2,8 +2,8 @@ public import Frames
 
 // What of which relay is here: `store.coverage` asks, and the topic `store.covered` tells when something is added.
 
-/// `store.coverage`: what is known of some filters. Parts are a ``CoveredFilter`` for each filter and relay of which something is
-/// known; the terminal answer is a ``StoreCount`` of them.
+/// `store.coverage`: what is known of some filters. Parts are a ``CoveredFilter`` for each filter and relay of which
+/// something is known; the terminal answer is a ``StoreCount`` of them.
 public struct StoreCoverage: MethodArguments {
   /// How it is asked.
   public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"]}"#
@@ -64,7 +64,8 @@ public struct CoveredFilter: Codable, Sendable, Hashable {
 ///
 /// It is a hint: while subscribers do not keep up, the oldest are left out, and all that they say can be asked for.
 public struct CoverageAdded: Codable, Sendable, Hashable {
-  /// One more than the event before, from 1 in each life of the store; when some are missing here, ask `store.coverage`.
+  /// One more than the event before, from 1 in each life of the store; when some are missing here, ask
+  /// `store.coverage`.
   public var number: Int64
   /// The relay's URL.
   public var relay: String

@@ -1,7 +1,10 @@
 // Messages that killed each worker they came to: `supervisor.dead-letters`, and the file of each.
 
 /// `supervisor.dead-letters`.
-public struct DeadLettersRequest: Codable, Sendable {
+public struct DeadLettersRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"action":"show","id":"…"}"#
+
   /// `list`, `show`, `retry` or `drop`.
   public var action: String
   /// Which one, for all but `list`; `all` with `drop` takes every one.

@@ -111,6 +111,8 @@ public struct RelayReport: Codable, Sendable, Hashable {
   public var generation: Int64?
   /// Their version.
   public var version: Int64?
+  /// Whether it dials relays that no group has (`ephemeral = true`); absent: as before, and in a whole part not.
+  public var dialsOthers: Bool?
   /// Relays.
   public var relays: [RelayStates.Relay]
   /// What became of the wishes.
@@ -118,12 +120,13 @@ public struct RelayReport: Codable, Sendable, Hashable {
 
   /// A report.
   public init(
-    isWhole: Bool, generation: Int64? = nil, version: Int64? = nil, relays: [RelayStates.Relay] = [],
-    requests: [RequestReport] = []
+    isWhole: Bool, generation: Int64? = nil, version: Int64? = nil, dialsOthers: Bool? = nil,
+    relays: [RelayStates.Relay] = [], requests: [RequestReport] = []
   ) {
     self.isWhole = isWhole
     self.generation = generation
     self.version = version
+    self.dialsOthers = dialsOthers
     self.relays = relays
     self.requests = requests
   }

@@ -1,22 +1,23 @@
 // A run of events on its way to the store: the payload of `store.ingest` and `store.import`, RAW.
 //
-//    0  u8   kind: 0 event, 1 end of stored events (EOSE), 2 end of a page, 3 name of a relay, 4 filter of a subscription
+//    0  u8   kind: 0 event, 1 end of stored events (EOSE), 2 end of a page, 3 name of a relay, 4 filter of a
+//            subscription
 //    1  u8   3 × 0
 //    4  u32  relay: a number that a record of kind 3 earlier in this run gave a URL; 0 = no relay
 //    8  u32  subscription: the sender's own
 //   12  u32  byteCount
 //   16  u64  received: nanoseconds since 1970
-//   24       byteCount bytes: the event as it came; the relay's URL; one filter as JSON; of an end nothing, or the times it is
-//            said of: i64 since, i64 until
+//   24       byteCount bytes: the event as it came; the relay's URL; one filter as JSON; of an end nothing, or the
+//            times it is said of: i64 since, i64 until
 //
-// All numbers little-endian. A run says the names of its relays itself, so that it means the same after a death of the store, and
-// when the hub delivers it a second time. So it does with filters: a record of kind 4 for each filter of a subscription, before
-// the subscription's ends.
+// All numbers little-endian. A run says the names of its relays itself, so that it means the same after a death of the
+// store, and when the hub delivers it a second time. So it does with filters: a record of kind 4 for each filter of a
+// subscription, before the subscription's ends.
 //
-// An end says that all is here which the relay had for the filters: all of the subscription's events before it in this run, and in
-// runs that were answered before this one was sent. Whoever sends runs ahead puts an end into the run of its events, or waits.
-// With times it goes further: nothing is missing that was created between them. A relay that has given as many events as it gives
-// at most has not said so.
+// An end says that all is here which the relay had for the filters: all of the subscription's events before it in this
+// run, and in runs that were answered before this one was sent. Whoever sends runs ahead puts an end into the run of
+// its events, or waits. With times it goes further: nothing is missing that was created between them. A relay that has
+// given as many events as it gives at most has not said so.
 
 /// One record of a run.
 public struct IngestRecord: Sendable, Hashable {

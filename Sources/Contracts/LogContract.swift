@@ -1,7 +1,10 @@
 // Logs, as they are kept and told: `supervisor.logs` and `supervisor.log-level`.
 
 /// `supervisor.logs`: answered by parts of ``LogRecord`` arrays, without end when following.
-public struct LogsRequest: Codable, Sendable {
+public struct LogsRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"worker":"signer","lines":50,"follow":false}"#
+
   /// Only this worker's lines.
   public var worker: String?
   /// How many past lines.
@@ -45,7 +48,10 @@ public struct LogRecord: Codable, Sendable, Hashable {
 }
 
 /// `supervisor.log-level`.
-public struct LogLevelRequest: Codable, Sendable {
+public struct LogLevelRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"category":"audit","level":"debug"}"#
+
   /// A category; `*` for all without a level of their own.
   public var category: String
   /// `trace`, `debug`, `info`, `notice`, `warning`, `error` or `critical`.
@@ -76,7 +82,7 @@ public struct LogLevelResult: Codable, Sendable {
 public enum LogCategory {
   /// roostd's, the workers', and those of plain lines on standard output and standard error.
   public static let builtIn = [
-    "audit", "bus", "door", "hub", "log", "relay", "signer", "state", "stderr", "stdout", "store", "supervision",
-    "systemd", "worker",
+    "audit", "bus", "door", "hub", "ingest", "log", "plan", "publish", "relay", "signer", "state", "stderr", "stdout",
+    "store", "supervision", "systemd", "worker",
   ]
 }

@@ -2,12 +2,13 @@ public import Frames
 
 // How every worker reads what it is asked.
 //
-// An argument that nobody reads is worse than one that is refused: `{"filter":[…]}` would be answered with everything the relay
-// has. So a name that a method does not have is an error, and the error shows how it is meant. The names stand in one place,
-// the example, which people see and which a test compares with the type; a list beside it would be forgotten.
+// An argument that nobody reads is worse than one that is refused: `{"filter":[…]}` would be answered with everything
+// the relay has. So a name that a method does not have is an error, and the error shows how it is meant. The names
+// stand in one place, the example, which people see and which a test compares with the type; a list beside it would be
+// forgotten.
 //
-// Two codes, the same everywhere. `bad-payload`: the bytes are not what the protocol draws for the method, JSON or RAW. `bad-request`:
-// they can be read, and what they say makes no sense. Either way nothing was done.
+// Two codes, the same everywhere. `bad-payload`: the bytes are not what the protocol draws for the method, JSON or RAW.
+// `bad-request`: they can be read, and what they say makes no sense. Either way nothing was done.
 
 /// The arguments of a method, which are a JSON object.
 public protocol MethodArguments: Codable, Sendable {
@@ -24,13 +25,15 @@ extension MethodArguments {
 
   /// Reads the arguments of a request to `method`. Nothing at all counts as `{}`.
   ///
-  /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is no object, has a name that the method does not
-  ///   know (with the nearest one), or a value of another type or out of its range (with its path).
+  /// - Throws: `bad-payload` if it is RAW or not JSON; `bad-request` if it is no object, has a name that the method
+  ///   does not know (with the nearest one), the same name twice in any object of it, half of a surrogate pair, or a
+  ///   value of another type or out of its range (with its path).
   public init(of method: String, json payload: [UInt8], isRaw: Bool = false) throws(Refusal) {
     guard !isRaw else {
       throw Refusal(.badPayload, "the arguments of \(method) are JSON, and these are RAW", outcome: .notStarted)
     }
     let json = payload.isEmpty ? Array("{}".utf8) : payload
+    if let flaw = JSONFlaw.first(in: json) { throw Self.bad(flaw.description, method) }
     guard let given = try JSONPayload.decode(MemberNames.self, from: json).names else {
       throw Self.bad("the arguments of \(method) are one JSON object", method)
     }

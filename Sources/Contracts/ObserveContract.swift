@@ -6,8 +6,9 @@ public import Frames
 //                                     ▲                                     │
 //                                     └──────────── store.fetched ──────────┘
 //
-// The topic carries changes. Whoever starts subscribes first and then asks for `store.observes.list`; changes with a version up to
-// that of the list are in it already. A version left out, a GAP, or another generation: ask for the list again.
+// The topic carries changes. Whoever starts subscribes first and then asks for `store.observes.list`; changes with a
+// version up to that of the list are in it already. A version left out, a GAP, or another generation: ask for the list
+// again.
 
 /// Where an observer's events come from.
 public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
@@ -34,11 +35,11 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
 
 /// `store.observe`: what is stored, and then what comes, until the caller cancels.
 ///
-/// Parts are `{"seq":n,"event":{…}}`, and once, when all that was stored has been sent, ``StoredEnd``. Without `afterSeq` stored
-/// events come as `store.query` gives them; with it those committed after that seq, in that order, so that whoever lost
-/// the connection goes on where he was. Live events come in the order of their seq, apart from those that were stored before and
-/// count only now, under `network-only` or `exclusiveRelays`, because a relay has sent them. Ephemeral ones have no `seq`, and are
-/// the only ones that a caller who does not keep up will miss.
+/// Parts are `{"seq":n,"event":{…}}`, and once, when all that was stored has been sent, ``StoredEnd``. Without
+/// `afterSeq` stored events come as `store.query` gives them; with it those committed after that seq, in that order, so
+/// that whoever lost the connection goes on where he was. Live events come in the order of their seq, apart from those
+/// that were stored before and count only now, under `network-only` or `exclusiveRelays`, because a relay has sent
+/// them. Ephemeral ones have no `seq`, and are the only ones that a caller who does not keep up will miss.
 public struct StoreObserve: MethodArguments {
   /// How it is asked.
   public static let example =
@@ -51,15 +52,15 @@ public struct StoreObserve: MethodArguments {
   public var afterSeq: Int64?
   /// Where events come from; `cache-with-network` unless said.
   public var policy: ObservePolicy?
-  /// Seconds: the network is not asked if it was for the same filters no longer ago. 0 unless said: it is always asked. Counts
-  /// with `cache-with-network`.
+  /// Seconds: the network is not asked if it was for the same filters no longer ago. 0 unless said: it is always asked.
+  /// Counts with `cache-with-network`.
   public var maxAge: Int64?
   /// Relays to be asked besides those that are planned; at most ``relayMaximum``.
   public var relays: [String]?
   /// Only `relays` are asked, and only events count that were seen there.
   public var exclusiveRelays: Bool?
-  /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. Observed again under the same name it goes
-  /// on after the seq that was last told by `store.acknowledge` or as `afterSeq`.
+  /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. Observed again under the same name
+  /// it goes on after the seq that was last told by `store.acknowledge` or as `afterSeq`.
   public var id: String?
 
   /// Most filters of one request.
@@ -100,8 +101,8 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   public var isStoredEnd = true
   /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
   public var seq: Int64
-  /// With a search among the filters: how many of the last seqs it has not looked at; absent when none. What comes from now on is
-  /// not missed.
+  /// With a search among the filters: how many of the last seqs it has not looked at; absent when none. What comes from
+  /// now on is not missed.
   public var unsearched: Int64?
 
   /// The end of what was stored.
@@ -111,7 +112,8 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   }
 }
 
-/// `store.acknowledge`: the caller has dealt with all up to a seq of the observation with this id. Answered when that is committed.
+/// `store.acknowledge`: the caller has dealt with all up to a seq of the observation with this id. Answered when that
+/// is committed.
 ///
 /// Refused as `no-such-observe` when nothing was observed under this id.
 public struct StoreAcknowledge: MethodArguments {
@@ -133,8 +135,8 @@ public struct StoreAcknowledge: MethodArguments {
   public var objection: String? { negative("seq", seq) ?? wrongID(id) }
 }
 
-/// `store.fetched`, said by the planner: these filters were asked of all the relays that are planned for them, and those have sent
-/// what they had. It is what `maxAge` is measured from. Answered when it is committed.
+/// `store.fetched`, said by the planner: these filters were asked of all the relays that are planned for them, and
+/// those have sent what they had. It is what `maxAge` is measured from. Answered when it is committed.
 public struct StoreFetched: MethodArguments {
   /// How it is asked.
   public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"],"at":1700000000}"#

@@ -5,7 +5,12 @@ public import Frames
 /// `supervisor.record`: answered when the recording has ended, with parts (``RecordProgress``) before.
 ///
 /// Only for clients of the supervisor's own user: the file is made with the supervisor's rights.
-public struct RecordRequest: Codable, Sendable {
+public struct RecordRequest: MethodArguments {
+  /// How it is asked.
+  public static let example =
+    #"{"worker":"signer","path":"/tmp/signer.recording","restart":false,"milliseconds":10000,"bytes":1048576,"#
+    + #""ends":false}"#
+
   /// The worker's name.
   public var worker: String
   /// The file to be made, an absolute path at which nothing is yet; absent: one in the state directory.
@@ -88,8 +93,8 @@ public struct RecordResult: Codable, Sendable {
 extension AccessTable {
   /// Whether a frame's payload must not be written anywhere.
   ///
-  /// The hub writes the method into every frame it passes on, and a caller must name it in a request. A worker's answer may
-  /// leave it out: then it counts as secret when the worker serves anything that is.
+  /// The hub writes the method into every frame it passes on, and a caller must name it in a request. A worker's answer
+  /// may leave it out: then it counts as secret when the worker serves anything that is.
   public func isSecret(_ header: FrameHeader, isFromWorker: Bool, servesSecrets: Bool) -> Bool {
     if let entry = self[header.method] { return entry.isSecret }
     guard isFromWorker, servesSecrets else { return false }

@@ -2,15 +2,16 @@ public import Frames
 
 // The methods of role `signer`, `signer.*`.
 //
-// No secret key and no passphrase stands in any of these payloads: what a person types travels as a ``SealedSecret``, which
-// only the signer's process opens, so that the hub, its mailboxes and its dead letters carry nothing worth stealing. Texts to
-// be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore holds for all of them.
+// No secret key and no passphrase stands in any of these payloads: what a person types travels as a ``SealedSecret``,
+// which only the signer's process opens, so that the hub, its mailboxes and its dead letters carry nothing worth
+// stealing. Texts to be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore
+// holds for all of them.
 //
 // `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account.
 
-/// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this process of
-/// the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open it: it refuses
-/// with `sealed-for-another`, and the caller asks for the new key.
+/// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this
+/// process of the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open
+/// it: it refuses with `sealed-for-another`, and the caller asks for the new key.
 public struct SealedSecret: Codable, Sendable, Hashable {
   /// The public key of the sender's for this message, 64 hexadecimal digits.
   public var key: String
@@ -27,17 +28,22 @@ public struct SealedSecret: Codable, Sendable, Hashable {
 /// `signer.sign`: an event to be signed.
 public struct SignerSign: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"account":"alice","event":{"kind":1,"content":"hello"}}"#
+  public static let example =
+    #"{"account":"alice","event":{"kind":1,"content":"hello"},"allowSecrets":false}"#
 
   /// Who signs.
   public var account: String?
-  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the account's).
+  /// `kind`, and where they matter `content`, `tags`, `created_at` (else now) and `pubkey` (then it must be the
+  /// account's). Any other member is refused, and so are tags `p`, `e`, `a`, `q` that refer to nothing.
   public var event: JSONValue
+  /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
+  public var allowSecrets: Bool?
 
   /// An event to be signed.
-  public init(account: String? = nil, event: JSONValue) {
+  public init(account: String? = nil, event: JSONValue, allowSecrets: Bool? = nil) {
     self.account = account
     self.event = event
+    self.allowSecrets = allowSecrets
   }
 }
 
@@ -96,13 +102,13 @@ public struct SignerText: Codable, Sendable {
   public init(text: String) { self.text = text }
 }
 
-/// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each, with the
-/// same `created_at`, so that the rumor's id is the same for all.
+/// `signer.wrap`: something said under a seal, for one recipient (NIP-59). Who speaks to several asks once for each,
+/// with the same `created_at`, so that the rumor's id is the same for all.
 public struct SignerWrap: MethodArguments {
   /// How it is asked.
   public static let example =
     #"{"account":"alice","recipient":"npub1…","rumor":{"kind":14,"content":"hello"},"#
-    + #""relayHint":"wss://relay.example.com","expiration":1800000000,"isEphemeral":false}"#
+    + #""relayHint":"wss://relay.example.com","expiration":1800000000,"isEphemeral":false,"allowSecrets":false}"#
 
   /// Who speaks.
   public var account: String?
@@ -116,11 +122,13 @@ public struct SignerWrap: MethodArguments {
   public var expiration: Int64?
   /// Whether relays are not to store it (kind 21059).
   public var isEphemeral: Bool?
+  /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
+  public var allowSecrets: Bool?
 
   /// A rumor to be wrapped.
   public init(
     account: String? = nil, recipient: String, rumor: JSONValue, relayHint: String? = nil, expiration: Int64? = nil,
-    isEphemeral: Bool? = nil
+    isEphemeral: Bool? = nil, allowSecrets: Bool? = nil
   ) {
     self.account = account
     self.recipient = recipient
@@ -128,6 +136,7 @@ public struct SignerWrap: MethodArguments {
     self.relayHint = relayHint
     self.expiration = expiration
     self.isEphemeral = isEphemeral
+    self.allowSecrets = allowSecrets
   }
 }
 
@@ -238,7 +247,8 @@ public struct SignerAccounts: Codable, Sendable {
   }
 }
 
-/// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two keys.
+/// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two
+/// keys.
 public struct SignerGenerate: MethodArguments {
   /// How it is asked.
   public static let example = #"{"name":"alice","passphrase":{"key":"…","payload":"…"}}"#
@@ -255,8 +265,8 @@ public struct SignerGenerate: MethodArguments {
   }
 }
 
-/// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the same
-/// name twice is the same as once.
+/// `signer.import`: a key that was made elsewhere. Answered by its ``SignerAccount``. Importing the same key under the
+/// same name twice is the same as once.
 public struct SignerImport: MethodArguments {
   /// How it is asked.
   public static let example =
@@ -307,7 +317,8 @@ public struct SignerLock: MethodArguments {
   public init(account: String? = nil) { self.account = account }
 }
 
-/// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most once.
+/// `signer.passphrase`: stores a key under another passphrase. Answered by its ``SignerAccount``. To be asked at most
+/// once.
 public struct SignerPassphrase: MethodArguments {
   /// How it is asked.
   public static let example =

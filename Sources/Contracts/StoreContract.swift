@@ -2,12 +2,13 @@ public import Frames
 
 // The methods of role `event-store`, `store.*`. Runs of events, in and out of them, are in IngestRecords.swift.
 //
-// Events travel as the bytes they were signed as. So where an event stands in an answer, the answer is put together around its
-// bytes, and no type here holds one.
+// Events travel as the bytes they were signed as. So where an event stands in an answer, the answer is put together
+// around its bytes, and no type here holds one.
 
 /// The answer of `store.ingest` and `store.import`, given when all that is counted as stored is committed.
 ///
-/// The request is a run of ``IngestRecord``s, RAW. `store.ingest` goes over the live lane, `store.import` over the bulk lane.
+/// The request is a run of ``IngestRecord``s, RAW. `store.ingest` goes over the live lane, `store.import` over the bulk
+/// lane.
 public struct IngestResult: Codable, Sendable, Hashable {
   /// An event that was not taken.
   public struct Invalid: Codable, Sendable, Hashable {
@@ -28,8 +29,8 @@ public struct IngestResult: Codable, Sendable, Hashable {
 
   /// Most events of ``invalid``. Whoever wants all of them named sends no more events than that in a run.
   public static let invalidMaximum = 256
-  /// Bytes of reasons and relays in ``invalid`` from which on none is added, so that it fits the smallest frame. Without relays,
-  /// ``invalidMaximum`` of them fit.
+  /// Bytes of reasons and relays in ``invalid`` from which on none is added, so that it fits the smallest frame.
+  /// Without relays, ``invalidMaximum`` of them fit.
   public static let invalidByteCountMaximum = 40 << 10
 
   /// Stored now.
@@ -74,11 +75,13 @@ public struct PublishResult: Codable, Sendable, Hashable {
   }
 }
 
-/// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the lowest id
-/// first. Each part of the answer to `store.query` is one event; the terminal answer of both is ``StoreCount``.
+/// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the
+/// lowest id first. Each part of the answer to `store.query` is one event; the terminal answer of both is
+/// ``StoreCount``.
 ///
-/// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there; then what
-/// other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is passed over.
+/// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there;
+/// then what other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is
+/// passed over.
 public struct StoreQuery: MethodArguments {
   /// How it is asked.
   public static let example = #"{"filters":[{"kinds":[1]}],"limit":20}"#
@@ -102,7 +105,8 @@ public struct StoreQuery: MethodArguments {
 public struct StoreCount: Codable, Sendable, Hashable {
   /// Events.
   public var count: Int
-  /// After a search: how many of the last seqs it has not looked at, because their words are not indexed yet; absent when none.
+  /// After a search: how many of the last seqs it has not looked at, because their words are not indexed yet; absent
+  /// when none.
   public var unsearched: Int64?
 
   /// So many.
@@ -160,6 +164,9 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var events: Int64 = 0
   /// The last seq.
   public var seq: Int64 = 0
+  /// Events committed before this start that the database has not: lost to damage, or with the power; absent when none
+  /// is known.
+  public var lost: SeqRange?
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0
   /// Bytes of the database in use, which is what `size-limit` is about: the file keeps room that events have left.
@@ -188,10 +195,22 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var unchecked: UInt64 = 0
   /// The relays that sent most forgeries, the worst first; ``relayMaximum`` at most.
   public var relays: [Relay] = []
-  /// Seqs whose words are not indexed yet (NIP-50): they are when there is nothing else to do, or when somebody searches.
+  /// Seqs whose words are not indexed yet (NIP-50): they are when there is nothing else to do, or when somebody
+  /// searches.
   public var unsearched: Int64 = 0
   /// Why nothing can be written at present, if so.
   public var fault: String?
+
+  /// Seqs, both ends among them.
+  public struct SeqRange: Codable, Sendable, Hashable {
+    /// The first.
+    public var first: Int64
+    /// The last.
+    public var last: Int64
+
+    /// From one to another.
+    public init(_ seqs: ClosedRange<Int64>) { (first, last) = (seqs.lowerBound, seqs.upperBound) }
+  }
 
   /// A relay that sends what no author signed.
   public struct Relay: Codable, Sendable, Hashable {

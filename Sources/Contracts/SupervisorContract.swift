@@ -2,7 +2,10 @@
 // others send and get. All JSON.
 
 /// `supervisor.status`.
-public struct StatusRequest: Codable, Sendable {
+public struct StatusRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"memory":true}"#
+
   /// Also measure proportional memory, which costs a walk through each process's pages.
   public var memory: Bool?
   /// A request.
@@ -128,24 +131,53 @@ public struct ClientStatus: Codable, Sendable {
   }
 }
 
-/// `supervisor.start|stop|restart|hold`: answered when the worker has arrived where it was sent.
-public struct WorkerCommand: Codable, Sendable {
+/// `supervisor.start` and `supervisor.restart`: answered when the worker has arrived where it was sent.
+public struct WorkerCommand: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"worker":"signer"}"#
+
   /// The worker's name.
   public var worker: String
-  /// For stop: how long it may finish what it has; absent: as configured.
+
+  /// A command for a worker.
+  public init(worker: String) { self.worker = worker }
+}
+
+/// `supervisor.stop`: answered when the worker has stopped.
+public struct StopCommand: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"worker":"signer","drainMilliseconds":5000}"#
+
+  /// The worker's name.
+  public var worker: String
+  /// How long it may finish what it has; absent: as configured.
   public var drainMilliseconds: UInt64?
-  /// For hold: false releases.
+
+  /// A command for a worker.
+  public init(worker: String, drainMilliseconds: UInt64? = nil) {
+    self.worker = worker
+    self.drainMilliseconds = drainMilliseconds
+  }
+}
+
+/// `supervisor.hold`: answered when the worker is held, or has arrived where it was released to.
+public struct HoldCommand: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"worker":"signer","hold":true}"#
+
+  /// The worker's name.
+  public var worker: String
+  /// False releases; true unless said.
   public var hold: Bool?
 
   /// A command for a worker.
-  public init(worker: String, drainMilliseconds: UInt64? = nil, hold: Bool? = nil) {
+  public init(worker: String, hold: Bool? = nil) {
     self.worker = worker
-    self.drainMilliseconds = drainMilliseconds
     self.hold = hold
   }
 }
 
-/// The answer to a ``WorkerCommand``.
+/// The answer to ``WorkerCommand``, ``StopCommand`` and ``HoldCommand``.
 public struct WorkerCommandResult: Codable, Sendable {
   /// The worker's name.
   public var worker: String
@@ -163,7 +195,10 @@ public struct WorkerCommandResult: Codable, Sendable {
 }
 
 /// `supervisor.attach`: a one-time token for a worker started by hand.
-public struct AttachRequest: Codable, Sendable {
+public struct AttachRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"role":"example","name":"mine"}"#
+
   /// The role to join as.
   public var role: String
   /// The worker's place to take, if it is one of `supervisor.conf`; absent: the worker of that role when there is
@@ -206,7 +241,10 @@ public struct AttachGrant: Codable, Sendable {
 }
 
 /// `supervisor.reload`.
-public struct ReloadRequest: Codable, Sendable {
+public struct ReloadRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"dryRun":true}"#
+
   /// Only tell what would happen.
   public var dryRun: Bool?
   /// A reload, or what it would do.
@@ -230,7 +268,10 @@ public struct ReloadResult: Codable, Sendable {
 }
 
 /// `supervisor.why`: the worker to explain.
-public struct WhyRequest: Codable, Sendable {
+public struct WhyRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"worker":"signer"}"#
+
   /// The worker's name.
   public var worker: String
   /// A question about a worker.
@@ -290,8 +331,8 @@ public struct SupervisorEvent: Codable, Sendable {
   public var worker: String
   /// The state it left; `absent` for a worker started by hand, in no configuration, that has joined.
   public var from: String
-  /// The state it is in; `absent` when such a worker has left; that of ``from`` when what is told changed no state, such as
-  /// that a message which killed the worker was set aside.
+  /// The state it is in; `absent` when such a worker has left; that of ``from`` when what is told changed no state,
+  /// such as that a message which killed the worker was set aside.
   public var to: String
   /// Why.
   public var sentence: String

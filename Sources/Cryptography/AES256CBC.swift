@@ -1,5 +1,6 @@
-/// AES-256 in CBC mode with PKCS #7 padding, for NIP-04, which nobody should need any more. It does not authenticate: who can
-/// have altered messages decrypted and sees which fail, reads them. So there is one answer for everything that is wrong.
+/// AES-256 in CBC mode with PKCS #7 padding, for NIP-04, which nobody should need any more. It does not authenticate:
+/// who can have altered messages decrypted and sees which fail, reads them. So there is one answer for everything that
+/// is wrong.
 public enum AES256CBC {
   /// Bytes of a key.
   public static let keyByteCount = 32

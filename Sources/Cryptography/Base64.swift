@@ -1,5 +1,5 @@
-/// Base64 with padding (RFC 4648). Reading takes what writing gives and nothing else: no white space, no missing padding, no
-/// bits in the last letter that mean nothing. Otherwise one message would have many spellings.
+/// Base64 with padding (RFC 4648). Reading takes what writing gives and nothing else: no white space, no missing
+/// padding, no bits in the last letter that mean nothing. Otherwise one message would have many spellings.
 public enum Base64 {
   private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -1,5 +1,5 @@
-/// ChaCha20 as in RFC 8439: a key, a nonce of 12 bytes, a counter that starts at 0. It hides and does not authenticate: by
-/// itself it is not safe, and NIP-44 does not use it by itself.
+/// ChaCha20 as in RFC 8439: a key, a nonce of 12 bytes, a counter that starts at 0. It hides and does not authenticate:
+/// by itself it is not safe, and NIP-44 does not use it by itself.
 public enum ChaCha20 {
   /// Bytes of a key.
   public static let keyByteCount = 32

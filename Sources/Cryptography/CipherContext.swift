@@ -45,8 +45,8 @@ struct CipherContext: ~Copyable {
     precondition(isAdded == 1, "any bytes can be authenticated")
   }
 
-  /// Transforms `input` into `output`, which may be the same memory, and says how many bytes were written: for a block cipher
-  /// up to one block fewer or more than were read.
+  /// Transforms `input` into `output`, which may be the same memory, and says how many bytes were written: for a block
+  /// cipher up to one block fewer or more than were read.
   func update(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int {
     precondition(input.count <= Self.byteCountMaximum, "a message under one key has a bound")
     precondition(output.count >= input.count, "the output has room")
@@ -59,8 +59,8 @@ struct CipherContext: ~Copyable {
     return Int(count)
   }
 
-  /// Ends the message: how many bytes were written to `output`; nil when what was decrypted is not what somebody with the key
-  /// had encrypted.
+  /// Ends the message: how many bytes were written to `output`; nil when what was decrypted is not what somebody with
+  /// the key had encrypted.
   func end(into output: UnsafeMutableRawBufferPointer) -> Int? {
     var count: Int32 = 0
     let isRight = withWipedBytes(Int(EVP_MAX_BLOCK_LENGTH)) { block in

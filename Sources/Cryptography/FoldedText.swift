@@ -1,9 +1,9 @@
 internal import CUtf8proc
 
-// A word that is looked for is rarely written as it stands: É for é, ＡＢＣ for abc, ﬁ for fi. So both are brought into one
-// form before they are compared: compatibility forms and cases folded (Unicode's NFKC and case folding), accents removed.
-// Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them; the marks of Devanagari or
-// the voicing of kana make another letter.
+// A word that is looked for is rarely written as it stands: É for é, ＡＢＣ for abc, ﬁ for fi. So both are brought into
+// one form before they are compared: compatibility forms and cases folded (Unicode's NFKC and case folding), accents
+// removed. Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them; the marks of
+// Devanagari or the voicing of kana make another letter.
 //
 // It stands with the passphrases because utf8proc, which has Unicode's tables, has one importer.
 
@@ -13,7 +13,7 @@ public struct FoldedText: Sendable {
   public enum CharacterClass: Sendable {
     /// Part of a word.
     case letter
-    /// A word by itself: scripts that put no blanks between words, and pictures.
+    /// A word by itself: the characters of scripts that put no blanks between words, pictures, and signs of currencies.
     case word
     /// Between words.
     case gap
@@ -50,10 +50,16 @@ public struct FoldedText: Sendable {
       UTF8PROC_CATEGORY_MN, UTF8PROC_CATEGORY_MC, UTF8PROC_CATEGORY_ME, UTF8PROC_CATEGORY_ND, UTF8PROC_CATEGORY_NL,
       UTF8PROC_CATEGORY_NO:
       isUnspaced(scalar) ? .word : .letter
-    case UTF8PROC_CATEGORY_SO: scalar >= 0x1F000 ? .word : .gap
-    default: .gap
+    // Not in ASCII: `$` stands between words like all its signs, and so SQLite's tokeniser takes it. Mathematical signs
+    // do so too, since people type - for − and / for ⁄; and the tones of skin are of category Sk, so they make no
+    // difference.
+    case UTF8PROC_CATEGORY_SO, UTF8PROC_CATEGORY_SC: scalar >= 0x80 ? .word : .gap
+    default: reservedPictures.contains(scalar) ? .word : .gap
     }
   }
+
+  /// Where Unicode keeps room for pictures: those of next year are words before utf8proc knows them.
+  private static let reservedPictures: ClosedRange<Int32> = 0x1F900...0x1FAFF
 
   /// Thai and Lao, Burmese, Khmer, kana, and the ideographs.
   private static func isUnspaced(_ scalar: Int32) -> Bool {

@@ -13,8 +13,8 @@ public struct HMACSHA256: ~Copyable {
   /// Bytes of a code.
   public static let byteCount = 32
 
-  /// A context that knows its hash and no key, and is only ever copied: naming the hash to a new one costs OpenSSL 3 more than
-  /// hashing.
+  /// A context that knows its hash and no key, and is only ever copied: naming the hash to a new one costs OpenSSL 3
+  /// more than hashing.
   // @unchecked: it is made once and not changed afterwards; libcrypto counts the copies of what is inside with atomics.
   nonisolated(unsafe) private static let template: OpaquePointer = {
     guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil), let context = EVP_MAC_CTX_new(algorithm) else {

@@ -1,5 +1,5 @@
-/// Bytes as hexadecimal digits. Writing gives lower case; reading takes lower case only, because NIP-01 allows no other, and
-/// two spellings of one id would be two ids to somebody.
+/// Bytes as hexadecimal digits. Writing gives lower case; reading takes lower case only, because NIP-01 allows no
+/// other, and two spellings of one id would be two ids to somebody.
 public enum Hexadecimal {
   /// The value of each byte as a digit; 0xFF for what is none.
   private static let values: [UInt8] = (0...255).map { byte in
@@ -22,15 +22,15 @@ public enum Hexadecimal {
     return high << 32 | half(UInt64(littleEndian: address.loadUnaligned(fromByteOffset: 8, as: UInt64.self)), &doubt)
   }
 
-  /// Eight digits in one register, the first of the text in the lowest byte. `0`…`9` and `a`…`f` differ in bit 6, which says
-  /// whether 9 is to be added.
+  /// Eight digits in one register, the first of the text in the lowest byte. `0`…`9` and `a`…`f` differ in bit 6, which
+  /// says whether 9 is to be added.
   @inline(__always)
   private static func half(_ text: UInt64, _ doubt: inout Doubt) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let letters = (text >> 6) & ones
     let values = (text & (0x0F &* ones)) &+ letters &* 9
-    // Written again from its value each byte must be what it was, and exactly the letters must be above 9: no other byte passes
-    // both, upper case included.
+    // Written again from its value each byte must be what it was, and exactly the letters must be above 9: no other
+    // byte passes both, upper case included.
     let written = values &+ 0x30 &* ones &+ letters &* 0x27
     let areAboveNine = ((values &+ 0x06 &* ones) >> 4) & ones
     doubt |= written ^ text | areAboveNine ^ letters | values & (0xF0 &* ones)

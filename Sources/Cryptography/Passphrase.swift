@@ -1,11 +1,12 @@
 internal import CUtf8proc
 
-// What a person types is not what another keyboard sends for the same letters: é may come as one character or as e and an
-// accent, ﬁ as one or two. A key made from the bytes would open on one machine and not on the next. So passphrases are
-// brought into Unicode's form NFKC first, as NIP-49 asks.
+// What a person types is not what another keyboard sends for the same letters: é may come as one character or as e and
+// an accent, ﬁ as one or two. A key made from the bytes would open on one machine and not on the next. So passphrases
+// are brought into Unicode's form NFKC first, as NIP-49 asks.
 //
-// Swift's standard library has NFC only, and not for others' use; Foundation has NFKC, and doubles a small process. utf8proc
-// is a table and two functions, which work in memory that we give them: the passphrase stands nowhere but in locked memory.
+// Swift's standard library has NFC only, and not for others' use; Foundation has NFKC, and doubles a small process.
+// utf8proc is a table and two functions, which work in memory that we give them: the passphrase stands nowhere but in
+// locked memory.
 
 /// Why a text cannot be a passphrase. Says nothing of the text.
 public enum PassphraseFault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -32,7 +33,8 @@ public struct Passphrase: Sendable, CustomStringConvertible, CustomReflectable {
   private let memory: SecretMemory
   private let byteCount: Int
 
-  /// Most bytes of UTF-8 that are taken. In NFKC they may become 24 times as many, which still is a secret that can be held.
+  /// Most bytes of UTF-8 that are taken. In NFKC they may become 24 times as many, which still is a secret that can be
+  /// held.
   public static let byteCountMaximum = 1_024
 
   /// Reads and normalizes a passphrase. The caller wipes `text`.

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// SHA-256 (FIPS 180-4), computed with one context that is used again and again: looking the algorithm up costs OpenSSL 3 as
-/// much as hashing an event.
+/// SHA-256 (FIPS 180-4), computed with one context that is used again and again: looking the algorithm up costs OpenSSL
+/// 3 as much as hashing an event.
 ///
 /// Belongs to one thread at a time; whoever hashes on several has one for each.
 public final class SHA256 {
@@ -10,7 +10,8 @@ public final class SHA256 {
 
   /// A hasher.
   ///
-  /// A machine whose libcrypto has no SHA-256, or no memory for a context, cannot run any of this: that is a bug, not a fault.
+  /// A machine whose libcrypto has no SHA-256, or no memory for a context, cannot run any of this: that is a bug, not a
+  /// fault.
   public init() {
     guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new() else {
       preconditionFailure("libcrypto gives no SHA-256")

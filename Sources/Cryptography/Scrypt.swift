@@ -4,7 +4,8 @@ internal import COpenSSL
 ///
 /// It keeps its thread for as long as it takes, from milliseconds to half a minute: never the loop's.
 public enum Scrypt {
-  /// The bytes of memory that a derivation takes: 64 MiB for `logN` 16 and a block size of 8, twice as many for each step.
+  /// The bytes of memory that a derivation takes: 64 MiB for `logN` 16 and a block size of 8, twice as many for each
+  /// step.
   ///
   /// - Parameters:
   ///   - logN: 1 … 30, the cost as a power of 2.
@@ -16,8 +17,8 @@ public enum Scrypt {
     return 128 * blockSize * parallelism + 128 * blockSize * ((1 << logN) + 2)
   }
 
-  /// The key of a passphrase; nil when the machine has not the memory. Where the kernel promises more memory than there is, it
-  /// may kill the process instead: the caller bounds `logN`.
+  /// The key of a passphrase; nil when the machine has not the memory. Where the kernel promises more memory than there
+  /// is, it may kill the process instead: the caller bounds `logN`.
   ///
   /// - Parameters:
   ///   - salt: any bytes.

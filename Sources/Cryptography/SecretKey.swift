@@ -1,8 +1,8 @@
 internal import COpenSSL
 internal import CSecp256k1
 
-/// A secret key of BIP-340, in ``SecretMemory``. It has no description, is not `Codable`, and leaves the process in no way
-/// of its own.
+/// A secret key of BIP-340, in ``SecretMemory``. It has no description, is not `Codable`, and leaves the process in no
+/// way of its own.
 public final class SecretKey: Sendable {
   private let keyPair: SecretMemory
   /// The public key that belongs to it.

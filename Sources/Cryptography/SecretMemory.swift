@@ -3,7 +3,8 @@ internal import COpenSSL
 /// Bytes that must not be seen: locked into memory, left out of core dumps, between guard pages, wiped when given back.
 ///
 /// It is libcrypto's secure heap, made when first asked for. Where the machine lets a process lock no memory
-/// (`RLIMIT_MEMLOCK`), the bytes still are wiped and not dumped; ``isLocked`` then says false, and whoever keeps keys says so.
+/// (`RLIMIT_MEMLOCK`), the bytes still are wiped and not dumped; ``isLocked`` then says false, and whoever keeps keys
+/// says so.
 public final class SecretMemory: @unchecked Sendable {  // @unchecked: written by one owner, then only read.
   private let memory: UnsafeMutableRawPointer
   /// How many there are.
@@ -18,8 +19,9 @@ public final class SecretMemory: @unchecked Sendable {  // @unchecked: written b
   /// Whether secrets cannot be swapped out.
   public static var isLocked: Bool { heapState == 1 }
 
-  /// Whether so many bytes more would leave half of the heap to others. What anybody may bring many of, in any length, asks
-  /// before it is kept; the rest has bounds that fit: 256 keys of 128 bytes, and one of each thing that is short-lived.
+  /// Whether so many bytes more would leave half of the heap to others. What anybody may bring many of, in any length,
+  /// asks before it is kept; the rest has bounds that fit: 256 keys of 128 bytes, and one of each thing that is
+  /// short-lived.
   static func hasRoom(for byteCount: Int) -> Bool {
     _ = Self.heapState
     // The heap gives powers of two.
@@ -41,7 +43,8 @@ public final class SecretMemory: @unchecked Sendable {  // @unchecked: written b
     }
     self.memory = memory
     self.byteCount = byteCount
-    // If it throws, `deinit` runs all the same, since every property has its value: releasing here would be the second time.
+    // If it throws, `deinit` runs all the same, since every property has its value: releasing here would be the second
+    // time.
     try fill(UnsafeMutableRawBufferPointer(start: memory, count: byteCount))
   }
 

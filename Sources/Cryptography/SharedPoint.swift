@@ -1,8 +1,8 @@
 internal import CSecp256k1
 
 extension SecretKey {
-  /// The x coordinate of the point that this key and another's public key share, 32 bytes: the same from both sides, and
-  /// unhashed, as NIP-04 and NIP-44 want it. It is no key yet.
+  /// The x coordinate of the point that this key and another's public key share, 32 bytes: the same from both sides,
+  /// and unhashed, as NIP-04 and NIP-44 want it. It is no key yet.
   ///
   /// Nil when `other` is no point of the curve. About 60 µs, in constant time.
   public func sharedCoordinate(with other: PublicKey) -> SecretMemory? {

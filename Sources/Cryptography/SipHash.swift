@@ -1,7 +1,7 @@
 /// SipHash-2-4: a 64-bit number of some bytes that nobody without the key can foresee.
 ///
-/// For keys of indexes that hold what strangers write: without a secret, somebody could make a thousand tag values that fall
-/// on one place. Swift's own `Hasher` is as good, but gives other numbers in each process.
+/// For keys of indexes that hold what strangers write: without a secret, somebody could make a thousand tag values that
+/// fall on one place. Swift's own `Hasher` is as good, but gives other numbers in each process.
 public struct SipHash: Sendable, Hashable {
   private let key: (UInt64, UInt64)
 

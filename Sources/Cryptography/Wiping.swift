@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-// A secret that has served its turn is overwritten, and by libcrypto: a plain loop over memory that nobody reads again is
-// one that a compiler leaves out.
+// A secret that has served its turn is overwritten, and by libcrypto: a plain loop over memory that nobody reads again
+// is one that a compiler leaves out.
 
 extension UnsafeMutableRawBufferPointer {
   /// Overwrites every byte.

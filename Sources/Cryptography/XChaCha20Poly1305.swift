@@ -1,12 +1,13 @@
-// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), which libcrypto does not have: ChaCha20-Poly1305 with a nonce of 24 bytes,
-// long enough to be drawn at random for ever. A key for this message is made of the key and the first 16 bytes of the
-// nonce; the other 8 are the nonce under that key.
+// XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), which libcrypto does not have: ChaCha20-Poly1305 with a nonce of 24
+// bytes, long enough to be drawn at random for ever. A key for this message is made of the key and the first 16 bytes
+// of the nonce; the other 8 are the nonce under that key.
 //
 // The making of that key, HChaCha20, is ChaCha20's block function without its last step, in which the state before the
-// rounds is added. So no round is written here: libcrypto computes the block, and the addition is taken back, for the eight
-// words where what was added is known to everybody (constants, counter, nonce).
+// rounds is added. So no round is written here: libcrypto computes the block, and the addition is taken back, for the
+// eight words where what was added is known to everybody (constants, counter, nonce).
 
-/// Encryption that notices every change, of the ciphertext or of what is said beside it, under a random nonce of 24 bytes.
+/// Encryption that notices every change, of the ciphertext or of what is said beside it, under a random nonce of 24
+/// bytes.
 public enum XChaCha20Poly1305 {
   /// Bytes of a key.
   public static let keyByteCount = 32
@@ -39,8 +40,8 @@ public enum XChaCha20Poly1305 {
     }
   }
 
-  /// Opens what ``seal(_:key:nonce:authenticating:)`` gave. False, and nothing in `plaintext`, when key, nonce, data or any
-  /// byte is another.
+  /// Opens what ``seal(_:key:nonce:authenticating:)`` gave. False, and nothing in `plaintext`, when key, nonce, data or
+  /// any byte is another.
   ///
   /// - Parameters:
   ///   - sealed: the message with its 16 bytes of authentication at the end.

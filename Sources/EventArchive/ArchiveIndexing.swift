@@ -2,12 +2,12 @@ internal import EventIndex
 internal import Nostr
 public import Storage
 
-// Words are indexed after the commit, in transactions of their own: a post is stored and answered before anybody takes it apart. The
-// property `searched-seq` says how far that has come, in the same transaction as the words, so a death repeats or leaves out
-// nothing.
+// Words are indexed after the commit, in transactions of their own: a post is stored and answered before anybody takes
+// it apart. The property `searched-seq` says how far that has come, in the same transaction as the words, so a death
+// repeats or leaves out nothing.
 //
-// An event that goes takes its words with it, in the transaction that removes it. SQLite's table keeps no text, so it is told
-// the words again; they are made from the event's JSON by the same rules, or else the whole index is made anew
+// An event that goes takes its words with it, in the transaction that removes it. SQLite's table keeps no text, so it
+// is told the words again; they are made from the event's JSON by the same rules, or else the whole index is made anew
 // (`SearchedText.version`).
 
 extension EventArchive {
@@ -42,15 +42,15 @@ extension EventArchive {
     while byteCount < Self.indexByteCount, try statement.step() {
       reached = statement.number(0)
       count += 1
-      let text = try statement.withBytes(1) { bytes in
+      let text = try session.scanned(statement, 1, seq: reached) { event, bytes in
         byteCount += bytes.count
-        return SearchedText(try ScannedEvent(bytes), in: bytes)
+        return SearchedText(event, in: bytes)
       }
       if !text.isEmpty { try writer.insertWords(reached, text) }
     }
     // Behind the last event there may be seqs whose events are gone.
     if byteCount < Self.indexByteCount, count < Self.indexEventCount { reached = end }
-    try writer.write(property: "searched-seq", reached)
+    try session.write(property: "searched-seq", reached)
     return reached
   }
 }
@@ -67,12 +67,8 @@ extension ArchiveWriter {
   /// Removes the words of an event that is still there.
   func removeWords(_ seq: Int64) throws {
     guard seq <= searchedSeq else { return }
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return }
-    let text = try statement.withBytes(0) { bytes in SearchedText(try ScannedEvent(bytes), in: bytes) }
-    statement.reset()
-    guard !text.isEmpty else { return }
+    let text = try session.event(seq) { event, bytes in SearchedText(event, in: bytes) }
+    guard let text, !text.isEmpty else { return }
     let removal = try session.statement("INSERT INTO search (search, rowid, title, body) VALUES ('delete', ?, ?, ?)")
     removal.bind(seq, at: 1)
     removal.bind(utf8: text.title.utf8, at: 2)

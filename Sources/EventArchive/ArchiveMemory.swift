@@ -1,21 +1,26 @@
+internal import Cryptography
 internal import EventIndex
 internal import Nostr
 
-/// What is known of the newest events without asking the database: their postings and ids, which are on disk only as part of
-/// the events themselves.
+/// What is known of the newest events without asking the database: their postings and ids, which are on disk only as
+/// part of the events themselves.
 ///
-/// A value: a reader takes a copy and has one state for the whole of its query; copies share what they have in common. The writer
-/// gathers what it does as an ``ArchiveChange``, which is made here when its transaction has committed.
+/// A value: a reader takes a copy and has one state for the whole of its query; copies share what they have in common.
+/// The writer gathers what it does as an ``ArchiveChange``, which is made here when its transaction has committed.
 struct ArchiveMemory: Sendable {
   /// Events not yet in a segment, those of the segment that is just being written first.
   var generations: [Generation] = [Generation(firstSeq: 1)]
   /// Complete segments, by number.
   var segments: [Segment] = []
+  /// Authors who have vanished and whose events are still being removed → up to when (NIP-62).
+  var vanishing: [PublicKey: Int64] = [:]
 
   struct Generation: Sendable {
     /// The first seq that may be in it.
     var firstSeq: Int64
     var postings = PostingMemory()
+    /// Events whose postings are in it, whether or not they were removed again.
+    var storedCount = 0
     /// Id terms → seq.
     var ids: [UInt64: Int64] = [:]
   }
@@ -43,6 +48,12 @@ struct ArchiveMemory: Sendable {
     return nil
   }
 
+  /// Whether an event is covered by a request to vanish and only waits to be removed: nobody is answered with it.
+  func hides(_ event: IndexedEvent) -> Bool {
+    guard !vanishing.isEmpty else { return false }
+    return event.goesWith.contains { author in vanishing[author].map { event.isCovered(upTo: $0) } ?? false }
+  }
+
   /// Makes a change that was committed.
   mutating func apply(_ change: ArchiveChange) {
     let last = generations.count - 1
@@ -50,12 +61,27 @@ struct ArchiveMemory: Sendable {
     for (term, seq) in change.removedIDs {
       for index in generations.indices where generations[index].ids[term] == seq { generations[index].ids[term] = nil }
     }
+    generations[last].storedCount += change.storedCount
     generations[last].postings.add(change.postings)
+    vanishing.merge(change.vanishing) { max($0, $1) }
+    for (author, until) in change.vanished where vanishing[author] == until { vanishing[author] = nil }
     for index in segments.indices { segments[index].gone += change.goneBySegment[segments[index].number] ?? 0 }
   }
+}
 
-  /// Events in memory.
-  var eventCount: Int { generations.reduce(0) { $0 + $1.ids.count } }
+extension IndexedEvent {
+  /// Whether it is of the past that a request to vanish of a second speaks of: all but the request itself, so of
+  /// several the last.
+  func isCovered(upTo until: Int64) -> Bool {
+    createdAt < until || createdAt == until && kind != EventKind.vanish
+  }
+
+  /// Whose vanishing takes the event along (NIP-62): its author's, and of a gift wrap that of those it is for.
+  var goesWith: [PublicKey] {
+    guard kind == EventKind.giftWrap else { return [pubkey] }
+    let receivers = tags.filter { $0.letter.ascii == UInt8(ascii: "p") }
+    return [pubkey] + receivers.compactMap { PublicKey($0.value.description) }
+  }
 }
 
 /// What a transaction changes in ``ArchiveMemory``.
@@ -64,6 +90,8 @@ struct ArchiveChange: Sendable {
   var ids: [UInt64: Int64] = [:]
   /// Ids removed that were stored before: term, seq.
   var removedIDs: [UInt64: Int64] = [:]
+  /// Events stored, whether or not they were removed again.
+  var storedCount = 0
   /// Postings of what was stored.
   var postings: [Posting] = []
   /// The last seq given.
@@ -72,9 +100,13 @@ struct ArchiveChange: Sendable {
   var eventCount: Int64 = 0
   /// Ids of what was removed: nobody may go on taking them for stored.
   var gone: [EventID] = []
+  /// Authors who asked to be forgotten, and up to when.
+  var vanishing: [PublicKey: Int64] = [:]
+  /// Those of whom nothing is left.
+  var vanished: [PublicKey: Int64] = [:]
   /// Where events that were stored before were seen for the first time.
   var newSightings: Set<SeenPlace> = []
-  /// How many of them stood in which segment, as far as that is counted: when room is made.
+  /// How many events were removed from which segment.
   var goneBySegment: [Int64: Int64] = [:]
   /// Bytes of the pages in use then.
   var usedByteCount: Int64 = 0

@@ -3,14 +3,15 @@ public import Nostr
 public import Observing
 internal import Storage
 
-// What is written besides events: when filters were fetched, and where named observations have got to. Notes take the way of
-// events, through the same lane and into the same transactions, so that none says more than what is committed.
+// What is written besides events: when filters were fetched, and where named observations have got to. Notes take the
+// way of events, through the same lane and into the same transactions, so that none says more than what is committed.
 
 /// Something to be written down that is no event.
 public enum ArchiveNote: Hashable, Sendable {
   /// A relay was asked these filters and has sent what it had; `nil` for all the relays that are planned.
   case fetched(FilterKey, relay: Int64?, at: Int64)
-  /// All that a relay had for a filter, whenever it was created between these times, is here. The name is that of the filter's subject.
+  /// All that a relay had for a filter, whenever it was created between these times, is here. The name is that of the
+  /// filter's subject.
   case covered(FilterKey, relay: Int64, CoverageIntervals.Interval)
   /// A named observation has got so far.
   case marked(ObserveMark)
@@ -79,8 +80,8 @@ extension ArchiveWriter {
     try statement.run()
   }
 
-  /// Nothing is claimed to be here any more that was created up to a second: for whoever removes events only to make room, in the
-  /// same transaction.
+  /// Nothing is claimed to be here any more that was created up to a second: for whoever removes events only to make
+  /// room, in the same transaction.
   func forgetCoverage(upTo time: Int64) throws {
     let statement = try session.statement(
       """

@@ -17,12 +17,13 @@ struct ArchiveOpening: Sendable {
     try removeIncompleteSegments(session)
     var memory = ArchiveMemory()
     memory.segments = try segments(session)
-    var lastSeq = try property("last-seq", session) ?? 0
+    memory.vanishing = try vanishing(session)
+    var lastSeq = try session.property("last-seq") ?? 0
     let firstSeq = (memory.segments.last?.lastSeq ?? 0) + 1
     memory.generations = [ArchiveMemory.Generation(firstSeq: firstSeq)]
     lastSeq = max(lastSeq, try readTail(from: firstSeq, session, maker, &memory.generations[0]))
     return ArchiveOpening(
-      maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try property("event-count", session) ?? 0,
+      maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try session.property("event-count") ?? 0,
       searchedSeq: try searchedSeq(session), usedByteCount: try session.usedByteCount())
   }
 
@@ -51,28 +52,29 @@ struct ArchiveOpening: Sendable {
     return SipHash(key: words[0], words[1])
   }
 
-  private static func property(_ name: String, _ session: StorageSession) throws -> Int64? {
-    let statement = try session.statement("SELECT value FROM property WHERE name = ?")
-    statement.bind(name, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
-  }
-
-  /// Up to where words are indexed. An index made by other rules is thrown away: what is removed from it must be exactly what was
-  /// put in.
+  /// Up to where words are indexed. An index made by other rules is thrown away: what is removed from it must be
+  /// exactly what was put in.
   private static func searchedSeq(_ session: StorageSession) throws -> Int64 {
-    if try property("search-version", session) == SearchedText.version {
-      return try property("searched-seq", session) ?? 0
+    if try session.property("search-version") == SearchedText.version {
+      return try session.property("searched-seq") ?? 0
     }
     try session.execute("INSERT INTO search (search) VALUES ('delete-all')")
-    for (name, value) in [("searched-seq", 0), ("search-version", SearchedText.version)] {
-      let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
-      statement.bind(name, at: 1)
-      statement.bind(value, at: 2)
-      try statement.run()
-    }
+    try session.write(property: "searched-seq", 0)
+    try session.write(property: "search-version", SearchedText.version)
     return 0
+  }
+
+  private static func vanishing(_ session: StorageSession) throws -> [PublicKey: Int64] {
+    let statement = try session.statement("SELECT author, until FROM vanishing")
+    var authors: [PublicKey: Int64] = [:]
+    while try statement.step() {
+      guard let author = PublicKey(statement.text(0)) else {
+        statement.reset()
+        throw StorageFault(.corrupt, path: session.path, "the name of an author who has vanished cannot be read")
+      }
+      authors[author] = statement.number(1)
+    }
+    return authors
   }
 
   private static func removeIncompleteSegments(_ session: StorageSession) throws {
@@ -97,8 +99,8 @@ struct ArchiveOpening: Sendable {
     return segments
   }
 
-  /// From when to when a segment has postings; every event has one under "everything". The newest stands first in the last block,
-  /// the oldest is the key of the first one.
+  /// From when to when a segment has postings; every event has one under "everything". The newest stands first in the
+  /// last block, the oldest is the key of the first one.
   private static func times(_ segment: Int64, _ session: StorageSession) throws -> ClosedRange<Int64> {
     var newest = SegmentCursor(segment: segment, term: TermMaker.everything, since: .min, until: .max)
     let statement = try session.statement(
@@ -121,7 +123,8 @@ struct ArchiveOpening: Sendable {
     var postings: [Posting] = []
     while try statement.step() {
       let seq = statement.number(0)
-      let indexed = try statement.withBytes(1) { bytes in IndexedEvent(try ScannedEvent(bytes), in: bytes) }
+      let indexed = try session.scanned(statement, 1, seq: seq) { event, bytes in IndexedEvent(event, in: bytes) }
+      generation.storedCount += 1
       generation.ids[maker.term(id: indexed.id)] = seq
       for term in maker.terms(of: indexed) { postings.append(Posting(term: term, time: indexed.createdAt, seq: seq)) }
       lastSeq = seq

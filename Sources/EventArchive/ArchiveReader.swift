@@ -34,8 +34,8 @@ struct ArchiveReader {
     }
   }
 
-  /// The events of the next second that has any in the walk, and in the other one, each once; nil at the end. Either walk goes at
-  /// once to where the other stands, so that what only one of them has costs little.
+  /// The events of the next second that has any in the walk, and in the other one, each once; nil at the end. Either
+  /// walk goes at once to where the other stands, so that what only one of them has costs little.
   private func nextSeqs(_ walk: inout PostingWalk, _ other: inout PostingWalk?) throws -> Set<Int64>? {
     guard other != nil else {
       guard let second = try walk.second(session) else { return nil }
@@ -79,28 +79,14 @@ struct ArchiveReader {
   func seq(of id: EventID) throws -> Int64? {
     let term = maker.term(id: id)
     if let seq = memory.seq(ofID: term) { return seq }
-    // What was removed while its segment was being written is still there by name.
-    let statement = try session.statement(
-      "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
-    statement.bind(Int64(bitPattern: term), at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
+    return try session.seq(ofStoredID: term)
   }
 
-  /// The event of a seq; nil when it is gone.
+  /// The event of a seq; nil when it is gone, or its author has vanished.
   func event(_ seq: Int64) throws -> StoredEvent? {
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return try statement.withBytes(0) { bytes in
-      do throws(EventFault) {
-        let scanned = try ScannedEvent(bytes)
-        return StoredEvent(seq: seq, bytes, scanned, IndexedEvent(scanned, in: bytes))
-      } catch {
-        throw StorageFault(.corrupt, path: session.path, "event \(seq) cannot be read: \(error)")
-      }
+    let event = try session.event(seq) { scanned, bytes in
+      StoredEvent(seq: seq, bytes, scanned, IndexedEvent(scanned, in: bytes))
     }
+    return event.flatMap { memory.hides($0.indexed) ? nil : $0 }
   }
 }

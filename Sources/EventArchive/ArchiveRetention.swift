@@ -3,17 +3,17 @@ internal import EventIndex
 public import Nostr
 public import Storage
 
-// Making room. The size that counts is that of the pages in use: what is removed leaves pages free, which are used again before the
-// file grows. The file itself does not become smaller.
+// Making room. The size that counts is that of the pages in use: what is removed leaves pages free, which are used
+// again before the file grows. The file itself does not become smaller.
 //
-// Who goes first. Of what nobody protects the oldest by `created_at`, after what claims to be of the future, which has no age to go by.
-// Profiles, contact lists, relay lists and the like of anybody are small and needed for nearly everything, and deletions are
-// small and speak for others: they go last (`ArchiveRetention.neededKinds`). What was published here, and what an author
-// of one's own wrote, never goes. That an event was deleted or an author has vanished is not remembered in events but beside them,
-// and stays also when the request goes.
+// Who goes first. Of what nobody protects the oldest by `created_at`, after what claims to be of the future, which has
+// no age to go by. Profiles, contact lists, relay lists and the like of anybody are small and needed for nearly
+// everything, and deletions are small and speak for others: they go last (`ArchiveRetention.neededKinds`). What was
+// published here, and what an author of one's own wrote, never goes. That an event was deleted or an author has
+// vanished is not remembered in events but beside them, and stays also when the request goes.
 //
-// Postings of removed events are left behind, as always, and a segment of which a quarter is gone is trimmed
-// (`ArchiveTrimming`), so that they do not fill in the end the room that was made.
+// Postings of removed events are left behind, as always, and a segment of which a quarter is gone, whatever took it, is
+// trimmed (`ArchiveTrimming`), so that they do not fill in the end the room that was made.
 
 /// What may be removed to make room.
 public struct ArchiveRetention: Sendable, Hashable {
@@ -38,7 +38,8 @@ public struct ArchiveRetention: Sendable, Hashable {
     self.keptAuthors = keptAuthors
   }
 
-  /// What is removed down to: a sixteenth below the limit, so that room is made in one go, and not again after every event.
+  /// What is removed down to: a sixteenth below the limit, so that room is made in one go, and not again after every
+  /// event.
   public var byteGoal: Int64? { byteLimit.map { $0 - $0 / 16 } }
 }
 
@@ -76,7 +77,7 @@ extension EventArchive {
   /// An event is of the future when it is so many seconds ahead.
   static let futureSeconds: Int64 = 86_400
 
-  /// Removes a slice of events to make room.
+  /// Removes a slice of events to make room, down to the goal at most.
   ///
   /// - Parameters:
   ///   - retention: what may be removed.
@@ -107,7 +108,7 @@ extension EventArchive {
   private func evict(_ retention: ArchiveRetention, now: Int64, _ session: StorageSession) throws -> Evicted {
     var writer = writer(session)
     let seqs = try writer.evictable(limit: Self.evictionEventCount, future: now + Self.futureSeconds)
-    if let newest = try writer.evict(seqs, retention, segments: memory.segments, now: now) {
+    if let newest = try writer.evict(seqs, retention, now: now) {
       try writer.forgetCoverage(upTo: newest)
     }
     try writer.finish()
@@ -132,12 +133,13 @@ extension ArchiveWriter {
     return seqs
   }
 
-  /// Returns the newest `created_at` of what was removed and is not in the future: nothing up to it is complete any more.
-  fileprivate mutating func evict(
-    _ seqs: [Int64], _ retention: ArchiveRetention, segments: [ArchiveMemory.Segment], now: Int64
-  ) throws -> Int64? {
+  /// Removes as many as it takes, of large events few. Returns the newest `created_at` of what was removed and is not
+  /// in the future: nothing up to it is complete any more.
+  fileprivate mutating func evict(_ seqs: [Int64], _ retention: ArchiveRetention, now: Int64) throws -> Int64? {
     var newest: Int64?
     for seq in seqs {
+      // Pages that became free in this transaction are counted already.
+      guard try session.usedByteCount() > retention.byteGoal ?? .max else { break }
       guard let event = try stored(seq) else { continue }
       if retention.keptAuthors.contains(event.indexed.pubkey) {
         try run("UPDATE event SET flags = flags | 1 WHERE seq = ?", seq)
@@ -145,12 +147,6 @@ extension ArchiveWriter {
       }
       try remove(seq, event)
       if event.indexed.createdAt <= now { newest = max(newest ?? .min, event.indexed.createdAt) }
-      if let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) {
-        change.goneBySegment[segment.number, default: 0] += 1
-      }
-    }
-    for (segment, count) in change.goneBySegment {
-      try run("UPDATE segment SET gone = gone + ? WHERE number = ?", count, segment)
     }
     return newest
   }

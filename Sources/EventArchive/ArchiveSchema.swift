@@ -19,7 +19,8 @@ internal import Storage
 //   search     words → events, up to the property `searched-seq`
 //   property   the database's own key for terms, the last seq given, how many events there are
 //
-// The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it is gone.
+// The order of `seq` is the order of commits and nothing else. It is never given twice, also when the event that had it
+// is gone.
 
 enum ArchiveSchema {
   static let migrations = [
@@ -46,8 +47,8 @@ enum ArchiveSchema {
     search, retention, fetches, coverage, sampling,
   ]
 
-  /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and no more.
-  /// `ArchiveIndexing` makes the words.
+  /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and
+  /// no more. `ArchiveIndexing` makes the words.
   private static let search = StorageMigration(
     version: 2, "CREATE VIRTUAL TABLE search USING fts5 (title, body, content = '', tokenize = 'ascii')")
 

@@ -1,8 +1,9 @@
 internal import EventIndex
 public import Storage
 
-// Takes the postings of removed events out of a segment. Blocks are written again at their place, or removed; nothing moves. So
-// a reader who has looked at the segment before misses nothing: what is still to be found stands where it stood.
+// Takes the postings of removed events out of a segment. Blocks are written again at their place, or removed; nothing
+// moves. So a reader who has looked at the segment before misses nothing: what is still to be found stands where it
+// stood.
 
 /// How far the trimming of a segment has come.
 struct SegmentTrimmer: Sendable {

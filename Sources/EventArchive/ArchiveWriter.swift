@@ -11,16 +11,19 @@ struct ArchiveWriter {
   let maker: TermMaker
   /// Words of all up to this seq are indexed.
   let searchedSeq: Int64
+  private let segments: [ArchiveMemory.Segment]
   private let memory: (UInt64) -> Int64?
 
   /// - Parameters:
   ///   - searchedSeq: words of all up to this seq are indexed.
+  ///   - segments: complete segments.
   ///   - memory: the seq of an id that is in memory, by its term.
   init(
     _ session: StorageSession, maker: TermMaker, lastSeq: Int64, searchedSeq: Int64,
-    memory: @escaping (UInt64) -> Int64?
+    segments: [ArchiveMemory.Segment], memory: @escaping (UInt64) -> Int64?
   ) {
     self.searchedSeq = searchedSeq
+    self.segments = segments
     self.session = session
     self.maker = maker
     self.memory = memory
@@ -50,7 +53,10 @@ struct ArchiveWriter {
 
   /// Writes what is to be known at the next start. The last thing of a transaction.
   mutating func finish() throws {
-    try write(property: "last-seq", change.lastSeq)
+    try session.write(property: "last-seq", change.lastSeq)
+    for (segment, count) in change.goneBySegment {
+      try run("UPDATE segment SET gone = gone + ? WHERE number = ?", count, segment)
+    }
     change.usedByteCount = try session.usedByteCount()
     guard change.eventCount != 0 else { return }
     let statement = try session.statement(
@@ -65,6 +71,7 @@ struct ArchiveWriter {
   private mutating func store(_ event: VerifiedEvent, now: Int64) throws -> StoreOutcome {
     let indexed = event.indexed
     let idTerm = maker.term(id: indexed.id)
+    if try hasVanished(indexed) { return .vanished }
     if let seq = try seq(ofID: idTerm) {
       try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
       return .duplicate(seq: seq)
@@ -97,6 +104,7 @@ struct ArchiveWriter {
     if let relay = event.uncheckedRelay { try noteUnchecked(seq, relay: relay) }
     change.ids[idTerm] = seq
     change.eventCount += 1
+    change.storedCount += 1
     for term in maker.terms(of: event.indexed) {
       change.postings.append(Posting(term: term, time: event.indexed.createdAt, seq: seq))
     }
@@ -116,17 +124,12 @@ struct ArchiveWriter {
 
   /// The seq of an id; nil when it is not here.
   ///
-  /// A term is taken for the id: two ids share one with a chance of 1 in 2^64, which nobody can raise who does not know the key.
+  /// A term is taken for the id: two ids share one with a chance of 1 in 2^64, which nobody can raise who does not know
+  /// the key.
   func seq(ofID term: UInt64) throws -> Int64? {
     if let seq = change.ids[term] { return seq }
     if let seq = memory(term) { return change.removedIDs[term] == seq ? nil : seq }
-    // What was removed while its segment was being written is still there by name.
-    let statement = try session.statement(
-      "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
-    statement.bind(Int64(bitPattern: term), at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
+    return try session.seq(ofStoredID: term)
   }
 
   // MARK: Places of replaceable events
@@ -164,12 +167,7 @@ struct ArchiveWriter {
 
   /// A stored event; nil when it is gone.
   func stored(_ seq: Int64) throws -> Occupant? {
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    let indexed = try statement.withBytes(0) { bytes in IndexedEvent(try ScannedEvent(bytes), in: bytes) }
-    return Occupant(seq: seq, indexed: indexed)
+    try session.event(seq) { scanned, bytes in Occupant(seq: seq, indexed: IndexedEvent(scanned, in: bytes)) }
   }
 
   // MARK: Removing
@@ -179,6 +177,9 @@ struct ArchiveWriter {
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
+    if let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) {
+      change.goneBySegment[segment.number, default: 0] += 1
+    }
     try removeWords(seq)
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
@@ -195,14 +196,16 @@ struct ArchiveWriter {
 
   // MARK: Deletions
 
-  private func isDeleted(_ event: IndexedEvent) throws -> Bool {
-    // Who has vanished has no events of before, deletions included (NIP-62); the request itself stays.
-    guard event.kind != EventKind.vanish else { return false }
-    if let until = try tombstone(maker.term(author: event.pubkey)) {
-      if event.createdAt <= until { return true }
+  /// Who has vanished has no events of before, deletions and earlier requests included (NIP-62), also while they are
+  /// still being removed.
+  private func hasVanished(_ event: IndexedEvent) throws -> Bool {
+    try event.goesWith.contains { author in
+      try tombstone(maker.term(author: author)).map { event.isCovered(upTo: $0) } ?? false
     }
-    // A deletion cannot be deleted (NIP-09).
-    guard event.kind != EventKind.deletion else { return false }
+  }
+
+  private func isDeleted(_ event: IndexedEvent) throws -> Bool {
+    guard Self.canBeDeleted(event.kind) else { return false }
     if try tombstone(maker.term(id: event.id, author: event.pubkey)) != nil { return true }
     guard let place = address(of: event), let until = try tombstone(place) else { return false }
     return event.createdAt <= until
@@ -248,8 +251,10 @@ struct ArchiveWriter {
   /// Deletions and requests to vanish stay (NIP-09, NIP-62).
   private static func canBeDeleted(_ kind: UInt16) -> Bool { kind != EventKind.deletion && kind != EventKind.vanish }
 
-  /// Nothing of this author's past is taken any more; what is there is removed by ``removeVanished(limit:memory:now:)``.
-  private func beginVanishing(_ request: IndexedEvent) throws {
+  /// Nothing of this author's past is taken any more; what is there is removed by
+  /// ``removeVanished(limit:memory:now:)``.
+  private mutating func beginVanishing(_ request: IndexedEvent) throws {
+    change.vanishing[request.pubkey] = max(change.vanishing[request.pubkey] ?? .min, request.createdAt)
     try bury(maker.term(author: request.pubkey), until: request.createdAt)
     let statement = try session.statement(
       """
@@ -284,13 +289,6 @@ struct ArchiveWriter {
     statement.bind(seq, at: 1)
     statement.bind(relay, at: 2)
     statement.bind(receivedAt, at: 3)
-    try statement.run()
-  }
-
-  func write(property name: String, _ value: Int64) throws {
-    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
-    statement.bind(name, at: 1)
-    statement.bind(value, at: 2)
     try statement.run()
   }
 }

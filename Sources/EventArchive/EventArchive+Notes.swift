@@ -65,6 +65,12 @@ extension EventArchive {
     }
   }
 
+  /// The same of events that were read.
+  public func seen(_ events: [StoredEvent], at relays: Set<Int64>?) async throws(StorageFault) -> [StoredEvent] {
+    let seqs = try await seen(events.map(\.seq), at: relays)
+    return events.filter { seqs.contains($0.seq) }
+  }
+
   /// Of some events those that any filter matches, in the order asked for; those that are gone or over are left out.
   public func events(
     _ seqs: [Int64], matching filters: [Filter], now: Int64
@@ -116,7 +122,7 @@ extension EventArchive {
         let url = fetched.text(0)
         found[url] = RelayCoverage(relay: url, fetchedAt: fetched.number(1))
       }
-      let floor = try Self.coverageFloor(session)
+      let floor = try session.property("coverage-floor")
       let covered = try session.statement(
         "SELECT url, intervals FROM coverage JOIN relay ON relay.number = coverage.relay WHERE filter = ?")
       covered.bind(FilterKey([filter.subject]).digest.bytes, at: 1)
@@ -130,13 +136,6 @@ extension EventArchive {
         relays?.contains(known.relay) ?? true && (known.fetchedAt != nil || !known.intervals.isEmpty)
       }.sorted { $0.relay < $1.relay }
     }
-  }
-
-  private static func coverageFloor(_ session: StorageSession) throws -> Int64? {
-    let statement = try session.statement("SELECT value FROM property WHERE name = 'coverage-floor'")
-    guard try statement.step() else { return nil }
-    defer { statement.reset() }
-    return statement.number(0)
   }
 
   /// Nothing is claimed to be here any more that was created up to a second. Waits on this thread.

@@ -45,7 +45,10 @@ extension EventArchive {
     let (memory, maker) = (memory, maker)
     return try file.readNow { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      return try ids.map { try reader.seq(of: $0) }
+      return try ids.map { id in
+        guard let seq = try reader.seq(of: id), !memory.vanishing.isEmpty else { return try reader.seq(of: id) }
+        return try reader.event(seq) == nil ? nil : seq
+      }
     }
   }
 
@@ -132,10 +135,11 @@ extension ArchiveReader {
   private func matching(
     _ statement: StorageStatement, _ seq: Int64, _ filters: [SearchingMatcher], now: Int64
   ) throws -> StoredEvent? {
-    let event = try statement.withBytes(1) { bytes -> StoredEvent? in
-      let scanned = try ScannedEvent(bytes)
+    let event = try session.scanned(statement, 1, seq: seq) { scanned, bytes -> StoredEvent? in
       let indexed = IndexedEvent(scanned, in: bytes)
-      guard filters.contains(where: { $0.matches(indexed) { SearchedText(json: Array(bytes)) } }) else { return nil }
+      guard !memory.hides(indexed),
+        filters.contains(where: { $0.matches(indexed) { SearchedText(json: Array(bytes)) } })
+      else { return nil }
       return StoredEvent(seq: seq, bytes, scanned, indexed)
     }
     return event.flatMap { $0.isExpired(now) ? nil : $0 }

@@ -13,8 +13,8 @@ extension EventArchive {
     set { recent.byteLimit = newValue }
   }
 
-  /// The page that ``query(_:after:limit:now:)`` would answer, when all ids that the filter names are in memory; else nil. Waits for
-  /// nothing.
+  /// The page that ``query(_:after:limit:now:)`` would answer, when all ids that the filter names are in memory; else
+  /// nil. Waits for nothing.
   public func recalled(
     _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) -> [StoredEvent]? {

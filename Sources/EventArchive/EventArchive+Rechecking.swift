@@ -2,9 +2,10 @@ internal import Cryptography
 public import Nostr
 public import Storage
 
-// Events that were taken without a look at their signatures, and what becomes of them when the relay that brought them is found out: each is
-// checked after all, a slice at a time, and removed if it was forged. Which relay brought an event is kept until then. A list of relays
-// found out is kept for ever: what is left to be checked outlives the process, and so does the distrust.
+// Events that were taken without a look at their signatures, and what becomes of them when the relay that brought them
+// is found out: each is checked after all, a slice at a time, and removed if it was forged. Which relay brought an
+// event is kept until then. A list of relays found out is kept for ever: what is left to be checked outlives the
+// process, and so does the distrust.
 
 /// What a slice of checking has come to.
 public struct RecheckSlice: Sendable {
@@ -84,10 +85,6 @@ extension ArchiveWriter {
   }
 
   private func isSound(_ seq: Int64, _ verifier: EventVerifier) throws -> Bool {
-    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-    statement.bind(seq, at: 1)
-    guard try statement.step() else { return false }
-    defer { statement.reset() }
-    return try statement.withBytes(0) { bytes in verifier.fault(of: try ScannedEvent(bytes), in: bytes) == nil }
+    try session.event(seq) { event, bytes in verifier.fault(of: event, in: bytes) == nil } ?? false
   }
 }

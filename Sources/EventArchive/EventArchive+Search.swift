@@ -2,10 +2,11 @@ internal import EventIndex
 public import Nostr
 public import Storage
 
-// A search is answered in the order of quality (NIP-50), and that is known only when all that matches has been looked at. So it is
-// done at once: the matches are ranked (BM25; a word in a title counts for four), the newest first of those that rank alike, and the
-// list of their seqs is kept by whoever reads on. What that may cost is bounded: the last `searchHitMaximum` events stored that match are
-// ranked, and when it takes a look at each to know whether it does, `searchLookMaximum` are looked at.
+// A search is answered in the order of quality (NIP-50), and that is known only when all that matches has been looked
+// at. So it is done at once: the matches are ranked (BM25; a word in a title counts for four), the newest first of
+// those that rank alike, and the list of their seqs is kept by whoever reads on. What that may cost is bounded: the
+// last `searchHitMaximum` events stored that match are ranked, and when it takes a look at each to know whether it
+// does, `searchLookMaximum` are looked at.
 
 extension EventArchive {
   /// Events that are ranked, and so can be found.
@@ -13,8 +14,8 @@ extension EventArchive {
   /// Events with the words that are read to hold them against the rest of a filter.
   public static let searchLookMaximum = 50_000
 
-  /// What a filter with words finds among what is indexed (``searchedSeq``): seqs, the best first. The filter's `limit` is the
-  /// reader's matter.
+  /// What a filter with words finds among what is indexed (``searchedSeq``): seqs, the best first. The filter's `limit`
+  /// is the reader's matter.
   ///
   /// - Parameters:
   ///   - filter: a filter whose `search` has words to be found; see ``isSearch(_:)``.
@@ -34,7 +35,8 @@ extension EventArchive {
     }
   }
 
-  /// Whether a filter asks for words to be found, so that its answer has an order of its own. One that only excludes words has not.
+  /// Whether a filter asks for words to be found, so that its answer has an order of its own. One that only excludes
+  /// words has not.
   public static func isSearch(_ filter: Filter) -> Bool {
     filter.search.map { SearchQuery($0) }.map { !$0.terms.isEmpty || $0.isImpossible } ?? false
   }
@@ -95,7 +97,8 @@ extension ArchiveReader {
     let candidates = try candidates(filter)
     if candidates?.isEmpty == true { return }
     let matcher = FilterMatcher(filter)
-    let needsLook = filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty
+    let needsLook =
+      filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty || !memory.vanishing.isEmpty
     let ended = try ended(now)
     let statement = try session.statement(Self.matchStatement)
     statement.bind(expression, at: 1)
@@ -116,8 +119,8 @@ extension ArchiveReader {
     }
   }
 
-  /// The rank, which costs most, is asked of those only that meet the conditions. The first of them is no more than a look into a
-  /// sorted list; without the plus SQLite would search the index of words once for each.
+  /// The rank, which costs most, is asked of those only that meet the conditions. The first of them is no more than a
+  /// look into a sorted list; without the plus SQLite would search the index of words once for each.
   private static let matchStatement = """
     SELECT search.rowid, bm25(search, 4.0, 1.0), event.time
     FROM search CROSS JOIN event ON event.seq = search.rowid

@@ -3,12 +3,16 @@ internal import EventIndex
 internal import Nostr
 public import Storage
 
-// What goes by itself: events whose time is over (NIP-40), and those of authors who have vanished (NIP-62). A slice at a time, so
-// that whoever wants to store an event waits for one slice only. Readers pass over expired events before they are removed.
+// What goes by itself: events whose time is over (NIP-40), and those of authors who have vanished (NIP-62). A slice at
+// a time, so that whoever wants to store an event waits for one slice only. Readers pass over both before they are
+// removed.
 
 extension EventArchive {
   /// Most events removed in one transaction.
   public static let sweepEventCount = 500
+
+  /// Whether somebody has vanished whose events are still being removed. Nobody is answered with them meanwhile.
+  public var isAnyoneVanishing: Bool { !memory.vanishing.isEmpty }
 
   /// Removes a slice of what must go.
   ///
@@ -47,12 +51,16 @@ extension ArchiveWriter {
     return ends.count
   }
 
-  /// Removes events of authors who have vanished, and gift wraps to them (NIP-62); an author without any more is done with.
+  /// Removes events of authors who have vanished, and gift wraps to them (NIP-62); an author without any more is done
+  /// with.
   mutating func removeVanished(limit: Int, memory: ArchiveMemory, now: Int64) throws {
     let statement = try session.statement("SELECT author, until FROM vanishing LIMIT 1")
     guard try statement.step() else { return }
     let (text, until) = (statement.text(0), statement.number(1))
     statement.reset()
+    // The only one who must still see them.
+    var memory = memory
+    memory.vanishing = [:]
     let reader = ArchiveReader(session: session, maker: maker, memory: memory)
     let author = PublicKey(text)
     let filters = author.map { author in
@@ -67,18 +75,19 @@ extension ArchiveWriter {
     for filter in filters ?? [] {
       // One more than the request itself, which stays and is found each time.
       let found = try reader.query(filter, after: nil, limit: limit + Self.vanishRequestMaximum, now: .min)
-      let going = found.filter { $0.indexed.kind != EventKind.vanish }.prefix(room)
+      let going = found.filter { $0.indexed.isCovered(upTo: until) }.prefix(room)
       for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed)) }
       room -= going.count
       if !going.isEmpty || room == 0 { isDone = false }
     }
     guard isDone else { return }
+    if let author { change.vanished[author] = until }
     let end = try session.statement("DELETE FROM vanishing WHERE author = ? AND until = ?")
     end.bind(text, at: 1)
     end.bind(until, at: 2)
     try end.run()
   }
 
-  /// Requests to vanish of one author that are looked over to find his other events.
+  /// Requests to vanish of one author and one second that are looked over to find his other events.
   private static let vanishRequestMaximum = 1_000
 }

@@ -6,9 +6,9 @@ internal import Synchronization
 
 // The events that are kept, and how they are found.
 //
-// One writer stores batches of verified events, each in one transaction. Readers answer filters from a snapshot of the database
-// and a copy of what is only in memory; memory is copied first, so that an event that moves from memory to disk meanwhile is
-// met twice rather than not at all.
+// One writer stores batches of verified events, each in one transaction. Readers answer filters from a snapshot of the
+// database and a copy of what is only in memory; memory is copied first, so that an event that moves from memory to
+// disk meanwhile is met twice rather than not at all.
 //
 // After `segmentEventCount` events the postings in memory are written as a segment (`SegmentWriter`), in slices between
 // batches. After a death the events since the last complete segment are read once, and memory is as it was.
@@ -16,6 +16,7 @@ internal import Synchronization
 /// The event database.
 public final class EventArchive: Sendable {
   let file: StorageFile
+  private let ledger: SeqLedger
   let maker: TermMaker
   let recent = RecentEvents(byteLimit: EventArchive.standardRecentByteCount)
   private let state: Mutex<State>
@@ -47,14 +48,22 @@ public final class EventArchive: Sendable {
     self.segmentEventCount = segmentEventCount
     file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
     let opened = try file.writeNow { session in try ArchiveOpening.open(session) }
+    ledger = try SeqLedger(database: path)
+    let (lastSeq, lostSeqs) = try ledger.begin(after: opened.lastSeq)
+    self.lostSeqs = lostSeqs
     maker = opened.maker
     state = Mutex(
       State(
-        memory: opened.memory, lastSeq: opened.lastSeq, eventCount: opened.eventCount,
+        memory: opened.memory, lastSeq: lastSeq, eventCount: opened.eventCount,
         searchedSeq: opened.searchedSeq, usedByteCount: opened.usedByteCount))
   }
 
-  /// The seq of the last commit; 0 in an empty archive.
+  /// Seqs that were committed before this start and that the database has not: what was lost to damage, or with the
+  /// power.
+  public let lostSeqs: ClosedRange<Int64>?
+
+  /// The last seq that may have been given; 0 in an empty archive. After a kill it is higher than that of the last
+  /// commit.
   public var lastSeq: Int64 { state.withLock { $0.lastSeq } }
 
   /// The database file.
@@ -66,7 +75,8 @@ public final class EventArchive: Sendable {
     set { state.withLock { $0.searchedSeq = newValue } }
   }
 
-  /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be larger: free pages are used again.
+  /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be
+  /// larger: free pages are used again.
   public var usedByteCount: Int64 { state.withLock { $0.usedByteCount } }
 
   /// How many events are stored.
@@ -114,14 +124,15 @@ public final class EventArchive: Sendable {
 
     var commit: ArchiveCommit {
       ArchiveCommit(
-        outcomes: outcomes, gone: change.gone, newSightings: change.newSightings, lastSeq: change.lastSeq)
+        outcomes: outcomes, gone: change.gone, hasVanishing: !change.vanishing.isEmpty,
+        newSightings: change.newSightings, lastSeq: change.lastSeq)
     }
   }
 
   func writer(_ session: StorageSession) -> ArchiveWriter {
-    ArchiveWriter(session, maker: maker, lastSeq: lastSeq, searchedSeq: searchedSeq) { [self] term in
-      state.withLock { $0.memory.seq(ofID: term) }
-    }
+    ArchiveWriter(
+      session, maker: maker, lastSeq: lastSeq, searchedSeq: searchedSeq, segments: memory.segments
+    ) { [self] term in state.withLock { $0.memory.seq(ofID: term) } }
   }
 
   private func write(
@@ -130,24 +141,28 @@ public final class EventArchive: Sendable {
     for relay in relays { try relay.insert(session) }
     var writer = writer(session)
     let outcomes = try writer.write(entries, now: now)
+    try ledger.willCommit(writer.change.lastSeq)
     try writer.finish()
     return Written(outcomes: outcomes, change: writer.change)
   }
 
   func apply(_ written: Written, of entries: [ArchiveEntry] = []) {
+    ledger.committed(written.change.lastSeq)
     var stored: [StoredEvent] = []
     stored.reserveCapacity(entries.count)
     for (entry, outcome) in zip(entries, written.outcomes) {
       guard case .event(let event) = entry, case .stored(let seq) = outcome else { continue }
       stored.append(StoredEvent(seq: seq, event))
     }
-    recent.committed(stored, gone: written.change.gone)
     state.withLock {
       $0.memory.apply(written.change)
       $0.lastSeq = written.change.lastSeq
       $0.eventCount += written.change.eventCount
       $0.usedByteCount = written.change.usedByteCount
     }
+    // Afterwards: whoever knows of this removal has the memory that hides what is removed.
+    recent.committed(stored, gone: written.change.gone)
+    if !written.change.vanishing.isEmpty { recent.forget() }
   }
 
   // MARK: Segments
@@ -159,9 +174,9 @@ public final class EventArchive: Sendable {
     }
   }
 
-  /// By seqs and not by events: postings of those that were removed again take memory as well.
+  /// Events that were removed again count as well: their postings take memory.
   private func isFull(_ state: State) -> Bool {
-    state.memory.generations.last.map { state.lastSeq - $0.firstSeq + 1 >= segmentEventCount } ?? false
+    state.memory.generations.last.map { $0.storedCount >= segmentEventCount } ?? false
   }
 
   /// Writes one slice of a segment, if there is one to be written.
@@ -241,7 +256,8 @@ public final class EventArchive: Sendable {
     guard let rest else {
       return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
     }
-    let (memory, maker, removals) = (memory, maker, recent.removals)
+    // What is removed from here on is not brought back by what is read.
+    let (removals, memory, maker) = (recent.removals, memory, maker)
     let read = try await file.read { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
         .query(rest, after: position, limit: limit, now: now)
@@ -259,7 +275,7 @@ public final class EventArchive: Sendable {
     guard let rest else {
       return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
     }
-    let (memory, removals) = (memory, recent.removals)
+    let (removals, memory) = (recent.removals, memory)
     let read = try file.readNow { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
         .query(rest, after: position, limit: limit, now: now)
@@ -270,5 +286,8 @@ public final class EventArchive: Sendable {
   }
 
   /// Closes the files.
-  public func close() throws(StorageFault) { try file.close() }
+  public func close() throws(StorageFault) {
+    try file.close()
+    try ledger.close(lastSeq: lastSeq)
+  }
 }

@@ -3,8 +3,8 @@ internal import HeapModule
 internal import Nostr
 internal import Storage
 
-/// Walks backwards in time through all postings of some terms, wherever they are. A segment is opened when the walk comes to
-/// its newest event: to open it costs a search for each term, and most queries end before most segments.
+/// Walks backwards in time through all postings of some terms, wherever they are. A segment is opened when the walk
+/// comes to its newest event: to open it costs a search for each term, and most queries end before most segments.
 struct PostingWalk {
   private enum Source {
     case memory(PostingCursor)

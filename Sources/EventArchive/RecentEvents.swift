@@ -1,10 +1,11 @@
 internal import Nostr
 internal import Synchronization
 
-/// The events met last, by id, in memory: whoever asks for one that just came, or was just asked for, waits for no disk.
+/// The events met last, by id, in memory: whoever asks for one that just came, or was just asked for, waits for no
+/// disk.
 ///
-/// Bounded by bytes, in two generations like the gate's ids: when the young one has half of the bytes it becomes the old one, and the
-/// old one is forgotten; what is asked for in the old one moves to the young.
+/// Bounded by bytes, in two generations like the gate's ids: when the young one has half of the bytes it becomes the
+/// old one, and the old one is forgotten; what is asked for in the old one moves to the young.
 ///
 /// What is removed from the archive is removed here when that is committed. A reader may still hold such an event, from
 /// a state of before; so he says which removals he knows of, and comes too late if there was another.
@@ -71,6 +72,14 @@ final class RecentEvents: Sendable {
         }
         state.old[id] = nil
       }
+    }
+  }
+
+  /// Forgets all: what is still stored can be read again.
+  func forget() {
+    state.withLock { state in
+      state.removals += 1
+      (state.young, state.old, state.youngByteCount) = ([:], [:], 0)
     }
   }
 

@@ -1,11 +1,11 @@
 internal import EventIndex
 internal import Storage
 
-/// Writes the postings and ids of one generation to disk, a slice at a time, so that whoever waits to store an event waits for
-/// one slice and not for all of it.
+/// Writes the postings and ids of one generation to disk, a slice at a time, so that whoever waits to store an event
+/// waits for one slice and not for all of it.
 ///
-/// The segment counts from the transaction that calls it complete. What a death leaves of an incomplete one is removed at the
-/// next start.
+/// The segment counts from the transaction that calls it complete. What a death leaves of an incomplete one is removed
+/// at the next start.
 struct SegmentWriter: Sendable {
   let number: Int64
   let firstSeq: Int64
@@ -26,9 +26,10 @@ struct SegmentWriter: Sendable {
     self.number = number
     firstSeq = generation.firstSeq
     self.lastSeq = lastSeq
-    // By signed term, as the table has its keys. Those of events that were removed again are left out when they are many.
+    // By signed term, as the table has its keys. Those of events that were removed again are left out when they are
+    // many.
     var sorted = generation.postings.sorted()
-    if generation.ids.count < (lastSeq - generation.firstSeq + 1) * 3 / 4 {
+    if generation.ids.count < generation.storedCount * 3 / 4 {
       let living = Set(generation.ids.values)
       sorted.removeAll { !living.contains($0.seq) }
     }

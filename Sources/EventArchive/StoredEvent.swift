@@ -31,8 +31,8 @@ public struct StoredEvent: Sendable {
   func isExpired(_ now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
 }
 
-/// A place in the order in which filters are answered: newest first, and of one second the lowest id first (NIP-01). The next
-/// page begins behind it.
+/// A place in the order in which filters are answered: newest first, and of one second the lowest id first (NIP-01).
+/// The next page begins behind it.
 public struct QueryPosition: Hashable, Sendable {
   /// `created_at`.
   public let time: Int64

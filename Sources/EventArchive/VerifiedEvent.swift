@@ -1,7 +1,8 @@
 public import Cryptography
 public import Nostr
 
-/// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer sees it.
+/// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer
+/// sees it.
 public struct VerifiedEvent: Sendable {
   /// The event as it is kept and passed on: compact JSON.
   public let json: [UInt8]
@@ -131,6 +132,8 @@ public struct ArchiveCommit: Sendable {
   public let outcomes: [StoreOutcome]
   /// Ids that were stored and are not any more.
   public let gone: [EventID]
+  /// Whether an author has vanished: of any id that was met before it is not known whether it is still there.
+  public let hasVanishing: Bool
   /// Where events that were stored before were seen for the first time.
   public let newSightings: Set<SeenPlace>
   /// The last seq.
@@ -138,10 +141,12 @@ public struct ArchiveCommit: Sendable {
 
   /// What a transaction has come to.
   public init(
-    outcomes: [StoreOutcome], gone: [EventID] = [], newSightings: Set<SeenPlace> = [], lastSeq: Int64
+    outcomes: [StoreOutcome], gone: [EventID] = [], hasVanishing: Bool = false, newSightings: Set<SeenPlace> = [],
+    lastSeq: Int64
   ) {
     self.outcomes = outcomes
     self.gone = gone
+    self.hasVanishing = hasVanishing
     self.newSightings = newSightings
     self.lastSeq = lastSeq
   }
@@ -155,8 +160,10 @@ public enum StoreOutcome: Hashable, Sendable {
   case duplicate(seq: Int64)
   /// A newer one is in its place (NIP-01: of one second, the lower id stays).
   case superseded
-  /// Its author has deleted it, or everything of then (NIP-09, NIP-62).
+  /// Its author has deleted it (NIP-09).
   case deleted
+  /// Its author has asked for everything of then to be forgotten (NIP-62).
+  case vanished
   /// Its time was over (NIP-40).
   case expired
   /// It was a note, and is written down.

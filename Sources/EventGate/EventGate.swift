@@ -8,14 +8,17 @@ public import Nostr
 //                          ├─ the same id is being verified: follow ─┤
 //                          └─ job: look up, else verify ─────────────┘
 //
-// Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits for those
-// before it. Between lanes there is no order but that of commits.
+// Order. Events of a lane are written in the order in which they came, whatever order their checks end in: each waits
+// for those before it. Between lanes there is no order but that of commits.
 //
-// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are duplicates;
-// if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy hides nothing.
+// Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
+// duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
+// hides nothing. What is published here is verified by itself, also when its id is known: its author is to hear of his
+// bytes, and not of somebody's.
 //
-// Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its answer; checks under
-// way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`; what is remembered by `RecentIDs`.
+// Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
+// answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;
+// what is remembered by `RecentIDs`.
 //
 // Rejected: one queue by priority. A flood in the first lane would stop the others; so each has its share of every job.
 
@@ -77,6 +80,8 @@ public struct EventGate: Sendable {
     let index: Int
     var id: EventID?
     var resolution: Resolution?
+    /// Whether it is one's own, and looked at by itself whatever is known of its id.
+    var isAlone = false
   }
 
   /// An id under way.
@@ -193,6 +198,12 @@ public struct EventGate: Sendable {
       return
     }
     item.id = id
+    if submissions[item.submission]?.isKept == true {
+      item.isAlone = true
+      items[number] = item
+      append(number, to: &checks)
+      return
+    }
     if let seq = recent.value(of: id) {
       item.resolution = .known(seq: seq)
     } else if recentEphemeral.value(of: id) != nil {
@@ -230,14 +241,14 @@ public struct EventGate: Sendable {
     guard let submission = submissions[item.submission] else {
       // Refused meanwhile. Whoever follows is checked in its place.
       items[number]?.resolution = .invalid("given up")
-      leave(id, promoting: true)
+      if !item.isAlone { leave(id, promoting: true) }
       return
     }
     let incoming = submission.events[item.index]
     checks.append(
       GateJob.Check(
         item: number, id: id, run: submission.run, bytes: incoming.bytes, relay: incoming.relay,
-        checksSignature: submission.lane == .local || trust.checksNext(of: incoming.relay)))
+        checksSignature: submission.lane == .local || trust.checksNext(of: incoming.relay), isAlone: item.isAlone))
   }
 
   // MARK: Checked
@@ -253,11 +264,13 @@ public struct EventGate: Sendable {
         counters.duplicates += 1
         if job.removalCount == removalCount { recent.insert(check.id, seq) }
         resolve(check.item, .known(seq: seq))
+        if check.isAlone { continue }
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .known(seq: seq)) }
         pending[check.id] = nil
       case .valid(let event):
         if event.isSignatureChecked { counters.verified += 1 } else { counters.unchecked += 1 }
         resolve(check.item, .valid(event))
+        if check.isAlone { continue }
         for follower in pending[check.id]?.followers ?? [] { resolve(follower, .valid(event)) }
         pending[check.id]?.verified = event
         pending[check.id]?.followers = []
@@ -265,7 +278,7 @@ public struct EventGate: Sendable {
         counters.verified += 1
         counters.invalid += 1
         resolve(check.item, .invalid("\(fault)"))
-        leave(check.id, promoting: true)
+        if !check.isAlone { leave(check.id, promoting: true) }
       }
     }
   }
@@ -357,10 +370,13 @@ public struct EventGate: Sendable {
         if !gone.contains(id) { recent.insert(id, seq) }
         announce(item, seq: seq)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
-      case .superseded, .deleted, .expired, .noted: break
+      case .superseded, .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome))
     }
+    guard commit.hasVanishing else { return }
+    removalCount += 1
+    recent.removeAll()
   }
 
   private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
@@ -384,8 +400,8 @@ public struct EventGate: Sendable {
     for id in ids { recent.remove(id) }
   }
 
-  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So is whoever
-  /// waits with a note: it could speak of events before it that were not stored.
+  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So
+  /// is whoever waits with a note: it could speak of events before it that were not stored.
   public mutating func failed() {
     guard let writing else { preconditionFailure("only what is being written fails") }
     self.writing = nil
@@ -405,7 +421,7 @@ public struct EventGate: Sendable {
   /// An item is done with; nil when nobody waits for it any more.
   private mutating func finish(_ number: UInt64, _ outcome: GateOutcome?) {
     guard let item = items.removeValue(forKey: number) else { return }
-    if let id = item.id, case .valid? = item.resolution { leave(id) }
+    if let id = item.id, !item.isAlone, case .valid? = item.resolution { leave(id) }
     guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
     submission.result.add(outcome, id: item.id, record: submission.events[item.index].record)
     submission.open -= 1

@@ -11,6 +11,8 @@ public struct GateJob: Sendable {
     let relay: Int64?
     /// Whether its signature is looked at whatever it is; else only if it could put other events away.
     let checksSignature: Bool
+    /// Whether it is verified also when its id is stored.
+    var isAlone = false
   }
 
   let checks: [Check]
@@ -39,8 +41,11 @@ public struct GateJob: Sendable {
     let known = lookUp(checks.map(\.id))
     let verifier = EventVerifier()
     return checks.indices.map { index in
-      if index < known.count, let seq = known[index] { return .known(seq: seq) }
-      return Self.verify(checks[index], verifier, keys)
+      let seq = index < known.count ? known[index] : nil
+      if let seq, !checks[index].isAlone { return .known(seq: seq) }
+      let finding = Self.verify(checks[index], verifier, keys)
+      if let seq, case .valid = finding { return .known(seq: seq) }
+      return finding
     }
   }
 

@@ -61,7 +61,7 @@ public struct GateResult: Sendable, Hashable {
     case .archived(.stored): counts.stored += 1
     case .archived(.duplicate), .ephemeral(isNew: false): counts.duplicate += 1
     case .archived(.superseded): counts.superseded += 1
-    case .archived(.deleted): counts.deleted += 1
+    case .archived(.deleted), .archived(.vanished): counts.deleted += 1
     case .archived(.expired): counts.expired += 1
     case .archived(.noted): break
     case .ephemeral: counts.ephemeral += 1

@@ -1,11 +1,11 @@
 public import Cryptography
 internal import Synchronization
 
-/// Authors' keys whose point was computed, shared by the threads that verify: an eighth of a verification saved for whoever
-/// signed before. Bounded like `RecentIDs`.
+/// Authors' keys whose point was computed, shared by the threads that verify: an eighth of a verification saved for
+/// whoever signed before. Bounded like `RecentIDs`.
 ///
-/// A lock, not a copy handed to each batch of checks and back: it is held for a look-up of some ten nanoseconds, and a copy would be
-/// a megabyte each time one author is new.
+/// A lock, not a copy handed to each batch of checks and back: it is held for a look-up of some ten nanoseconds, and a
+/// copy would be a megabyte each time one author is new.
 public final class ParsedKeyCache: Sendable {
   /// Keys of one generation.
   public static let capacity = 4_096

@@ -2,8 +2,9 @@ internal import Nostr
 
 /// The ids met last, each with its seq, bounded.
 ///
-/// Two generations: when the young one is full it becomes the old one, and the old one is forgotten. What is asked for in the old
-/// one moves to the young. So between one and two times ``capacity`` ids are remembered, and no list of uses is kept.
+/// Two generations: when the young one is full it becomes the old one, and the old one is forgotten. What is asked for
+/// in the old one moves to the young. So between one and two times ``capacity`` ids are remembered, and no list of uses
+/// is kept.
 struct RecentIDs<Value: Sendable>: Sendable {
   let capacity: Int
   private var young: [EventID: Value] = [:]
@@ -29,6 +30,11 @@ struct RecentIDs<Value: Sendable>: Sendable {
     guard let value = old.removeValue(forKey: id) else { return nil }
     insert(id, value)
     return value
+  }
+
+  mutating func removeAll() {
+    young.removeAll(keepingCapacity: true)
+    old = [:]
   }
 
   mutating func remove(_ id: EventID) {

@@ -4,17 +4,18 @@ internal import Nostr
 
 // How far relays are trusted, and what for.
 //
-// Every signature is checked, unless somebody has said of a relay that a sample will do. Then the share of its events that are
-// checked falls with the number of those found good, never below a floor. One forgery, and everything of that relay is checked from
-// then on, and what it had brought unchecked is checked after all.
+// Every signature is checked, unless somebody has said of a relay that a sample will do. Then the share of its events
+// that are checked falls with the number of those found good, never below a floor. One forgery, and everything of that
+// relay is checked from then on, and what it had brought unchecked is checked after all.
 //
-// A sample bets that a relay which was honest a thousand times stays so for the next event. What a lost bet may cost is bounded: an
-// unchecked event may only add to what is stored. Events that put others away (replaceable and addressable ones, deletions,
-// requests to vanish) are checked whoever brings them, and so are ephemeral ones, which nobody can take back. So when forgeries
-// are removed, all is as if they had never come; only observers were told of them. Ids are always checked, and so are one's own events.
+// A sample bets that a relay which was honest a thousand times stays so for the next event. What a lost bet may cost is
+// bounded: an unchecked event may only add to what is stored. Events that put others away (replaceable and addressable
+// ones, deletions, requests to vanish) are checked whoever brings them, and so are ephemeral ones, which nobody can
+// take back. So when forgeries are removed, all is as if they had never come; only observers were told of them. Ids are
+// always checked, and so are one's own events.
 //
-// Rejected: a sample by author, because whoever forges chooses the author; and a fixed share, because then the first forgery of a
-// new relay is as likely to pass as the last.
+// Rejected: a sample by author, because whoever forges chooses the author; and a fixed share, because then the first
+// forgery of a new relay is as likely to pass as the last.
 
 /// How the events of sampled relays are checked.
 public struct SamplingSettings: Hashable, Sendable {
@@ -29,7 +30,8 @@ public struct SamplingSettings: Hashable, Sendable {
     self.floor = floor
   }
 
-  /// The share of the next event, after so many that were good: half the rate after ``halfCount``, a tenth after nine times as many.
+  /// The share of the next event, after so many that were good: half the rate after ``halfCount``, a tenth after nine
+  /// times as many.
   func share(afterValid count: UInt64) -> Double {
     max(floor, rate * Double(Self.halfCount) / Double(Self.halfCount + count))
   }

@@ -3,9 +3,9 @@ public import Nostr
 
 /// Who wants to hear of an event: the filters of all that listen, turned around.
 ///
-/// Asking a thousand filters about every event would cost more than verifying it. So each filter is filed under the values of
-/// one of its lists, that which fewest events meet, and an event asks only those filed under its own id, tags, author and
-/// kind, and the few filed under nothing.
+/// Asking a thousand filters about every event would cost more than verifying it. So each filter is filed under the
+/// values of one of its lists, that which fewest events meet, and an event asks only those filed under its own id,
+/// tags, author and kind, and the few filed under nothing.
 public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable {
   private struct Entry: Sendable {
     let listener: Listener
@@ -27,8 +27,8 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
   /// How many listen.
   public var count: Int { entriesByListener.count }
 
-  /// Somebody listens, with any of these filters; whoever listened under this name before does so no longer. Filters that
-  /// nothing matches are dropped.
+  /// Somebody listens, with any of these filters; whoever listened under this name before does so no longer. Filters
+  /// that nothing matches are dropped.
   public mutating func add(_ listener: Listener, _ filters: [Filter]) {
     remove(listener)
     entriesByListener[listener] = []
@@ -81,7 +81,8 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
     return found.indices.filter { $0 == 0 || found[$0] != found[$0 - 1] }.map { found[$0] }
   }
 
-  /// Changes the places where a filter is filed. Which list that is follows from the filter alone, so that it is found again.
+  /// Changes the places where a filter is filed. Which list that is follows from the filter alone, so that it is found
+  /// again.
   private mutating func file(_ number: Int, _ filter: Filter, _ change: (inout Set<Int>, Int) -> Void) {
     if let ids = filter.ids {
       for id in ids { Self.change(&byID, id, number, change) }

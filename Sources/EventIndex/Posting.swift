@@ -3,15 +3,16 @@ public import Nostr
 
 // How an event is found again.
 //
-// An event is filed under terms: its kind, its author, both together, each of its one-letter tags, and "everything". A posting
-// says that an event (by its seq) of a certain second stands under a certain term. A filter is answered by walking backwards
-// in time through the postings of the fewest terms that must contain every match, and looking at each event found
-// (`QueryPlan`); so a term may be a mere hash: another value under the same number costs a look, never a wrong answer.
+// An event is filed under terms: its kind, its author, both together, each of its one-letter tags, and "everything". A
+// posting says that an event (by its seq) of a certain second stands under a certain term. A filter is answered by
+// walking backwards in time through the postings of the fewest terms that must contain every match, and looking at each
+// event found (`QueryPlan`); so a term may be a mere hash: another value under the same number costs a look, never a
+// wrong answer.
 //
-// Postings of recent events are kept in memory as sorted runs (`PostingMemory`), and are written to the database as whole
-// segments, in order. A B-tree that took each posting at its place would touch a page for nearly every one: 74 µs an event at
-// 400,000 events and growing, and none of that growth for sorted segments (decision 0008). What is in memory is made again from the events
-// themselves after a death.
+// Postings of recent events are kept in memory as sorted runs (`PostingMemory`), and are written to the database as
+// whole segments, in order. A B-tree that took each posting at its place would touch a page for nearly every one: 74 µs
+// an event at 400,000 events and growing, and none of that growth for sorted segments (decision 0008). What is in
+// memory is made again from the events themselves after a death.
 
 /// That an event stands under a term.
 public struct Posting: Hashable, Sendable, Comparable {

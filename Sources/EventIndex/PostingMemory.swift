@@ -1,7 +1,8 @@
 /// Postings of the events that came last, in memory, as a few sorted runs.
 ///
-/// A posting whose event is gone stays: whoever finds it looks for the event anyway. Each batch of events adds a run; neighbours of like length are merged, so that there are never more runs than the
-/// logarithm of the whole, and each posting is moved that often at most.
+/// A posting whose event is gone stays: whoever finds it looks for the event anyway. Each batch of events adds a run;
+/// neighbours of like length are merged, so that there are never more runs than the logarithm of the whole, and each
+/// posting is moved that often at most.
 public struct PostingMemory: Sendable {
   /// Sorted, the longest first.
   private var runs: [[Posting]] = []

@@ -3,23 +3,25 @@ public import Nostr
 
 /// Which postings are walked to answer a filter: terms that together stand over every event that can match.
 ///
-/// A filter names several lists, and the walk needs one of them. The plan takes the one that promises the fewest events, by what
-/// is known of the lists without asking the database: a few authors with their kinds first, then tags, then authors, then
-/// kinds. A tag that is left is walked beside it, and what stands in both is read: messages of one author to another are
-/// few among all of either. Every event found is still held against the whole filter.
+/// A filter names several lists, and the walk needs one of them. The plan takes the one that promises the fewest
+/// events, by what is known of the lists without asking the database: a few authors with their kinds first, then tags,
+/// then authors, then kinds. A tag that is left is walked beside it, and what stands in both is read: messages of one
+/// author to another are few among all of either. Every event found is still held against the whole filter.
 public enum QueryPlan: Hashable, Sendable {
   /// Nothing can match.
   case nothing
   /// These ids are looked up.
   case ids([EventID])
-  /// The postings under these terms are merged, newest first; if there are others, an event stands under one of those too.
+  /// The postings under these terms are merged, newest first; if there are others, an event stands under one of those
+  /// too.
   case terms([UInt64], and: [UInt64])
 
   /// Author and kind are walked together up to this many pairs.
   static let pairCountMaximum = 2_000
   /// Authors and kinds are preferred to tags up to this many pairs.
   static let preferredPairCountMaximum = 16
-  /// Values of a tag that is walked beside the rest, at most: each costs a search in every segment that the walk comes to.
+  /// Values of a tag that is walked beside the rest, at most: each costs a search in every segment that the walk comes
+  /// to.
   static let besideCountMaximum = 16
 
   /// The plan for a filter.

@@ -2,19 +2,21 @@ internal import Cryptography
 
 // Words as they are searched for. Text is taken apart here and not by SQLite's tokeniser, so that an event that is just
 // passing is held against a search by the same rule as the million that are stored; and because SQLite's takes a whole
-// Japanese sentence for one word. SQLite is given what comes out: words of folded letters and digits, one blank between them.
+// Japanese sentence for one word. SQLite is given what comes out: words of folded letters and digits, and symbols, one
+// blank between them.
 
 /// The words of a text, folded, in its order.
 ///
-/// Scripts that put no blanks between words have a word for each character; a run of them that is searched for is a phrase.
+/// Scripts that put no blanks between words have a word for each character, and so have symbols beyond ASCII (⚡, ₿); a
+/// run of them that is searched for is a phrase.
 public struct SearchWords: Hashable, Sendable {
   /// The words in UTF-8, with one blank between them.
   public private(set) var utf8: [UInt8] = []
 
   /// Bytes of a text that are looked at; what stands behind them is not found.
   public static let textByteCountMaximum = 64 << 10
-  /// Longer words, such as keys in hexadecimal and Bech32, are left out of an index: nobody searches for half of one, and a filter
-  /// finds them whole.
+  /// Longer words, such as keys in hexadecimal and Bech32, are left out of an index: nobody searches for half of one,
+  /// and a filter finds them whole.
   public static let wordByteCountMaximum = 48
 
   /// No words.

@@ -1,8 +1,8 @@
 public import Nostr
 
-// What of an event is searched: what its author wrote for people to read. That is the content of kinds whose NIP says it is
-// text, and tags that name or describe; of profiles the names, the NIP-05 identifier and the words about oneself. Not
-// what is encrypted (kinds 4, 13, 1059, the private part of lists), not JSON or other code for programs (reposts,
+// What of an event is searched: what its author wrote for people to read. That is the content of kinds whose NIP says
+// it is text, and tags that name or describe; of profiles the names, the NIP-05 identifier and the words about oneself.
+// Not what is encrypted (kinds 4, 13, 1059, the private part of lists), not JSON or other code for programs (reposts,
 // applications' data, receipts), and no kind that is not known here: its content may be either.
 
 /// What of an event is searched.
@@ -12,8 +12,9 @@ public struct SearchedText: Hashable, Sendable {
   /// The rest.
   public private(set) var body = SearchWords()
 
-  /// Of another version, all that is stored is taken apart again. To be raised with every change to what is searched, or how.
-  public static let version: Int64 = 1
+  /// Of another version, all that is stored is taken apart again. To be raised with every change to what is searched,
+  /// or how.
+  public static let version: Int64 = 2
 
   /// Takes out of an event what is searched; empty for a kind that is not.
   ///
@@ -75,15 +76,17 @@ public struct SearchedText: Hashable, Sendable {
   private static let bodyTags: [StaticString] = ["summary", "description", "about"]
   private static let tagNameByteCountMaximum = 16
 
-  /// Kinds whose content is text for people, by their NIPs: notes (01), chats (C7, 28, 29, 53), threads (7D), pictures and videos
-  /// (68, 71), polls (88), comments (22), code and its issues (34, C0), files (94), torrents (35), highlights (84), articles and
-  /// wikis (23, 54), what is for sale (15 is JSON, 99), calendars (52), statuses (38), public messages (A4), live events (53).
+  /// Kinds whose content is text for people, by their NIPs: notes (01), chats (C7, 28, 29, 53), threads (7D), pictures
+  /// and videos (68, 71), polls (88), comments (22), code and its issues (34, C0), files (94), torrents (35),
+  /// highlights (84), articles and wikis (23, 54), what is for sale (15 is JSON, 99), calendars (52), statuses (38),
+  /// public messages (A4), live events (53).
   private static let textKinds: Set<UInt16> = [
     1, 9, 11, 20, 21, 22, 24, 42, 1_063, 1_068, 1_111, 1_311, 1_337, 1_617, 1_618, 1_621, 1_622, 2_003, 2_004, 9_802,
     30_023, 30_024, 30_041, 30_311, 30_315, 30_402, 30_403, 30_818, 31_922, 31_923, 31_924, 34_235, 34_236,
   ]
 
-  /// Kinds of which only names and descriptions are for people: sets (NIP-51), badges, repositories, communities, groups.
+  /// Kinds of which only names and descriptions are for people: sets (NIP-51), badges, repositories, communities,
+  /// groups.
   private static let namedKinds: Set<UInt16> = Set(30_000...30_009).union([
     30_015, 30_030, 30_040, 30_063, 30_267, 30_617, 34_550, 39_000, 39_089, 39_092,
   ])

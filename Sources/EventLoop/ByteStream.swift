@@ -3,24 +3,25 @@ internal import Glibc
 
 // A connected byte stream: a unix pipe or a TCP connection.
 //
-// Input. All streams of the loop share one 256 KB read buffer. What the consumer leaves (the start of a frame) is copied
-// to the stream's own `rest`, and put in front of the next read; so an idle stream holds no input memory, and the memory of
-// a slow sender grows with the bytes it has sent, never with a length it has announced. `inputLimit` bounds what may be left
-// over: a consumer that can use nothing of that much is talking to a peer that breaks its protocol.
+// Input. All streams of the loop share one 256 KB read buffer. What the consumer leaves (the start of a frame) is
+// copied to the stream's own `rest`, and put in front of the next read; so an idle stream holds no input memory, and
+// the memory of a slow sender grows with the bytes it has sent, never with a length it has announced. `inputLimit`
+// bounds what may be left over: a consumer that can use nothing of that much is talking to a peer that breaks its
+// protocol.
 //
-// Output. `write` appends to one buffer, written once at the end of the turn (or at 64 KB) by one write(2); only what the
-// kernel does not take is handed to `uv_write`, while a second buffer collects. One call a turn instead of one a frame is
-// worth a factor of ten. `pendingByteCount` is what waits; the owner bounds it by credit, and `outputLimit` cuts a peer that
-// outgrows every bound. The memory behind an empty output buffer is given back when it had grown.
+// Output. `write` appends to one buffer, written once at the end of the turn (or at 64 KB) by one write(2); only what
+// the kernel does not take is handed to `uv_write`, while a second buffer collects. One call a turn instead of one a
+// frame is worth a factor of ten. `pendingByteCount` is what waits; the owner bounds it by credit, and `outputLimit`
+// cuts a peer that outgrows every bound. The memory behind an empty output buffer is given back when it had grown.
 //
-// End. A peer that goes is often noticed by a write that fails before its last words were read. They are read first: an answer
-// that was written before a death counts, and an error on the way to the dead must not swallow it.
+// End. A peer that goes is often noticed by a write that fails before its last words were read. They are read first: an
+// answer that was written before a death counts, and an error on the way to the dead must not swallow it.
 
 /// A byte stream over the loop: reads into the loop's buffer, coalesces writes, bounds both.
 @EventLoopActor
 public final class ByteStream {
-  /// Called with everything that has arrived and was not used yet; returns how many bytes it used. The bytes are valid and
-  /// may be changed in place during the call only.
+  /// Called with everything that has arrived and was not used yet; returns how many bytes it used. The bytes are valid
+  /// and may be changed in place during the call only.
   public var onInput: (@EventLoopActor (UnsafeMutableRawBufferPointer) -> Int)?
   /// Called once when the stream is over for any reason but ``close()``: a fault, or nil at a proper end of file.
   public var onEnd: (@EventLoopActor (LoopFault?) -> Void)?
@@ -187,7 +188,8 @@ public final class ByteStream {
       rest.replace(with: UnsafeRawBufferPointer(rebasing: bytes[used...]))
     }
     guard stream != nil else {
-      // Closed inside the call: what it left unused was kept after `close()` had freed the rest, and nobody will ask for it.
+      // Closed inside the call: what it left unused was kept after `close()` had freed the rest, and nobody will ask
+      // for it.
       rest.free()
       return
     }
@@ -207,8 +209,8 @@ public final class ByteStream {
   /// Bytes that wait to be taken by the kernel.
   public var pendingByteCount: Int { output.count + queuedByteCount }
 
-  /// What libuv holds is asked of libuv: a large rest leaves piece by piece, and a peer that is reading it must not be taken
-  /// for one that does not.
+  /// What libuv holds is asked of libuv: a large rest leaves piece by piece, and a peer that is reading it must not be
+  /// taken for one that does not.
   private var queuedByteCount: Int { stream.map { uv_stream_get_write_queue_size($0) } ?? 0 }
 
   /// Appends bytes to the output; they are copied. Written at the end of the turn. Nothing happens on a closed stream.
@@ -300,8 +302,9 @@ public final class ByteStream {
 
   // MARK: Ending
 
-  /// The other side takes nothing more. What it sent before is in the kernel and comes first; not here, where the consumer
-  /// may be in the middle of a call. A stream that is held back keeps nobody waiting for input, and ends at once.
+  /// The other side takes nothing more. What it sent before is in the kernel and comes first; not here, where the
+  /// consumer may be in the middle of a call. A stream that is held back keeps nobody waiting for input, and ends at
+  /// once.
   private func writingFailed(_ fault: LoopFault) {
     guard isReading else {
       end(fault)

@@ -22,8 +22,8 @@ public final class ChildProcess {
 
   /// Starts a program.
   ///
-  /// `descriptors[i]` becomes descriptor i of the child (nil: /dev/null for 0–2, closed above); they stay the caller's to
-  /// close. `environment` holds `NAME=VALUE`. libuv resets signal dispositions to their defaults in the child.
+  /// `descriptors[i]` becomes descriptor i of the child (nil: /dev/null for 0–2, closed above); they stay the caller's
+  /// to close. `environment` holds `NAME=VALUE`. libuv resets signal dispositions to their defaults in the child.
   ///
   /// - Throws: what `fork` or `exec` said, such as ENOENT.
   public init(

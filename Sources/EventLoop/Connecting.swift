@@ -57,8 +57,8 @@ extension ByteStream {
   }
 }
 
-/// One `uv_connect_t` and who waits for it. The request retains the attempt until libuv calls back; closing the handle makes
-/// libuv call back with ECANCELED.
+/// One `uv_connect_t` and who waits for it. The request retains the attempt until libuv calls back; closing the handle
+/// makes libuv call back with ECANCELED.
 @EventLoopActor
 private final class ConnectAttempt {
   private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)

@@ -7,7 +7,8 @@ public final class DescriptorWatcher {
   private let body: @EventLoopActor () -> Void
   private var isOpen = true
 
-  /// Watches `descriptor` until ``close()`` or release; the descriptor stays the caller's, and must outlive the watcher.
+  /// Watches `descriptor` until ``close()`` or release; the descriptor stays the caller's, and must outlive the
+  /// watcher.
   public init(descriptor: Int32, _ body: @escaping @EventLoopActor () -> Void) throws(LoopFault) {
     self.body = body
     let status = uv_poll_init(EventLoop.process.raw, handle.raw, descriptor)

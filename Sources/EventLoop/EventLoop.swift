@@ -5,28 +5,29 @@ internal import Synchronization
 
 // The one loop of a process, as the executor of its one isolation.
 //
-// What: a libuv loop on one thread that is also a Swift serial executor and task executor. `EventLoopActor` is the global
-// actor that runs on it; everything that touches a handle is isolated to that actor, so the compiler keeps other threads
-// away from handles, and nothing needs a lock.
+// What: a libuv loop on one thread that is also a Swift serial executor and task executor. `EventLoopActor` is the
+// global actor that runs on it; everything that touches a handle is isolated to that actor, so the compiler keeps other
+// threads away from handles, and nothing needs a lock.
 //
-// Why both kinds of executor: continuations resume on the task's preferred executor. Without a preference they resume on
-// the generic pool and hop back, 40 µs an await; with it, and with jobs run by `runSynchronously(isolatedTo:taskExecutor:)`,
-// an await stays on the thread and costs well under a microsecond. So tasks start with `EventLoopActor.task`.
+// Why both kinds of executor: continuations resume on the task's preferred executor. Without a preference they resume
+// on the generic pool and hop back, 40 µs an await; with it, and with jobs run by
+// `runSynchronously(isolatedTo:taskExecutor:)`, an await stays on the thread and costs well under a microsecond. So
+// tasks start with `EventLoopActor.task`.
 //
 // One turn: timers → prepare (run jobs, flush output) → poll → check (run jobs, flush output) → close callbacks. Jobs
 // enqueued by jobs run in the same turn up to `jobRoundsPerTurn`; what is left then keeps the poll from blocking, so
 // neither jobs nor sockets can starve the other.
 //
-// Rejected: libuv's own idea of a callback per await (no structured concurrency), Dispatch as the executor (a second event
-// loop in each process, and an await costs a thread hop).
+// Rejected: libuv's own idea of a callback per await (no structured concurrency), Dispatch as the executor (a second
+// event loop in each process, and an await costs a thread hop).
 
-// @unchecked: the mutable state is touched on the loop's thread only, except `remote`, which a mutex guards, and `owner`,
-// written once before the loop runs.
+// @unchecked: the mutable state is touched on the loop's thread only, except `remote`, which a mutex guards, and
+// `owner`, written once before the loop runs.
 
 /// The libuv loop of this process.
 ///
-/// Made on first use, run by the thread that calls ``run()``: the main thread of every Roost program, which stays with it
-/// for life (a worker's parent-death signal hangs on that thread).
+/// Made on first use, run by the thread that calls ``run()``: the main thread of every Roost program, which stays with
+/// it for life (a worker's parent-death signal hangs on that thread).
 public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   /// The loop of this process.
   public static let process = EventLoop()

@@ -13,8 +13,8 @@ public actor EventLoopActor {
   /// Jobs run on the thread of `EventLoop.process`.
   public nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.process.asUnownedSerialExecutor() }
 
-  /// Starts a task on the loop that prefers the loop for all its continuations. An unstructured `Task { }` does not inherit
-  /// that preference and pays two thread hops an await: start loop work here.
+  /// Starts a task on the loop that prefers the loop for all its continuations. An unstructured `Task { }` does not
+  /// inherit that preference and pays two thread hops an await: start loop work here.
   @discardableResult
   public static nonisolated func task<Value: Sendable>(
     _ body: @escaping @Sendable @EventLoopActor () async -> Value

@@ -2,9 +2,9 @@ internal import CLibUV
 
 /// The memory of one libuv handle, kept until libuv has called back after `uv_close`.
 ///
-/// libuv refers to a handle until its close callback. So the memory is owned by the handle itself, not by the Swift object
-/// that uses it: `close` forgets the owner at once and frees the memory in the callback. The owner may go away at any time
-/// after `close`, and no callback finds it gone.
+/// libuv refers to a handle until its close callback. So the memory is owned by the handle itself, not by the Swift
+/// object that uses it: `close` forgets the owner at once and frees the memory in the callback. The owner may go away
+/// at any time after `close`, and no callback finds it gone.
 struct Handle<Raw> {
   let raw: UnsafeMutablePointer<Raw>
 

@@ -76,8 +76,8 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Looks a name up with the system's resolver, on the thread pool. At most 16 addresses, in the resolver's order.
   ///
-  /// The system's resolver cannot be interrupted: when the caller stops waiting, one thread of the pool stays busy until the
-  /// resolver's own timeout.
+  /// The system's resolver cannot be interrupted: when the caller stops waiting, one thread of the pool stays busy
+  /// until the resolver's own timeout.
   @EventLoopActor
   public static func resolve(host: String, port: UInt16) async throws(LoopFault) -> [SocketAddress] {
     if let literal = SocketAddress(literal: host, port: port) { return [literal] }

@@ -3,18 +3,18 @@ internal import Glibc
 
 // A listening socket, and an accept loop of its own.
 //
-// libuv has one (`uv_listen`), but it goes on accepting until the kernel says EAGAIN, and tells of any other error by the
-// same callback in the same loop, which cannot be left from there. For want of descriptors it closes one that it keeps in
-// reserve and drops the connection; if the reserve is gone too, as it is when another thread took the number meanwhile,
-// or when memory and not the table is short, the loop never ends: one process at 100 % that serves nobody. So libuv tells
-// here only that the socket is readable, and a failure makes the listener rest: connections wait in the kernel, nobody is
-// dropped, and the rest of the process lives on.
+// libuv has one (`uv_listen`), but it goes on accepting until the kernel says EAGAIN, and tells of any other error by
+// the same callback in the same loop, which cannot be left from there. For want of descriptors it closes one that it
+// keeps in reserve and drops the connection; if the reserve is gone too, as it is when another thread took the number
+// meanwhile, or when memory and not the table is short, the loop never ends: one process at 100 % that serves nobody.
+// So libuv tells here only that the socket is readable, and a failure makes the listener rest: connections wait in the
+// kernel, nobody is dropped, and the rest of the process lives on.
 
 /// A listening socket: a unix path or a TCP address.
 @EventLoopActor
 public final class StreamListener {
-  /// Called when a connection could not be accepted; the listener tries again after ``restMilliseconds``. Not more often
-  /// than that.
+  /// Called when a connection could not be accepted; the listener tries again after ``restMilliseconds``. Not more
+  /// often than that.
   public var onFault: (@EventLoopActor (LoopFault) -> Void)?
 
   private let descriptor: Int32

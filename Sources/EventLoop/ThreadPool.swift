@@ -3,8 +3,8 @@ internal import CLibUV
 extension EventLoopActor {
   /// Runs blocking or long work on libuv's thread pool and comes back to the loop with its value.
   ///
-  /// Batches of 16 to 64 signature checks are the intended grain: per item the hand-over costs about 10 µs. The pool has
-  /// `UV_THREADPOOL_SIZE` threads (4 by default) and is shared with name look-ups.
+  /// Batches of 16 to 64 signature checks are the intended grain: per item the hand-over costs about 10 µs. The pool
+  /// has `UV_THREADPOOL_SIZE` threads (4 by default) and is shared with name look-ups.
   @EventLoopActor
   public static func onThreadPool<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
@@ -14,7 +14,8 @@ extension EventLoopActor {
 }
 
 /// One `uv_work_t` with the work and what to do with its value.
-// @unchecked: `value` is written on the pool's thread before libuv hands the request back to the loop, and read there after.
+// @unchecked: `value` is written on the pool's thread before libuv hands the request back to the loop, and read there
+// after.
 private final class PoolWork: @unchecked Sendable {
   private let work: @Sendable (PoolWork) -> Void
   private var completion: (() -> Void)?

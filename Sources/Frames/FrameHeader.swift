@@ -61,7 +61,8 @@ public struct FrameHeader: Hashable, Sendable {
   @inlinable
   public var frameByteCount: Int { FrameHeader.byteCount + payloadByteCount }
 
-  /// Reads the header at the start of `bytes`, which must hold at least 48 bytes whose length field was already checked.
+  /// Reads the header at the start of `bytes`, which must hold at least 48 bytes whose length field was already
+  /// checked.
   ///
   /// - Throws: ``FrameViolation`` for an unknown version, type or flag.
   @inlinable

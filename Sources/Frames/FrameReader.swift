@@ -1,7 +1,8 @@
 /// Cuts a byte stream into frames, in place.
 ///
-/// A reader holds no bytes: the caller keeps one buffer, appends what arrives, and asks for the next frame at an offset. The
-/// length field is checked before anything is made of it, so a peer cannot make the caller reserve what it only announces.
+/// A reader holds no bytes: the caller keeps one buffer, appends what arrives, and asks for the next frame at an
+/// offset. The length field is checked before anything is made of it, so a peer cannot make the caller reserve what it
+/// only announces.
 public struct FrameReader: Sendable {
   /// The largest length field accepted, in bytes.
   public var lengthMaximum: Int

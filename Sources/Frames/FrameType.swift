@@ -51,8 +51,8 @@ public enum FrameType: UInt8, Sendable, CaseIterable {
   /// Events of topic `method` were dropped for a slow external subscriber. Payload ``Gap``.
   case gap = 29
 
-  /// Whether a frame of this type spends credit. Answers that end a request, and what keeps a connection going, never do,
-  /// so an answer cannot be stuck behind a request: that is what keeps cycles of workers from deadlock.
+  /// Whether a frame of this type spends credit. Answers that end a request, and what keeps a connection going, never
+  /// do, so an answer cannot be stuck behind a request: that is what keeps cycles of workers from deadlock.
   @inlinable
   public func spendsCredit(flags: FrameFlags) -> Bool {
     switch self {

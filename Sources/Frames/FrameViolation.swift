@@ -1,5 +1,5 @@
-/// What a peer did that RBP/1 forbids. It is told in a FATAL frame and the connection is cut; the peer's other messages and
-/// all other peers are untouched.
+/// What a peer did that RBP/1 forbids. It is told in a FATAL frame and the connection is cut; the peer's other messages
+/// and all other peers are untouched.
 public enum FrameViolation: Error, Hashable, Sendable {
   /// A length below 44 or above the connection's limit.
   case length(UInt32, maximum: Int)

@@ -2,8 +2,8 @@
 public struct Window: Codable, Hashable, Sendable {
   /// Frames that spend credit.
   public var frames: UInt64
-  /// Payload bytes of those frames. A frame may be sent while at least one byte is left, so the total can be overdrawn by
-  /// one payload.
+  /// Payload bytes of those frames. A frame may be sent while at least one byte is left, so the total can be overdrawn
+  /// by one payload.
   public var bytes: UInt64
 
   /// A window of this size.
@@ -168,8 +168,8 @@ public struct Gap: Codable, Sendable {
   public init(dropped: UInt64) { self.dropped = dropped }
 }
 
-/// The 16 bytes of a CREDIT, little-endian: totals since WELCOME, or, with `re` ≠ 0, of one answer since its request was
-/// delivered. Totals, so that a repeated or late one does no harm.
+/// The 16 bytes of a CREDIT, little-endian: totals since WELCOME, or, with `re` ≠ 0, of one answer since its request
+/// was delivered. Totals, so that a repeated or late one does no harm.
 ///
 ///      0        8        16
 ///     ┌────────┬────────┐

@@ -38,6 +38,8 @@ public enum JSONPayload {
     case .typeMismatch(let type, let context): return "\(place(context.codingPath)) is not \(word(for: type))"
     case .valueNotFound(let type, let context): return "\(place(context.codingPath)) is null, not \(word(for: type))"
     case .dataCorrupted(let context):
+      // The decoder calls the whole text broken for it.
+      if let flaw = JSONFlaw.first(in: Array(data)), case .loneSurrogate = flaw { return flaw.description }
       if !context.codingPath.isEmpty { return "\(place(context.codingPath)) cannot have this value" }
       // A number that does not fit is told by the decoder as if the text were no JSON, and without its place.
       let isJSON = (try? JSONDecoder().decode(JSONValue.self, from: data)) != nil

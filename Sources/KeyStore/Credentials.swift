@@ -2,8 +2,9 @@ public import Cryptography
 internal import Glibc
 internal import LinuxSystem
 
-// Secrets that a service manager hands over (systemd.exec(5), LoadCredentialEncrypted=): files in `$CREDENTIALS_DIRECTORY`,
-// which on a machine with a TPM are decrypted for this service alone. Two kinds are read, by their names:
+// Secrets that a service manager hands over (systemd.exec(5), LoadCredentialEncrypted=): files in
+// `$CREDENTIALS_DIRECTORY`, which on a machine with a TPM are decrypted for this service alone. Two kinds are read, by
+// their names:
 //
 //     roost.key.NAME           a secret key; the account NAME is there as long as the process, and is stored nowhere
 //     roost.passphrase.NAME    the passphrase of the account NAME, which is unlocked at the start

@@ -4,12 +4,16 @@ internal import LinuxSystem
 
 // One file for each account, `NAME.key`, in a directory that is ours alone.
 //
-// A key that is lost is lost for ever, and half a key is a lost one. So a file is written under another name, brought to the
-// disk, and only then given its own: whenever the process or the machine dies, there is the old state or the new one. What was
-// left under the other name is removed at the next start.
+// A key that is lost is lost for ever, and half a key is a lost one. So a file is written under another name, brought
+// to the disk, and only then given its own: whenever the process or the machine dies, there is the old state or the new
+// one. What was left under the other name is removed at the next start.
 //
-// A file that others could have read or changed is not used: a key of which there are copies is no key, and nobody should learn
-// that by accident from a signer that went on as if nothing were.
+// Two files with the same key are one too many: whichever were taken, an account could change its name because of a
+// copy that somebody made. The one that was written under its name is used, and no other; where none or several say so,
+// none is.
+//
+// A file that others could have read or changed is not used: a key of which there are copies is no key, and nobody
+// should learn that by accident from a signer that went on as if nothing were.
 
 /// The signer's key files. Everything here blocks.
 public final class KeyDirectory: Sendable {
@@ -50,9 +54,14 @@ public final class KeyDirectory: Sendable {
 
   /// Reads all key files, and removes what a death left unfinished.
   public func load() throws(KeyStoreFault) -> Contents {
+    for name in try fileNames() where name.hasSuffix(Self.unfinishedSuffix) { try removeFile(path + "/" + name) }
+    return try look()
+  }
+
+  /// Reads all key files, and changes nothing.
+  public func look() throws(KeyStoreFault) -> Contents {
     var contents = Contents()
     let names = try fileNames()
-    for name in names where name.hasSuffix(Self.unfinishedSuffix) { try removeFile(path + "/" + name) }
     let files = names.filter { $0.hasSuffix(Self.suffix) }.sorted()
     for file in files.prefix(Self.fileMaximum) {
       do throws(KeyStoreFault) { contents.keys.append(try read(String(file.dropLast(Self.suffix.count)))) } catch {
@@ -63,7 +72,25 @@ public final class KeyDirectory: Sendable {
       contents.problems.append(
         .unreadable(path: path, problem: "it holds \(files.count) keys, and \(Self.fileMaximum) at most are read"))
     }
+    Self.refuseCopies(&contents, in: path)
     return contents
+  }
+
+  /// Leaves one file of each key, if it is certain which.
+  private static func refuseCopies(_ contents: inout Contents, in path: String) {
+    for (_, keys) in Dictionary(grouping: contents.keys, by: \.publicKey) where keys.count > 1 {
+      let originals = keys.filter { $0.writtenFor == $0.name }.map(\.name)
+      let original = originals.count == 1 ? originals.first : nil
+      for key in keys where key.name != original {
+        let others = keys.map { $0.name + suffix }.filter { $0 != key.name + suffix }.joined(separator: ", ")
+        let advice =
+          original.map { "it is a copy of \($0)\(suffix); move it to another directory" }
+          ?? "\(others) has the same key, and which is the copy cannot be told; leave one of them here"
+        contents.problems.append(.untrusted(path: path + "/" + key.name + suffix, advice: advice))
+      }
+      contents.keys.removeAll { key in key.name != original && keys.contains { $0.name == key.name } }
+    }
+    contents.problems.sort { $0.description < $1.description }
   }
 
   private func fileNames() throws(KeyStoreFault) -> [String] {
@@ -93,7 +120,8 @@ public final class KeyDirectory: Sendable {
     try put(key)
   }
 
-  /// Stores a key that is there already in another form: at every moment, whatever dies, the file has the one or the other, whole.
+  /// Stores a key that is there already in another form: at every moment, whatever dies, the file has the one or the
+  /// other, whole.
   ///
   /// - Throws: `unreadable` when the file is not there, or holds another key; the file is as it was.
   public func replace(_ key: StoredKey) throws(KeyStoreFault) {

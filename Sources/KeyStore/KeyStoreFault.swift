@@ -14,6 +14,25 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another process has the directory.
   case inUse(path: String, holder: String)
 
+  /// The file or directory that it is about.
+  public var path: String {
+    switch self {
+    case .system(let fault): fault.subject
+    case .untrusted(let path, _), .unreadable(let path, _), .exists(let path), .inUse(let path, _): path
+    }
+  }
+
+  /// What is wrong, without the path.
+  public var reason: String {
+    switch self {
+    case .system(let fault): SystemFault(call: fault.call, subject: "", code: fault.code).description
+    case .untrusted(_, let advice): advice
+    case .unreadable(_, let problem): problem
+    case .exists: "it is there already"
+    case .inUse(_, let holder): "in use by \(holder)"
+    }
+  }
+
   /// A sentence.
   public var description: String {
     switch self {

@@ -8,8 +8,8 @@ enum SecretFile {
   ///
   /// - Parameters:
   ///   - path: absolute.
-  ///   - isForeignOwnerAllowed: whether root may own it and let its group read it, as a service manager's credentials are
-  ///     made.
+  ///   - isForeignOwnerAllowed: whether root may own it and let its group read it, as a service manager's credentials
+  ///     are made.
   ///   - body: reads the bytes, which are wiped afterwards.
   static func read<Value>(
     _ path: String, isForeignOwnerAllowed: Bool = false,

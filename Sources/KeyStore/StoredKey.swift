@@ -1,17 +1,21 @@
 public import Cryptography
 public import Nostr
 
-// The form of a key file: lines that a person can read, so that who finds one knows what it is and that it must not be shown.
+// The form of a key file: lines that a person can read, so that who finds one knows what it is and that it must not be
+// shown.
 //
 //     # A secret key of Roost's signer. Whoever can read it can act in the name of its owner.
 //     roost-key 1
+//     account <name>                          (may be missing: files of before have none)
 //     public-key <64 hexadecimal digits>
 //     created-at <seconds since 1970>
 //     encrypted-secret ncryptsec1…            (NIP-49; or, without a passphrase:)
 //     unencrypted-secret <64 hexadecimal digits>
 //
-// The account's name is the file's. The public key stands there so that an account has a face while it is locked; it is
-// compared with the secret as soon as that is open, and a file whose two do not belong together is refused.
+// The account's name is the file's. The name in it says for which account it was written: so a copy under another name,
+// which lies beside the file, is known for one, while a file that was moved goes on under its new name. The public key
+// stands there so that an account has a face while it is locked; it is compared with the secret as soon as that is
+// open, and a file whose two do not belong together is refused.
 
 /// A key as it is stored.
 public struct StoredKey: Sendable {
@@ -24,6 +28,8 @@ public struct StoredKey: Sendable {
   }
   /// The account's name.
   public let name: String
+  /// The account that the file was written for; nil when it does not say.
+  public let writtenFor: String?
   /// Its public key; of an encrypted secret as the file says.
   public let publicKey: PublicKey
   /// When it came here, in seconds since 1970.
@@ -36,7 +42,12 @@ public struct StoredKey: Sendable {
 
   /// A key to be stored.
   public init(name: String, publicKey: PublicKey, createdAt: Int64, secret: Secret) {
+    self.init(name: name, writtenFor: name, publicKey: publicKey, createdAt: createdAt, secret: secret)
+  }
+
+  private init(name: String, writtenFor: String?, publicKey: PublicKey, createdAt: Int64, secret: Secret) {
     self.name = name
+    self.writtenFor = writtenFor
     self.publicKey = publicKey
     self.createdAt = createdAt
     self.secret = secret
@@ -51,7 +62,7 @@ public struct StoredKey: Sendable {
     // No second buffer that would not be wiped.
     text.reserveCapacity(Self.byteCountMaximum)
     text.append(contentsOf: Self.remark.utf8)
-    text.append(contentsOf: "roost-key 1\npublic-key \(publicKey)\ncreated-at \(createdAt)\n".utf8)
+    text.append(contentsOf: "roost-key 1\naccount \(name)\npublic-key \(publicKey)\ncreated-at \(createdAt)\n".utf8)
     switch secret {
     case .encrypted(let key): text.append(contentsOf: "\(Self.encryptedWord) \(key.text)\n".utf8)
     case .unencrypted(let key):
@@ -96,7 +107,8 @@ public struct StoredKey: Sendable {
     if case .unencrypted(let key) = secret, key.publicKey != publicKey {
       throw SecretTextFault(description: "its secret and its public key do not belong together")
     }
-    self.init(name: name, publicKey: publicKey, createdAt: createdAt, secret: secret)
+    self.init(
+      name: name, writtenFor: text("account"), publicKey: publicKey, createdAt: createdAt, secret: secret)
   }
 
   private static func readSecret(

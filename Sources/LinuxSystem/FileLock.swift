@@ -65,8 +65,8 @@ public final class FileLock: Sendable {
   /// the lock stays held while the child, this object or any other copy lives.
   public func duplicate() throws(SystemFault) -> Int32 { try Descriptors.duplicate(descriptor) }
 
-  /// Whether the file at ``path`` is still the one we have locked. If somebody has removed or replaced it, our lock guards
-  /// nothing.
+  /// Whether the file at ``path`` is still the one we have locked. If somebody has removed or replaced it, our lock
+  /// guards nothing.
   public var isInPlace: Bool {
     var ours = stat()
     var present = stat()

@@ -33,8 +33,8 @@ public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
     return String(cString: text)
   }
 
-  /// `open /run/roost/lock: Permission denied (EACCES). Check the owner and the mode.` Of a check of our own without call
-  /// and number: `/srv/keys: It is not a regular file.`
+  /// `open /run/roost/lock: Permission denied (EACCES). Check the owner and the mode.` Of a check of our own without
+  /// call and number: `/srv/keys: It is not a regular file.`
   public var description: String {
     if isOwnCheck { return "\(subject): \(advice)" }
     let meaning = strerrordesc_np(code).map { String(cString: $0) } ?? "unknown error"

@@ -5,10 +5,11 @@ internal import LinuxSystem
 
 // The blocking half of the dead letters: one directory, one JSON file a letter, `20260301T120000000-000001.json`.
 //
-// A letter is a request that somebody has made and nobody has answered as meant; it is the only copy. So a file comes to be
-// whole or not at all (written under another name, synchronised, renamed, the directory synchronised), no letter ever takes
-// the place of another, and nothing is removed that could not be read: what we do not understand is not ours to throw away.
-// The directory itself is the only state. A person may look into it, copy from it and remove from it at any time.
+// A letter is a request that somebody has made and nobody has answered as meant; it is the only copy. So a file comes
+// to be whole or not at all (written under another name, synchronised, renamed, the directory synchronised), no letter
+// ever takes the place of another, and nothing is removed that could not be read: what we do not understand is not ours
+// to throw away. The directory itself is the only state. A person may look into it, copy from it and remove from it at
+// any time.
 
 /// A file among the dead letters that could not be read.
 public struct UnreadableLetter: Sendable, Hashable {
@@ -69,8 +70,8 @@ struct DeadLetterArchive: Sendable {
   let directory: String
   let files: any FileOperations
 
-  /// Makes the directory if need be, gives whole letters that a crash has left unfinished their names, removes what it has
-  /// left of changes to letters that are there, and tells all names, in order.
+  /// Makes the directory if need be, gives whole letters that a crash has left unfinished their names, removes what it
+  /// has left of changes to letters that are there, and tells all names, in order.
   func open() throws(SystemFault) -> [String] {
     try files.ensureDirectory(directory)
     for name in try files.names(in: directory) where name.hasPrefix(Self.unfinishedPrefix) {
@@ -132,7 +133,8 @@ struct DeadLetterArchive: Sendable {
       try write(JSONPayload.encode(letter), to: unfinished)
       try files.rename(unfinished, to: path(letter.id))
     } catch {
-      // On a full disk the half of a letter is in the way of everything else; if even that fails, the next attempt does it.
+      // On a full disk the half of a letter is in the way of everything else; if even that fails, the next attempt does
+      // it.
       do throws(SystemFault) { try files.remove(unfinished) } catch {}
       throw error
     }

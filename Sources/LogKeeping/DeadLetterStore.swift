@@ -21,8 +21,9 @@ public struct DeadLetterFault: Error, Sendable, CustomStringConvertible {
 
 /// Messages that killed their worker too often, kept for a person to see.
 ///
-/// On disk, one file a letter, as `DeadLetterArchive` says. What cannot be written stays in memory, bounded, and is tried
-/// again, first after a second, then less and less often up to once a minute, and whenever another letter was written.
+/// On disk, one file a letter, as `DeadLetterArchive` says. What cannot be written stays in memory, bounded, and is
+/// tried again, first after a second, then less and less often up to once a minute, and whenever another letter was
+/// written.
 @EventLoopActor
 public final class DeadLetterStore {
   /// Most letters kept in memory while the disk refuses them.
@@ -124,8 +125,8 @@ public final class DeadLetterStore {
 
   /// Writes down that a letter was delivered again and has killed again.
   ///
-  /// - Throws: ENOENT when there is none of that name; what the system said when it could not be written, and the letter is
-  ///   as it was.
+  /// - Throws: ENOENT when there is none of that name; what the system said when it could not be written, and the
+  ///   letter is as it was.
   public func update(_ id: String, deliveries: UInt16, time: String) async throws(SystemFault) {
     if let index = waiting.firstIndex(where: { $0.id == id }) {
       waiting[index].deliveries = deliveries

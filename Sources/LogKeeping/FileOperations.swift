@@ -10,7 +10,8 @@ public protocol FileOperations: Sendable {
   func ensureDirectory(_ path: String) throws(SystemFault)
   /// Opens a file for appending, made with mode 0600 if need be. The caller closes the descriptor.
   func openForAppending(_ path: String) throws(SystemFault) -> Int32
-  /// Makes a new file with mode 0600 for writing; one that is there already is a fault. The caller closes the descriptor.
+  /// Makes a new file with mode 0600 for writing; one that is there already is a fault. The caller closes the
+  /// descriptor.
   func create(_ path: String) throws(SystemFault) -> Int32
   /// Size of an open file in bytes, and whether a name still leads to it.
   func status(of descriptor: Int32) throws(SystemFault) -> (byteCount: Int, hasName: Bool)

@@ -2,8 +2,8 @@ internal import Clocks
 
 /// How many lines one worker may write: a token bucket on the monotonic clock.
 ///
-/// Kept as one instant instead of a count of tokens (the "theoretical arrival" of cell networks): each line moves it one
-/// interval on, and it may lie at most a burst ahead of now. There is nothing to refill and nothing to round.
+/// Kept as one instant instead of a count of tokens (the "theoretical arrival" of cell networks): each line moves it
+/// one interval on, and it may lie at most a burst ahead of now. There is nothing to refill and nothing to round.
 struct LineBudget: Sendable {
   private let intervalNanoseconds: UInt64
   private let burstNanoseconds: UInt64

@@ -2,12 +2,13 @@ internal import Glibc
 
 // Bytes become lines here, before anything is known about them.
 //
-// A worker's output comes in pieces of any size, may hold any bytes, and may never hold a newline. The splitter looks for
-// newlines and for nothing else: the rest of the work (text, JSON, levels) is done only for lines that are kept, so a flood
-// costs one `memchr` a line. A line inside one piece is handed on in place; only a line that spans pieces is copied.
+// A worker's output comes in pieces of any size, may hold any bytes, and may never hold a newline. The splitter looks
+// for newlines and for nothing else: the rest of the work (text, JSON, levels) is done only for lines that are kept, so
+// a flood costs one `memchr` a line. A line inside one piece is handed on in place; only a line that spans pieces is
+// copied.
 //
-// A line over the limit is handed on as soon as the limit is passed, so that an endless one is seen at once; what follows
-// up to its newline is counted and dropped. Where the pieces lie makes no difference to the lines.
+// A line over the limit is handed on as soon as the limit is passed, so that an endless one is seen at once; what
+// follows up to its newline is counted and dropped. Where the pieces lie makes no difference to the lines.
 
 /// A line as it came, without its newline. Its bytes are valid during the call that hands it over.
 public struct SplitLine {

@@ -8,8 +8,8 @@ public import EventLoop
 //                        budget, levels          time, worker,      ├─► LogFile    what is there tomorrow
 //                                                number             └─► followers  `roost logs -f`
 //
-// Every part is bounded, and each bound has an answer that is told where a reader will see it. Nothing here ever makes a
-// worker wait, and nothing here waits for a disk or for a reader.
+// Every part is bounded, and each bound has an answer that is told where a reader will see it. Nothing here ever makes
+// a worker wait, and nothing here waits for a disk or for a reader.
 
 /// What is kept of logs, and where.
 public struct LogBookSettings: Sendable, Hashable {
@@ -85,7 +85,8 @@ public final class LogBook {
 
   // MARK: Writing
 
-  /// Keeps a line of a worker, or of the supervisor itself, if its level is asked for. Not bounded in rate: it is our own.
+  /// Keeps a line of a worker, or of the supervisor itself, if its level is asked for. Not bounded in rate: it is our
+  /// own.
   public func append(worker: String, _ message: LogMessage) {
     guard levels.shouldKeep(category: message.category, level: message.level) else { return }
     let journal = journal(of: worker)

@@ -50,7 +50,8 @@ public final class LogFile {
     writeSoon()
   }
 
-  /// Opens the file anew by its name, for a program that has moved it away (SIGUSR1). A file that fails is tried at once.
+  /// Opens the file anew by its name, for a program that has moved it away (SIGUSR1). A file that fails is tried at
+  /// once.
   public func reopen() {
     queue.reopenAsked()
     writeSoon()
@@ -106,7 +107,8 @@ public final class LogFile {
     retryTimer.set(at: retry) { [weak self] in
       guard let self else { return }
       writeSoon()
-      // The loop counts whole milliseconds, so a timer may come a little before its instant; nothing else would wake us.
+      // The loop counts whole milliseconds, so a timer may come a little before its instant; nothing else would wake
+      // us.
       if !isRunning { setRetryTimer() }
     }
   }

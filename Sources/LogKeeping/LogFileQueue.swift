@@ -7,9 +7,9 @@ internal import Contracts
 //                        ▲                  │
 //                        └──────fault───────┘
 //
-// One write at a time. While one is under way, records collect up to a bound; above it, and while the file fails, they are
-// in the ring only and are counted. The count is written as a line of its own where the records would have stood: a reader of
-// the file is never led to think that it is whole.
+// One write at a time. While one is under way, records collect up to a bound; above it, and while the file fails, they
+// are in the ring only and are counted. The count is written as a line of its own where the records would have stood: a
+// reader of the file is never led to think that it is whole.
 
 /// Records on their way to a log file.
 struct LogFileQueue: Sendable {

@@ -22,8 +22,8 @@ public struct RotationLimits: Sendable, Hashable {
 
 // The blocking half of a log file: a value that lives on the thread pool while it works.
 //
-// NAME.log is appended to; before a line would pass the limit, the file becomes NAME.log.1, what had that name .2, and so
-// on, and the oldest goes. The bound therefore holds at every instant, also while files change names.
+// NAME.log is appended to; before a line would pass the limit, the file becomes NAME.log.1, what had that name .2, and
+// so on, and the oldest goes. The bound therefore holds at every instant, also while files change names.
 //
 // A file always ends with a whole line. What a full disk took of a line is cut off again; where a crash has left half a
 // line, the next begins behind a newline of its own. Nothing is synchronised: a log's last second is not worth a disk

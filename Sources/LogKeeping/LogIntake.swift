@@ -3,19 +3,20 @@ internal import Frames
 
 // What of a worker's lines is kept, decided as cheaply as a flood demands.
 //
-// The order matters: first the budget, on a line that is still bytes; then, for what passes, text and JSON; then the level.
-// A worker that writes 100 MB/s costs a comparison for each line and nothing more, and never waits: a supervisor that
-// stopped reading would stop its worker.
+// The order matters: first the budget, on a line that is still bytes; then, for what passes, text and JSON; then the
+// level. A worker that writes 100 MB/s costs a comparison for each line and nothing more, and never waits: a supervisor
+// that stopped reading would stop its worker.
 //
-// Once the budget is spent, all lines are dropped until half of it is free again. Rejected: letting single lines through
-// at the long-run rate. One line in fifty, without a sign of the gaps between them, tells a reader nothing; a block of whole
-// lines, then "4,211 lines dropped in 3 s" at the very place of the gap, does.
+// Once the budget is spent, all lines are dropped until half of it is free again. Rejected: letting single lines
+// through at the long-run rate. One line in fifty, without a sign of the gaps between them, tells a reader nothing; a
+// block of whole lines, then "4,211 lines dropped in 3 s" at the very place of the gap, does.
 
 /// What a line says, before it has a time and a worker.
 public struct LogMessage: Sendable, Hashable {
   /// How grave it is.
   public var level: LogSeverity
-  /// The category of a structured line; `stdout` or `stderr` for plain ones; `log` for what is said about the log itself.
+  /// The category of a structured line; `stdout` or `stderr` for plain ones; `log` for what is said about the log
+  /// itself.
   public var category: String
   /// The text.
   public var message: String
@@ -44,8 +45,9 @@ public enum LogSource: String, Sendable {
 
 /// The gate in front of one worker's log.
 ///
-/// Two states: *open*, and *dropping* since the budget was spent, which ends when half of the burst is free again. Each gap
-/// is told by one message when it ends, and by one every ``reportIntervalMilliseconds`` while it lasts; none of them is lost.
+/// Two states: *open*, and *dropping* since the budget was spent, which ends when half of the burst is free again. Each
+/// gap is told by one message when it ends, and by one every ``reportIntervalMilliseconds`` while it lasts; none of
+/// them is lost.
 public struct LogIntake: Sendable {
   /// The longest a gap goes on untold, in milliseconds.
   public static let reportIntervalMilliseconds: UInt64 = 3_000
@@ -132,8 +134,8 @@ public struct LogIntake: Sendable {
     var fields: [String: String]?
   }
 
-  /// How every JSON object with a member begins, as programs write it. Which key comes first depends on the program: our
-  /// own encoder sorts them.
+  /// How every JSON object with a member begins, as programs write it. Which key comes first depends on the program:
+  /// our own encoder sorts them.
   private static let structuredPrefix = Array(#"{""#.utf8)
 
   /// A line with the shape of a structured one is read as one; whatever else it is, it is kept as the text it is.

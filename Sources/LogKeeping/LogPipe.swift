@@ -3,11 +3,12 @@ internal import Glibc
 
 // The supervisor's end of a worker's standard output or error.
 //
-// It is always read, whatever becomes of the lines: a worker that writes must never wait for us. And it is read by small
-// portions: at most `readByteCountMaximum` a turn, so that a worker that writes without end cannot keep the loop from the others.
+// It is always read, whatever becomes of the lines: a worker that writes must never wait for us. And it is read by
+// small portions: at most `readByteCountMaximum` a turn, so that a worker that writes without end cannot keep the loop
+// from the others.
 //
-// When the worker has ended, its last words may still be in the pipe, and a child it has left behind may hold the other end
-// open for ever. So the pipe is read to its end, but for no longer than `drainMilliseconds`.
+// When the worker has ended, its last words may still be in the pipe, and a child it has left behind may hold the other
+// end open for ever. So the pipe is read to its end, but for no longer than `drainMilliseconds`.
 
 /// Reads one pipe of a worker into the log book.
 @EventLoopActor

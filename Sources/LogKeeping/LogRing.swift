@@ -13,8 +13,8 @@ public struct LogEntry: Sendable, Hashable {
 
 /// The last records of one worker, in memory, bounded by number and by bytes.
 ///
-/// Records are numbered, so that a reader who comes back later says where it was and learns how many it has missed. What
-/// cannot be written to a file is still here.
+/// Records are numbered, so that a reader who comes back later says where it was and learns how many it has missed.
+/// What cannot be written to a file is still here.
 public struct LogRing: Sendable {
   /// Most records kept.
   public static let recordCountMaximum = 500

@@ -3,8 +3,8 @@ internal import EventLoop
 
 /// A value that works on the thread pool, for one caller at a time, in the order of asking.
 ///
-/// What blocks (files) is written as a plain value without locks. Whoever wants it to work lends it to the pool and gets it
-/// back on the loop; others wait. So no two threads ever see it, and the compiler knows.
+/// What blocks (files) is written as a plain value without locks. Whoever wants it to work lends it to the pool and
+/// gets it back on the loop; others wait. So no two threads ever see it, and the compiler knows.
 @EventLoopActor
 final class PoolOwned<Value: Sendable> {
   private var value: Value

@@ -4,14 +4,14 @@ public import LinuxSystem
 
 // A file that grows while something happens which must not wait for it: a recording of the bus.
 //
-// Not a log: it is made anew, never over another file, never rotated, and when the disk refuses a write it is over: a file with a
-// hole in it that nobody can see would be worse than a short one. What is written is always a beginning of what was given, so
-// whoever reads it finds at most its last record cut.
+// Not a log: it is made anew, never over another file, never rotated, and when the disk refuses a write it is over: a
+// file with a hole in it that nobody can see would be worse than a short one. What is written is always a beginning of
+// what was given, so whoever reads it finds at most its last record cut.
 
 /// One new file, written on the thread pool, one write at a time.
 ///
-/// `append` returns at once. Whoever calls it asks ``hasRoom(for:)`` first, and counts what finds none: memory is bounded by
-/// twice ``pendingByteCountMaximum``, or by the two largest pieces.
+/// `append` returns at once. Whoever calls it asks ``hasRoom(for:)`` first, and counts what finds none: memory is
+/// bounded by twice ``pendingByteCountMaximum``, or by the two largest pieces.
 @EventLoopActor
 public final class RecordingFile {
   /// Most bytes that wait while a write is under way.

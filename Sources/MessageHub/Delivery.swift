@@ -60,8 +60,8 @@ struct Delivery {
   var outcomeInQueue: Outcome { attempt == 0 ? .notStarted : .unknown }
 }
 
-/// The parts of one answer: how many came in this attempt, how many of them wait in the caller's mailbox, and how many the
-/// worker was told are taken.
+/// The parts of one answer: how many came in this attempt, how many of them wait in the caller's mailbox, and how many
+/// the worker was told are taken.
 struct PartBooks {
   private var received = Credit(frames: 0, bytes: 0)
   private(set) var waiting = Credit(frames: 0, bytes: 0)
@@ -89,8 +89,9 @@ struct PartBooks {
     waiting.bytes -= UInt64(byteCount)
   }
 
-  /// The totals to tell the worker, once half a window was taken since the last time: a stream that is taken as it comes
-  /// costs one frame for every 32 parts, and a worker that waits is always told, because it has sent a whole window.
+  /// The totals to tell the worker, once half a window was taken since the last time: a stream that is taken as it
+  /// comes costs one frame for every 32 parts, and a worker that waits is always told, because it has sent a whole
+  /// window.
   @inline(__always)
   mutating func announcement(_ window: Window) -> Credit? {
     let taken = Credit(frames: received.frames - waiting.frames, bytes: received.bytes - waiting.bytes)

@@ -22,19 +22,20 @@ public enum HubAction: Sendable {
   case send(seat: Int, header: FrameHeader, payload: HubPayload)
   /// Tell the peer why (FATAL) and close its connection.
   case cut(seat: Int, violation: FrameViolation)
-  /// A request for one of the supervisor's own methods; answer with ``MessageHub/answer(_:payload:more:now:actions:)`` or
-  /// ``MessageHub/refuse(_:_:actions:)``. Its payload is the input.
+  /// A request for one of the supervisor's own methods; answer with ``MessageHub/answer(_:payload:more:now:actions:)``
+  /// or ``MessageHub/refuse(_:_:actions:)``. Its payload is the input.
   case serve(HubCall)
   /// A caller of the supervisor's methods gave up, or left.
   case serviceCancelled(HubCall)
   /// A caller that had been refused room for parts has room again.
   case serviceMayContinue(seat: Int)
-  /// The terminal answer to ``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``. Its payload may be the input.
+  /// The terminal answer to ``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``. Its payload may be the
+  /// input.
   case injectedAnswer(id: UInt64, header: FrameHeader, payload: HubPayload)
   /// A message that killed its worker too often: keep it for a person to see.
   indirect case keepDeadLetter(DeadLetter)
-  /// A dead letter that was tried again under this number has killed this worker, with so many deliveries in all. Its answer
-  /// comes next.
+  /// A dead letter that was tried again under this number has killed this worker, with so many deliveries in all. Its
+  /// answer comes next.
   case retryKilled(id: UInt64, worker: String, deliveries: UInt16)
   /// A frame that runs a connection (READY, STATUS, EXTEND, GOODBYE, …), for the supervisor.
   case control(seat: Int, header: FrameHeader)

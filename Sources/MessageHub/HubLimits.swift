@@ -3,12 +3,12 @@ public import Frames
 /// The bounds of the hub, from `[bus]` in `supervisor.conf`. At each of them something definite happens; nothing grows
 /// past one.
 public struct HubLimits: Sendable, Equatable {
-  /// What a peer may send before it hears more: 256 frames, 1 MiB. Beyond it the peer is cut (`no-credit`). That is about one
-  /// full read of small frames: with 64 a sender and the hub take turns instead of working at the same time.
+  /// What a peer may send before it hears more: 256 frames, 1 MiB. Beyond it the peer is cut (`no-credit`). That is
+  /// about one full read of small frames: with 64 a sender and the hub take turns instead of working at the same time.
   public var window = Window(frames: 256, bytes: 1 << 20)
-  /// How many parts of one streamed answer a worker may send beyond what the answer's caller has taken: 64 frames, 256 KiB.
-  /// Beyond it a part holds its sender's credit; a peer that knows of answer windows waits instead. Well below ``window``,
-  /// so that an answer which nobody takes leaves room for the others.
+  /// How many parts of one streamed answer a worker may send beyond what the answer's caller has taken: 64 frames, 256
+  /// KiB. Beyond it a part holds its sender's credit; a peer that knows of answer windows waits instead. Well below
+  /// ``window``, so that an answer which nobody takes leaves room for the others.
   public var answerWindow = Window(frames: 64, bytes: 256 << 10)
   /// Frames in a worker's mailbox from which its senders get their credit back only when a frame leaves.
   public var mailboxFrames = 1_000
@@ -22,10 +22,9 @@ public struct HubLimits: Sendable, Equatable {
   /// Payload bytes that all mailboxes and all unanswered requests hold together; above it every mailbox counts as full,
   /// and an answer to a client that leaves ``clientMailboxBytes`` untaken is given up.
   public var poolBytes = 12 << 20
-  /// Unanswered requests of one peer from which its credit comes back only with the answers. Of a worker's window no more
-  /// than three quarters are withheld so: the rest is for requests that it makes while it serves one, or a circle of
-  /// such workers could wait for each other. What it asks beyond four times this number is refused
-  /// (`full`).
+  /// Unanswered requests of one peer from which its credit comes back only with the answers. Of a worker's window no
+  /// more than three quarters are withheld so: the rest is for requests that it makes while it serves one, or a circle
+  /// of such workers could wait for each other. What it asks beyond four times this number is refused (`full`).
   public var outstandingRequests = 1_024
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3

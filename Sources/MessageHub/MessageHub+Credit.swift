@@ -57,14 +57,14 @@ extension MessageHub {
 
   // MARK: Too much unanswered
 
-  /// Whether the credit of a new request stays away until its answer: because the peer has too many open, because the hub
-  /// keeps too many bytes, or because the request is large. Whoever sends a backfill has no more of it under way than his
-  /// window then, and a receiver's mailbox is not full of it when somebody else has a small question.
+  /// Whether the credit of a new request stays away until its answer: because the peer has too many open, because the
+  /// hub keeps too many bytes, or because the request is large. Whoever sends a backfill has no more of it under way
+  /// than his window then, and a receiver's mailbox is not full of it when somebody else has a small question.
   ///
-  /// Not the last quarter of a worker's window. With it the worker asks others while it serves a request; were it withheld
-  /// too, workers that ask each other in a circle could each wait for an answer that needs another's credit. So that
-  /// nothing grows without an end all the same, what comes over this quarter is refused at the next bound: the asker
-  /// hears it at once and can say so to its own caller, which is not waiting.
+  /// Not the last quarter of a worker's window. With it the worker asks others while it serves a request; were it
+  /// withheld too, workers that ask each other in a circle could each wait for an answer that needs another's credit.
+  /// So that nothing grows without an end all the same, what comes over this quarter is refused at the next bound: the
+  /// asker hears it at once and can say so to its own caller, which is not waiting.
   func withholdsCredit(of seat: Int, byteCount: Int) throws(Refusal) -> Bool {
     let openCount = seats[seat].outstanding.count
     let isPoolFull = poolBytes >= limits.poolBytes

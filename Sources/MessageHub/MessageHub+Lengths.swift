@@ -3,9 +3,9 @@ internal import Frames
 
 // Frames that are too long for their receiver.
 //
-// Each peer says in HELLO how long a frame it takes, and the agreed limit holds in both directions. The sender cannot know
-// the receiver's: so it is the hub that looks, and who asked hears of it like of any other end. A frame above the limit is
-// never sent: the receiver would have to take it for a violation and leave.
+// Each peer says in HELLO how long a frame it takes, and the agreed limit holds in both directions. The sender cannot
+// know the receiver's: so it is the hub that looks, and who asked hears of it like of any other end. A frame above the
+// limit is never sent: the receiver would have to take it for a violation and leave.
 extension MessageHub {
   /// The most payload a frame to this seat may have, in bytes.
   public func payloadMaximum(of seat: Int) -> Int { seats[seat].payloadMaximum }

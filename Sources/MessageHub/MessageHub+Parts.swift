@@ -4,15 +4,16 @@ internal import Frames
 // Parts of streamed answers, and the window of each answer.
 //
 // A part that finds its caller ready passes at once. Any other waits in the caller's mailbox, and the question is whose
-// credit pays for the wait. Were it always the worker's, one caller that takes nothing would use up the worker's window,
-// and the worker's other callers would wait with it. So every answer has a window of its own: as far as that reaches, the
-// mailbox pays, and the worker has its credit back at once. Workers that know of it stop there; what others send beyond it
-// holds their credit while the mailbox is full.
+// credit pays for the wait. Were it always the worker's, one caller that takes nothing would use up the worker's
+// window, and the worker's other callers would wait with it. So every answer has a window of its own: as far as that
+// reaches, the mailbox pays, and the worker has its credit back at once. Workers that know of it stop there; what
+// others send beyond it holds their credit while the mailbox is full.
 //
 // What bounds the memory. A caller's mailbox grows by a window and one payload for each answer it has begun, and the
 // client whose mailbox is full of parts gets no credit back, so it begins no more of them. All mailboxes together are
 // bounded by `poolBytes`: there every part holds credit, and an answer to a client that is part of the reason, with a
-// mailbox's worth of bytes untaken, is given up instead, because the worker whose credit it would hold has other callers.
+// mailbox's worth of bytes untaken, is given up instead, because the worker whose credit it would hold has other
+// callers.
 
 extension MessageHub {
   /// A part of a streamed answer: sent at once, or kept for the caller.
@@ -85,8 +86,8 @@ extension MessageHub {
   }
 
   private mutating func sendCredit(_ credit: Credit, for index: Int, actions: inout [HubAction]) {
-    // All of it, not its header alone: of that, Swift 6.3.1 reads fields after the access is over if the subscript is not
-    // inlined, as in the fuzz build, where they are freed by then.
+    // All of it, not its header alone: of that, Swift 6.3.1 reads fields after the access is over if the subscript is
+    // not inlined, as in the fuzz build, where they are freed by then.
     let delivery = deliveries[index]
     let seat = delivery.receiverSeat
     let header = FrameHeader(

@@ -4,10 +4,10 @@ public import Frames
 
 // Dead letters that a person wants tried again: the only requests that the supervisor makes of workers.
 //
-// What killed as often as it was allowed to is known for what it is. So it is delivered once, before everything that waits
-// and with nothing beside it until it is cleared, and a death with it in hand is charged to it and puts it back among the
-// dead letters. It keeps the count of its deliveries, which its `attempt` continues: a handler that knows of redelivery
-// sees that it is one.
+// What killed as often as it was allowed to is known for what it is. So it is delivered once, before everything that
+// waits and with nothing beside it until it is cleared, and a death with it in hand is charged to it and puts it back
+// among the dead letters. It keeps the count of its deliveries, which its `attempt` continues: a handler that knows of
+// redelivery sees that it is one.
 
 extension MessageHub {
   /// Delivers a dead letter once more, to whichever worker serves its method now. The end of it comes as

@@ -16,8 +16,8 @@ internal import HeapModule
 // How it stays bounded. A peer may send only what it has credit for. Credit comes back when a frame leaves the hub's
 // care: at once, while the receiver's mailbox is below its bound; when the frame is taken from the mailbox, above it.
 // So a full mailbox grows by no more than the windows of those who send to it, and `poolBytes` bounds all mailboxes
-// together. Parts of answers have a window for each answer besides (`MessageHub+Parts.swift`), so that one caller does not
-// hold up a worker's others.
+// together. Parts of answers have a window for each answer besides (`MessageHub+Parts.swift`), so that one caller does
+// not hold up a worker's others.
 //
 // How it cannot deadlock. A peer is always read. Terminal answers, acknowledgements and what runs a connection need no
 // credit and pass every mailbox, except that an answer does not overtake parts of itself.

@@ -62,8 +62,8 @@ struct Seat {
   var payloadMaximum = Int.max
   /// Credit that comes back with the answers to the peer's messages: more of those are open than may be.
   var withheld = Credit(frames: 0, bytes: 0)
-  /// Whether parts of answers fill the mailbox of a client. It gets no credit back until it takes some, so it has no more
-  /// answers waiting than its window of requests has brought about.
+  /// Whether parts of answers fill the mailbox of a client. It gets no credit back until it takes some, so it has no
+  /// more answers waiting than its window of requests has brought about.
   var isBehind = false
   /// The credit that comes back then.
   var owed = Credit(frames: 0, bytes: 0)

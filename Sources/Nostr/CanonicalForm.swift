@@ -4,12 +4,12 @@ internal import Cryptography
 //
 //     [0,"<pubkey>",<created_at>,<kind>,<tags>,"<content>"]
 //
-// without white space, strings escaped in one way only (NIP-01). Nearly all events stand so in their text already, and then
-// the form is put together from slices of it. The others are written anew, string by string.
+// without white space, strings escaped in one way only (NIP-01). Nearly all events stand so in their text already, and
+// then the form is put together from slices of it. The others are written anew, string by string.
 //
 // Control characters: NIP-01 names seven escapes and wants "all other characters" verbatim. Verbatim, the other control
-// characters would not be JSON; all implementations that were looked at write them `\u0001`, and so does this one. U+007F
-// is no control character to JSON and stands verbatim.
+// characters would not be JSON; all implementations that were looked at write them `\u0001`, and so does this one.
+// U+007F is no control character to JSON and stands verbatim.
 
 extension ScannedEvent {
   /// Appends the canonical form to `form`.
@@ -34,8 +34,8 @@ extension ScannedEvent {
     form.append(UInt8(ascii: "]"))
   }
 
-  /// Appends the event as JSON with the seven keys of NIP-01 in their usual order, strings in canonical form, without white
-  /// space: what is kept and passed on when ``isCompact`` is false.
+  /// Appends the event as JSON with the seven keys of NIP-01 in their usual order, strings in canonical form, without
+  /// white space: what is kept and passed on when ``isCompact`` is false.
   public func appendCompactForm(of bytes: UnsafeRawBufferPointer, to json: inout [UInt8]) {
     var scratch: [UInt8] = []
     json.append(

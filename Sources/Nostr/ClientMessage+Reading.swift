@@ -4,8 +4,8 @@
 //     ["REQ", "sub", {…}, {…}]   ["COUNT", "sub", {…}]   ["CLOSE", "sub"]
 //     ["NEG-OPEN", "sub", {…}, "6100"]   ["NEG-MSG", "sub", "6100"]   ["NEG-CLOSE", "sub"]
 //
-// What is wrong is told with the subscription it concerns, where that could be read: a client that sent a REQ waits for EOSE
-// or CLOSED under its name, and a NOTICE instead would leave it waiting.
+// What is wrong is told with the subscription it concerns, where that could be read: a client that sent a REQ waits for
+// EOSE or CLOSED under its name, and a NOTICE instead would leave it waiting.
 
 extension ClientMessage {
   /// Longest subscription id, in characters (Unicode scalars) (NIP-01).
@@ -141,8 +141,8 @@ public struct ClientMessageFault: Error, Hashable, Sendable, CustomStringConvert
   /// What is wrong.
   public let problem: Problem
 
-  /// The reason to be given in CLOSED, NEG-ERR or NOTICE: `unsupported: …` for a filter with conditions that are not known,
-  /// `invalid: …` for everything else.
+  /// The reason to be given in CLOSED, NEG-ERR or NOTICE: `unsupported: …` for a filter with conditions that are not
+  /// known, `invalid: …` for everything else.
   public var reason: RelayReason {
     if case .badFilter(.unknownField) = problem { return RelayReason("unsupported: \(complaint)") }
     return RelayReason("invalid: \(complaint)")

@@ -24,7 +24,8 @@ public struct RawFilters: Hashable, Sendable {
     self.count = count
   }
 
-  /// Filters as they are written, without those that can match nothing; nil when none is left, or more than ``countMaximum``.
+  /// Filters as they are written, without those that can match nothing; nil when none is left, or more than
+  /// ``countMaximum``.
   public init?(matchingSomething filters: [Filter]) {
     let wanted = filters.filter { !$0.matchesNothing }
     guard (1...Self.countMaximum).contains(wanted.count) else { return nil }
@@ -69,7 +70,8 @@ public enum ClientMessage: Hashable, Sendable {
   case authentication(event: Range<Int>)
   /// A COUNT: how many events match one of the filters.
   case counting(id: String, filters: [Filter])
-  /// A NEG-OPEN: a reconciliation of what matches the filter, and its first message. Its ids are apart from those of REQ.
+  /// A NEG-OPEN: a reconciliation of what matches the filter, and its first message. Its ids are apart from those of
+  /// REQ.
   case reconciliation(id: String, filter: Filter, message: [UInt8])
   /// The next message of a reconciliation.
   case reconciliationMessage(id: String, message: [UInt8])

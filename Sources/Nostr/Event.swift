@@ -1,10 +1,10 @@
 public import Cryptography
 
-// An event that owns its text: for those who look at few events and at all of each (lists, profiles, what is signed). Whoever
-// looks at every event of every relay uses ``ScannedEvent``, which owns nothing.
+// An event that owns its text: for those who look at few events and at all of each (lists, profiles, what is signed).
+// Whoever looks at every event of every relay uses ``ScannedEvent``, which owns nothing.
 //
-// Tags are plain lists of strings, as in NIP-01; what a tag means is said by the file of its NIP. Texts are compared byte by
-// byte here: Swift takes the Kelvin sign for a K, and no relay does.
+// Tags are plain lists of strings, as in NIP-01; what a tag means is said by the file of its NIP. Texts are compared
+// byte by byte here: Swift takes the Kelvin sign for a K, and no relay does.
 
 /// A signed event (NIP-01). Nothing is verified by reading one; ``verify()`` does that.
 public struct Event: Hashable, Sendable {
@@ -134,13 +134,13 @@ public struct UnsignedEvent: Hashable, Sendable {
 
   /// Reads a rumor, or a template that somebody wants signed: an event object of which `id` and `sig` may be missing.
   ///
-  /// An id that is there must be the right one. A `sig` is passed over like any key that is not an event's: nothing may be
-  /// taken for signed because it says so.
+  /// An id that is there must be the right one. A `sig` is passed over like any key that is not an event's: nothing may
+  /// be taken for signed because it says so.
   ///
   /// - Parameters:
   ///   - json: one object with nothing but white space around it, up to ``ScannedEvent/byteCountMaximum``.
-  ///   - author: stands for a `pubkey` that is not there (NIP-46 templates have none). One that is there may be another: whoever
-  ///     signs compares.
+  ///   - author: stands for a `pubkey` that is not there (NIP-46 templates have none). One that is there may be
+  ///     another: whoever signs compares.
   public init(json: [UInt8], author: PublicKey? = nil) throws(EventFault) {
     let result = json.withUnsafeBytes { bytes -> Result<UnsignedEvent, EventFault> in
       do throws(EventFault) {

@@ -23,7 +23,8 @@ public struct EventAddress: Hashable, Sendable, Comparable, CustomStringConverti
     self.identifier = identifier
   }
 
-  /// Reads `kind:pubkey:d`, the kind in plain digits and the key in lower case; nil for anything else. The `d` may hold colons.
+  /// Reads `kind:pubkey:d`, the kind in plain digits and the key in lower case; nil for anything else. The `d` may hold
+  /// colons.
   public init?(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, let kind = plainNumber(parts[0]).flatMap({ UInt16(exactly: $0) }),

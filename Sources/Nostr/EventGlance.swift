@@ -1,8 +1,8 @@
 /// What can be told of a raw event at a glance: its id and kind as it claims them. Nothing is verified.
 ///
-/// For those who must name an event before, or without, trusting it: a connector that awaits the OK for an id, a gate that asks
-/// whether it has seen the id. Because a later reader may pick the other of two equal keys, an event that says `id` or
-/// `kind` twice is refused.
+/// For those who must name an event before, or without, trusting it: a connector that awaits the OK for an id, a gate
+/// that asks whether it has seen the id. Because a later reader may pick the other of two equal keys, an event that
+/// says `id` or `kind` twice is refused.
 public struct EventGlance: Hashable, Sendable {
   /// The id it claims.
   public let id: EventID

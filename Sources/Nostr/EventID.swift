@@ -1,6 +1,7 @@
 public import Cryptography
 
-/// The id of an event: the SHA-256 of its canonical form, 32 bytes (NIP-01). Holding one proves nothing about the event.
+/// The id of an event: the SHA-256 of its canonical form, 32 bytes (NIP-01). Holding one proves nothing about the
+/// event.
 public struct EventID: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The 32 bytes.
   public let octets: Octets32

@@ -21,7 +21,8 @@ public enum KindClass: Hashable, Sendable {
   }
 }
 
-/// The numbers of the kinds that Roost knows by name. A kind is a plain number everywhere: most of them are somebody else's.
+/// The numbers of the kinds that Roost knows by name. A kind is a plain number everywhere: most of them are somebody
+/// else's.
 public enum EventKind {
   /// A profile (NIP-01, NIP-24).
   public static let metadata: UInt16 = 0

@@ -98,7 +98,8 @@ struct EventReading {
     try readMember(named: key.string(in: scanner.bytes), isUsual: !key.hasEscapes)
   }
 
-  /// The seven keys as nearly all events have them, recognised a word at a time; false, with nothing passed, for anything else.
+  /// The seven keys as nearly all events have them, recognised a word at a time; false, with nothing passed, for
+  /// anything else.
   @inline(__always)
   private mutating func readSpelledMember() throws -> Bool {
     if scanner.takeExactly(0x3A_22_6469_22, 5) { /* "id": */
@@ -146,8 +147,8 @@ struct EventReading {
     seen.insert(key)
   }
 
-  /// The address of `count` bytes that stand between two quotes and come next. Hexadecimal digits have no escapes, so their
-  /// string need not be scanned: if all of them are digits, it ends where it must; if not, the event is refused.
+  /// The address of `count` bytes that stand between two quotes and come next. Hexadecimal digits have no escapes, so
+  /// their string need not be scanned: if all of them are digits, it ends where it must; if not, the event is refused.
   @inline(__always)
   private mutating func digits(_ count: Int) throws -> UnsafeRawPointer? {
     guard try scanner.peek() == UInt8(ascii: "\"") else { return nil }

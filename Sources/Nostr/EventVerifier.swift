@@ -1,7 +1,7 @@
 public import Cryptography
 
-/// Decides whether an event is what its author signed: its id is the hash of its canonical form, and the signature is the
-/// author's over that id (NIP-01).
+/// Decides whether an event is what its author signed: its id is the hash of its canonical form, and the signature is
+/// the author's over that id (NIP-01).
 ///
 /// Belongs to one thread at a time: it holds a hasher and a buffer that are used for every event.
 public final class EventVerifier {

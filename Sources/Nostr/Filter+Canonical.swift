@@ -1,6 +1,6 @@
-// One form for each question. What was fetched for a filter is kept under it, and two observers share one entry when they ask
-// the same; so the order of values, and saying one twice, must not count. Two filters that mean the same in other words (one
-// author of two filters, two authors of one) stay two: that costs a question, never an event.
+// One form for each question. What was fetched for a filter is kept under it, and two observers share one entry when
+// they ask the same; so the order of values, and saying one twice, must not count. Two filters that mean the same in
+// other words (one author of two filters, two authors of one) stay two: that costs a question, never an event.
 
 extension Filter {
   /// The same filter, each list sorted and each value once.

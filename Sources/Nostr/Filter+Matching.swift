@@ -1,8 +1,8 @@
 internal import Cryptography
 
 extension Filter {
-  /// Whether the event meets every condition but `limit` and `search`: the first is about how many, the second is for whoever
-  /// keeps an index of words.
+  /// Whether the event meets every condition but `limit` and `search`: the first is about how many, the second is for
+  /// whoever keeps an index of words.
   public func matches(_ event: IndexedEvent) -> Bool {
     if let since, event.createdAt < since { return false }
     if let until, event.createdAt > until { return false }

@@ -1,9 +1,9 @@
 // Fewer questions for the same answers.
 //
-// Merging is exact: the merged filter matches what one of the two matches, and nothing else. That holds when two filters
-// differ in one condition only. Two that differ in two (this author's notes, that author's reactions) would, merged, also ask
-// for what nobody wanted, and stay two. Filters with a limit or a search stay as they are: the newest 10 of two authors are
-// not the newest 10 of each.
+// Merging is exact: the merged filter matches what one of the two matches, and nothing else. That holds when two
+// filters differ in one condition only. Two that differ in two (this author's notes, that author's reactions) would,
+// merged, also ask for what nobody wanted, and stay two. Filters with a limit or a search stay as they are: the newest
+// 10 of two authors are not the newest 10 of each.
 
 extension Filter {
   /// One filter that matches what this one or the other matches, and nothing else; nil when there is none.
@@ -45,8 +45,8 @@ extension Filter {
     return (since ?? .min) <= (other.since ?? .min) && (until ?? .max) >= (other.until ?? .max)
   }
 
-  /// What this filter asks for and the other does not, as one filter; a filter that matches nothing when there is no such
-  /// thing, and this filter itself when the rest cannot be said in one.
+  /// What this filter asks for and the other does not, as one filter; a filter that matches nothing when there is no
+  /// such thing, and this filter itself when the rest cannot be said in one.
   public func subtracting(_ other: Filter) -> Filter {
     if other.covers(self) { return Filter(ids: []) }
     guard other.limit == nil, limit == nil, search == other.search else { return self }

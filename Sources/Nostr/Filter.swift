@@ -3,8 +3,9 @@ public import Cryptography
 // What a REQ asks for (NIP-01, NIP-50).
 //
 // A field that is nil asks for nothing in particular; a list that is there and empty can be satisfied by nothing. The
-// difference is worth its own sentence because "authors: none" once turned into "authors: all" in several libraries, and
-// fetched the world. So an empty list matches nothing here, is never sent (`matchesNothing`), and never comes out of merging.
+// difference is worth its own sentence because "authors: none" once turned into "authors: all" in several libraries,
+// and fetched the world. So an empty list matches nothing here, is never sent (`matchesNothing`), and never comes out
+// of merging.
 
 /// A filter: the conditions that an event must meet, all of them.
 public struct Filter: Hashable, Sendable {

@@ -28,8 +28,8 @@ public struct IndexedEvent: Sendable {
     }
   }
 
-  /// Most tags of one event that are indexed: a contact list has some thousands. What stands behind them is kept but not found
-  /// by a tag filter.
+  /// Most tags of one event that are indexed: a contact list has some thousands. What stands behind them is kept but
+  /// not found by a tag filter.
   public static let tagCountMaximum = 10_000
 
   /// An event of these parts.

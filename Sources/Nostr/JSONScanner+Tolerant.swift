@@ -1,8 +1,9 @@
-// For JSON that people's programs have put together (profiles, answers of web servers): take what has the form that is wanted,
-// pass over what has not. And for bytes in hexadecimal (NIP-77), which some write in upper case.
+// For JSON that people's programs have put together (profiles, answers of web servers): take what has the form that is
+// wanted, pass over what has not. And for bytes in hexadecimal (NIP-77), which some write in upper case.
 
 extension JSONScanner {
-  /// Reads an object, giving each member's name to `body`, which must pass the value. A value that is no object is passed over.
+  /// Reads an object, giving each member's name to `body`, which must pass the value. A value that is no object is
+  /// passed over.
   mutating func forEachMember(
     _ body: (String, inout JSONScanner) throws(JSONFault) -> Void
   ) throws(JSONFault) {

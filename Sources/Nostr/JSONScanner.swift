@@ -1,15 +1,17 @@
 // JSON without a tree.
 //
-// A relay's message is read once, from left to right, over the bytes as they came: what is wanted (a label, an id) is taken
-// out, what is not (the event itself) is stepped over and named by its range. Nothing is copied, nothing is allocated, and
-// the original bytes stay what they are, which matters here because the bytes of an event are what gets hashed.
+// A relay's message is read once, from left to right, over the bytes as they came: what is wanted (a label, an id) is
+// taken out, what is not (the event itself) is stepped over and named by its range. Nothing is copied, nothing is
+// allocated, and the original bytes stay what they are, which matters here because the bytes of an event are what gets
+// hashed.
 //
-// The grammar is RFC 8259, strictly: a lenient reader in front of a strict one is how two programs come to see two events in
-// one text. Bounds: depth, because the scanner calls itself for each level, and the caller's buffer, beyond which no byte is
-// looked at. UTF-8 is not checked here: a WebSocket text message has been checked already, a file has not.
+// The grammar is RFC 8259, strictly: a lenient reader in front of a strict one is how two programs come to see two
+// events in one text. Bounds: depth, because the scanner calls itself for each level, and the caller's buffer, beyond
+// which no byte is looked at. UTF-8 is not checked here: a WebSocket text message has been checked already, a file has
+// not.
 //
-// Rejected: FoundationEssentials' JSONDecoder (25 times slower, and it forgets the bytes), simdjson (as fast as this needs to
-// be, but a C++ library with its own padding rules for a grammar of a page).
+// Rejected: FoundationEssentials' JSONDecoder (25 times slower, and it forgets the bytes), simdjson (as fast as this
+// needs to be, but a C++ library with its own padding rules for a grammar of a page).
 
 /// Why a text is not the JSON that was expected, and where.
 public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -50,7 +52,7 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
       case .expected(let thing): "expected \(thing)"
       case .controlCharacter: "a control character inside a string"
       case .badEscape: "an unknown escape"
-      case .loneSurrogate: "half of a surrogate pair"
+      case .loneSurrogate: #"a \ud800 to \udfff, half of a surrogate pair and no character,"#
       case .tooDeep: "more than \(JSONScanner.depthMaximum) levels of nesting"
       case .badNumber: "not a number that can stand here"
       }
@@ -60,8 +62,8 @@ public struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Reads JSON from left to right over bytes it does not own.
 ///
-/// The buffer must stay valid while the scanner is used; every range it returns is in offsets from the buffer's start. After
-/// a fault the position is unspecified: give the text up.
+/// The buffer must stay valid while the scanner is used; every range it returns is in offsets from the buffer's start.
+/// After a fault the position is unspecified: give the text up.
 public struct JSONScanner {
   /// The text.
   public let bytes: UnsafeRawBufferPointer
@@ -151,16 +153,16 @@ public struct JSONScanner {
     }
   }
 
-  /// Passes bytes that mean themselves inside a string, eight at a time: most of an event is such bytes. May stop early, at
-  /// the end of the text.
+  /// Passes bytes that mean themselves inside a string, eight at a time: most of an event is such bytes. May stop
+  /// early, at the end of the text.
   @inline(__always)
   private mutating func skipPlainBytes() {
     guard let base = bytes.baseAddress else { return }
     var seen: UInt64 = 0
     while position + 8 <= bytes.count {
       let word = UInt64(littleEndian: (base + position).loadUnaligned(as: UInt64.self))
-      // In each of the three a byte's top bit is set if the byte is what is looked for. A borrow may set it in bytes above the
-      // first one found as well, never below.
+      // In each of the three a byte's top bit is set if the byte is what is looked for. A borrow may set it in bytes
+      // above the first one found as well, never below.
       let quote = word ^ Self.eachByte(0x22)
       let backslash = word ^ Self.eachByte(0x5C)
       let found =
@@ -222,8 +224,8 @@ public struct JSONScanner {
 
   // MARK: Short cuts
 
-  /// Passes `count` bytes if they are those of `text`, the first in the lowest byte; says whether they were. May say no near
-  /// the end of the text.
+  /// Passes `count` bytes if they are those of `text`, the first in the lowest byte; says whether they were. May say no
+  /// near the end of the text.
   @inline(__always)
   mutating func takeExactly(_ text: UInt64, _ count: Int) -> Bool {
     guard position + 8 <= bytes.count, let base = bytes.baseAddress else { return false }
@@ -242,7 +244,8 @@ public struct JSONScanner {
     return false
   }
 
-  /// The address of `count` bytes that stand between two quotes here; nil when the quotes do not. They are not looked at.
+  /// The address of `count` bytes that stand between two quotes here; nil when the quotes do not. They are not looked
+  /// at.
   @inline(__always)
   func quoted(_ count: Int) -> UnsafeRawPointer? {
     guard position + count + 2 <= bytes.count, bytes[position] == UInt8(ascii: "\""),
@@ -334,8 +337,8 @@ public struct JSONScanner {
     return position - start
   }
 
-  /// At a backslash: passes the escape, having looked that it is one. Whether surrogates pair up is asked when the string
-  /// is unescaped.
+  /// At a backslash: passes the escape, having looked that it is one. Whether surrogates pair up is asked when the
+  /// string is unescaped.
   ///
   /// - Returns: whether NIP-01 writes it so.
   @inline(__always)

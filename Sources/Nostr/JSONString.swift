@@ -4,8 +4,8 @@ public struct JSONString: Hashable, Sendable {
   public let content: Range<Int>
   /// Whether there is a backslash among them. Without one, the bytes are the value.
   public let hasEscapes: Bool
-  /// Whether the string stands as NIP-01 writes it for the hash: the seven short escapes, control characters without one as
-  /// lower-case `\u00xx`, and nothing else escaped.
+  /// Whether the string stands as NIP-01 writes it for the hash: the seven short escapes, control characters without
+  /// one as lower-case `\u00xx`, and nothing else escaped.
   public let isCanonical: Bool
 
   /// A string at this place.
@@ -128,8 +128,8 @@ public struct JSONString: Hashable, Sendable {
 }
 
 extension JSONString {
-  /// Appends `text` to `json` as a JSON string with its quotes, escaped as NIP-01 does: the seven short escapes, other control
-  /// characters as `\u00xx`, everything else verbatim.
+  /// Appends `text` to `json` as a JSON string with its quotes, escaped as NIP-01 does: the seven short escapes, other
+  /// control characters as `\u00xx`, everything else verbatim.
   public static func append(_ text: String, to json: inout [UInt8]) { append(utf8: Array(text.utf8), to: &json) }
 
   /// The same for text that is at hand as UTF-8.

@@ -25,8 +25,8 @@ public struct Person: Sendable, Hashable {
       .map { Filter(authors: [pubkey], kinds: [$0], limit: 1) }
   }
 
-  /// Puts together what `events` say of `pubkey`. Events of others and of other kinds are passed over; signatures are for the
-  /// caller.
+  /// Puts together what `events` say of `pubkey`. Events of others and of other kinds are passed over; signatures are
+  /// for the caller.
   public init(_ pubkey: PublicKey, _ events: [Event]) {
     self.pubkey = pubkey
     var newest: [UInt16: Event] = [:]

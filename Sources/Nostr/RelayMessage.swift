@@ -9,7 +9,8 @@
 // Tolerant in what relays are seen to vary: white space, escapes in labels, a missing last text, further elements.
 // Strict in the rest, because a message that is almost understood is worse than one refused.
 
-/// What a relay says to its client (NIP-01, NIP-42, NIP-45, NIP-67, NIP-77). Ranges are offsets into the bytes it was read from.
+/// What a relay says to its client (NIP-01, NIP-42, NIP-45, NIP-67, NIP-77). Ranges are offsets into the bytes it was
+/// read from.
 public enum RelayMessage: Hashable, Sendable {
   /// An event for a subscription; `event` is where the object stands.
   case event(subscription: String, event: Range<Int>)
@@ -27,7 +28,8 @@ public enum RelayMessage: Hashable, Sendable {
   case count(subscription: String, count: Int, isApproximate: Bool, body: Range<Int>)
   /// The next message of a reconciliation, its bytes.
   case reconciliation(subscription: String, message: [UInt8])
-  /// The relay ended, or refused, a reconciliation; `recordCountMaximum` is the most records it would compare, if it says so.
+  /// The relay ended, or refused, a reconciliation; `recordCountMaximum` is the most records it would compare, if it
+  /// says so.
   case reconciliationRefused(subscription: String, reason: RelayReason, recordCountMaximum: Int?)
   /// A label of another protocol; the message is well-formed JSON.
   case unknown(label: String)

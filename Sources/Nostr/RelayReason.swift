@@ -22,9 +22,9 @@ public struct RelayReason: Hashable, Sendable, CustomStringConvertible {
     self.text = kept + "…"
   }
 
-  /// The word before the colon: `duplicate`, `pow`, `blocked`, `rate-limited`, `invalid`, `restricted`, `mute`, `error`,
-  /// `auth-required`, or one that is not standardised; nil when the text does not begin with a single lower-case word and a
-  /// colon.
+  /// The word before the colon: `duplicate`, `pow`, `blocked`, `rate-limited`, `invalid`, `restricted`, `mute`,
+  /// `error`, `auth-required`, or one that is not standardised; nil when the text does not begin with a single
+  /// lower-case word and a colon.
   public var word: String? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon != text.utf8.startIndex else { return nil }
     let word = text[..<colon]

@@ -1,14 +1,15 @@
 // One spelling for each relay.
 //
-// A relay's address is a key: of its connection, its statistics, its coverage, of "where seen". Two spellings of one relay are
-// two connections, twice the traffic, and a plan that counts one relay as two. So an address is made canonical where it
-// enters, and nothing else compares spellings afterwards. The rules, and what they cost, are in
+// A relay's address is a key: of its connection, its statistics, its coverage, of "where seen". Two spellings of one
+// relay are two connections, twice the traffic, and a plan that counts one relay as two. So an address is made
+// canonical where it enters, and nothing else compares spellings afterwards. The rules, and what they cost, are in
 // docs/decisions/0003-canonical-relay-url.md.
 
-/// The address of a relay in its one canonical spelling, such as `wss://relay.example.com` or `ws://127.0.0.1:7777/inbox`.
+/// The address of a relay in its one canonical spelling, such as `wss://relay.example.com` or
+/// `ws://127.0.0.1:7777/inbox`.
 ///
-/// Canonical means: scheme and host in lower case, no default port, no trailing slash or stray punctuation, percent escapes
-/// in upper case and only where needed. It is also what is dialled. In JSON it is a string.
+/// Canonical means: scheme and host in lower case, no default port, no trailing slash or stray punctuation, percent
+/// escapes in upper case and only where needed. It is also what is dialled. In JSON it is a string.
 public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
   /// The canonical spelling.
   public let text: String

@@ -109,8 +109,8 @@ struct RelayURLParts {
 
   private mutating func readPath(_ text: Substring) throws(RelayURLFault.Problem) {
     var path = try Self.canonicalised(text)
-    // Addresses are copied out of sentences and lists; a relay's path ends in none of these. Together with the slashes: what
-    // is left behind one of them may end in the other.
+    // Addresses are copied out of sentences and lists; a relay's path ends in none of these. Together with the slashes:
+    // what is left behind one of them may end in the other.
     while let last = path.utf8.last {
       guard last == 0x2F || query.isEmpty && (last == 0x2C || last == 0x2E || last == 0x3B) else { break }
       path.removeLast()

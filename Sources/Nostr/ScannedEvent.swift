@@ -2,16 +2,18 @@ public import Cryptography
 
 // An event, read in one pass and left where it stands.
 //
-// Every event of every relay comes through here, most of them for the second time. So one pass over the bytes takes out what
-// decides about it (id, author, time, kind, signature), looks that the rest has the shape NIP-01 gives it, and remembers where
-// tags and content stand. Nothing is allocated. In the same pass the scanner notices whether tags and content already stand
-// in canonical form, as they do in nearly all events: then the hash is taken over these very bytes.
+// Every event of every relay comes through here, most of them for the second time. So one pass over the bytes takes out
+// what decides about it (id, author, time, kind, signature), looks that the rest has the shape NIP-01 gives it, and
+// remembers where tags and content stand. Nothing is allocated. In the same pass the scanner notices whether tags and
+// content already stand in canonical form, as they do in nearly all events: then the hash is taken over these very
+// bytes.
 //
-// What is refused is what two readers could read in two ways: a key twice, a lone surrogate, broken UTF-8, a number that
-// is not written in plain digits. What is only unusual (white space, other keys, escapes that need not be) is read.
+// What is refused is what two readers could read in two ways: a key twice, a lone surrogate, broken UTF-8, a number
+// that is not written in plain digits. What is only unusual (white space, other keys, escapes that need not be) is
+// read.
 //
-// Rejected: JSONDecoder (25 times slower, see docs/benchmarks.md); an event of owned strings on this path (six allocations
-// for an event whose id we have already).
+// Rejected: JSONDecoder (25 times slower, see docs/benchmarks.md); an event of owned strings on this path (six
+// allocations for an event whose id we have already).
 
 /// An event's fields, as values where they are small and as places in its text where they are not. Nothing is verified:
 /// that is the ``EventVerifier``'s.
@@ -26,8 +28,8 @@ public struct ScannedEvent: Sendable {
   public let createdAt: Int64
   /// The kind.
   public let kind: UInt16
-  /// Where 128 bytes stand that must be the digits of the signature: they are read when it is verified, which most events, seen
-  /// before, never are.
+  /// Where 128 bytes stand that must be the digits of the signature: they are read when it is verified, which most
+  /// events, seen before, never are.
   public let signatureDigits: Range<Int>
   /// The array of tags, brackets included: arrays of at least one string each.
   public let tags: Range<Int>
@@ -37,8 +39,8 @@ public struct ScannedEvent: Sendable {
   public let range: Range<Int>
   /// Whether tags and content stand in their canonical form (NIP-01), so that the id is the hash of their bytes.
   public let isCanonical: Bool
-  /// Whether the object holds the seven keys and nothing else, without white space: then its bytes may be passed on as they
-  /// are.
+  /// Whether the object holds the seven keys and nothing else, without white space: then its bytes may be passed on as
+  /// they are.
   public let isCompact: Bool
 
   /// Most bytes of an event that are looked at: what a bus frame can carry. Relays take between 64 KiB and 1 MiB.

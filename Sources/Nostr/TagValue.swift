@@ -1,7 +1,7 @@
 /// A tag's value, compared byte by byte.
 ///
-/// Swift's `String` takes é and e + accent for equal, which is right for people and wrong here: two relays that disagreed
-/// about it would disagree about what a filter matches.
+/// Swift's `String` takes é and e + accent for equal, which is right for people and wrong here: two relays that
+/// disagreed about it would disagree about what a filter matches.
 public struct TagValue: Hashable, Sendable, Comparable, CustomStringConvertible, ExpressibleByStringLiteral {
   /// UTF-8.
   public let utf8: [UInt8]

@@ -2,9 +2,10 @@
 //
 //    time of creation   0 ──────[ 1,000 … 1,999 ]@A[ 2,000 … 2,499 ]@B────[ 3,000 … 3,999 ]@A──▶
 //
-// Intervals never overlap. Where a new one does, what was looked at later counts: a relay can get old events at any time. There
-// are never more than `maximum`; then two that touch become one, of the earlier time, or the one looked at longest ago is
-// dropped. So what is claimed is never more than what was seen, and at worst something is asked for twice.
+// Intervals never overlap. Where a new one does, what was looked at later counts: a relay can get old events at any
+// time. There are never more than `maximum`; then two that touch become one, of the earlier time, or the one looked at
+// longest ago is dropped. So what is claimed is never more than what was seen, and at worst something is asked for
+// twice.
 
 /// Times of creation for which all that a relay had is here.
 public struct CoverageIntervals: Hashable, Sendable {

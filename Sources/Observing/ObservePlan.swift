@@ -1,7 +1,8 @@
 public import Contracts
 public import Nostr
 
-/// What somebody observes, in the one form in which it is compared: of two observers with the same plan the network is asked once.
+/// What somebody observes, in the one form in which it is compared: of two observers with the same plan the network is
+/// asked once.
 public struct ObservePlan: Hashable, Sendable {
   /// The filters, canonical and sorted, each once.
   public let filters: [Filter]

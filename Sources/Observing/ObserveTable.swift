@@ -8,12 +8,13 @@ public import Nostr
 //    begin, end ─▶ entries by plan ─▶ changed keys ─ takeChanges ─▶ the topic, one message after the other
 //                        └────────────────────────── list ────────▶ whoever starts
 //
-// Changes are gathered by key, and a message takes the entries as they are when it is made. So however slowly the topic moves, no
-// more waits than there are entries, and an entry that came and went meanwhile is never heard of, unless a list had it. A list has the version of the
-// last message made: what has changed since then comes in the next one as well, and being whole does no harm a second time.
+// Changes are gathered by key, and a message takes the entries as they are when it is made. So however slowly the topic
+// moves, no more waits than there are entries, and an entry that came and went meanwhile is never heard of, unless a
+// list had it. A list has the version of the last message made: what has changed since then comes in the next one as
+// well, and being whole does no harm a second time.
 //
-// Bounds: observers by whoever calls `begin`; the bytes of an entry by `ObserveTable.entryByteMaximum(frameLimit:)`, which he asks
-// first; keys that were told and are gone by what is told.
+// Bounds: observers by whoever calls `begin`; the bytes of an entry by `ObserveTable.entryByteMaximum(frameLimit:)`,
+// which he asks first; keys that were told and are gone by what is told.
 
 /// An observer's name: who he is, and what he calls the observation.
 public struct ObserverName: Hashable, Sendable {

@@ -1,8 +1,8 @@
-// What relays have sent that was stored already, in its order, for those observers to whom it counts now: under `network-only`
-// whatever comes, and of some relays what was never seen there before.
+// What relays have sent that was stored already, in its order, for those observers to whom it counts now: under
+// `network-only` whatever comes, and of some relays what was never seen there before.
 //
-// A ring: an observer keeps a place in it and reads on when he has room. It is bounded, because it is on no disk; whoever falls
-// behind by more than all of it is told that he missed something, and begins anew.
+// A ring: an observer keeps a place in it and reads on when he has room. It is bounded, because it is on no disk;
+// whoever falls behind by more than all of it is told that he missed something, and begins anew.
 
 /// A stored event came again.
 public struct Sighting: Hashable, Sendable {

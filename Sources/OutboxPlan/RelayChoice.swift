@@ -19,11 +19,13 @@ public struct RelayChoice: Hashable, Sendable {
   public var isProtected: Bool
   /// The worker that dials it; nil when there is none at present.
   public var connector: String?
+  /// No group of `supervisor.conf` has it: dialling it counts against the ``DialBudget``.
+  public var isOutside: Bool
 
   /// A choice.
   public init(
     _ url: RelayURL, why: [String], people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool = false,
-    isProtected: Bool = false, connector: String? = nil
+    isProtected: Bool = false, connector: String? = nil, isOutside: Bool = false
   ) {
     self.url = url
     self.why = why
@@ -32,6 +34,7 @@ public struct RelayChoice: Hashable, Sendable {
     self.isForeign = isForeign
     self.isProtected = isProtected
     self.connector = connector
+    self.isOutside = isOutside
   }
 
   /// The reasons in one line, as in ``PublicationTarget/why``.

@@ -95,7 +95,7 @@ extension RelayDirectory {
   ) -> RelayChoice {
     RelayChoice(
       url, why: [why], people: people, account: account, isForeign: isForeign && !isOwn(url),
-      connector: connector(of: url))
+      connector: connector(of: url), isOutside: !isConfigured(url))
   }
 
   // MARK: Telling

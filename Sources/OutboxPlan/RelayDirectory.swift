@@ -26,6 +26,13 @@ public struct RelayDirectory: Sendable {
   struct Group: Sendable {
     var relays: [RelayURL: RelayStates.Relay] = [:]
     var dialsOthers = false
+
+    /// What of it changes where something goes.
+    var standing: [String: [Bool]] {
+      var standing = ["": [dialsOthers]]
+      for (url, relay) in relays where relay.isConfigured { standing[url.text] = [relay.reads, relay.writes] }
+      return standing
+    }
   }
   /// A relay added by hand.
   public struct Added: Hashable, Sendable {
@@ -54,6 +61,8 @@ public struct RelayDirectory: Sendable {
   private var strangers: [PublicKey: (version: ListVersion, relays: [RelayURL])] = [:]
   private var strangerOrder: [PublicKey] = []
   private var expected: Set<String> = []
+  /// Counts what changes where something goes; how connections are does not count.
+  public private(set) var revision: UInt64 = 0
   private var hasAccounts = false
   private var looked: Set<PublicKey> = []
 
@@ -78,6 +87,7 @@ public struct RelayDirectory: Sendable {
     guard !gone.isEmpty else { return }
     for name in gone { groups[name] = nil }
     indexGroups()
+    revision += 1
   }
 
   /// A connector has said how its relays are.
@@ -86,20 +96,23 @@ public struct RelayDirectory: Sendable {
   ///   - name: the worker.
   ///   - relays: all of them, or those that have changed.
   ///   - isWhole: which of the two.
-  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`).
+  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`); nil when it has not said so again.
   public mutating func connectorReported(
-    _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool
+    _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool?
   ) {
-    var group = groups[name] ?? Group()
-    if isWhole { group.relays = [:] }
-    group.dialsOthers = dialsOthers
+    let before = groups[name]
+    var group = before ?? Group()
+    if isWhole { group = Group() }
+    group.dialsOthers = dialsOthers ?? group.dialsOthers
     for relay in relays {
       // A connector of ours spells them canonically; another's mistake is not a relay.
       guard let url = RelayURL(canonical: relay.relay) else { continue }
       group.relays[url] = relay
     }
     groups[name] = group
+    guard before?.standing != group.standing else { return }
     indexGroups()
+    revision += 1
   }
 
   private mutating func indexGroups() {
@@ -123,17 +136,25 @@ public struct RelayDirectory: Sendable {
     strangerOrder.removeAll { places[$0] != nil }
     looked.formIntersection(places.keys)
     hasAccounts = true
+    revision += 1
   }
 
   /// The store was asked for the lists of these accounts, and all that it had was told by ``learn(_:)``.
-  public mutating func lookedUp(_ keys: some Sequence<PublicKey>) { looked.formUnion(keys) }
+  public mutating func lookedUp(_ keys: some Sequence<PublicKey>) {
+    looked.formUnion(keys)
+    revision += 1
+  }
 
   /// An event that was verified: takes over a list of relays if it is the newest of its author.
   ///
   /// - Returns: whether anything has changed.
   public mutating func learn(_ event: Event) -> Bool {
     guard PlanAccount.kinds.contains(event.kind) else { return false }
-    if let place = places[event.pubkey] { return accounts[place].learn(event) }
+    if let place = places[event.pubkey] {
+      guard accounts[place].learn(event) else { return false }
+      revision += 1
+      return true
+    }
     guard event.kind == EventKind.directMessageRelays else { return false }
     let version = ListVersion(event)
     guard version.isNewer(than: strangers[event.pubkey]?.version) else { return false }
@@ -143,6 +164,7 @@ public struct RelayDirectory: Sendable {
       strangerOrder.append(event.pubkey)
       if strangerOrder.count > Self.strangerMaximum { strangers[strangerOrder.removeFirst()] = nil }
     }
+    revision += 1
     return true
   }
 
@@ -152,11 +174,16 @@ public struct RelayDirectory: Sendable {
   public mutating func add(_ relay: Added) -> Bool {
     guard added[relay.url] != nil || added.count < Self.addedMaximum else { return false }
     added[relay.url] = relay
+    revision += 1
     return true
   }
 
   /// A relay that was added by hand is removed; whether there was one.
-  public mutating func remove(_ url: RelayURL) -> Bool { added.removeValue(forKey: url) != nil }
+  public mutating func remove(_ url: RelayURL) -> Bool {
+    guard added.removeValue(forKey: url) != nil else { return false }
+    revision += 1
+    return true
+  }
 
   // MARK: What is known
 

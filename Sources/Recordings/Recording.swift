@@ -1,11 +1,12 @@
 public import Frames
 
-// What stands in a recording of the bus, as values. The bytes are `RecordingWriter`'s and `RecordingReader`'s; docs/recordings.md
-// draws them.
+// What stands in a recording of the bus, as values. The bytes are `RecordingWriter`'s and `RecordingReader`'s;
+// docs/recordings.md draws them.
 //
-// A recording holds one connection of one worker: every whole frame in either direction, in the order in which the hub dealt
-// with it. That order is total, and it is what makes a replay possible: whatever the worker was told before it said a thing
-// stands before it. What a recording never holds: tokens, and payloads of methods that the access table marks as secret.
+// A recording holds one connection of one worker: every whole frame in either direction, in the order in which the hub
+// dealt with it. That order is total, and it is what makes a replay possible: whatever the worker was told before it
+// said a thing stands before it. What a recording never holds: tokens, and payloads of methods that the access table
+// marks as secret.
 
 /// A frame as it went over the bus.
 public struct RecordedFrame: Hashable, Sendable {
@@ -141,8 +142,8 @@ public struct Recording: Sendable {
 
   /// Reads a whole file.
   ///
-  /// - Throws: ``RecordingFault`` when it is no recording, or a damaged one. A file that only stops early is read as far as
-  ///   it goes, if its opening is whole.
+  /// - Throws: ``RecordingFault`` when it is no recording, or a damaged one. A file that only stops early is read as
+  ///   far as it goes, if its opening is whole.
   public init(reading bytes: [UInt8]) throws(RecordingFault) {
     var reader = RecordingReader()
     reader.append(bytes)

@@ -1,6 +1,7 @@
 internal import Frames
 
-/// Cuts the bytes of a recording into records, however they come. Every length is checked before anything is made of it.
+/// Cuts the bytes of a recording into records, however they come. Every length is checked before anything is made of
+/// it.
 ///
 /// The bytes are foreign: a recording may come from another machine, or be damaged. What cannot be understood is a
 /// ``RecordingFault`` with its place; nothing behind it is read.

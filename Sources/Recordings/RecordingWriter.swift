@@ -5,9 +5,9 @@ public import Frames
 ///      magic "ROOSTREC"  version u16  0 u16  length u32  opening (JSON)          once
 ///      nanoseconds u64   kind u8  flags u8  0 u16  length u32  body              a record
 ///
-/// All numbers are little-endian. The body of a frame is its 48-byte header and its payload; of a gap, the number of missing
-/// frames as u64; of the end, JSON. At the size limit the end is written in place of the frame that finds no room, so a file
-/// is never larger than was asked for and always says why it stops.
+/// All numbers are little-endian. The body of a frame is its 48-byte header and its payload; of a gap, the number of
+/// missing frames as u64; of the end, JSON. At the size limit the end is written in place of the frame that finds no
+/// room, so a file is never larger than was asked for and always says why it stops.
 public struct RecordingWriter: Sendable {
   /// Bytes handed out so far.
   public private(set) var byteCount = 0

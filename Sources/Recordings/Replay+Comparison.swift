@@ -117,7 +117,8 @@ enum FrameComparison {
     return names.first { before[$0] != now[$0] }.map { "'\($0)' in its HELLO differs" }
   }
 
-  /// The fields of a HELLO that are the same at every start; of those that the protocol knows, for the hub records no others.
+  /// The fields of a HELLO that are the same at every start; of those that the protocol knows, for the hub records no
+  /// others.
   private static func lasting(_ payload: [UInt8]) -> [String: JSONValue]? {
     // What is no greeting is compared byte by byte.
     guard let known = try? JSONPayload.decode(Hello.self, from: payload),

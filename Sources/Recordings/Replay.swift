@@ -1,28 +1,29 @@
 public import Clocks
 public import Frames
 
-// Plays a recording to a program: a machine without I/O. Inputs are the program's frames, its end, and time; outputs are frames
-// to send, and at last a report.
+// Plays a recording to a program: a machine without I/O. Inputs are the program's frames, its end, and time; outputs
+// are frames to send, and at last a report.
 //
-// Causality. A frame of the hub is sent only when every frame of the worker that stood before it in the recording has come. So
-// whatever the hub's frame may have been an answer to has happened again before it. Time is not part of that: frames go as fast
-// as the program lets them, unless `isPaced` holds each to its instant as well.
+// Causality. A frame of the hub is sent only when every frame of the worker that stood before it in the recording has
+// come. So whatever the hub's frame may have been an answer to has happened again before it. Time is not part of that:
+// frames go as fast as the program lets them, unless `isPaced` holds each to its instant as well.
 //
-// What is compared. The protocol promises an order within one answer, and of what a worker sends of its own accord; between
-// answers to different requests it promises none. So the worker's frames are compared strand by strand (`Strand`), each frame
-// with the next recorded one of its strand, every field and byte. Not compared is what differs by its nature:
+// What is compared. The protocol promises an order within one answer, and of what a worker sends of its own accord;
+// between answers to different requests it promises none. So the worker's frames are compared strand by strand
+// (`Strand`), each frame with the next recorded one of its strand, every field and byte. Not compared is what differs
+// by its nature:
 //
 //     CREDIT            a worker may grant often or seldom; what it grants is kept to
 //     STATUS, PROGRESS, EXTEND, PING
 //                       said by the clock, for people or watchdogs
 //     HELLO             pid, instance, version, sandbox, token; the order of its methods
 //
-// How it ends. When all is played and matched the program gets a PING, and what it sends before its PONG still counts: an
-// answer too many is found. A frame of its own accord that the recording does not have is a difference while something is still
-// to come, and is only counted after that: the recording may simply have ended before it.
+// How it ends. When all is played and matched the program gets a PING, and what it sends before its PONG still counts:
+// an answer too many is found. A frame of its own accord that the recording does not have is a difference while
+// something is still to come, and is only counted after that: the recording may simply have ended before it.
 //
-// Rejected: comparing all frames in one order. A worker with two requests in hand may answer either first, depending on how
-// the bytes were cut on their way; nothing would be learnt from being told so.
+// Rejected: comparing all frames in one order. A worker with two requests in hand may answer either first, depending on
+// how the bytes were cut on their way; nothing would be learnt from being told so.
 
 /// The bounds of a replay.
 public struct ReplaySettings: Sendable, Equatable {
@@ -30,8 +31,8 @@ public struct ReplaySettings: Sendable, Equatable {
   public var patienceMilliseconds: UInt64 = 5_000
   /// Whether the hub's frames also wait for their time in the recording.
   public var isPaced = false
-  /// Whether only answers are compared, and what the program sends of its own accord is neither compared nor waited for:
-  /// for a worker that has other inputs than its bus.
+  /// Whether only answers are compared, and what the program sends of its own accord is neither compared nor waited
+  /// for: for a worker that has other inputs than its bus.
   public var comparesAnswersOnly = false
   /// How long the PONG at the end may take; a program that answers no PING is not held to it.
   public var farewellMilliseconds: UInt64 = 1_000
@@ -152,8 +153,8 @@ public struct Replay: Sendable {
     return advance(now)
   }
 
-  /// The program closed its bus, or ended; `how` says it in words, and `isClean` whether a worker that is done ends so: not by
-  /// a signal, a breach of the protocol or an exit code but 0.
+  /// The program closed its bus, or ended; `how` says it in words, and `isClean` whether a worker that is done ends so:
+  /// not by a signal, a breach of the protocol or an exit code but 0.
   public mutating func programEnded(_ how: String, isClean: Bool) -> [Action] {
     guard deadline != nil else { return [] }
     if let index = isDealtWith.firstIndex(of: false) {

@@ -2,9 +2,9 @@ internal import Clocks
 
 /// When to try again: full jitter in a window that doubles with each failure.
 ///
-/// Full jitter, because a relay that comes back meets all its clients at once. Forgotten only after a connection has stood for
-/// a while: a relay that accepts and hangs up must not be dialled in a tight loop. Never "for ever": every relay is tried again
-/// at the ceiling's pace.
+/// Full jitter, because a relay that comes back meets all its clients at once. Forgotten only after a connection has
+/// stood for a while: a relay that accepts and hangs up must not be dialled in a tight loop. Never "for ever": every
+/// relay is tried again at the ceiling's pace.
 struct Backoff {
   private let limits: SessionLimits
   private var failures = 0

@@ -54,9 +54,9 @@ extension RelaySession {
 
   /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
   ///
-  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An attempt to
-  /// connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows himself and the
-  /// event is sent again; a protected one is sent when he has, and not before.
+  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An
+  /// attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
+  /// himself and the event is sent again; a protected one is sent when he has, and not before.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, account: PublicKey? = nil, isProtected: Bool = false,
     deadline: Instant, at now: Instant
@@ -112,7 +112,8 @@ extension RelaySession {
     publishes.waiting = held
   }
 
-  /// Whether it may go out now, as far as its author is concerned. One that may not, and never will on this connection, fails.
+  /// Whether it may go out now, as far as its author is concerned. One that may not, and never will on this connection,
+  /// fails.
   private mutating func awaitsAuthor(
     _ id: EventID, _ publication: Publishes.Publication, at now: Instant, _ actions: inout [SessionAction]
   ) -> Bool {

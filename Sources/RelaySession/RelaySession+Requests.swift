@@ -48,9 +48,9 @@ extension RelaySession {
 
   /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
-  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE. An
-  /// attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
-  /// himself and the REQ is sent again.
+  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE.
+  /// An attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account`
+  /// shows himself and the REQ is sent again.
   public mutating func requestStarted(
     _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, account: PublicKey? = nil, deadline: Instant,
     at now: Instant
@@ -66,16 +66,16 @@ extension RelaySession {
     return settled([], at: now)
   }
 
-  /// The request has until `deadline` from now on: it moves, or it is the caller who takes its time. A key that is not under
-  /// way is passed over.
+  /// The request has until `deadline` from now on: it moves, or it is the caller who takes its time. A key that is not
+  /// under way is passed over.
   public mutating func deadlineMoved(_ key: RequestKey, to deadline: Instant, at now: Instant) -> [SessionAction] {
     guard requests.all[key] != nil else { return [] }
     requests.all[key]?.deadline = deadline
     return settled([], at: now)
   }
 
-  /// Nobody wants the answer any more. No further action names the key. A key that is not under way is passed over: its end
-  /// and this may have crossed.
+  /// Nobody wants the answer any more. No further action names the key. A key that is not under way is passed over: its
+  /// end and this may have crossed.
   public mutating func requestCancelled(_ key: RequestKey, at now: Instant) -> [SessionAction] {
     guard let request = requests.remove(key) else { return [] }
     return settled(closeMessage(request), at: now)

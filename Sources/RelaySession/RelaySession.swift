@@ -16,22 +16,23 @@ public import Nostr
 //     open        messages flow              → closing, waiting, connecting
 //     closing     our close is under way     → idle, waiting, connecting
 //
-// Who wants it: a standing wish (`openRequested`), or work that waits. Work that arrives in the middle of a back-off is a
-// reason to try at once, but not in a loop: its own, much shorter spacing grows with the failures as well.
+// Who wants it: a standing wish (`openRequested`), or work that waits. Work that arrives in the middle of a back-off is
+// a reason to try at once, but not in a loop: its own, much shorter spacing grows with the failures as well.
 //
-// What is promised. Each request and each publish ends exactly once: finished, failed or answered. Requests that were sent fail when
-// the connection ends; nothing is repeated behind the caller's back, since only the caller knows what it already has. Those not
-// sent go out on the next connection. An event without an OK is `unknown`.
+// What is promised. Each request and each publish ends exactly once: finished, failed or answered. Requests that were
+// sent fail when the connection ends; nothing is repeated behind the caller's back, since only the caller knows what it
+// already has. Those not sent go out on the next connection. An event without an OK is `unknown`.
 //
-// Work waits for one attempt to connect, not for a relay to come back: when the attempt fails, so does the work, with its reason,
-// and while the next one is not allowed yet the last reason is told at once. Whoever asked may wait and ask again, knowing why;
-// silence until the deadline tells nothing. The standing wish goes on trying all the same.
+// Work waits for one attempt to connect, not for a relay to come back: when the attempt fails, so does the work, with
+// its reason, and while the next one is not allowed yet the last reason is told at once. Whoever asked may wait and ask
+// again, knowing why; silence until the deadline tells nothing. The standing wish goes on trying all the same.
 //
-// Who one is, a relay is told when it asks for it and not before (NIP-42): work that it refuses as `auth-required` waits until the
-// account that the work names has shown himself, and is sent again, once. Work without an account is refused as it stands.
+// Who one is, a relay is told when it asks for it and not before (NIP-42): work that it refuses as `auth-required`
+// waits until the account that the work names has shown himself, and is sent again, once. Work without an account is
+// refused as it stands.
 //
-// Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay does
-// for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
+// Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay
+// does for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
 // without a name is believed by nobody.
 
 /// The session with one relay: connection, requests, publishes. A pure machine.
@@ -228,7 +229,8 @@ public struct RelaySession: Sendable {
 
   // MARK: What follows from the state
 
-  /// Ends every input that may have changed something: dials if there is reason to, sends what may be sent, sets the timer.
+  /// Ends every input that may have changed something: dials if there is reason to, sends what may be sent, sets the
+  /// timer.
   mutating func settled(_ actions: [SessionAction], at now: Instant) -> [SessionAction] {
     var actions = actions
     let hasWork = requests.hasWaiting || publishes.hasWaiting

@@ -2,9 +2,9 @@ internal import Clocks
 
 /// How much of what a relay says to people, by NOTICE and AUTH, is passed on to them.
 ///
-/// A relay may say as much as it likes, and what it says ends in a log with a bound: one that talks without end would leave
-/// nothing else in it, of other relays neither. So a window of time takes so many remarks; the others are counted, and the
-/// first remark of a later window tells how many there were.
+/// A relay may say as much as it likes, and what it says ends in a log with a bound: one that talks without end would
+/// leave nothing else in it, of other relays neither. So a window of time takes so many remarks; the others are
+/// counted, and the first remark of a later window tells how many there were.
 struct RemarkBudget: Sendable {
   private var windowStart: Instant?
   private var count = 0

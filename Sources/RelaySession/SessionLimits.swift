@@ -1,4 +1,5 @@
-/// What one relay's session may hold and how often it may try. Beyond a bound, work fails with `full` and `not-started`.
+/// What one relay's session may hold and how often it may try. Beyond a bound, work fails with `full` and
+/// `not-started`.
 public struct SessionLimits: Sendable, Hashable {
   /// Requests that wait for the connection or for a free subscription.
   public var waitingRequestMaximum = 64
@@ -20,7 +21,8 @@ public struct SessionLimits: Sendable, Hashable {
   /// Accounts that may show themselves on one connection, each challenge counted.
   public var authenticationMaximum = 16
 
-  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are counted.
+  /// NOTICE messages, and as many AUTH messages, that are reported within ``remarkWindowMilliseconds``; others are
+  /// counted.
   public var remarkMaximum = 10
   /// The time in which those are counted.
   public var remarkWindowMilliseconds: UInt64 = 60_000

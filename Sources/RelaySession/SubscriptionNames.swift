@@ -2,9 +2,9 @@ internal import Clocks
 
 /// Subscription ids of one connection: a random prefix and a count, `k3v0q.1f`.
 ///
-/// The count makes an id new on its connection for ever; the prefix keeps a relay, or a proxy that serves several of us over one
-/// connection, from confusing this connection's ids with another's. At most 15 bytes, which a Swift `String` holds without an
-/// allocation: an id is compared for each event that comes.
+/// The count makes an id new on its connection for ever; the prefix keeps a relay, or a proxy that serves several of us
+/// over one connection, from confusing this connection's ids with another's. At most 15 bytes, which a Swift `String`
+/// holds without an allocation: an id is compared for each event that comes.
 struct SubscriptionNames {
   private let prefix: String
   private var count: UInt64 = 0

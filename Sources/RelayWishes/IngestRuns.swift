@@ -2,9 +2,9 @@ internal import Contracts
 
 // Events on their way from relays to the store, as runs of records.
 //
-// A run is open as long as all places on the way are taken; so a quiet relay's event goes at once, and a flood goes in large runs,
-// without a timer. An end (EOSE) is said in a run whose predecessors with events of the same subscription are answered, or in
-// the run of those events itself: then it cannot be committed before them.
+// A run is open as long as all places on the way are taken; so a quiet relay's event goes at once, and a flood goes in
+// large runs, without a timer. An end (EOSE) is said in a run whose predecessors with events of the same subscription
+// are answered, or in the run of those events itself: then it cannot be committed before them.
 
 /// Collects records into runs, in the order they came.
 public struct IngestRuns: Sendable {
@@ -18,7 +18,8 @@ public struct IngestRuns: Sendable {
     public var inFlightMaximum = 4
     /// Bytes of runs that wait to be sent above which relays are not to be read.
     public var waitingByteCountMaximum = 512 << 10
-    /// Bytes of filters that are repeated with an end; above, it is committed in its turn, and the store learns nothing of it.
+    /// Bytes of filters that are repeated with an end; above, it is committed in its turn, and the store learns nothing
+    /// of it.
     public var filterByteCountMaximum = 64 << 10
     /// Bytes of a run that fits a frame.
     public var frameByteCountMaximum: Int

@@ -5,17 +5,18 @@ public import RelaySession
 
 // The REQs that are to stand at one relay, whatever the relay does: a value over a RelaySession, without I/O.
 //
-// A session ends a request for good whenever its connection ends or the relay says CLOSED, since only whoever asked knows what he
-// already has. Here is somebody who asks again: on every new connection all over, and after CLOSED as often as its reason makes
-// sense. The filters stay as they are: what comes twice costs the store a look at an id, what is left out is lost.
+// A session ends a request for good whenever its connection ends or the relay says CLOSED, since only whoever asked
+// knows what he already has. Here is somebody who asks again: on every new connection all over, and after CLOSED as
+// often as its reason makes sense. The filters stay as they are: what comes twice costs the store a look at an id, what
+// is left out is lost.
 //
 //     waiting ──► asked ──► stored          (a wish that is not live is over then)
 //        ▲          │ CLOSED
 //        │          ▼
 //        └─── a while, by the reason's word ───► refused, until the next connection
 //
-// Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on purpose), so
-// that finds only most of them; what relays have is known by coverage, which is the planner's.
+// Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on
+// purpose), so that finds only most of them; what relays have is known by coverage, which is the planner's.
 
 /// The requests that stand at one relay.
 public struct StandingRequests: Sendable {
@@ -38,7 +39,8 @@ public struct StandingRequests: Sendable {
 
   /// How far a wish is.
   public enum State: Hashable, Sendable {
-    /// There is no connection, or no free subscription, or the relay is left alone for a while: why, if there is more to say.
+    /// There is no connection, or no free subscription, or the relay is left alone for a while: why, if there is more
+    /// to say.
     case waiting(String?)
     /// Sent; no EOSE yet, or what came before it is not committed yet.
     case asked

@@ -1,8 +1,8 @@
-/// The waits between attempts to connect: doubling from the first to the longest, each cut at random by up to a half so that
-/// the clients of a restarted supervisor do not come back in one moment.
+/// The waits between attempts to connect: doubling from the first to the longest, each cut at random by up to a half so
+/// that the clients of a restarted supervisor do not come back in one moment.
 ///
-/// A connection must last for a while before the waits begin anew: a supervisor that accepts and hangs up at once is not
-/// asked in a tight circle.
+/// A connection must last for a while before the waits begin anew: a supervisor that accepts and hangs up at once is
+/// not asked in a tight circle.
 public struct Backoff: Sendable, Equatable {
   /// The longest first wait, in milliseconds.
   public var firstMilliseconds: UInt64

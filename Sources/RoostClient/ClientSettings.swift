@@ -12,8 +12,8 @@ public struct ClientSettings: Sendable {
   public var greetingMilliseconds: UInt64 = 10_000
   /// How long a request or a subscription waits for a connection while there is none.
   public var patienceMilliseconds: UInt64 = 30_000
-  /// How long after a request's time to live its answer is still awaited. The hub's own answer `expired` comes within it;
-  /// this deadline is for a hub that does not answer at all.
+  /// How long after a request's time to live its answer is still awaited. The hub's own answer `expired` comes within
+  /// it; this deadline is for a hub that does not answer at all.
   public var answerGraceMilliseconds: UInt64 = 2_000
   /// The waits between attempts to connect.
   public var backoff = Backoff()
@@ -38,8 +38,8 @@ public struct RequestOptions: Sendable {
   public var worker: String?
   /// How long the answer is of use, in milliseconds; 0 = no limit.
   public var ttlMilliseconds: UInt32
-  /// Whether doing it twice is the same as doing it once. Such a request is asked again after a lost connection; any other
-  /// fails with outcome `unknown`.
+  /// Whether doing it twice is the same as doing it once. Such a request is asked again after a lost connection; any
+  /// other fails with outcome `unknown`.
   public var isIdempotent: Bool
   /// Whether the hub must never deliver it a second time after a worker's death.
   public var atMostOnce: Bool

@@ -6,8 +6,8 @@ public import Nostr
 public struct ObserveOptions: Sendable, Hashable {
   /// Where events come from; nil: the store's own rule, `cache-with-network`.
   public var policy: ObservePolicy?
-  /// Seconds for which an answer of relays to the same filters is fresh enough, so that they are not asked again; nil: they are
-  /// always asked.
+  /// Seconds for which an answer of relays to the same filters is fresh enough, so that they are not asked again; nil:
+  /// they are always asked.
   public var maxAgeSeconds: Int64?
   /// Relays to be asked besides those that are planned.
   public var relays: [RelayURL]

@@ -2,9 +2,10 @@
 //
 //   stored ── the end of what is stored ──▶ live
 //
-// Live events come in the order of their seq: the last one says where to go on. Stored ones come newest first, so that no number
-// says what is still missing: whoever was cut off among them asks anew, and what he has already is passed over when it comes
-// again. For that the numbers of stored events are remembered, up to a bound, and forgotten at the end of what is stored.
+// Live events come in the order of their seq: the last one says where to go on. Stored ones come newest first, so that
+// no number says what is still missing: whoever was cut off among them asks anew, and what he has already is passed
+// over when it comes again. For that the numbers of stored events are remembered, up to a bound, and forgotten at the
+// end of what is stored.
 
 /// Where an observer is: what it says when it has to ask again, and what it was given before.
 struct ObservedPlace: Sendable {
@@ -13,8 +14,8 @@ struct ObservedPlace: Sendable {
   private var isEndTold = false
   private var given: Set<Int64> = []
 
-  /// Most stored events whose numbers are remembered (8 MiB of them). Of a longer answer that is cut off, what comes behind
-  /// these may be given twice.
+  /// Most stored events whose numbers are remembered (8 MiB of them). Of a longer answer that is cut off, what comes
+  /// behind these may be given twice.
   static let rememberedMaximum = 1 << 20
 
   init(after seq: Int64?) { resumeSeq = seq }

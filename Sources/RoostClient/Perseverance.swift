@@ -5,16 +5,17 @@ internal import Frames
 
 /// Whether and when a stream that was cut off is asked for again. Pure.
 ///
-/// One that never gave anything is given up after the client's patience, as any request is: perhaps nobody serves it. One that
-/// `isLasting` and has given something is waited for as long as it takes: a supervisor that is updated, a store that is stopped for
-/// an hour.
+/// One that never gave anything is given up after the client's patience, as any request is: perhaps nobody serves it.
+/// One that `isLasting` and has given something is waited for as long as it takes: a supervisor that is updated, a
+/// store that is stopped for an hour.
 struct Perseverance {
   private var backoff = Backoff(firstMilliseconds: 50, longestMilliseconds: 5_000, provenMilliseconds: 0)
   private var hasMoved = false
   private let isLasting: Bool
   private var end: Instant?
 
-  /// - Parameter isLasting: what has once begun is waited for without end; else for the client's patience since the last part.
+  /// - Parameter isLasting: what has once begun is waited for without end; else for the client's patience since the
+  ///   last part.
   init(isLasting: Bool) { self.isLasting = isLasting }
 
   /// Something came: waits begin anew.

@@ -4,8 +4,8 @@ internal import Nostr
 // How a query goes on after a lost connection. Pure.
 //
 // The order of the answer is fixed: newest first, of one second the lowest id first. So the last event taken says where
-// to go on: ask for what is not newer, and pass over what stands before it. A filter's `limit` is about its own newest events: those
-// taken count against it, except those of the last second, which come once more.
+// to go on: ask for what is not newer, and pass over what stands before it. A filter's `limit` is about its own newest
+// events: those taken count against it, except those of the last second, which come once more.
 
 /// How far a query has come: what to ask when it has to be asked again.
 struct QueryPlace: Sendable {

@@ -7,8 +7,8 @@ public struct ReceivedEvent: Sendable, Hashable {
   public let event: Event
   /// Its bytes as the store keeps them: one JSON object without white space between its parts.
   public let json: [UInt8]
-  /// Its place in the order of commits. Nil for an ephemeral event, which is not kept, and where events are not observed but
-  /// asked for.
+  /// Its place in the order of commits. Nil for an ephemeral event, which is not kept, and where events are not
+  /// observed but asked for.
   public let seq: Int64?
 
   /// Reads an event that has been verified already.
@@ -25,8 +25,8 @@ public struct ReceivedEvent: Sendable, Hashable {
 public enum ObservedItem: Sendable, Hashable {
   /// An event: first those that are stored, then those that come.
   case event(ReceivedEvent)
-  /// Once: all that was stored has been given, and what follows is new. Whoever observes again with this number, or with that of
-  /// any later event, as `after` goes on from there.
+  /// Once: all that was stored has been given, and what follows is new. Whoever observes again with this number, or
+  /// with that of any later event, as `after` goes on from there.
   case storedEnd(seq: Int64)
 
   /// Reads a part of an answer to `store.observe`: `{"seq":n,"event":{…}}`, without `seq` for an ephemeral event, or

@@ -1,11 +1,12 @@
 internal import Clocks
 internal import Frames
 
-/// What becomes of a request whose connection was lost. Pure; the rule of `docs/protocol.md`, "After a lost connection".
+/// What becomes of a request whose connection was lost. Pure; the rule of `docs/protocol.md`, "After a lost
+/// connection".
 ///
 /// The request may have run, may be running, or may never have arrived: only the caller knows whether asking again does
-/// harm. So it is asked again only if the caller said it is idempotent, if nothing of an answer was handed on yet (a second
-/// answer would repeat it), and while its time to live lasts.
+/// harm. So it is asked again only if the caller said it is idempotent, if nothing of an answer was handed on yet (a
+/// second answer would repeat it), and while its time to live lasts.
 enum RequestFate: Equatable {
   /// Ask again under a new id, with what is left of its time; 0 = no limit.
   case askAgain(ttlMilliseconds: UInt32)

@@ -78,8 +78,8 @@ public final class RoostAnswer {
     return nil
   }
 
-  /// Gives the request up. What has arrived can still be taken; then ``next()`` throws `cancelled`, unless the answer was
-  /// quicker.
+  /// Gives the request up. What has arrived can still be taken; then ``next()`` throws `cancelled`, unless the answer
+  /// was quicker.
   public func cancel() {
     isCancelled = true
     current?.answer.cancel()

@@ -20,18 +20,19 @@ extension RoostClient {
   /// How long the store may take to say what became of an event, or to count, in milliseconds.
   static let storeMilliseconds: UInt32 = 30_000
 
-  /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:)`` does both. When this returns it
-  /// is verified and committed, and whoever observes has it or will.
+  /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:)`` does both. When
+  /// this returns it is verified and committed, and whoever observes has it or will.
   ///
-  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author), `expired-event`,
-  ///   `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown` it may be stored again.
+  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
+  ///   `expired-event`, `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown`
+  ///   it may be stored again.
   @discardableResult
   public func store(_ event: Event) async throws(Refusal) -> OwnEvent { try await store(json: event.json) }
 
   /// The same of an event's bytes, which are kept as they are.
   @discardableResult
   public func store(json: [UInt8]) async throws(Refusal) -> OwnEvent {
-    // The store takes a known id for a duplicate without a look at the rest: a forged copy would seem to be stored.
+    // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     let event = try Self.verified(json)
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
@@ -55,8 +56,8 @@ extension RoostClient {
   /// - Parameters:
   ///   - filters: 1 to 64, each with a `limit` of its own if it is to have one.
   ///   - limit: most events of all filters together.
-  ///   - last: the event that an earlier answer was cut off behind: it, and what stands before it in the order of the answer, are not
-  ///     given again. Filters must have no `limit` then.
+  ///   - last: the event that an earlier answer was cut off behind: it, and what stands before it in the order of the
+  ///     answer, are not given again. Filters must have no `limit` then.
   public nonisolated func events(
     matching filters: [Filter], limit: Int? = nil, behind last: Event? = nil
   ) -> EventSequence {

@@ -4,8 +4,8 @@ public import Cryptography
 public import Frames
 public import Nostr
 
-// What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account` is a
-// name, an `npub` or 64 hexadecimal digits, and may be nil while there is one.
+// What needs a secret key. No secret passes through here: the signer has them, and does what it is asked. An `account`
+// is a name, an `npub` or 64 hexadecimal digits, and may be nil while there is one.
 //
 // Requests for an account that is LOCKED wait in the signer for somebody to type its passphrase, for nine tenths of
 // `signerMilliseconds`, and are then refused as `locked`.
@@ -30,7 +30,11 @@ public enum Encryption: String, Sendable, Hashable {
 
 extension RoostClient {
   /// How long a request to the signer is of use, in milliseconds: long enough for a person to type a passphrase.
-  static let signerMilliseconds: UInt32 = 30_000
+  nonisolated static let signerMilliseconds: UInt32 = 30_000
+
+  /// How long such a request waits for a passphrase, in milliseconds: nine tenths of the time that its answer is of
+  /// use.
+  public nonisolated static let lockedMilliseconds = UInt64(signerMilliseconds / 10 * 9)
 
   /// The accounts that the signer has keys of.
   public func accounts() async throws(Refusal) -> [SignerAccount] {
@@ -41,36 +45,51 @@ extension RoostClient {
 
   /// Has a draft signed.
   ///
-  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named), `forbidden` (kind 22242),
-  ///   `rate-limited`.
-  public func sign(_ draft: EventDraft, as account: String? = nil) async throws(Refusal) -> Event {
-    try await sign(template: draft.template, as: account)
+  /// - Parameters:
+  ///   - draft: the draft. Values of the tags `p`, `e`, `a` and `q` are written as NIP-01 has them, in hexadecimal
+  ///     digits.
+  ///   - account: who signs.
+  ///   - allowSecrets: whether `nsec1…` or `ncryptsec1…` may stand in it: an example, a key that was given up.
+  /// - Throws: `locked`, `no-such-account`, `bad-request` (several accounts and none named; what nobody can mean; a
+  ///   secret key in it), `forbidden` (kind 22242), `rate-limited`.
+  public func sign(
+    _ draft: EventDraft, as account: String? = nil, allowSecrets: Bool = false
+  ) async throws(Refusal) -> Event {
+    try await sign(template: draft.template, as: account, allowSecrets)
   }
 
-  /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing.
-  public func sign(json: [UInt8], as account: String? = nil) async throws(Refusal) -> Event {
-    try await sign(template: JSONPayload.decode(JSONValue.self, from: json), as: account)
+  /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing. A
+  /// member that no event has, or that stands there twice, is refused.
+  public func sign(
+    json: [UInt8], as account: String? = nil, allowSecrets: Bool = false
+  ) async throws(Refusal) -> Event {
+    // Of two members of the same name the signer would see one.
+    if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
+    return try await sign(template: JSONPayload.decode(JSONValue.self, from: json), as: account, allowSecrets)
   }
 
-  private func sign(template: JSONValue, as account: String?) async throws(Refusal) -> Event {
-    let signed: SignerSigned = try await signer("sign", SignerSign(account: account, event: template))
+  private func sign(template: JSONValue, as account: String?, _ allowSecrets: Bool) async throws(Refusal) -> Event {
+    let wanted = SignerSign(account: account, event: template, allowSecrets: allowSecrets ? true : nil)
+    let signed: SignerSigned = try await signer("sign", wanted)
     return try Self.signedEvent(signed.event)
   }
 
-  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:)``. When the signer has signed and the planner then
-  /// refuses, nothing was published; doing it again signs anew.
+  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:)``. When the signer has signed and the
+  /// planner then refuses, nothing was published; doing it again signs anew.
   @discardableResult
   public func publish(
-    _ draft: EventDraft, as account: String? = nil, to relays: [RelayURL]? = nil
+    _ draft: EventDraft, as account: String? = nil, to relays: [RelayURL]? = nil, allowSecrets: Bool = false
   ) async throws(Refusal) -> (event: Event, publication: Publication) {
-    let event = try await sign(draft, as: account)
+    let event = try await sign(draft, as: account, allowSecrets: allowSecrets)
     return (event, try await publish(event, to: relays))
   }
 
   /// Has a draft signed and stores it, and sends it nowhere: see ``store(_:)``.
   @discardableResult
-  public func store(_ draft: EventDraft, as account: String? = nil) async throws(Refusal) -> OwnEvent {
-    try await store(sign(draft, as: account))
+  public func store(
+    _ draft: EventDraft, as account: String? = nil, allowSecrets: Bool = false
+  ) async throws(Refusal) -> OwnEvent {
+    try await store(sign(draft, as: account, allowSecrets: allowSecrets))
   }
 
   /// Encrypts a text for `peer`.
@@ -91,15 +110,16 @@ extension RoostClient {
     return (try await signer("\(encryption.rawValue).decrypt", cipher) as SignerText).text
   }
 
-  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for each, with the
-  /// same `createdAt`.
+  /// Puts a draft under a seal and into a gift wrap for one recipient (NIP-59). Who speaks to several wraps once for
+  /// each, with the same `createdAt`. It is looked at as by ``sign(_:as:allowSecrets:)``.
   ///
   /// - Returns: the gift wrap, to be sent to the recipient's relays.
   public func wrap(
-    _ rumor: EventDraft, for recipient: PublicKey, as account: String? = nil
+    _ rumor: EventDraft, for recipient: PublicKey, as account: String? = nil, allowSecrets: Bool = false
   ) async throws(Refusal) -> Event {
-    let wrapped: SignerWrapped = try await signer(
-      "wrap", SignerWrap(account: account, recipient: "\(recipient)", rumor: rumor.template))
+    let wanted = SignerWrap(
+      account: account, recipient: "\(recipient)", rumor: rumor.template, allowSecrets: allowSecrets ? true : nil)
+    let wrapped: SignerWrapped = try await signer("wrap", wanted)
     return try Self.signedEvent(wrapped.wrap)
   }
 

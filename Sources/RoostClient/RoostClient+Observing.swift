@@ -9,8 +9,8 @@ public import Nostr
 //
 // What: each iterator has one `store.observe` under way. When it is cut off the iterator asks again from where it was
 // (`ObservedPlace`), so that its reader sees one sequence without a gap and without repetition. Nothing is read ahead:
-// what the reader has not taken waits in the window of the answer, 64 parts or 256 KiB, and beyond that in the store, which has it on
-// disk. So a reader may take as long as it likes, and holds back nobody.
+// what the reader has not taken waits in the window of the answer, 64 parts or 256 KiB, and beyond that in the store,
+// which has it on disk. So a reader may take as long as it likes, and holds back nobody.
 //
 // Rejected: a queue of events with a bound and a policy for "full". The store is that queue, and forgets nothing.
 
@@ -25,10 +25,10 @@ public import Nostr
 /// }
 /// ```
 ///
-/// Each loop over it is an observation of its own. It ends when the loop is left, or its task cancelled; and with a `Refusal` when
-/// the store will not answer: `bad-request` for a filter it does not take, `unknown-seq` when `after` is from another database,
-/// `unavailable` and the like when nothing answers for the client's patience at the beginning. Once begun, it waits for a
-/// store or a supervisor that is away for as long as that takes.
+/// Each loop over it is an observation of its own. It ends when the loop is left, or its task cancelled; and with a
+/// `Refusal` when the store will not answer: `bad-request` for a filter it does not take, `unknown-seq` when `after` is
+/// from another database, `unavailable` and the like when nothing answers for the client's patience at the beginning.
+/// Once begun, it waits for a store or a supervisor that is away for as long as that takes.
 public struct Observation: AsyncSequence, Sendable {
   /// Events, and the end of what was stored.
   public typealias Element = ObservedItem
@@ -61,8 +61,9 @@ extension RoostClient {
   ///
   /// - Parameters:
   ///   - filters: 1 to 64. Each may have a `limit`, which is about what is stored.
-  ///   - seq: the number of an event, or of the end of what was stored, that the caller has: only what was committed after it is
-  ///     given, in that order. A program that keeps the last number it has dealt with misses nothing, whatever dies meanwhile.
+  ///   - seq: the number of an event, or of the end of what was stored, that the caller has: only what was committed
+  ///     after it is given, in that order. A program that keeps the last number it has dealt with misses nothing,
+  ///     whatever dies meanwhile.
   ///   - options: where events come from, and from which relays.
   public nonisolated func observe(
     _ filters: [Filter], after seq: Int64? = nil, options: ObserveOptions = ObserveOptions()

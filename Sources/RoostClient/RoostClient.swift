@@ -6,10 +6,11 @@ internal import Glibc
 
 // What an application uses to talk to Roost.
 //
-// What: one object for the life of the application. It connects over the supervisor's socket, greets as a client, and when
-// the connection is lost (a restarted supervisor) connects again by itself and takes up what was under way: subscriptions
-// are made again, requests that the caller called idempotent are asked again under a new id, all others fail saying that
-// their outcome is not known. A request that might have run is repeated only when the caller said it does no harm.
+// What: one object for the life of the application. It connects over the supervisor's socket, greets as a client, and
+// when the connection is lost (a restarted supervisor) connects again by itself and takes up what was under way:
+// subscriptions are made again, requests that the caller called idempotent are asked again under a new id, all others
+// fail saying that their outcome is not known. A request that might have run is repeated only when the caller said it
+// does no harm.
 //
 // Bounds: requests under way, subscriptions, repeats and every wait have a limit in `ClientSettings`. A stream
 // of parts is held back by credit: what the application does not take stays with the worker that produces it.
@@ -25,15 +26,16 @@ internal import Glibc
 ///
 /// RoostClient.run(ClientSettings(name: "example")) { roost throws(Refusal) in
 ///   try await roost.connect()
-///   let relays = try await roost.request("relay.list", as: RelayStates.self, options: .idempotent(ttlMilliseconds: 5_000))
+///   let relays = try await roost.request(
+///     "relay.list", as: RelayStates.self, options: .idempotent(ttlMilliseconds: 5_000))
 ///   print(relays.relays.map(\.relay))
 ///   let events = try await roost.stream("relay.request", json: RelayRequest(limit: 10))
 ///   while let event = try await events.next() { print(String(decoding: event.bytes, as: UTF8.self)) }
 /// }
 /// ```
 ///
-/// An application with a main loop of its own calls `EventLoop.process.run()` on a thread and starts its Roost work with
-/// `EventLoopActor.task`.
+/// An application with a main loop of its own calls `EventLoop.process.run()` on a thread and starts its Roost work
+/// with `EventLoopActor.task`.
 @EventLoopActor
 public final class RoostClient {
   /// How it connects, and its bounds.

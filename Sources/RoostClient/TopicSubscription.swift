@@ -49,8 +49,8 @@ public final class TopicSubscription {
 }
 
 extension RoostClient {
-  /// Asks for a topic's events. Handlers run on the loop, in the order of the events, and should return soon: until they do,
-  /// the next event is not read.
+  /// Asks for a topic's events. Handlers run on the loop, in the order of the events, and should return soon: until
+  /// they do, the next event is not read.
   ///
   /// - Parameters:
   ///   - topic: its name in the registry, `supervisor.events`.

@@ -18,8 +18,8 @@ public enum CalendarTime {
       + "\(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
   }
 
-  /// Reads a time as it is typed: seconds since 1970, a span before now (`30s`, `45m`, `2h`, `3d`, `1w`), or a day in UTC with or without
-  /// a time of day (`2025-11-21`, `2025-11-21T12:30:05`, a `Z` or nothing behind it).
+  /// Reads a time as it is typed: seconds since 1970, a span before now (`30s`, `45m`, `2h`, `3d`, `1w`), or a day in
+  /// UTC with or without a time of day (`2025-11-21`, `2025-11-21T12:30:05`, a `Z` or nothing behind it).
   ///
   /// - Returns: seconds since 1970; nil for anything else, and for what was before 1970.
   public static func seconds(reading text: String, now: Int64) -> Int64? {

@@ -1,7 +1,8 @@
 public import Contracts
+internal import Frames
 
-/// What `roost events` prints for one event: time, worker, from what state to what, and why. Of what changed no state, the
-/// state alone.
+/// What `roost events` prints for one event: time, worker, from what state to what, and why. Of what changed no state,
+/// the state alone.
 public enum EventLine {
   /// The line.
   public static func line(_ event: SupervisorEvent, _ style: Style) -> String {

@@ -1,7 +1,8 @@
+internal import Frames
 public import Nostr
 
-// An event as a person reads it: when, who, what, and the beginning of what it says. Everything in an event is a stranger's
-// text; nothing of it reaches a terminal but by `VisibleText`.
+// An event as a person reads it: when, who, what, and the beginning of what it says. Everything in an event is a
+// stranger's text; nothing of it reaches a terminal but by `VisibleText`.
 
 /// What `roost observe` prints.
 public enum EventText {

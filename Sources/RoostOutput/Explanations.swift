@@ -1,4 +1,5 @@
 public import Contracts
+internal import Frames
 
 /// What `roost why` prints: sentences, then the worker's last log lines.
 public enum WhyText {

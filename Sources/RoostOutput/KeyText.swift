@@ -1,4 +1,5 @@
 public import Contracts
+internal import Frames
 
 /// Accounts as `roost key` shows them. Nothing in them is secret.
 public enum KeyText {
@@ -26,6 +27,21 @@ public enum KeyText {
       lines.append(style.paint("Keys are not locked into memory: the limit of locked memory is too low.", .warning))
     }
     return lines
+  }
+
+  /// What the doctor says: a check for each file that is refused, and one for the rest.
+  public static func checks(_ accounts: SignerAccounts) -> [DoctorResult.Check] {
+    let locked = accounts.accounts.count { $0.state == .locked }
+    var text = Amount.count(accounts.accounts.count, "account")
+    if locked > 0 { text += ", \(locked) locked" }
+    if accounts.problems.isEmpty { text += ", no key file refused" }
+    var checks = [DoctorResult.Check(name: "keys", isGood: true, text: text)]
+    checks += accounts.problems.map { DoctorResult.Check(name: "key file", isGood: false, text: $0) }
+    if !accounts.isMemoryLocked {
+      let text = "keys are not locked into memory: the limit of locked memory is too low"
+      checks.append(DoctorResult.Check(name: "key memory", isGood: false, text: text))
+    }
+    return checks
   }
 
   /// One account, a fact a line.

@@ -1,3 +1,5 @@
+internal import Frames
+
 /// A payload for people: JSON indented, short lists on one line.
 public enum PayloadText {
   /// The lines of a JSON payload; a text that is no JSON as it is, made safe.

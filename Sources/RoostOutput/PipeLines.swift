@@ -3,7 +3,8 @@ public import Frames
 // The lines of `roost pipe`: a request a line in, an answer a line out. `docs/protocol.md` tells people the same.
 //
 //     in   {"id":1,"method":"relay.list","params":{…},"to":"relay-main","ttlMilliseconds":5000,"atMostOnce":true}
-//     out  {"id":1,"part":…}          any number, as they come
+//     out  {"id":1,"progress":…}      what the worker says while it works; of several that wait the last
+//          {"id":1,"part":…}          any number, as they come
 //          {"id":1,"result":…}        the end; null when the answer has no contents
 //          {"id":1,"error":{"code":"…","message":"…","outcome":"…"}}
 //
@@ -84,6 +85,15 @@ public enum PipeAnswer {
     let name = isLast ? "result" : "part"
     let member = isRaw ? (name + "Base64", JSONLine.string(Base64.encode(payload))) : (name, PayloadText.line(payload))
     return JSONLine.object([("id", id), member])
+  }
+
+  /// What a worker says while it works: nothing but that it does (`null`), JSON of the method's own, or raw bytes.
+  public static func progress(id: [UInt8], payload: [UInt8]) -> [UInt8] {
+    guard !payload.isEmpty else { return JSONLine.object([("id", id), ("progress", Array("null".utf8))]) }
+    guard (try? JSONText(payload)) != nil else {  // What is no JSON is an answer here, not a fault.
+      return JSONLine.object([("id", id), ("progressBase64", JSONLine.string(Base64.encode(payload)))])
+    }
+    return JSONLine.object([("id", id), ("progress", PayloadText.line(payload))])
   }
 
   /// The end of an answer without contents.

@@ -1,7 +1,8 @@
 internal import Frames
 public import Nostr
 
-// One person on one screen, of 80 columns. What is claimed and not proven is told as claimed; what is not known is not made up.
+// One person on one screen, of 80 columns. What is claimed and not proven is told as claimed; what is not known is not
+// made up.
 
 /// What is stored of one person.
 public struct PersonView: Sendable {

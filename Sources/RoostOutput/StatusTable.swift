@@ -1,4 +1,5 @@
 public import Contracts
+internal import Frames
 
 /// What `roost status` prints: a line a worker, and a line of totals.
 public enum StatusTable {

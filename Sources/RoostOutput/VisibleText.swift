@@ -13,8 +13,8 @@ public enum VisibleText {
     return result
   }
 
-  /// A line of JSON with nothing in it that a terminal would act on, and the same value: what is hidden can only stand in strings, and
-  /// is written there as `\uXXXX`.
+  /// A line of JSON with nothing in it that a terminal would act on, and the same value: what is hidden can only stand
+  /// in strings, and is written there as `\uXXXX`.
   public static func makeJSON(_ line: [UInt8]) -> [UInt8] {
     // Below 0x20 nothing stands in JSON but as an escape; what is hidden is DEL or not ASCII.
     guard line.contains(where: { $0 >= 0x7F }) else { return line }

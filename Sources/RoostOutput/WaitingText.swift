@@ -2,8 +2,8 @@ public import Contracts
 
 /// What a person is told whose call is not answered because nobody runs who could answer it.
 public enum WaitingText {
-  /// The sentence; nil when one of the workers is there, so that the call only takes its time, or when none keeps mail, so
-  /// that the refusal is on its way.
+  /// The sentence; nil when one of the workers is there, so that the call only takes its time, or when none keeps mail,
+  /// so that the refusal is on its way.
   ///
   /// - Parameter workers: all that may answer the call.
   public static func sentence(_ workers: [WorkerStatus]) -> String? {

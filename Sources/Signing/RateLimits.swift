@@ -1,8 +1,8 @@
 internal import Clocks
 internal import Contracts
 
-// How much each role may have done in a time: a worker that runs wild, or was taken over, does not sign without end, and
-// somebody who guesses passphrases has few guesses a minute. The bounds are far above what the roles need.
+// How much each role may have done in a time: a worker that runs wild, or was taken over, does not sign without end,
+// and somebody who guesses passphrases has few guesses a minute. The bounds are far above what the roles need.
 
 /// How much of something may be done: so many at once, and so many a second in the long run.
 public struct Rate: Hashable, Sendable {
@@ -23,7 +23,8 @@ public struct Rate: Hashable, Sendable {
   public static let relayConnector = Rate(burst: 300, perSecond: 10)
   /// All other workers.
   public static let worker = Rate(burst: 200, perSecond: 20)
-  /// Making, importing, unlocking and removing keys, whoever asks: each costs memory and time, and an unlocking may be a guess.
+  /// Making, importing, unlocking and removing keys, whoever asks: each costs memory and time, and an unlocking may be
+  /// a guess.
   public static let keyHandling = Rate(burst: 10, perSecond: 0.5)
 }
 

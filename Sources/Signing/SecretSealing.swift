@@ -3,12 +3,13 @@ public import Cryptography
 public import Frames
 internal import Nostr
 
-// How a passphrase gets from a terminal to the signer. Between the two is the hub, which keeps messages: in mailboxes while
-// the signer is away, in dead letters on the disk if it dies of them. So the terminal's program makes a key for the one
-// message, agrees on a secret with the key that the signer made at its start, and encrypts by NIP-44, which is there anyway.
+// How a passphrase gets from a terminal to the signer. Between the two is the hub, which keeps messages: in mailboxes
+// while the signer is away, in dead letters on the disk if it dies of them. So the terminal's program makes a key for
+// the one message, agrees on a secret with the key that the signer made at its start, and encrypts by NIP-44, which is
+// there anyway.
 //
-// It is no proof of who the signer is: who stands between the two could put his own key in. That is the hub, which is trusted
-// with messages; what is won is that none of its memory and files holds the secret.
+// It is no proof of who the signer is: who stands between the two could put his own key in. That is the hub, which is
+// trusted with messages; what is won is that none of its memory and files holds the secret.
 
 extension SealedSecret {
   /// Most bytes of a secret: a passphrase is the longest.

@@ -40,7 +40,8 @@ extension SignerMachine {
       .badRequest, "'account' is missing, and there are \(accounts.count) accounts", outcome: .notStarted)
   }
 
-  /// Why no account of this name and key may come in; nil when it may. The same key under the same name is no new account.
+  /// Why no account of this name and key may come in; nil when it may. The same key under the same name is no new
+  /// account.
   public func refusalOfNew(_ name: String, _ publicKey: PublicKey?) -> Refusal? {
     guard AccountName.isValid(name) else {
       return Refusal(.badRequest, "'name' must be \(AccountName.form)", outcome: .notStarted)

@@ -3,15 +3,15 @@ public import Cryptography
 public import Frames
 internal import Contracts
 
-// What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, whether it waits
-// for a passphrase and for how long, and what is written down of it.
+// What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, whether it
+// waits for a passphrase and for how long, and what is written down of it.
 //
 //     received ─► rules ─► rate ─► account ─┬─ unlocked ─► perform ─► finished
 //                                           └─ locked ─► hold ─┬─ unlocked ─► perform ─► finished
 //                                                              └─ its time is over, or it is locked for good ─► refuse
 //
-// An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that, and only encrypted ones are ever locked.
-// Each use ends in exactly one audit line: with its refusal, or when the shell says that it is finished.
+// An account is `locked` or `unlocked`: `unlocked(_:)` and `locked(_:)` change that, and only encrypted ones are ever
+// locked. Each use ends in exactly one audit line: with its refusal, or when the shell says that it is finished.
 
 /// The signer's decisions.
 public struct SignerMachine: Sendable {

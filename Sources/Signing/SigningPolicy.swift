@@ -3,12 +3,14 @@ public import Frames
 
 // Which role may have which kinds signed.
 //
-// The hub's table says who may call `signer.sign` at all; that is a matter of methods, and the hub reads no payload. Which
-// kinds a role may have signed stands here. A worker that was taken over by what it read on the net can then sign no more than
-// its own task needs: the planner a relay list, the tracker a request for a job, and neither of them a note or a profile.
+// The hub's table says who may call `signer.sign` at all; that is a matter of methods, and the hub reads no payload.
+// Which kinds a role may have signed stands here. A worker that was taken over by what it read on the net can then sign
+// no more than its own task needs: the planner a relay list, the tracker a request for a job, and neither of them a
+// note or a profile.
 //
-// A client, which is the person's own program, may have everything signed but kind 22242: that event says to a relay "I am
-// here, on this connection", and one that is passed on lets somebody else say so. It is made by `signer.authenticate` alone.
+// A client, which is the person's own program, may have everything signed but kind 22242: that event says to a relay "I
+// am here, on this connection", and one that is passed on lets somebody else say so. It is made by
+// `signer.authenticate` alone.
 
 /// Why a rule of `sign-kinds` makes no sense.
 public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {

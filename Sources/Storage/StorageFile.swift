@@ -3,9 +3,10 @@ internal import GRDBSQLite
 
 // A worker's database: one SQLite file in WAL mode, one writer, some readers, each on threads of their own.
 //
-// What GRDB gives: the pool of connections, snapshots that readers see while the writer writes, statements that are kept, and
-// migrations. What is added here: faults in a worker's words, versions that refuse a file from the future, and statements
-// that bind and read numbers and bytes without a value in between, which a batch of a thousand events needs.
+// What GRDB gives: the pool of connections, snapshots that readers see while the writer writes, statements that are
+// kept, and migrations. What is added here: faults in a worker's words, versions that refuse a file from the future,
+// and statements that bind and read numbers and bytes without a value in between, which a batch of a thousand events
+// needs.
 //
 // Results come back as continuations: a task of the loop that awaits one goes on on the loop.
 
@@ -29,7 +30,8 @@ public struct StorageSettings: Sendable {
   public enum Durability: Sendable {
     /// After `fsync`: for what was accepted from somebody (DESIGN's first promise).
     case full
-    /// At the next checkpoint: a loss of power may take the last commits, never the order; for what can be fetched again.
+    /// At the next checkpoint: a loss of power may take the last commits, never the order; for what can be fetched
+    /// again.
     case normal
   }
 
@@ -39,8 +41,8 @@ public struct StorageSettings: Sendable {
   public var readerCount = 4
   /// Memory each connection may use for pages, in bytes.
   public var cacheByteCount = 16 << 20
-  /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many he does
-  /// it himself.
+  /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many
+  /// he does it himself.
   public var checkpointPageCount = 4_000
 
   /// The usual ones.
@@ -54,8 +56,8 @@ public final class StorageFile: Sendable {
   private let pool: DatabasePool
   private let checkpointer: Checkpointer
 
-  /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`; without
-  /// any it is taken as it is.
+  /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`;
+  /// without any it is taken as it is.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String, _ settings: StorageSettings, migrations: [StorageMigration]) throws(StorageFault) {
@@ -100,7 +102,8 @@ public final class StorageFile: Sendable {
     }
   }
 
-  /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of it.
+  /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of
+  /// it.
   ///
   /// - Parameters:
   ///   - body: what is done.
@@ -168,8 +171,8 @@ public final class StorageFile: Sendable {
     do { return try pool.read { try body(StorageSession($0, path)) } } catch { throw StorageFault(error, path: path) }
   }
 
-  /// Closes all connections; a later use fails. Waits for what is going on. Then all is in the one file: the log is emptied here,
-  /// since the connection that is closed last may only read, and would leave it.
+  /// Closes all connections; a later use fails. Waits for what is going on. Then all is in the one file: the log is
+  /// emptied here, since the connection that is closed last may only read, and would leave it.
   public func close() throws(StorageFault) {
     do {
       // Left to the next who opens the file, if somebody still reads or the disk is full.

@@ -32,7 +32,8 @@ public struct WorkerPolicy: Hashable, Sendable {
   /// 30 s.
   public var stuckAfter = Duration.seconds(30)
 
-  /// The longest wait before the second restart in a row, the first that waits at all; doubles with each. Default 0.5 s.
+  /// The longest wait before the second restart in a row, the first that waits at all; doubles with each. Default 0.5
+  /// s.
   public var backoffBase = Duration.milliseconds(500)
   /// No wait is longer. Default 60 s.
   public var backoffCeiling = Duration.seconds(60)
@@ -89,8 +90,9 @@ public struct WorkerPolicy: Hashable, Sendable {
     return (1...breakerRestarts).reduce(.zero) { $0 + .milliseconds(longestWaitMilliseconds(unstableLives: $1) / 2) }
   }
 
-  /// The longest wait after so many lives in a row that were not stable: base · 2^(lives − 2), capped. 0 for none, and for
-  /// the first: most deaths are alone, and whoever waits for the worker should not wait longer than its start takes.
+  /// The longest wait after so many lives in a row that were not stable: base · 2^(lives − 2), capped. 0 for none, and
+  /// for the first: most deaths are alone, and whoever waits for the worker should not wait longer than its start
+  /// takes.
   func longestWaitMilliseconds(unstableLives: Int) -> UInt64 {
     guard unstableLives > 1 else { return 0 }
     let ceiling = backoffCeiling.wholeMilliseconds

@@ -2,8 +2,8 @@ public import Clocks
 public import EventLoop
 public import WebSocket
 
-/// TLS for relays at `wss://`, by OpenSSL: version 1.2 or 1.3, the certificate checked against the machine's authorities and
-/// the host's name or address.
+/// TLS for relays at `wss://`, by OpenSSL: version 1.2 or 1.3, the certificate checked against the machine's
+/// authorities and the host's name or address.
 ///
 /// One of it serves all connections of a process; it holds the authorities, about 1.5 MB. A connection takes some 30 KB
 /// during its life (decision 0010).
@@ -15,16 +15,16 @@ public final class TLSClient: TransportSecurity {
   /// authorities of one more file.
   ///
   /// - Parameter authorityFile: certificates in PEM.
-  /// - Throws: when that file cannot be read or has no certificate in it. A machine without authorities is no fault here:
-  ///   then every certificate is refused, and the refusal says so.
+  /// - Throws: when that file cannot be read or has no certificate in it. A machine without authorities is no fault
+  ///   here: then every certificate is refused, and the refusal says so.
   public init(authorityFile: String? = nil) throws(TrustFault) {
     context = try TLSContext(authorityFile: authorityFile)
   }
 
   /// Encrypts a fresh connection; see ``WebSocket/TransportSecurity``.
   ///
-  /// - Throws: `tls` for a certificate that is not good or another side that speaks no proper TLS, in words for a person;
-  ///   `cut`, `timed-out`, `cancelled`.
+  /// - Throws: `tls` for a certificate that is not good or another side that speaks no proper TLS, in words for a
+  ///   person; `cut`, `timed-out`, `cancelled`.
   public func secure(
     _ stream: ByteStream, to endpoint: WebSocketEndpoint, deadline: Instant
   ) async throws(WebSocketFault) -> any ByteTransport {

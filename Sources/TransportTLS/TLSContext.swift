@@ -3,9 +3,10 @@ internal import Glibc
 
 // What all connections of a process share: whom to trust, and the least that is accepted.
 //
-// The system's authorities are read once, when the context is made: about 0.9 MB of heap for the 140 of Debian. A list that
-// the system renews later is seen by the next process. libssl's cache of sessions is off, and none is resumed: a relay is
-// dialled seldom and stays for hours, and a ticket would tell a relay that it is the same Roost that comes back.
+// The system's authorities are read once, when the context is made: about 0.9 MB of heap for the 140 of Debian. A list
+// that the system renews later is seen by the next process. libssl's cache of sessions is off, and none is resumed: a
+// relay is dialled seldom and stays for hours, and a ticket would tell a relay that it is the same Roost that comes
+// back.
 
 /// Why nobody can be trusted as it was wanted: the file of authorities is not what it should be.
 public struct TrustFault: Error, Sendable, Equatable, CustomStringConvertible {

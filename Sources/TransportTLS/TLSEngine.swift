@@ -2,16 +2,17 @@ internal import CTLS
 
 // One connection of libssl, between buffers: it knows no socket, no loop and no clock.
 //
-// Input is lent, not copied: `lend` puts a BIO over the caller's bytes for the length of a call, and says how many libssl has
-// left. libssl takes a record's header, then its body, and no byte behind it; so when the consumer wants no more, everything it
-// has not seen yet is still ciphertext with whoever lent it, and one record (16 KB) is all that can be on the way. A record
-// that has come in part is in libssl's own buffer, at most 17 KB, given back once the record is whole.
+// Input is lent, not copied: `lend` puts a BIO over the caller's bytes for the length of a call, and says how many
+// libssl has left. libssl takes a record's header, then its body, and no byte behind it; so when the consumer wants no
+// more, everything it has not seen yet is still ciphertext with whoever lent it, and one record (16 KB) is all that can
+// be on the way. A record that has come in part is in libssl's own buffer, at most 17 KB, given back once the record is
+// whole.
 //
 // Output goes to a memory BIO, and is taken out after each step. One step writes one record at most, or the handshake's
 // few, so that BIO stays small.
 //
-// Errors of libssl are in a queue of the thread, which others of this thread use too. It is emptied in front of each call,
-// so that `SSL_get_error` sees this call's errors, and behind it.
+// Errors of libssl are in a queue of the thread, which others of this thread use too. It is emptied in front of each
+// call, so that `SSL_get_error` sees this call's errors, and behind it.
 
 /// A client's side of TLS, fed from memory.
 ///
@@ -227,7 +228,8 @@ final class TLSEngine {
   }
 }
 
-/// What libssl calls for each certificate it has looked at. A C function cannot capture: the engine is with the connection.
+/// What libssl calls for each certificate it has looked at. A C function cannot capture: the engine is with the
+/// connection.
 private func noteFlaw(_ isGood: Int32, _ store: OpaquePointer?) -> Int32 {
   guard isGood != 1 else { return 1 }
   guard let connection = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),

@@ -4,9 +4,9 @@ internal import WebSocket
 
 // An encrypted stream over a `ByteStream`, with the same contract.
 //
-// Back-pressure. Once the consumer has stopped reading nothing is decrypted: what had been read from the socket stays with the
-// `ByteStream` as ciphertext (one read of it), the socket is not read, and TCP holds the other side back. Here remain at
-// most the decrypted bytes that the consumer left unused, of the one round in which it stopped (64 KB).
+// Back-pressure. Once the consumer has stopped reading nothing is decrypted: what had been read from the socket stays
+// with the `ByteStream` as ciphertext (one read of it), the socket is not read, and TCP holds the other side back. Here
+// remain at most the decrypted bytes that the consumer left unused, of the one round in which it stopped (64 KB).
 //
 // A round decrypts into memory that lives for the round only, with what the consumer left before in front; so an idle
 // stream holds no decrypted memory, and rounds of several streams may be nested, as when one's message resumes another.
@@ -14,9 +14,9 @@ internal import WebSocket
 //
 // Output is encrypted at once and waits, if it must, as ciphertext in the `ByteStream`, which counts and bounds it.
 //
-// End. Whoever closes says close_notify first, as far as the socket takes it; nobody waits for the answer. A stream that
-// ends without it may have been cut by somebody between, so its end is told as a fault. The WebSocket above needs no more:
-// its close frame says whether all has come.
+// End. Whoever closes says close_notify first, as far as the socket takes it; nobody waits for the answer. A stream
+// that ends without it may have been cut by somebody between, so its end is told as a fault. The WebSocket above needs
+// no more: its close frame says whether all has come.
 
 /// A TLS connection as a transport.
 @EventLoopActor

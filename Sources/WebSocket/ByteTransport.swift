@@ -33,8 +33,9 @@ extension ByteStream: ByteTransport {}
 /// Puts encryption between a TCP connection and a WebSocket, which need not know what it is.
 @EventLoopActor
 public protocol TransportSecurity: Sendable {
-  /// Makes an encrypted stream of a fresh connection, having checked that the other side is the endpoint's host. Owns `stream`
-  /// from here on, also when it throws. The stream that it makes does not read yet, and has lost nothing that came.
+  /// Makes an encrypted stream of a fresh connection, having checked that the other side is the endpoint's host. Owns
+  /// `stream` from here on, also when it throws. The stream that it makes does not read yet, and has lost nothing that
+  /// came.
   func secure(
     _ stream: ByteStream, to endpoint: WebSocketEndpoint, deadline: Instant
   ) async throws(WebSocketFault) -> any ByteTransport

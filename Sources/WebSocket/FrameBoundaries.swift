@@ -1,8 +1,8 @@
 // Where the frames of a stream begin, so that a close frame is given to wslay whole.
 //
-// wslay 1.1.1 leaves out the code, two bytes, when it looks whether the reason of a close is UTF-8: of every piece that it
-// was given, and not of the first only. So a good reason whose frame comes in two reads may look bad, and a bad one good. A close
-// frame has at most 127 bytes; what has come of it waits, unread, until the rest is there.
+// wslay 1.1.1 leaves out the code, two bytes, when it looks whether the reason of a close is UTF-8: of every piece that
+// it was given, and not of the first only. So a good reason whose frame comes in two reads may look bad, and a bad one
+// good. A close frame has at most 127 bytes; what has come of it waits, unread, until the rest is there.
 
 /// Follows the headers of a server's frames (RFC 6455, 5.2).
 struct FrameBoundaries {
@@ -16,7 +16,8 @@ struct FrameBoundaries {
   /// Longest payload of a control frame.
   private static let controlByteCountMaximum = 125
 
-  /// How many of the bytes may go on, at most `capacity`: all, or those in front of a close frame that is not whole yet.
+  /// How many of the bytes may go on, at most `capacity`: all, or those in front of a close frame that is not whole
+  /// yet.
   mutating func pass(_ input: UnsafeRawBufferPointer, capacity: Int) -> Int {
     let end = min(capacity, input.count)
     var position = 0
@@ -36,8 +37,8 @@ struct FrameBoundaries {
     return end
   }
 
-  /// Whether what begins there is no close frame, or one that has come and goes in whole. What is in front of it goes first, if
-  /// it does not.
+  /// Whether what begins there is no close frame, or one that has come and goes in whole. What is in front of it goes
+  /// first, if it does not.
   private func isWhole(_ rest: Slice<UnsafeRawBufferPointer>, isFirst: Bool, room: Int) -> Bool {
     guard rest.first == Self.closeStart else { return true }
     guard let length = rest.dropFirst().first else { return false }

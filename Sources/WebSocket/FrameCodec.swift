@@ -2,13 +2,13 @@ internal import CWslay
 
 // wslay, fed from memory.
 //
-// wslay pulls: `wslay_event_recv` asks a callback for bytes until there are none, and calls others with what it found. Here
-// the bytes are the caller's buffer, so one call to `receive` works off one read. wslay's own buffering of messages is off:
-// it allocates what a frame's header announces, and an announcement is not worth a megabyte. Chunks are collected here instead,
-// and memory grows with received bytes only.
+// wslay pulls: `wslay_event_recv` asks a callback for bytes until there are none, and calls others with what it found.
+// Here the bytes are the caller's buffer, so one call to `receive` works off one read. wslay's own buffering of
+// messages is off: it allocates what a frame's header announces, and an announcement is not worth a megabyte. Chunks
+// are collected here instead, and memory grows with received bytes only.
 //
-// wslay reads ahead up to 4 KB. When the consumer says `hold`, messages that were in those bytes already are kept in `held`
-// (at most 4 KB of payload by construction); no byte beyond them is taken until `release`.
+// wslay reads ahead up to 4 KB. When the consumer says `hold`, messages that were in those bytes already are kept in
+// `held` (at most 4 KB of payload by construction); no byte beyond them is taken until `release`.
 //
 // The class knows no socket and no loop. wslay holds its address, unretained, for as long as it lives.
 
@@ -63,8 +63,8 @@ final class FrameCodec {
 
   /// Takes bytes from the peer, and calls ``onMessage`` for what they complete.
   ///
-  /// - Returns: how many were used: all of them, unless a hold began, the framing ended, or the rest is the beginning of a
-  ///   close frame (at most 126 bytes), which is to be given again with what comes behind it.
+  /// - Returns: how many were used: all of them, unless a hold began, the framing ended, or the rest is the beginning
+  ///   of a close frame (at most 126 bytes), which is to be given again with what comes behind it.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     if isStopped || ending != nil { return bytes.count }
     if isHolding { return 0 }

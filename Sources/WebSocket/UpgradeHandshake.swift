@@ -1,13 +1,13 @@
-// The client's side of the HTTP/1.1 upgrade (RFC 6455, 4.1), as a machine: the request comes out, the response's bytes go in,
-// in pieces of any size.
+// The client's side of the HTTP/1.1 upgrade (RFC 6455, 4.1), as a machine: the request comes out, the response's bytes
+// go in, in pieces of any size.
 //
-// Strict where leniency would cost: one status, one accept key, no extension and no subprotocol, because none is offered;
-// lines end in CRLF, the head is bounded. A redirect is not followed: a relay's address is its identity, and a server may not
-// replace it. Bytes behind the head belong to the WebSocket (a relay's AUTH challenge often comes with the 101): the machine
-// does not touch them, and says how many were its own.
+// Strict where leniency would cost: one status, one accept key, no extension and no subprotocol, because none is
+// offered; lines end in CRLF, the head is bounded. A redirect is not followed: a relay's address is its identity, and a
+// server may not replace it. Bytes behind the head belong to the WebSocket (a relay's AUTH challenge often comes with
+// the 101): the machine does not touch them, and says how many were its own.
 //
-// Compression (permessage-deflate) is never offered. A server that uses it unasked is refused here, before it could send a
-// frame that nobody can read.
+// Compression (permessage-deflate) is never offered. A server that uses it unasked is refused here, before it could
+// send a frame that nobody can read.
 
 /// One field of an HTTP head.
 public struct HTTPField: Sendable, Hashable {
@@ -99,8 +99,8 @@ public struct UpgradeHandshake: Sendable {
 
   /// Takes bytes of the response.
   ///
-  /// - Returns: how many of them belonged to the head, and whether the connection is now a WebSocket. As long as it is not, all
-  ///   bytes are used.
+  /// - Returns: how many of them belonged to the head, and whether the connection is now a WebSocket. As long as it is
+  ///   not, all bytes are used.
   /// - Throws: when it will never be one. The machine must not be used again.
   public mutating func receive(
     _ bytes: UnsafeRawBufferPointer

@@ -4,9 +4,9 @@ internal import EventLoop
 extension WebSocketConnection {
   /// Connects: name, address, encryption if asked for, upgrade; each step within its own deadline.
   ///
-  /// All addresses of the host are tried in the resolver's order; each gets an equal share of what is left of the connect
-  /// deadline, so that one that swallows packets does not cost the others their turn. The connection does not read until
-  /// ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps.
+  /// All addresses of the host are tried in the resolver's order; each gets an equal share of what is left of the
+  /// connect deadline, so that one that swallows packets does not cost the others their turn. The connection does not
+  /// read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps.
   ///
   /// - Throws: a fault that says which step failed, with whom, and what was seen.
   public static func connect(
@@ -118,8 +118,8 @@ private final class Once<Value: Sendable> {
   }
 }
 
-/// The upgrade over a transport: sends the request, feeds the response to the machine, and leaves behind it, unread in the
-/// transport, what came after the head.
+/// The upgrade over a transport: sends the request, feeds the response to the machine, and leaves behind it, unread in
+/// the transport, what came after the head.
 @EventLoopActor
 private final class UpgradeExchange {
   private let transport: any ByteTransport

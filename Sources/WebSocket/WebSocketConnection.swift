@@ -2,16 +2,17 @@ public import EventLoop
 
 // A client's WebSocket: a transport, the framing, and three clocks (ping, pong, close).
 //
-// Life: connected, not reading → `start` → open ⇄ paused → closing (our close frame is out) → over. `onEnd` comes exactly once,
-// unless `abort` was called. Whoever made the connection holds it; letting go of it is `abort`, at the end of the present
-// read when that happens inside `onMessage`.
+// Life: connected, not reading → `start` → open ⇄ paused → closing (our close frame is out) → over. `onEnd` comes
+// exactly once, unless `abort` was called. Whoever made the connection holds it; letting go of it is `abort`, at the
+// end of the present read when that happens inside `onMessage`.
 //
-// Back-pressure. `pauseReading` stops the socket itself: the kernel's buffer fills, the relay's TCP window closes, and the
-// relay, not we, holds what it wants to send. Nothing is delivered while paused; what had been read already (one read of
-// the transport, and 4 KB inside wslay) waits unparsed. While paused nobody looks for pongs, since nobody reads them.
+// Back-pressure. `pauseReading` stops the socket itself: the kernel's buffer fills, the relay's TCP window closes, and
+// the relay, not we, holds what it wants to send. Nothing is delivered while paused; what had been read already (one
+// read of the transport, and 4 KB inside wslay) waits unparsed. While paused nobody looks for pongs, since nobody reads
+// them.
 //
-// A close by the peer, or a violation, in bytes that were read before a pause is handled after it, behind the messages that
-// came before it.
+// A close by the peer, or a violation, in bytes that were read before a pause is handled after it, behind the messages
+// that came before it.
 
 /// What a message is.
 public enum WebSocketMessageKind: Sendable {
@@ -64,8 +65,8 @@ public final class WebSocketConnection {
 
   /// Begins to deliver messages, those that came with the server's 101 first. Call it once.
   ///
-  /// A message's bytes are valid during the call only. `onEnd` is called once, last; it and `onMessage` may be called before
-  /// this returns.
+  /// A message's bytes are valid during the call only. `onEnd` is called once, last; it and `onMessage` may be called
+  /// before this returns.
   public func start(
     onMessage: @escaping @EventLoopActor (WebSocketMessageKind, UnsafeRawBufferPointer) -> Void,
     onEnd: @escaping @EventLoopActor (WebSocketEnd) -> Void
@@ -86,8 +87,8 @@ public final class WebSocketConnection {
     }
   }
 
-  /// Delivers nothing and reads nothing until ``resumeReading()``: the other side is held back by TCP. May be called before
-  /// ``start(onMessage:onEnd:)`` and inside `onMessage`.
+  /// Delivers nothing and reads nothing until ``resumeReading()``: the other side is held back by TCP. May be called
+  /// before ``start(onMessage:onEnd:)`` and inside `onMessage`.
   public func pauseReading() {
     if case .closing = state { return }
     isPaused = true
@@ -228,8 +229,8 @@ public final class WebSocketConnection {
 
   // MARK: Ending
 
-  /// Begins to close: no message is delivered or sent any more, and `onEnd` comes when the other side has answered, or when
-  /// ``WebSocketDeadlines/closeMilliseconds`` have passed. `reason` is cut to 123 bytes.
+  /// Begins to close: no message is delivered or sent any more, and `onEnd` comes when the other side has answered, or
+  /// when ``WebSocketDeadlines/closeMilliseconds`` have passed. `reason` is cut to 123 bytes.
   public func close(code: UInt16 = 1000, reason: String = "") {
     switch state {
     case .closing, .over: return

@@ -1,6 +1,7 @@
 /// What one connection may hold, and what happens beyond.
 public struct WebSocketLimits: Sendable, Hashable {
-  /// Bytes of one received message, all its fragments together. Beyond: the connection is closed with 1009. At least 125.
+  /// Bytes of one received message, all its fragments together. Beyond: the connection is closed with 1009. At
+  /// least 125.
   public var messageByteCountMaximum: Int
   /// Bytes that may wait to be sent. Beyond: `send` throws `output-full`.
   public var pendingByteCountMaximum: Int

@@ -4,9 +4,9 @@ internal import Glibc
 public import Logging
 internal import Synchronization
 
-// How a worker logs: swift-log in front, a line of JSON on standard error behind. A category is a logger's label; its level
-// can be changed while the worker runs (`roost log level relay=debug`), so levels are looked up at each line instead of
-// being kept in the handlers. Started by hand on a terminal, a worker writes for people instead.
+// How a worker logs: swift-log in front, a line of JSON on standard error behind. A category is a logger's label; its
+// level can be changed while the worker runs (`roost log level relay=debug`), so levels are looked up at each line
+// instead of being kept in the handlers. Started by hand on a terminal, a worker writes for people instead.
 
 /// Log levels by category, shared by all loggers of the process. `*` is the general one.
 public enum LogLevels {

@@ -16,8 +16,8 @@ extension BusRequest {
 extension Filter {
   /// Reads the argument `filters` of a method: at least one, and at most `countMaximum`.
   ///
-  /// A field that no filter has is refused, as is a tag of more than one letter: relays leave out what they do not know, and
-  /// answer with more than was asked for.
+  /// A field that no filter has is refused, as is a tag of more than one letter: relays leave out what they do not
+  /// know, and answer with more than was asked for.
   ///
   /// - Throws: `bad-request` with the filter's place, what is wrong with it, and the nearest field.
   public static func list(argument values: [JSONValue], countMaximum: Int) throws(Refusal) -> [Filter] {

@@ -9,11 +9,11 @@ public import Logging
 
 // The skeleton of every worker: main, sandbox, greeting, settings, readiness, drain, end.
 //
-// A worker's own program is one function that sets itself up and returns; what follows comes through the methods it serves
-// and the topics it hears. It does not know whether roostd started it or a person did.
+// A worker's own program is one function that sets itself up and returns; what follows comes through the methods it
+// serves and the topics it hears. It does not know whether roostd started it or a person did.
 //
-// The end, in every case within seconds: DRAIN or SIGTERM → finish what is in hand, up to the deadline → GOODBYE, exit 0. The
-// bus ends without a word → the supervisor is gone: nothing can be answered any more, exit 69.
+// The end, in every case within seconds: DRAIN or SIGTERM → finish what is in hand, up to the deadline → GOODBYE,
+// exit 0. The bus ends without a word → the supervisor is gone: nothing can be answered any more, exit 69.
 
 /// A running worker.
 @EventLoopActor
@@ -28,7 +28,8 @@ public final class Worker {
   public var onSettings: (@EventLoopActor (JSONValue) -> Void)?
   /// Called when the worker is told to finish; it should begin nothing new.
   public var onDrain: (@EventLoopActor () -> Void)?
-  /// Called last of all when the worker has finished as it was told to: files are closed here. Not called when it dies otherwise.
+  /// Called last of all when the worker has finished as it was told to: files are closed here. Not called when it dies
+  /// otherwise.
   public var onEnd: (@EventLoopActor () -> Void)?
   /// The worker's own log.
   public let log: Logger

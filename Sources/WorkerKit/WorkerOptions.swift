@@ -3,8 +3,8 @@ internal import Glibc
 
 /// What a worker is told on its command line and in its environment.
 ///
-/// A managed worker gets no arguments: its bus is descriptor 3 and its settings come with WELCOME. Only a worker started by
-/// hand parses any, so a managed one never touches the parser's code.
+/// A managed worker gets no arguments: its bus is descriptor 3 and its settings come with WELCOME. Only a worker
+/// started by hand parses any, so a managed one never touches the parser's code.
 struct WorkerOptions {
   enum Transport {
     case managed

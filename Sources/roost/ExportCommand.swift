@@ -26,7 +26,8 @@ struct Export: LoopCommand {
   @Option(help: "At most so many, with those that --resume finds in the file.")
   var limit: Int?
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("Write to this file, which must not be there yet.", valueName: "file"))
+    name: .shortAndLong,
+    help: ArgumentHelp("Write to this file, which must not be there yet; - is standard output.", valueName: "file"))
   var output: String?
   @Flag(help: "Go on with the --output file, behind its last event; if there is none, begin it.")
   var resume = false
@@ -35,15 +36,18 @@ struct Export: LoopCommand {
   func validate() throws {
     try FilterFlags.validate(filter)
     if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
-    if resume, output == nil { throw ValidationError("--resume goes on with a file: give --output.") }
+    if resume, path == nil { throw ValidationError("--resume goes on with a file: give --output.") }
   }
+
+  /// The file to write to; nil for standard output.
+  private var path: String? { output == "-" ? nil : output }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     var isInterrupted = false
     try session.onFirstInterrupt { isInterrupted = true }
     try await session.client.connect()
     let filters = try await flags.filters(filter, in: session)
-    guard let output else {
+    guard let path else {
       session.output.leaveWithReader()
       for try await event in session.client.events(matching: filters, limit: limit) {
         await session.output.writeLine(event.json)
@@ -51,7 +55,7 @@ struct Export: LoopCommand {
       }
       return .done
     }
-    let file = try ExportFile(output, resumes: resume)
+    let file = try ExportFile(path, resumes: resume)
     let progress = ExportProgress(found: file.lineCount)
     let left = limit.map { max(0, $0 - file.lineCount) }
     for try await event in session.client.events(matching: filters, limit: left, behind: file.lastEvent) {
@@ -62,7 +66,7 @@ struct Export: LoopCommand {
     try file.finish()
     progress.clear()
     let summary = ExportSummary(
-      file: output, written: progress.count, found: progress.found, isComplete: !isInterrupted)
+      file: path, written: progress.count, found: progress.found, isComplete: !isInterrupted)
     await session.print(summary, summary.lines)
     return isInterrupted ? .interrupted : .done
   }

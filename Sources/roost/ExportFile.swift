@@ -5,8 +5,8 @@ internal import Nostr
 
 /// A file of events, one a line, that may be finished later.
 ///
-/// Events stand in it in the order of the answer, so its last line says where to go on. A process that was killed leaves at most
-/// half a line behind, which is cut off.
+/// Events stand in it in the order of the answer, so its last line says where to go on. A process that was killed
+/// leaves at most half a line behind, which is cut off.
 @EventLoopActor
 final class ExportFile {
   /// Events that were in it.

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contracts
 internal import Cryptography
+internal import EventIndex
 internal import EventLoop
 internal import Frames
 internal import Glibc
@@ -10,7 +11,9 @@ internal import RoostOutput
 
 /// Filters as they are typed: NIP-01's JSON, and flags for what is asked most.
 struct FilterFlags: ParsableArguments, Sendable {
-  @Option(help: ArgumentHelp("Only this kind, as a number; may be given several times.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("Only this kind, as a number; may be given several times.", valueName: "number"),
+    transform: KindArgument.read)
   var kind: [UInt16] = []
   @Option(
     help: ArgumentHelp(
@@ -68,10 +71,16 @@ struct FilterFlags: ParsableArguments, Sendable {
     }
   }
 
-  /// Refuses at once what is no filter.
+  /// Refuses at once what is no filter, and a search that can find nothing: the store answers it with nothing, and a
+  /// person would not know why.
   static func validate(_ texts: [String]) throws {
     for text in texts {
-      do throws(FilterFault) { _ = try Filter(json: Array(text.utf8)) } catch { throw ValidationError("\(error)") }
+      let filter: Filter
+      do throws(FilterFault) { filter = try Filter(json: Array(text.utf8)) } catch { throw ValidationError("\(error)") }
+      guard let search = filter.search, SearchQuery(search).isImpossible else { continue }
+      throw ValidationError(
+        "The search '\(search)' has no word that could be found. A word is made of letters and digits, at most "
+          + "\(SearchWords.wordByteCountMaximum) bytes, or is one symbol such as ⚡.")
     }
   }
 
@@ -80,7 +89,11 @@ struct FilterFlags: ParsableArguments, Sendable {
     guard parts.count == 2, let letter = TagLetter(String(parts[0])) else {
       throw ValidationError("A tag is a letter, = and its value, as in t=nostr; other tags cannot be asked for.")
     }
-    return (letter, TagValue(TagArgument.value(String(parts[1]), ofTag: String(parts[0]))))
+    do throws(Refusal) {
+      return (letter, TagValue(try TagArgument.value(String(parts[1]), ofTag: String(parts[0]))))
+    } catch {
+      throw ValidationError("\(error.message).")
+    }
   }
 }
 
@@ -98,13 +111,24 @@ struct TypedTime: Sendable {
   }
 }
 
+/// A kind as it is typed.
+enum KindArgument {
+  @Sendable static func read(_ text: String) throws -> UInt16 {
+    guard let kind = UInt16(text) else { throw ValidationError("A kind is a whole number from 0 to 65535.") }
+    return kind
+  }
+}
+
 /// A tag as it is typed.
 enum TagArgument {
   /// `t=nostr`, or a JSON list of texts for a tag with more values.
   static func read(_ text: String) throws(Refusal) -> [String] {
     if text.hasPrefix("[") {
-      let tag = try JSONPayload.decode([String].self, from: text.utf8)
-      guard !tag.isEmpty else { throw Refusal(.badRequest, "a tag has a name at least", outcome: .notStarted) }
+      var tag = try JSONPayload.decode([String].self, from: text.utf8)
+      guard let name = tag.first else {
+        throw Refusal(.badRequest, "a tag has a name at least", outcome: .notStarted)
+      }
+      if tag.count > 1 { tag[1] = try value(tag[1], ofTag: name) }
       return tag
     }
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -112,21 +136,26 @@ enum TagArgument {
       throw Refusal(
         .badRequest, "a tag is NAME=VALUE, or a JSON list such as [\"e\",\"<id>\",\"\",\"root\"]", outcome: .notStarted)
     }
-    return [parts[0], value(parts[1], ofTag: parts[0])]
+    return [parts[0], try value(parts[1], ofTag: parts[0])]
   }
 
-  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the like.
-  static func value(_ text: String, ofTag name: String) -> String {
-    // What is neither is taken as it stands: any text may be a tag's value.
-    switch name {
-    case "p", "P": return (try? PublicKey(spelled: text)).map { "\($0)" } ?? text
-    case "e", "E", "q": return (try? EventID(spelled: text)).map { "\($0)" } ?? text
-    case "a", "A":
-      guard case .address(let pointer)? = try? NostrEntity(text) else { return text }
-      return "\(pointer.address)"
-    default: return text
+  /// The value as events have it: keys and ids in hexadecimal digits, where a person gave `npub1…`, `note1…` or the
+  /// like. Tags that refer to nothing may have any.
+  static func value(_ text: String, ofTag name: String) throws(Refusal) -> String {
+    guard let reference = TagReference(tagName: name) else { return text }
+    do throws(EntityFault) { return try reference.value(spelled: text) } catch {
+      if case .secret = error { throw Refusal(.badRequest, "the tag \(name) has a secret key", outcome: .notStarted) }
+      let shown = SpottedSecret.redacted(String(text.prefix(shownLengthMaximum)))
+      let isEntity = text.contains("1") && !text.allSatisfy(\.isHexDigit)
+      throw Refusal(
+        .badRequest,
+        "the tag \(name) needs \(reference.form); '\(shown)' is none"
+          + (isEntity ? ": \(error)" : ", with \(text.utf8.count) characters"), outcome: .notStarted)
     }
   }
+
+  /// Most letters of a wrong value that a refusal repeats.
+  private static let shownLengthMaximum = 100
 }
 
 extension CommandSession {

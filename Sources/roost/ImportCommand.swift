@@ -12,9 +12,12 @@ struct Import: LoopCommand {
   static let configuration = CommandConfiguration(
     abstract: "Stores the events of a file, one JSON object a line.",
     discussion: """
-      Every event is verified. What is there already costs next to nothing, so a file can be imported again; lines that are \
-      no valid events are passed over: the first hundred are told, and --errors writes down each of them. If the store stops taking events (a full disk), the line is told at \
-      which to go on with --from-line. Ctrl-C stops in the same way.
+      Every event is verified. What is there already costs next to nothing, so a file can be imported again; lines that \
+      are no valid events are passed over: the first hundred are told, and --errors writes down each of them, in the order \
+      of the file. If the store stops taking events (a full disk), the line is told at which to go on with --from-line. \
+      Ctrl-C stops in the same way.
+
+        gunzip -c events.jsonl.gz | roost import -
       """)
   @Argument(help: "The file, or - for standard input.")
   var file: String
@@ -22,7 +25,7 @@ struct Import: LoopCommand {
   var fromLine = 1
   @Option(
     help: ArgumentHelp(
-      "Write each line that is no valid event to this file, {\"line\":…,\"reason\":…} a line; what is there is overwritten.",
+      "Write each line that is no valid event to this file, {\"line\":…,\"reason\":…} a line; it must not be there yet.",
       valueName: "file"))
   var errors: String?
   @OptionGroup var general: GeneralOptions
@@ -38,7 +41,9 @@ struct Import: LoopCommand {
     let importing = EventImport(session.client, source, fromLine: fromLine, record)
     try session.onFirstInterrupt { importing.isInterrupted = true }
     let summary = await importing.run()
-    await session.print(summary, ImportText.lines(summary, session.style))
+    if importing.refusal == nil || summary.lines > 0 || summary.nextLine != nil {
+      await session.print(summary, ImportText.lines(summary, session.style))
+    }
     if importing.isInterrupted { return .interrupted }
     if let refusal = importing.refusal { throw refusal }
     if let failure = record?.failure { throw failure }
@@ -79,8 +84,13 @@ struct ImportSummary: Encodable {
     invalid += result.invalidCount
   }
 
-  mutating func addInvalid(_ line: Int, _ reason: String) {
-    if invalidLines.count < Self.invalidLineMaximum { invalidLines.append(Line(line: line, reason: reason)) }
+  mutating func addTooLong(_ count: Int) {
+    lines += count
+    invalid += count
+  }
+
+  mutating func addInvalid(_ line: Line) {
+    if invalidLines.count < Self.invalidLineMaximum { invalidLines.append(line) }
   }
 }
 
@@ -98,8 +108,22 @@ final class EventImport {
   private var underWay: [Sent] = []
   private var lastProgress = EventLoop.process.now
 
+  /// Some lines of the file, in its order.
+  private struct Run {
+    var events: [ArraySlice<UInt8>] = []
+    var byteCount = 0
+    /// The line of each event.
+    var lines: [Int] = []
+    /// Lines among them that no frame would hold. They are told with the others, so that all are told in the order of
+    /// the file.
+    var tooLong: [Int] = []
+
+    var isEmpty: Bool { lines.isEmpty && tooLong.isEmpty }
+    var count: Int { lines.count + tooLong.count }
+  }
+
   private struct Sent {
-    let lines: [Int]
+    let run: Run
     let result: Task<Result<IngestResult, Refusal>, Never>
   }
 
@@ -121,45 +145,52 @@ final class EventImport {
 
   /// Does it, to the end, to a refusal, or until it is interrupted.
   func run() async -> ImportSummary {
-    var (run, byteCount, lines): ([ArraySlice<UInt8>], Int, [Int]) = ([], 0, [])
+    var run = Run()
     do throws(Refusal) {
+      var isFirst = true
       while !isInterrupted, refusal == nil, let line = try await source.next() {
-        guard source.number >= fromLine, line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else {
-          continue
-        }
-        guard line.count <= Self.eventByteCountMaximum else {
-          summary.lines += 1
-          summary.invalid += 1
-          tellInvalid(source.number, "the line has more than \(Self.eventByteCountMaximum) bytes")
-          continue
-        }
-        let isFull = byteCount + line.count > Self.runByteCount || lines.count == Self.runEventCount
-        if isFull, !lines.isEmpty {
-          await send(run, lines)
-          (run, byteCount, lines) = ([], 0, [])
-        }
-        run.append(line)
-        byteCount += IngestRecord.headerByteCount + line.count
-        lines.append(source.number)
+        guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { continue }
+        if isFirst { try ImportForm.check(line, of: source) }
+        isFirst = false
+        if source.number >= fromLine { await take(line, &run) }
+      }
+      if !isInterrupted, refusal == nil, fromLine > 1, source.number < fromLine {
+        throw Refusal(
+          .badRequest, "\(source.name) has no line \(fromLine): it ends with line \(source.number)",
+          outcome: .notStarted)
       }
     } catch { refusal = error }
-    if !lines.isEmpty, refusal == nil { await send(run, lines) }
+    if !run.isEmpty, refusal == nil { await send(run) }
     while !underWay.isEmpty { await settle() }
     if isInterrupted, summary.nextLine == nil { summary.nextLine = source.number + 1 }
     clearProgress()
     return summary
   }
 
-  private func send(_ run: [ArraySlice<UInt8>], _ lines: [Int]) async {
+  /// Adds a line to a run, and begins another when that is full.
+  private func take(_ line: ArraySlice<UInt8>, _ run: inout Run) async {
+    let isTooLong = line.count > Self.eventByteCountMaximum
+    let isFull = run.byteCount + (isTooLong ? 0 : line.count) > Self.runByteCount || run.count == Self.runEventCount
+    if isFull, !run.isEmpty {
+      await send(run)
+      run = Run()
+    }
+    if isTooLong { return run.tooLong.append(source.number) }
+    run.events.append(line)
+    run.byteCount += IngestRecord.headerByteCount + line.count
+    run.lines.append(source.number)
+  }
+
+  private func send(_ run: Run) async {
     if underWay.count >= Self.underWayMaximum { await settle() }
-    guard refusal == nil else { return stopped(at: lines) }
+    guard refusal == nil else { return stopped(at: run) }
     let client = client
     let result = EventLoopActor.task { () -> Result<IngestResult, Refusal> in
       do throws(Refusal) {
-        return .success(try await client.importEvents(run))
+        return .success(run.events.isEmpty ? IngestResult() : try await client.importEvents(run.events))
       } catch { return .failure(error) }
     }
-    underWay.append(Sent(lines: lines, result: result))
+    underWay.append(Sent(run: run, result: result))
   }
 
   /// Waits for the oldest run.
@@ -167,23 +198,33 @@ final class EventImport {
     let sent = underWay.removeFirst()
     switch await sent.result.value {
     case .success(let result):
-      summary.add(result, lines: sent.lines.count)
-      for entry in result.invalid where sent.lines.indices.contains(entry.record) {
-        tellInvalid(sent.lines[entry.record], entry.reason)
-      }
+      summary.add(result, lines: sent.run.lines.count)
+      summary.addTooLong(sent.run.tooLong.count)
+      tellInvalid(result, sent.run)
       showProgress()
     case .failure(let refusal):
       if self.refusal == nil { self.refusal = refusal }
-      stopped(at: sent.lines)
+      stopped(at: sent.run)
     }
   }
 
-  private func tellInvalid(_ line: Int, _ reason: String) {
-    summary.addInvalid(line, reason)
-    record?.append(ImportSummary.Line(line: line, reason: reason))
+  private func tellInvalid(_ result: IngestResult, _ run: Run) {
+    var lines = run.tooLong.map {
+      ImportSummary.Line(line: $0, reason: "the line has more than \(Self.eventByteCountMaximum) bytes")
+    }
+    for entry in result.invalid where run.lines.indices.contains(entry.record) {
+      lines.append(ImportSummary.Line(line: run.lines[entry.record], reason: entry.reason))
+    }
+    for line in lines.sorted(by: { $0.line < $1.line }) {
+      summary.addInvalid(line)
+      record?.append(line)
+    }
   }
 
-  private func stopped(at lines: [Int]) { summary.nextLine = min(summary.nextLine ?? .max, lines.first ?? .max) }
+  private func stopped(at run: Run) {
+    let first = min(run.lines.first ?? .max, run.tooLong.first ?? .max)
+    summary.nextLine = min(summary.nextLine ?? .max, first)
+  }
 
   // MARK: Progress
 

@@ -28,7 +28,24 @@ struct Key: ParsableCommand {
 
 /// What is said to who has typed one all the same.
 let secretAsArgument =
-  "A secret key is never an argument: it now stands in your shell's history. Remove it there."
+  "A secret key is never an argument: it now stands in your shell's history, and everybody on this machine could read it in the "
+  + "list of processes. Remove it there, and regard the key as exposed: what it signs may be somebody else's."
+
+/// What stands where nothing belongs, behind the account: somebody may have typed a key or a passphrase there, and it
+/// must not be shown once more.
+struct MisplacedSecrets: ParsableArguments, Sendable {
+  @Argument(help: .hidden)
+  var words: [String] = []
+
+  func validate() throws {
+    guard words.isEmpty else {
+      throw ValidationError(
+        "Nothing stands behind the account: keys and passphrases are asked for, or read from standard input. What was typed "
+          + "there now stands in your shell's history, and everybody on this machine could read it in the list of processes; "
+          + "if it was a key or a passphrase, regard it as exposed.")
+    }
+  }
+}
 
 /// The name of a new account.
 struct AccountArgument: ParsableArguments, Sendable {
@@ -69,6 +86,7 @@ struct KeyGenerate: LoopCommand {
     commandName: "generate", abstract: "Makes a new key, under a passphrase.",
     discussion: "There is no way to the key without its passphrase. Keep it where you will find it.")
   @OptionGroup var account: AccountArgument
+  @OptionGroup var misplaced: MisplacedSecrets
   @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
@@ -93,6 +111,7 @@ struct KeyImport: LoopCommand {
       the passphrase: of an ncryptsec the one that opens it, else the one to store the key under.
       """)
   @OptionGroup var account: AccountArgument
+  @OptionGroup var misplaced: MisplacedSecrets
   @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions
@@ -144,6 +163,7 @@ struct KeyUnlock: LoopCommand {
     commandName: "unlock", abstract: "Opens an account's key until the signer ends or 'roost key lock'.",
     discussion: "Requests that wait for it then go on. Without ACCOUNT it is the one that is locked.")
   @OptionGroup var choice: AccountChoice
+  @OptionGroup var misplaced: MisplacedSecrets
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
@@ -189,6 +209,7 @@ struct KeyPassphrase: LoopCommand {
       lines. The key is never without a whole file. Copies of the old file, in backups, still open with the old one.
       """)
   @OptionGroup var choice: AccountChoice
+  @OptionGroup var misplaced: MisplacedSecrets
   @Flag(help: "Store the key as it is: whoever reads the file has it, and no unlocking is needed.")
   var noPassphrase = false
   @OptionGroup var general: GeneralOptions

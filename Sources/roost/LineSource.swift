@@ -2,7 +2,8 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 
-/// The lines of a file, or of standard input (`-`), one after the other, with their numbers from 1.
+/// The lines of a file, or of standard input (`-`), one after the other, with their numbers from 1. The byte order mark
+/// with which some editors begin a text in UTF-8 is left out.
 @EventLoopActor
 final class LineSource {
   /// What it reads, in words.
@@ -13,6 +14,9 @@ final class LineSource {
   let byteCount: Int?
   /// Bytes read.
   private(set) var readByteCount = 0
+
+  /// Whether it is what was piped in, which has no name to type.
+  var isStandardInput: Bool { input != nil }
 
   private let file: Int32?
   private let input: StandardInput?
@@ -51,15 +55,13 @@ final class LineSource {
     while true {
       if let end = bytes[searched...].firstIndex(of: 0x0A) {
         defer { position = end + 1 }
-        number += 1
-        return bytes[position..<end].prefix(Self.lineByteCountMaximum)
+        return line(upTo: end)
       }
       searched = bytes.count
       if isOver {
         guard position < bytes.count else { return nil }
         defer { position = bytes.count }
-        number += 1
-        return bytes[position...].prefix(Self.lineByteCountMaximum)
+        return line(upTo: bytes.count)
       }
       let piece = try await read()
       isOver = piece.isEmpty
@@ -74,6 +76,14 @@ final class LineSource {
       bytes += piece
     }
   }
+
+  private func line(upTo end: Int) -> ArraySlice<UInt8> {
+    number += 1
+    let line = bytes[position..<end].prefix(Self.lineByteCountMaximum)
+    return number == 1 && line.starts(with: Self.byteOrderMark) ? line.dropFirst(Self.byteOrderMark.count) : line
+  }
+
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   private func read() async throws(Refusal) -> [UInt8] {
     guard let file else { return try await input?.next() ?? [] }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Bus
 internal import Contracts
 internal import EventLoop
 internal import Frames
@@ -55,11 +56,27 @@ struct Doctor: LoopCommand {
       await session.print(result, DoctorText.lines(result, session.style))
       return ExitStatus(error)
     }
-    let request = [String: String]()
-    let result = try await session.show(SupervisorMethod.doctor, request, isIdempotent: true) {
-      (result: DoctorResult, style) in DoctorText.lines(result, style)
-    }
+    var result = try await session.client.request(
+      SupervisorMethod.doctor, BusPayload(json: NoArguments()), as: DoctorResult.self,
+      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    // The supervisor holds no key and looks at no key file; who does is asked beside it.
+    result.checks += await keyChecks(session)
+    await session.print(result, DoctorText.lines(result, session.style))
     return result.checks.allSatisfy(\.isGood) ? .done : .failed
+  }
+}
+
+extension Doctor {
+  /// What the signer has to say about its key files; nothing when there is no signer, or none that answers requests
+  /// now.
+  @EventLoopActor
+  private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard let registry = session.client.registry, let role = registry.methods["signer.accounts"]?.role,
+      registry.members.contains(where: { $0.role == role && $0.isReady })
+    else { return [] }
+    do throws(Refusal) { return KeyText.checks(try await session.accounts()) } catch {
+      return [DoctorResult.Check(name: "keys", isGood: false, text: "the signer cannot tell: \(error.message)")]
+    }
   }
 }
 

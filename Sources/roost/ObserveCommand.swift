@@ -27,9 +27,13 @@ struct Observe: LoopCommand {
   @Argument(help: ArgumentHelp("NIP-01 filters as JSON.", valueName: "filter"))
   var filters: [String] = []
   @OptionGroup var flags: FilterFlags
-  @Option(help: ArgumentHelp("At most so many stored events of each filter, the newest.", valueName: "number"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("At most so many stored events of each filter, the newest.", valueName: "number"))
   var limit: Int?
-  @Option(help: ArgumentHelp("Only events behind this one, in their order.", valueName: "seq"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Only events behind this one, in their order.", valueName: "seq"),
+    transform: SeqArgument.read)
   var after: Int64?
   @Option(
     help: ArgumentHelp("Where events come from: \(Observe.policies).", valueName: "policy"),
@@ -98,6 +102,16 @@ struct Observe: LoopCommand {
         ? EventText.block(received.event, name: name, session.style)
         : [EventText.line(received.event, name: name, session.style)]
     }
+  }
+}
+
+/// The number of a commit as it is typed.
+enum SeqArgument {
+  @Sendable static func read(_ text: String) throws -> Int64 {
+    guard let seq = Int64(text), seq >= 0 else {
+      throw ValidationError("A seq is a whole number from 0, as --json shows it; behind 0 are all events.")
+    }
+    return seq
   }
 }
 

@@ -14,6 +14,7 @@ struct Pipe: LoopCommand {
 
         {"id":1,"method":"relay.list","params":{}}
 
+        {"id":1,"progress":…}    what the worker says while it works
         {"id":1,"part":…}        as parts come, then one of
         {"id":1,"result":…}
         {"id":1,"error":{"code":…,"message":…}}
@@ -93,12 +94,53 @@ private final class PipeRunner {
       worker: request.worker, ttlMilliseconds: request.ttlMilliseconds, atMostOnce: request.atMostOnce)
     let arguments = request.parameters.isEmpty ? Array("{}".utf8) : request.parameters
     let answer = try await session.client.stream(request.method, BusPayload(arguments), options: options)
-    while let part = try await answer.nextPart() {
-      await session.output.writeLine(
-        PipeAnswer.part(
-          id: request.id, payload: part.payload.bytes, isRaw: part.payload.isRaw, isLast: part.isLast))
-      if part.isLast { return }
+    let progress = PipeProgress(request.id, session.output)
+    answer.onProgress = { progress.received($0.bytes) }
+    do throws(Refusal) {
+      while let part = try await answer.nextPart() {
+        await progress.settle()
+        await session.output.writeLine(
+          PipeAnswer.part(
+            id: request.id, payload: part.payload.bytes, isRaw: part.payload.isRaw, isLast: part.isLast))
+        if part.isLast { return }
+      }
+    } catch {
+      await progress.settle()
+      throw error
     }
+    await progress.settle()
     await session.output.writeLine(PipeAnswer.end(id: request.id))
+  }
+}
+
+/// What a worker says while it works on one request. Of what comes while a line is being written only the last is kept:
+/// it says how far the work is, and a slow reader wants to know that of now.
+@EventLoopActor
+private final class PipeProgress {
+  private let id: [UInt8]
+  private let output: StandardOutput
+  private var waiting: [UInt8]?
+  private var writer: Task<Void, Never>?
+
+  init(_ id: [UInt8], _ output: StandardOutput) {
+    self.id = id
+    self.output = output
+  }
+
+  func received(_ payload: [UInt8]) {
+    waiting = payload
+    guard writer == nil else { return }
+    writer = EventLoopActor.task { await self.write() }
+  }
+
+  /// Waits until all is written: what follows must not overtake it.
+  func settle() async { await writer?.value }
+
+  private func write() async {
+    while let payload = waiting {
+      waiting = nil
+      await output.writeLine(PipeAnswer.progress(id: id, payload: payload))
+    }
+    writer = nil
   }
 }

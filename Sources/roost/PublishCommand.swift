@@ -8,6 +8,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Signing
 
 /// `roost publish`
 struct Publish: LoopCommand {
@@ -15,8 +16,10 @@ struct Publish: LoopCommand {
     abstract: "Publishes events: signs what is not signed, stores it, and sends it to relays.",
     discussion: """
       Either --content, with --kind and --tag as needed; or EVENT: JSON, @file, or - for standard input, where each line is \
-      an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. A \
-      locked account waits for 'roost key unlock'.
+      an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. For a \
+      locked one it waits up to 27 seconds for 'roost key unlock', and says so on standard error unless --json is given.
+
+      Nothing with a secret key in it is signed or published, unless --allow-secrets says that it is meant.
 
       An event is verified and on disk when it is told as accepted; it is sent to the relays of its author's list and to \
       those of supervisor.conf, or to each --relay, for days if need be. What becomes of it is told for --timeout, and \
@@ -31,29 +34,24 @@ struct Publish: LoopCommand {
   var event: String?
   @Option(help: ArgumentHelp("What the new event says; - for standard input.", valueName: "text"))
   var content: String?
-  @Option(help: ArgumentHelp("The new event's kind; 1, a note, unless given.", valueName: "number"))
+  @Option(
+    help: ArgumentHelp("The new event's kind; 1, a note, unless given.", valueName: "number"),
+    transform: KindArgument.read)
   var kind: UInt16?
   @Option(
     help: ArgumentHelp(
-      "A tag of the new event: NAME=VALUE, where p, e, q and a take npub, note and naddr, too; or a JSON list. Several times.",
+      "A tag of the new event: NAME=VALUE or a JSON list; several times. The value of p, e, q and a may be npub, note, naddr "
+        + "and the like: it is written in hexadecimal digits.",
       valueName: "tag"))
   var tag: [String] = []
   @Option(name: .customLong("as"), help: ArgumentHelp("Who signs.", valueName: "account"))
   var account: String?
-  @Option(help: ArgumentHelp("To this relay and no others; several times.", valueName: "url"))
-  var relay: [String] = []
-  @Flag(name: .customLong("local"), help: "Only store it: it is sent to no relay.")
-  var isLocal = false
-  @Flag(name: .customLong("no-wait"), help: "Do not wait for relays once it is accepted.")
-  var isHasty = false
-  @Option(
-    help: ArgumentHelp("How long to wait for relays: 30s, 2m.", valueName: "time"), transform: Timeout.init(reading:))
-  var timeout = Timeout(milliseconds: 10_000)
+  @Flag(help: "Publish a text with nsec1… or ncryptsec1… in it: whoever reads it has the key.")
+  var allowSecrets = false
+  @OptionGroup var way: PublishWay
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
-    if isLocal, !relay.isEmpty { throw ValidationError("What is stored only goes to no --relay.") }
-    do throws(Refusal) { _ = try relays() } catch { throw ValidationError("\(error.message).") }
     let isNew = content != nil || kind != nil || !tag.isEmpty
     guard isNew != (event != nil) else {
       throw ValidationError(isNew ? "Give an event, or --content and the like; not both." : "What is to be published?")
@@ -69,11 +67,11 @@ struct Publish: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let publishing = Publishing(session, account, isLocal: isLocal, try relays(), patience: isHasty ? nil : timeout)
+    let publishing = Publishing(session, account, allowsSecrets: allowSecrets, way)
     if content != nil {
-      let draft = try await draft()
+      let draft = try draft()
       try await session.client.connect()
-      try await publishing.publish(draft)
+      try await publishing.publish(json: JSONPayload.encode(draft))
     } else if event == "-" {
       let source = try LineSource("-")
       try await session.client.connect()
@@ -86,21 +84,10 @@ struct Publish: LoopCommand {
     return await publishing.finish()
   }
 
-  /// The relays that are named; nil when none is.
-  private func relays() throws(Refusal) -> [RelayURL]? {
-    var relays: [RelayURL] = []
-    for text in relay {
-      do throws(RelayURLFault) { relays.append(try RelayURL(text)) } catch {
-        throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
-      }
-    }
-    return relays.isEmpty ? nil : relays
-  }
-
-  @EventLoopActor
-  private func draft() async throws(Refusal) -> EventDraft {
-    var tags: [[String]] = []
-    for text in tag { tags.append(try TagArgument.read(text)) }
+  /// The new event, as the signer takes it.
+  private func draft() throws(Refusal) -> JSONValue {
+    var tags: [JSONValue] = []
+    for text in tag { tags.append(.array(try TagArgument.read(text).map { .string($0) })) }
     var text = content ?? ""
     if content == "-" {
       let bytes = try InputBytes.read("-", isRaw: true)
@@ -110,7 +97,9 @@ struct Publish: LoopCommand {
       // The newline that ends a typed text is no part of it.
       text = read.hasSuffix("\n") ? String(read.dropLast()) : read
     }
-    return EventDraft(kind: kind ?? EventKind.textNote, content: text, tags: tags)
+    return .object([
+      "kind": .integer(Int64(kind ?? EventKind.textNote)), "content": .string(text), "tags": .array(tags),
+    ])
   }
 }
 
@@ -141,34 +130,29 @@ private struct RefusedLine: Encodable {
 @EventLoopActor
 private final class Publishing {
   private let session: CommandSession
+  /// As typed.
+  private let account: String?
+  private let allowsSecrets: Bool
   /// Who signs; settled when the first draft comes.
-  private var account: String?
-  private let isLocal: Bool
-  private let relays: [RelayURL]?
-  private let patience: Timeout?
+  private var signerName: String?
+  private let way: PublishWay
   private var publishedCount = 0
   /// Of the one event that is waited for.
   private var status = ExitStatus.done
   private var refusedCount = 0
 
-  init(
-    _ session: CommandSession, _ account: String?, isLocal: Bool, _ relays: [RelayURL]?, patience: Timeout?
-  ) {
+  init(_ session: CommandSession, _ account: String?, allowsSecrets: Bool, _ way: PublishWay) {
     self.session = session
     self.account = account
-    self.isLocal = isLocal
-    self.relays = relays
-    self.patience = patience
-  }
-
-  func publish(_ draft: EventDraft) async throws(Refusal) {
-    try await deliver(session.client.sign(draft, as: signer()).json, line: nil)
+    self.allowsSecrets = allowsSecrets
+    self.way = way
   }
 
   /// Publishes an event, or the draft of one.
   func publish(json: [UInt8]) async throws(Refusal) { try await deliver(signed(json), line: nil) }
 
-  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there to ask.
+  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there
+  /// to ask.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
     do throws(Refusal) { try await deliver(signed(Array(line)), line: number) } catch {
@@ -195,20 +179,36 @@ private final class Publishing {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
     // What the signer answers is taken as it comes, with the event in it.
-    if let node = text["event"], case .object = node { return text.compact(node) }
-    if text["sig"] != nil { return json }
-    return try await session.client.sign(json: json, as: signer()).json
+    if let node = text["event"], case .object = node { return try checked(text.compact(node)) }
+    if text["sig"] != nil { return try checked(json) }
+    if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
+    // The signer looks as well; but nobody is to type a passphrase for what is refused then.
+    _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets)
+    return try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets).json
+  }
+
+  /// A signed event, unless there is a secret in it.
+  private func checked(_ json: [UInt8]) throws(Refusal) -> [UInt8] {
+    // What is no event is told by the client.
+    if !allowsSecrets, let event = try? Event(json: json),
+      let secret = ([event.content] + event.tags.joined()).lazy.compactMap({ SpottedSecret(in: $0) }).first
+    {
+      throw Refusal(
+        .badRequest, "the event holds \(secret), and would give it to everybody; --allow-secrets if that is meant",
+        outcome: .notStarted)
+    }
+    return json
   }
 
   /// Stores or publishes an event, and tells what becomes of it.
   private func deliver(_ json: [UInt8], line: Int?) async throws(Refusal) {
-    if isLocal { return await tell(try await session.client.store(json: json), line: line) }
-    let publication = try await session.client.publish(json: json, to: relays)
+    if way.isLocal { return await tell(try await session.client.store(json: json), line: line) }
+    let publication = try await session.client.publish(json: json, to: way.relays())
     publishedCount += 1
     let event: Event
     do throws(EventFault) { event = try Event(json: json) } catch { preconditionFailure("it is published: \(error)") }
     guard line != nil else {
-      status = try await PublishProgress(session: session, event: event, patience: patience).tell(publication)
+      status = try await PublishProgress(session: session, event: event, patience: way.patience).tell(publication)
       return
     }
     if session.isJSON {
@@ -218,12 +218,18 @@ private final class Publishing {
     await session.output.writeLines(["\(event.id.note)  \(session.style.paint(place, .dim))"])
   }
 
-  /// The account of `--as`, or the only one; a person is told the names to choose from.
+  /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
+  /// it.
   private func signer() async throws(Refusal) -> String {
-    if let account { return account }
-    let name = try session.account(nil, among: try await session.client.accounts()).name
-    account = name
-    return name
+    if let signerName { return signerName }
+    let found = try session.account(account, among: try await session.client.accounts())
+    signerName = found.name
+    guard found.state == .locked, !session.isJSON else { return found.name }
+    let patience = Amount.duration(milliseconds: RoostClient.lockedMilliseconds)
+    session.note(
+      "The account \(found.name) is locked; 'roost key unlock \(found.name)' in another terminal opens it. "
+        + "Waiting for that, \(patience) at most.")
+    return found.name
   }
 
   private func tell(_ published: OwnEvent, line: Int?) async {
@@ -247,7 +253,7 @@ private final class Publishing {
 
   /// The last word, for people: where the events are, and where they are not.
   func finish() async -> ExitStatus {
-    if !session.isJSON, publishedCount > 0, isLocal {
+    if !session.isJSON, publishedCount > 0, way.isLocal {
       await session.output.writeLines(["Stored only: no relay was sent it."])
     }
     if !session.isJSON, refusedCount > 0 {

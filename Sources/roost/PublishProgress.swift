@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Contracts
 internal import EventLoop
 internal import Frames
@@ -5,6 +6,38 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+
+/// Where `roost publish` has events sent, and how long it waits for that.
+struct PublishWay: ParsableArguments, Sendable {
+  @Option(help: ArgumentHelp("To this relay and no others; several times.", valueName: "url"))
+  var relay: [String] = []
+  @Flag(name: .customLong("local"), help: "Only store it: it is sent to no relay.")
+  var isLocal = false
+  @Flag(name: .customLong("no-wait"), help: "Do not wait for relays once it is accepted.")
+  var isHasty = false
+  @Option(
+    help: ArgumentHelp("How long to wait for relays: 30s, 2m.", valueName: "time"), transform: Timeout.init(reading:))
+  var timeout = Timeout(milliseconds: 10_000)
+
+  func validate() throws {
+    if isLocal, !relay.isEmpty { throw ValidationError("What is stored only goes to no --relay.") }
+    do throws(Refusal) { _ = try relays() } catch { throw ValidationError("\(error.message).") }
+  }
+
+  /// How long it is waited; nil: not at all.
+  var patience: Timeout? { isHasty ? nil : timeout }
+
+  /// The relays that are named; nil when none is.
+  func relays() throws(Refusal) -> [RelayURL]? {
+    var relays: [RelayURL] = []
+    for text in relay {
+      do throws(RelayURLFault) { relays.append(try RelayURL(text)) } catch {
+        throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
+      }
+    }
+    return relays.isEmpty ? nil : relays
+  }
+}
 
 /// What became of one event, for `--json`: when it is accepted, and at each change while it is waited for.
 struct PublishReport: Encodable {

@@ -48,7 +48,8 @@ final class StandardOutput {
     if !line.isEmpty { line.removeFirst().resume() }
   }
 
-  /// Writes a line of JSON: unchanged into a file or a pipe, and on a terminal so that no text in it drives the terminal.
+  /// Writes a line of JSON: unchanged into a file or a pipe, and on a terminal so that no text in it drives the
+  /// terminal.
   func writeLine(_ bytes: [UInt8]) async {
     await write((isTerminal ? VisibleText.makeJSON(bytes) : bytes) + [0x0A])
   }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Frames
 internal import RoostOutput
 
 /// A span of time on the command line, always with its unit: `30s`, `500ms`, `2m`, `1h`.

@@ -6,8 +6,8 @@ internal import Glibc
 internal import RoostClient
 internal import RoostOutput
 
-/// Tells whoever waits for the first word of an answer, once, that its worker is not running. Mail is kept for such a worker,
-/// so without this a call to one that is held would look like one that hangs.
+/// Tells whoever waits for the first word of an answer, once, that its worker is not running. Mail is kept for such a
+/// worker, so without this a call to one that is held would look like one that hangs.
 @EventLoopActor
 final class WaitingNotice {
   private let client: RoostClient

@@ -30,7 +30,7 @@ struct Stop: LoopCommand {
     let drain = deadline.map { UInt64($0.milliseconds) }
     let whole = Timeout.moving.milliseconds.addingReportingOverflow(deadline?.milliseconds ?? 0)
     return try await session.move(
-      SupervisorMethod.stop, WorkerCommand(worker: name.worker, drainMilliseconds: drain),
+      SupervisorMethod.stop, StopCommand(worker: name.worker, drainMilliseconds: drain),
       timeout: Timeout(milliseconds: whole.overflow ? .max : whole.partialValue))
   }
 }
@@ -57,7 +57,7 @@ struct Hold: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.move(SupervisorMethod.hold, WorkerCommand(worker: name.worker, hold: !release))
+    try await session.move(SupervisorMethod.hold, HoldCommand(worker: name.worker, hold: !release))
   }
 }
 
@@ -136,7 +136,7 @@ struct Log: ParsableCommand {
 extension CommandSession {
   /// Sends a worker somewhere and prints where it has arrived.
   func move(
-    _ method: String, _ command: WorkerCommand, timeout: Timeout = .moving
+    _ method: String, _ command: some Encodable, timeout: Timeout = .moving
   ) async throws(Refusal) -> ExitStatus {
     try await show(method, command, timeout: timeout) { (result: WorkerCommandResult, _) in
       [VisibleText.make(result.sentence)]

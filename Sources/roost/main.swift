@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import Nostr
 internal import RoostOutput
 
 // The command line.
@@ -28,6 +29,7 @@ extension LoopCommand {
 enum Program {
   static func main() -> Never {
     do {
+      try refuseSecrets()
       var command = try Roost.parseAsRoot()
       guard let loopCommand = command as? any LoopCommand else {
         try command.run()
@@ -37,6 +39,15 @@ enum Program {
     } catch {
       leave(error)
     }
+  }
+
+  /// A secret key is taken from no argument, whatever it was meant for; but who insists may publish one.
+  private static func refuseSecrets() throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    guard !arguments.contains("--allow-secrets"), arguments.contains(where: { SpottedSecret(in: $0) != nil }) else {
+      return
+    }
+    throw ValidationError(secretAsArgument)
   }
 
   /// `; did you mean 'status'?` on a line of its own, when the first word is nearly a command.
@@ -61,7 +72,9 @@ enum Program {
   /// Help goes to standard output and is a success; what was typed wrongly exits with 2.
   private static func leave(_ error: any Error) -> Never {
     let isHelp = Roost.exitCode(for: error).isSuccess
-    let message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint()) + "\n"
+    var message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint()) + "\n"
+    // It repeats what was typed, which may be a piece of a key.
+    if !isHelp { message = SpottedSecret.redacted(message) }
     _ = message.withCString { write(isHelp ? STDOUT_FILENO : STDERR_FILENO, $0, strlen($0)) }
     exit(isHelp ? ExitStatus.done.rawValue : ExitStatus.usage.rawValue)
   }

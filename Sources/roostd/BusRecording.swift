@@ -11,9 +11,9 @@ import Recordings
 ///     opening ──file made──► waiting ──connected──► recording ──► ended
 ///                               └───────────────────────────────────┘
 ///
-/// A recording covers one connection: its worker's present one, or, when it is asked for that or when there is none, the next,
-/// from HELLO on. It hears of each frame where the hub does, and never holds the hub up: what the file does not take is counted
-/// and told in the file. It ends itself, by `end`, for whatever reason comes first.
+/// A recording covers one connection: its worker's present one, or, when it is asked for that or when there is none,
+/// the next, from HELLO on. It hears of each frame where the hub does, and never holds the hub up: what the file does
+/// not take is counted and told in the file. It ends itself, by `end`, for whatever reason comes first.
 @EventLoopActor
 final class BusRecording {
   let worker: String

@@ -1,3 +1,4 @@
+import Bus
 import Configuration
 import Contracts
 import Glibc
@@ -34,17 +35,16 @@ enum Console {
     return isFound(socket) ? program : "ROOST_SOCKET=\(shellWord(socket)) \(shellWord(program))"
   }
 
-  /// Whether `roost`, started here, comes to this socket: it takes an installed Roost's, if one is there, before a
-  /// checkout's.
+  /// Whether `roost`, started here, comes to this socket: in another terminal, which has what this one has in its
+  /// environment, but no ROOST_SOCKET, since that is what it would be told.
   private static func isFound(_ socket: String) -> Bool {
-    func variable(_ name: String) -> String? {
-      getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    var environment: [String: String] = [:]
+    for name in BusSocket.variables {
+      if let value = getenv(name) { environment[name] = String(cString: value) }
     }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let folder = getcwd(&buffer, buffer.count).map { String(cString: $0) } ?? ""
-    let state = variable("XDG_STATE_HOME") ?? variable("HOME").map { $0 + "/.local/state" }
-    let installed = variable("XDG_RUNTIME_DIR").map { $0 + "/roost" } ?? state.map { $0 + "/roost/run" }
-    let places = [installed, folder + "/run"].compactMap { $0.map { $0 + "/roost.sock" } }
+    let places = BusSocket.candidates(environment: environment).map { $0.hasPrefix("/") ? $0 : folder + "/" + $0 }
     return places.first { $0 == socket || access($0, F_OK) == 0 } == socket
   }
 

@@ -182,11 +182,11 @@ extension ControlService {
       .init(
         name: "dead letters", isGood: letters == 0,
         text: letters == 0 ? "none" : "\(letters) kept; 'roost dead-letters list' shows them"))
-    let kept = daemon.shell.hub.keptByteCount
+    let (kept, pool) = (daemon.shell.hub.keptByteCount, daemon.shell.hub.limits.poolBytes)
     checks.append(
       .init(
-        name: "mail", isGood: kept < daemon.shell.hub.limits.poolBytes,
-        text: "\(Self.amount(kept)) of \(Self.amount(daemon.shell.hub.limits.poolBytes)) kept for workers"))
+        name: "mail", isGood: kept < pool,
+        text: "\(Amount.bytes(UInt64(kept))) of \(Amount.bytes(UInt64(pool))) kept for workers"))
     if let count = ProcessTable.openDescriptorCount(of: getpid()) {
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -216,7 +216,7 @@ extension ControlService {
     }
     let free = Int(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
     return .init(
-      name: name, isGood: free > Self.freeByteCountMinimum, text: "\(path) has \(Self.amount(free)) free")
+      name: name, isGood: free > Self.freeByteCountMinimum, text: "\(path) has \(Amount.bytes(UInt64(free))) free")
   }
 
   /// With less room on a disk than this the doctor says so, in bytes.
@@ -229,15 +229,5 @@ extension ControlService {
     case .backoff, .execFailed, .failed: true
     case .ready, .attached, .waiting, .starting, .draining, .stopping, .held, .stopped, .exited: false
     }
-  }
-
-  /// Bytes as `roost status` shows them, in units of 1,024: `0 B`, `9.4 MiB`, `53 GiB`.
-  private static func amount(_ byteCount: Int) -> String {
-    var (rest, unit) = (byteCount, "B")
-    for next in ["KiB", "MiB", "GiB", "TiB"] where rest >= 1_024 {
-      if rest < 10 * 1_024 { return "\(rest / 1_024).\(rest % 1_024 * 10 / 1_024) \(next)" }
-      (rest, unit) = (rest / 1_024, next)
-    }
-    return "\(rest) \(unit)"
   }
 }

@@ -30,20 +30,23 @@ final class ControlService {
     let name = daemon.shell.hub.table[call.method]?.name ?? ""
     do throws(Refusal) {
       switch name {
-      case "supervisor.status": reply(call, status(try arguments(StatusRequest.self, payload)))
-      case "supervisor.start": try start(call, try arguments(WorkerCommand.self, payload))
-      case "supervisor.stop": try stop(call, try arguments(WorkerCommand.self, payload))
-      case "supervisor.restart": try restart(call, try arguments(WorkerCommand.self, payload))
-      case "supervisor.hold": try hold(call, try arguments(WorkerCommand.self, payload))
-      case "supervisor.attach": reply(call, try attach(try arguments(AttachRequest.self, payload)))
-      case "supervisor.reload": reply(call, try reload(try arguments(ReloadRequest.self, payload)))
-      case "supervisor.logs": try logs(call, try arguments(LogsRequest.self, payload))
-      case "supervisor.log-level": try setLevel(call, try arguments(LogLevelRequest.self, payload))
-      case "supervisor.why": reply(call, try why(try arguments(WhyRequest.self, payload)))
-      case "supervisor.dead-letters": deadLetters(call, try arguments(DeadLettersRequest.self, payload))
-      case "supervisor.doctor": reply(call, doctor())
-      case "supervisor.record": try record(call, try arguments(RecordRequest.self, payload))
+      case "supervisor.status": reply(call, status(try StatusRequest(of: name, json: payload)))
+      case "supervisor.start": try start(call, try WorkerCommand(of: name, json: payload))
+      case "supervisor.stop": try stop(call, try StopCommand(of: name, json: payload))
+      case "supervisor.restart": try restart(call, try WorkerCommand(of: name, json: payload))
+      case "supervisor.hold": try hold(call, try HoldCommand(of: name, json: payload))
+      case "supervisor.attach": reply(call, try attach(try AttachRequest(of: name, json: payload)))
+      case "supervisor.reload": reply(call, try reload(try ReloadRequest(of: name, json: payload)))
+      case "supervisor.logs": try logs(call, try LogsRequest(of: name, json: payload))
+      case "supervisor.log-level": try setLevel(call, try LogLevelRequest(of: name, json: payload))
+      case "supervisor.why": reply(call, try why(try WhyRequest(of: name, json: payload)))
+      case "supervisor.dead-letters": deadLetters(call, try DeadLettersRequest(of: name, json: payload))
+      case "supervisor.doctor":
+        _ = try NoArguments(of: name, json: payload)
+        reply(call, doctor())
+      case "supervisor.record": try record(call, try RecordRequest(of: name, json: payload))
       case "supervisor.shutdown":
+        _ = try NoArguments(of: name, json: payload)
         reply(call, WorkerCommandResult(worker: "roostd", state: "stopping", sentence: "is stopping"))
         daemon.stop(.asked("roost"))
       default: throw Refusal(.unknownMethod, "the supervisor does not serve \(name)", outcome: .notStarted)
@@ -88,14 +91,6 @@ final class ControlService {
       hasRoom = hub.answer(call, payload: payload, more: true, now: EventLoop.process.now, actions: &actions)
     }
     return hasRoom
-  }
-
-  private func arguments<Value: Decodable>(_ type: Value.Type, _ payload: [UInt8]) throws(Refusal) -> Value {
-    do throws(Refusal) {
-      return try JSONPayload.decode(type, from: payload.isEmpty ? Array("{}".utf8) : payload)
-    } catch {
-      throw Refusal(.badRequest, error.message, outcome: .notStarted)
-    }
   }
 
   func worker(_ name: String) throws(Refusal) -> ManagedWorker {
@@ -156,13 +151,13 @@ final class ControlService {
     }
   }
 
-  private func stop(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
+  private func stop(_ call: HubCall, _ command: StopCommand) throws(Refusal) {
     let worker = try worker(command.worker)
     worker.receive(.stopRequested(drain: command.drainMilliseconds.map { .milliseconds(Int64(clamping: $0)) }))
     worker.whenArrived({ $0.kind == .stopped }) { [unowned self] in arrived(call, worker) }
   }
 
-  private func hold(_ call: HubCall, _ command: WorkerCommand) throws(Refusal) {
+  private func hold(_ call: HubCall, _ command: HoldCommand) throws(Refusal) {
     let worker = try stayingWorker(command.worker)
     if command.hold == false {
       worker.receive(.releaseRequested)

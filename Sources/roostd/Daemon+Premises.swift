@@ -48,8 +48,8 @@ extension Daemon {
     return stat(path, &status) == 0 ? UInt64(status.st_ino) : 0
   }
 
-  /// Whether a process was started by a worker, however it has slipped away: we are the subreaper, so all that comes from a
-  /// worker comes from us. Nil if it is gone, and nobody can tell.
+  /// Whether a process was started by a worker, however it has slipped away: we are the subreaper, so all that comes
+  /// from a worker comes from us. Nil if it is gone, and nobody can tell.
   func descendsFromWorker(_ process: Int32) -> Bool? {
     // In a process namespace that we cannot see is nobody who descends from us.
     process <= 0 ? false : ProcessTable.comes(process, from: getpid())

@@ -13,8 +13,9 @@ extension Daemon {
   /// Room that is kept for what changes the registry's length besides its methods: members that come, and their words.
   private static let registrySlackByteCount = 4 << 10
 
-  /// Whether the registry, with this table and one member more, could be told to every worker that is here. Clients come and
-  /// go and may ask for little: they hold nobody up, and neither does one started by hand hold up one of the configuration.
+  /// Whether the registry, with this table and one member more, could be told to every worker that is here. Clients
+  /// come and go and may ask for little: they hold nobody up, and neither does one started by hand hold up one of the
+  /// configuration.
   ///
   /// - Throws: `full`, with the name of one that takes less.
   func checkRegistry(with table: AccessTable, for newcomer: PeerConnection) throws(Refusal) {

@@ -17,8 +17,8 @@ import Supervision
 //        /                              \
 //     ControlService ── roost           LogBook, DeadLetterStore, Guardian
 //
-// It parses no payload that is not addressed to itself, holds no key, opens no internet socket. It never waits: everything
-// that takes time is a state of a machine with a timer.
+// It parses no payload that is not addressed to itself, holds no key, opens no internet socket. It never waits:
+// everything that takes time is a state of a machine with a timer.
 
 /// The running supervisor.
 @EventLoopActor
@@ -218,8 +218,8 @@ final class Daemon {
 
   func worker(named name: String) -> ManagedWorker? { workers.first { $0.name == name } }
 
-  /// Where a program is: a name without a slash is looked up in the program directories, and stands for the first of them
-  /// when it is in none, so that the complaint says where it was looked for.
+  /// Where a program is: a name without a slash is looked up in the program directories, and stands for the first of
+  /// them when it is in none, so that the complaint says where it was looked for.
   func path(ofProgram program: String) -> String {
     if program.contains("/") { return program }
     let directories = configuration.supervisor.programDirectories
@@ -229,8 +229,9 @@ final class Daemon {
 
   func takeSpawn() -> SpawnBudget.Answer { spawnBudget.take(now: EventLoop.process.now) }
 
-  /// Processes that descend from a worker of this start and are not managed: found by what they inherited, wherever they
-  /// are. One that left its group may not be our child yet when its worker has gone: its own parent may be dying still.
+  /// Processes that descend from a worker of this start and are not managed: found by what they inherited, wherever
+  /// they are. One that left its group may not be our child yet when its worker has gone: its own parent may be dying
+  /// still.
   func strays(of name: String) -> [Int32] {
     ProcessTable.entries().lazy.filter { $0.state != .ended }.map(\.process).filter { [managedPids, instance] process in
       !managedPids.contains(process)

@@ -16,8 +16,8 @@ import Supervision
 /// | attached worker | of our uid, with a token of `roost attach` for this role, not a descendant of a managed worker |
 /// | client | of our uid (or in `allow-uids`), not a descendant of a managed worker |
 ///
-/// A descendant of a managed worker is refused even as a client: a connector that was taken over could otherwise start a
-/// `roost` of its own and ask for what its role may not.
+/// A descendant of a managed worker is refused even as a client: a connector that was taken over could otherwise start
+/// a `roost` of its own and ask for what its role may not.
 @EventLoopActor
 final class Door {
   unowned let daemon: Daemon

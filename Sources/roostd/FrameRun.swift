@@ -1,9 +1,11 @@
 import Frames
 
-/// The frames of one read, taken one after the other. The payloads lie in the stream's read buffer until the read is over.
+/// The frames of one read, taken one after the other. The payloads lie in the stream's read buffer until the read is
+/// over.
 ///
-/// A consumer gets the run, not the frame: what it needs for every frame (itself, the connection, the instant) it then finds
-/// once a read. A small frame costs a few hundred nanoseconds in all, so a closure and its references each are much.
+/// A consumer gets the run, not the frame: what it needs for every frame (itself, the connection, the instant) it then
+/// finds once a read. A small frame costs a few hundred nanoseconds in all, so a closure and its references each are
+/// much.
 struct FrameRun {
   private let reader: FrameReader
   private let bytes: UnsafeRawBufferPointer

@@ -2,7 +2,8 @@ import EventLoop
 import Glibc
 import LinuxSystem
 
-/// A small process that outlives roostd by seconds: when its pipe ends, it kills whatever still carries this start's mark.
+/// A small process that outlives roostd by seconds: when its pipe ends, it kills whatever still carries this start's
+/// mark.
 ///
 /// PDEATHSIG ends the workers; the guardian finds their descendants (`docs/decisions/0001-death-of-the-supervisor.md`).
 @EventLoopActor

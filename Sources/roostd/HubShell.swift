@@ -7,8 +7,8 @@ import Recordings
 
 /// Performs what the hub machine decides: writes frames, cuts connections, keeps the one timer.
 ///
-/// Everything happens on the loop, in the order the machine said it. Frames that arrive in one read are processed one by
-/// one, and what they cause is coalesced by the streams into one write a peer and turn.
+/// Everything happens on the loop, in the order the machine said it. Frames that arrive in one read are processed one
+/// by one, and what they cause is coalesced by the streams into one write a peer and turn.
 @EventLoopActor
 final class HubShell {
   var hub: MessageHub

@@ -4,11 +4,11 @@ import Frames
 import LinuxSystem
 import Recordings
 
-/// One connection to the bus, managed, attached or client: its stream, its seat once it has one, and what the kernel says
-/// of the process at its other end.
+/// One connection to the bus, managed, attached or client: its stream, its seat once it has one, and what the kernel
+/// says of the process at its other end.
 ///
-/// Before HELLO a connection has no seat and may say nothing else. The reader checks lengths before anything is kept, and a
-/// frame that stays half-sent is cut after a deadline, so a peer can hold neither memory nor attention.
+/// Before HELLO a connection has no seat and may say nothing else. The reader checks lengths before anything is kept,
+/// and a frame that stays half-sent is cut after a deadline, so a peer can hold neither memory nor attention.
 @EventLoopActor
 final class PeerConnection {
   enum Origin {
@@ -35,7 +35,8 @@ final class PeerConnection {
   var process: ProcessDescriptor?
   /// Hears of every frame, while somebody records this connection.
   var recording: BusRecording?
-  /// Frames of this connection go here. What it leaves is offered to whoever stands here then, or kept until the next read.
+  /// Frames of this connection go here. What it leaves is offered to whoever stands here then, or kept until the next
+  /// read.
   var onFrames: (@EventLoopActor (inout FrameRun) throws(FrameViolation) -> Void)?
   /// Called once at the end, whoever ended it.
   var onEnd: (@EventLoopActor (String) -> Void)?
@@ -171,8 +172,8 @@ final class PeerConnection {
     return used
   }
 
-  /// A frame that has begun must end. Under load every read ends inside some frame: the time counts from the last whole one,
-  /// and the timer is left to find that out, because setting it anew at every read costs more.
+  /// A frame that has begun must end. Under load every read ends inside some frame: the time counts from the last whole
+  /// one, and the timer is left to find that out, because setting it anew at every read costs more.
   private func watchPartial(_ isPartial: Bool, hasMoved: Bool) {
     guard isPartial else {
       partialSince = nil

@@ -27,16 +27,20 @@ struct SupervisorConfTests {
     }
   }
 
-  @Test("It is accepted: a connector that dials what callers name, a signer, a store, and a role to try things with")
+  @Test("It is accepted: four relays and what callers name, a signer, a store, a planner, and a role to try things with")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
+    let relays = ["relay.damus.io", "nos.lol", "relay.primal.net", "relay.snort.social"]
+    connector.settings.set("relays", to: .array(relays.map { .string("wss://\($0)") }))
     connector.settings.set("ephemeral", to: .boolean(true))
+    connector.settings.set("connect", to: .string("on-demand"))
     var signer = WorkerConfiguration(name: "signer", role: "signer")
     signer.environment = ["LANG", "CREDENTIALS_DIRECTORY"]
     var store = WorkerConfiguration(name: "event-store", role: "event-store")
     store.startDeadline = .seconds(60)
-    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, connector, signer])
+    let planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
+    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, planner, connector, signer])
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]

@@ -9,6 +9,8 @@ struct MethodArgumentsTests {
     StoreAcknowledge.self, StoreFetched.self, StoreCoverage.self, SignerSign.self,
     SignerAuthenticate.self, SignerCipher.self, SignerWrap.self, SignerUnwrap.self, SignerGenerate.self,
     SignerImport.self, SignerUnlock.self, SignerLock.self, SignerPassphrase.self, SignerRemove.self, NoArguments.self,
+    StatusRequest.self, WorkerCommand.self, StopCommand.self, HoldCommand.self, AttachRequest.self, ReloadRequest.self,
+    LogsRequest.self, LogLevelRequest.self, WhyRequest.self, DeadLettersRequest.self, RecordRequest.self,
   ]
 
   @Test("name in their example every field of the type, and the example can be read", arguments: types.indices)
@@ -49,6 +51,12 @@ struct MethodArgumentsTests {
       (#"{"limit":99999999999999999999}"#, "a number in it is not a whole number in its range"),
       (#"{"filters":{"kinds":[1]}}"#, "'filters' is not a list"),
       (#"{"relay":7}"#, "'relay' is not a text"),
+      (#"{"limit":1,"limit":2}"#, "'limit' stands there twice"),
+      (#"{"filters":[{"kinds":[1],"\u006binds":[2]}]}"#, "'filters[0].kinds' stands there twice"),
+      (
+        ##"{"filters":[{},{"#t":["a","\ud800"]}]}"##,
+        "'filters[1].#t[1]' has \\ud800, which is half of a surrogate pair and no character"
+      ),
       ("[{}]", "the arguments of a.method are one JSON object"),
       (#""ws://relay""#, "the arguments of a.method are one JSON object"),
       ("null", "the arguments of a.method are one JSON object"),

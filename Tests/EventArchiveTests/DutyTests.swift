@@ -59,7 +59,7 @@ struct DutyTests {
     #expect(archive.eventCount == 4)
     let again = try archive.storeNow(
       [past[0], event(author, 99), event(author, 101)].map { try verified($0) }, now: 300)
-    #expect(again[0] == .deleted && again[1] == .deleted)
+    #expect(again[0] == .vanished && again[1] == .vanished)
     guard case .stored = again[2] else { return #expect(Bool(false), "\(again[2])") }
     let deletion = event(author, 400, kind: 5, [["e", "\(request.id)"]])
     _ = try archive.storeNow([try verified(deletion)], now: 300)
@@ -124,6 +124,7 @@ struct DutyTests {
     let sound = Set(events.map(\.id) + [deletion.id]).subtracting([events[3].id, events[7].id])
     #expect(try ids(saved) == sound)
     #expect(saved.lastSeq > 1_000_000)
+    #expect(try saved.seqsNow(of: [events[4].id, deletion.id]) == [5, 51], "under the seqs they had")
     #expect(try saved.storeNow([try verified(events[7])], now: 100) == [.deleted])
     try saved.close()
     let (again, nothing) = try EventArchive.openOrRescue(path: path, now: 12_346)

@@ -101,6 +101,47 @@ struct RetentionTests {
     #expect(try archive.searchNow(Filter(search: "\"word 10\""), now: 1).isEmpty)
   }
 
+  @Test("Of large events no more go than are needed to make room")
+  func large() throws {
+    let directory = try TemporaryDirectory()
+    let archive = try EventArchive(path: directory.path + "/events.db")
+    let text = String(repeating: "x", count: 100_000)
+    for time in 0..<80 { _ = try archive.storeNow([unsigned(author.publicKey, Int64(time), [], text)], now: 100) }
+    let limit = archive.usedByteCount - 1
+    let gone = try makeRoom(archive, ArchiveRetention(byteLimit: limit), now: 100)
+    #expect(archive.usedByteCount <= limit - limit / 16)
+    #expect((5...6).contains(gone.count), "\(gone.count) went")
+  }
+
+  @Test("A segment is trimmed whatever took its events: deletion, replacement, expiry or a request to vanish")
+  func trimming() throws {
+    let (key, now) = (author.publicKey, Int64(1_000))
+    func archive(_ directory: TemporaryDirectory, _ event: (Int64) throws -> VerifiedEvent) throws -> EventArchive {
+      let archive = try EventArchive(path: directory.path + "/events.db", segmentEventCount: 50)
+      _ = try archive.storeNow((0..<50).map { try event(Int64($0)) }, now: 1)
+      while archive.hasSegmentWork { try archive.writeSegmentSliceNow() }
+      #expect(!archive.hasTrimWork)
+      return archive
+    }
+    let directories = try (0..<4).map { _ in try TemporaryDirectory() }
+    let deleted = try archive(directories[0]) { try unsigned(key, $0) }
+    let targets = try deleted.queryNow(Filter(), limit: 13, now: now).map { ["e", "\($0.indexed.id)"] }
+    _ = try deleted.storeNow([unsigned(key, 100, kind: 5, targets)], now: now)
+    let replaced = try archive(directories[1]) { try unsigned(key, $0, kind: 30_000, [["d", "\($0)"]]) }
+    _ = try replaced.storeNow((0..<13).map { try unsigned(key, 100, kind: 30_000, [["d", "\($0)"]]) }, now: now)
+    let over = try archive(directories[2]) { try unsigned(key, $0, [["expiration", "\(100 + $0)"]]) }
+    _ = try over.sweepNow(now: 112)
+    let vanished = try archive(directories[3]) { try unsigned(key, $0) }
+    _ = try vanished.storeNow([unsigned(key, 12, kind: 62, [["relay", "ALL_RELAYS"]])], now: now)
+    _ = try vanished.sweepNow(now: now)
+    for (index, archive) in [deleted, replaced, over, vanished].enumerated() {
+      #expect(archive.hasTrimWork, "\(index)")
+      while archive.hasTrimWork { try archive.trimSliceNow() }
+      let count = try archive.queryNow(Filter(), limit: 100, now: 1).count
+      #expect(count == Int(archive.eventCount), "\(index)")
+    }
+  }
+
   @Test("Room is made from above the limit down to a sixteenth below it, and not while nothing may go")
   func gauge() {
     let retention = ArchiveRetention(byteLimit: 1_600)

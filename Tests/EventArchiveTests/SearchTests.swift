@@ -61,6 +61,22 @@ struct SearchTests {
     #expect(try search(archive, String(repeating: "long", count: 20)).isEmpty)
   }
 
+  @Test("A symbol is found where it stands, and signs that are no words are found nowhere")
+  func symbols() throws {
+    let directory = try TemporaryDirectory()
+    let archive = try open(directory)
+    let texts = ["zap⚡️me", "I ❤ it", "₿100", "🤙🏽", "plain!!", "⚡ and ❤️"]
+    _ = try archive.storeNow(try texts.map { try event($0) }, now: 100)
+    try index(archive)
+    for (typed, seqs) in [
+      ("⚡", [1, 6]), ("❤️", [2, 6]), ("❤ ⚡", [6]), ("₿", [3]), ("100", [3]), ("🤙", [4]), ("🚀", []), ("!!", []),
+      ("plain !!", [5]), ("-!!", []), ("!! -plain", []),
+    ] as [(String, Set<Int64>)] {
+      #expect(Set(try search(archive, typed)) == seqs, "\(typed)")
+      #expect(EventArchive.isSearch(Filter(search: typed)), "\(typed)")
+    }
+  }
+
   @Test("Of events asked for by their seqs those are given in which the words stand")
   func bySeq() async throws {
     let directory = try TemporaryDirectory()
@@ -141,7 +157,9 @@ struct SearchTests {
     var random = SeededGenerator(seed: seed)
     let pieces = [
       "a", "b", "AND", "OR", "NOT", "NEAR", "(", ")", "\"", "*", "^", "-", ":", "body:", "title:a", "+", "'", ";", "\\",
-      "日本", "本", "é", "E\u{301}", "\u{0}", "\u{1F680}", "{", "}", "a*", "--", "%", "`", "ß", "\u{200D}", " ", " ", " ",
+      "日本", "本", "é", "E\u{301}", "\u{0}", "\u{1F680}", "{", "}", "a*", "--", "%", "`", "ß", "\u{200D}", "⚡",
+      "❤\u{FE0F}", "₿", "$",
+      "🤙🏽", "!!", "−", "→", "\u{1FAE9}", "\u{FFFD}", " ", " ", " ",
     ]
     func text(_ most: Int) -> String {
       (0..<random.below(most)).map { _ in pieces[random.below(pieces.count)] }.joined(separator: "")
@@ -156,7 +174,9 @@ struct SearchTests {
     for _ in 0..<60 {
       let typed = text(8)
       let query = SearchQuery(typed)
-      guard !query.terms.isEmpty, !query.isImpossible else { continue }
+      // One that asks for nothing, or only excludes, is no search.
+      guard !query.terms.isEmpty || query.isImpossible else { continue }
+      #expect(EventArchive.isSearch(Filter(search: typed)))
       let found = Set(try search(archive, typed))
       let expected = zip(events, outcomes).compactMap { event, outcome -> Int64? in
         guard case .stored(let seq) = outcome, query.matches(SearchedText(json: event.json)) else { return nil }

@@ -106,6 +106,29 @@ struct GateTests {
     }
   }
 
+  @Test("One's own event is verified whatever is known of its id, at whatever stage another copy is")
+  func ownForged() {
+    for stage in 0..<5 {
+      var bench = Bench()
+      let real = Made.event(stage)
+      let theirs = bench.submit([real.json, real.json], .live)
+      var job: GateJob?
+      if stage > 0 { job = bench.gate.nextJob() }
+      if stage > 1, let checked = job { bench.finish(checked) }
+      if stage > 2 { _ = bench.write() }
+      let forged = bench.submit([Made.forged(real)], .local, isKept: true)
+      let own = bench.submit([real.json], .local, isKept: true)
+      let twice = bench.submit([real.json], stage == 4 ? .live : .local, isKept: stage != 4)
+      if stage == 1, let checked = job { bench.finish(checked) }
+      bench.run()
+      #expect(bench.committed == [real.id], "stage \(stage)")
+      #expect(bench.answers[forged]?.counts.invalidCount == 1, "stage \(stage)")
+      let counts = [theirs, own, twice].compactMap { bench.answers[$0]?.counts }
+      #expect(counts.map(\.stored).reduce(0, +) == 1 && counts.map(\.duplicate).reduce(0, +) == 3)
+      #expect(bench.gate.isIdle)
+    }
+  }
+
   @Test(
     "Many forged copies in one job with the real one among them: the real one is stored, and nothing is left behind")
   func forgedAmong() {

@@ -21,6 +21,7 @@ struct SearchTests {
       ("Hello, World!", "hello world"), ("ÉCOLE école e\u{301}cole", "ecole ecole ecole"), ("ＡＢＣ ﬁn", "abc fin"),
       ("don't", "don t"), ("STRASSE Straße", "strasse strasse"), ("Привет, МИР", "привет мир"), ("Ёлка", "елка"),
       ("日本語テスト", "日 本 語 テ ス ト"), ("が か", "が か"), ("ｶﾞ", "ガ"), ("한국어 글", "한국어 글"), ("a🚀🚀b", "a 🚀 🚀 b"),
+      ("⚡️zap ₿1 ❤️", "⚡ zap ₿ 1 ❤"), ("🤙🏽🤙", "🤙 🤙"), ("\u{1FAE9}", "\u{1FAE9}"), ("½ 5−3 ＄a €", "1 2 5 3 a €"),
       ("zero\u{200B}width", "zerowidth"), ("", ""), ("...", ""), ("naïve_snake-case", "naive snake case"),
       ("हिन्दी", "हिन्दी"),
     ])
@@ -57,10 +58,36 @@ struct SearchTests {
     #expect(SearchQuery("").isEmpty && SearchQuery("domain:x.y  sentiment:positive").isEmpty)
     #expect(SearchQuery("-foo").expression == nil && !SearchQuery("-foo").isEmpty)
     #expect(SearchQuery("\"open phrase").terms == [SearchWords("open phrase")])
-    #expect(SearchQuery("- -- \"\" \" -\"\"").isEmpty)
     #expect(SearchQuery("same same").terms.count == 1)
     #expect(SearchQuery(String(repeating: "a", count: 60)).isImpossible)
     #expect(SearchQuery((0..<100).map { "w\($0)" }.joined(separator: " ")).terms.count == SearchQuery.termCountMaximum)
+  }
+
+  @Test(
+    "A search without a letter, a digit or a symbol that is a word asks for what is never found, not for everything",
+    arguments: [
+      "!!", "...", "-", "--", "- -- \"\" \" -\"\"", "-!!", "!! -spam", "language:en !!", "+", "$", "🏽",
+      "\u{FE0F}", "\u{200B}",
+    ])
+  func withoutWords(typed: String) throws {
+    let query = SearchQuery(typed)
+    #expect(!query.isEmpty && query.isImpossible && query.expression == nil)
+    #expect(!query.matches(try searched(1, typed + " word")))
+    let event = IndexedEvent(
+      id: EventID(SHA256.hash([7])), pubkey: PublicKey(SHA256.hash([1])), createdAt: 1, kind: 1, tags: [])
+    #expect(!SearchingMatcher(Filter(search: typed)).matches(event) { SearchedText(json: []) })
+  }
+
+  @Test("Beside words, what holds none is passed over; a symbol is looked for; an empty search is none")
+  func symbols() throws {
+    #expect(SearchQuery("rock & roll").terms == ["rock", "roll"].map { SearchWords($0) })
+    #expect(!SearchQuery("!! rock").isImpossible && !SearchQuery("-!! -spam").isImpossible)
+    for symbol in ["⚡", "❤", "₿", "🤙", "☕️"] {
+      #expect(SearchQuery(symbol).matches(try searched(1, "I\(symbol)it")), "\(symbol)")
+      #expect(!SearchQuery(symbol).matches(try searched(1, "I it")), "\(symbol)")
+      #expect(!SearchQuery("it -\(symbol)").matches(try searched(1, "it\(symbol)")), "\(symbol)")
+    }
+    for nothing in ["", "  ", "\n", "language:en a:b"] { #expect(SearchQuery(nothing).isEmpty) }
   }
 
   @Test("Texts of people are searched: notes, names and titles; nothing encrypted, no JSON, no kind that is not known")

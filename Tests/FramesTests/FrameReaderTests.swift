@@ -1,5 +1,5 @@
-// What a peer sends is not to be believed before it is checked: the length before anything is made of it, and version, type
-// and flags as soon as their bytes are there.
+// What a peer sends is not to be believed before it is checked: the length before anything is made of it, and version,
+// type and flags as soon as their bytes are there.
 import Clocks
 import Frames
 import TestSupport

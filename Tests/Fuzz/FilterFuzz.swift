@@ -1,13 +1,13 @@
-// Fuzz entry for filters and the messages that carry them, which any client of a local relay may send. `Scripts/fuzz.sh` builds
-// and runs it.
+// Fuzz entry for filters and the messages that carry them, which any client of a local relay may send.
+// `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: filters
 //
-// The input is a client's message, in UTF-8, which its WebSocket has looked at. What is taken must be written and read as the same, with bounds kept; its filters must merge
-// to filters that cover them; subtracting one from itself must leave nothing. The relay's half is read from the same bytes, for
-// harm only.
+// The input is a client's message, in UTF-8, which its WebSocket has looked at. What is taken must be written and read
+// as the same, with bounds kept; its filters must merge to filters that cover them; subtracting one from itself must
+// leave nothing. The relay's half is read from the same bytes, for harm only.
 import Nostr
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.

@@ -2,17 +2,15 @@
 // builds and runs it.
 //
 // modules: Clocks Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule MessageHub
-// with: Tests/Fuzz/HubModel.swift Tests/Fuzz/HubPlay+Asking.swift Tests/Fuzz/HubPlay+Answering.swift Tests/MessageHubTests/HubAccounts.swift
-// libraries: FoundationEssentials
-// corpus: hub
-// longest: 1024
+// with: Tests/Fuzz/HubModel.swift Tests/Fuzz/HubPlay+Asking.swift Tests/Fuzz/HubPlay+Answering.swift
+// Tests/MessageHubTests/HubAccounts.swift libraries: FoundationEssentials corpus: hub longest: 1024
 //
 // The input is a sequence of choices: bounds, then steps. A step is a party (workers, clients; each comes, leaves, dies
 // and comes again) and what it does: ask, answer in all forms and wrongly, be late with credit, send any frame with any
 // fields, wait; or what the supervisor does: serve, refuse, drain, close a mailbox, release a seat, reload. HubModel
 // holds the hub to the protocol, HubAccounts adds its books up every few steps. At the end everybody comes back and
-// answers until nothing moves: then no question may be open and no account stand above zero. Then all leave for good, and
-// nothing may be left of them.
+// answers until nothing moves: then no question may be open and no account stand above zero. Then all leave for good,
+// and nothing may be left of them.
 import Clocks
 import Contracts
 import Frames

@@ -1,8 +1,8 @@
 // A hub under the fuzzer, and what everybody who sits on it knows.
 //
-// The model performs the hub's actions as the shell of roostd would, and holds the hub to the protocol while it does. It
-// knows no more than what each party has seen: what it may send, what it granted, which of its questions are open, how
-// many parts of an answer it has. Whatever the hub does beyond that is a finding.
+// The model performs the hub's actions as the shell of roostd would, and holds the hub to the protocol while it does.
+// It knows no more than what each party has seen: what it may send, what it granted, which of its questions are open,
+// how many parts of an answer it has. Whatever the hub does beyond that is a finding.
 //
 // Payloads carry what is checked: an event and a request bring a number and filling that follows from it; a part of an
 // answer brings the number it answers and its own position, the end how many parts there were. So a payload that was

@@ -71,7 +71,8 @@ extension Play {
         model.parties[seat]?.granted = credit
       }
     }
-    // It acknowledges, or takes back, what it knows nothing of; a worker that does that to its own mail has done with it.
+    // It acknowledges, or takes back, what it knows nothing of; a worker that does that to its own mail has done with
+    // it.
     if type == .ack || type == .nack { header.attempt = 9_999 }
     if type == .ready && header.source == .hub { model.parties[seat]?.isReady = true }
     model.sendAnything(header, payload, from: seat)

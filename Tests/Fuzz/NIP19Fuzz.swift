@@ -1,12 +1,13 @@
-// Fuzz entry for what people paste: entities of NIP-19, and texts that refer to them. `Scripts/fuzz.sh` builds and runs it.
+// Fuzz entry for what people paste: entities of NIP-19, and texts that refer to them. `Scripts/fuzz.sh` builds and runs
+// it.
 //
 // modules: Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: entities
 //
-// A checksum stands before everything worth trying, and no fuzzer guesses one. So the first byte says what the rest is: data
-// behind one of the prefixes, given its checksum here, or a text as it came. What is read and can be written must read as
-// the same again; a reference must stand inside its text and be what its place says.
+// A checksum stands before everything worth trying, and no fuzzer guesses one. So the first byte says what the rest is:
+// data behind one of the prefixes, given its checksum here, or a text as it came. What is read and can be written must
+// read as the same again; a reference must stand inside its text and be what its place says.
 import Nostr
 
 private let prefixes = ["npub", "nsec", "note", "nprofile", "nevent", "naddr", "nrelay", "nostr"]

@@ -4,8 +4,8 @@
 // libraries: crypto secp256k1 utf8proc
 // corpus: nip44
 //
-// The first byte says what the rest is: a payload or a content of NIP-04 as it comes, which must be refused or read; a padded
-// plaintext under a right code, because no fuzzer finds one by itself; or a plaintext, which must come back.
+// The first byte says what the rest is: a payload or a content of NIP-04 as it comes, which must be refused or read; a
+// padded plaintext under a right code, because no fuzzer finds one by itself; or a plaintext, which must come back.
 @testable import Cryptography
 @testable import Nostr
 

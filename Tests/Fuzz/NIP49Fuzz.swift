@@ -4,8 +4,8 @@
 // libraries: crypto secp256k1 utf8proc
 // corpus: nip49
 //
-// The first byte says what the rest is: a text as somebody pastes it; the bytes behind a text with a right checksum, which no
-// fuzzer finds by itself; or what somebody types as a passphrase.
+// The first byte says what the rest is: a text as somebody pastes it; the bytes behind a text with a right checksum,
+// which no fuzzer finds by itself; or what somebody types as a passphrase.
 import Cryptography
 import Nostr
 

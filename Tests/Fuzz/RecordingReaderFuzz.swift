@@ -3,8 +3,9 @@
 // modules: Clocks Frames Recordings
 // corpus: recordings
 //
-// The input is a file. It is read whole and in two pieces, which must give the same records and the same fault; and what it
-// holds, if it can be played at all, is played to a program that says what was recorded, which must come out identical.
+// The input is a file. It is read whole and in two pieces, which must give the same records and the same fault; and
+// what it holds, if it can be played at all, is played to a program that says what was recorded, which must come out
+// identical.
 import Clocks
 // Frames reads JSON with it, and a static library does not bring along what it links.
 import FoundationEssentials

@@ -1,12 +1,14 @@
-// Fuzz entry for the gate: the reader through which every event of every relay passes. `Scripts/fuzz.sh` builds and runs it.
+// Fuzz entry for the gate: the reader through which every event of every relay passes. `Scripts/fuzz.sh` builds and
+// runs it.
 //
 // modules: Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: events
 //
-// What is taken must have its places inside the input, must read the same from its compact form, and must come to the same id
-// in both; so must the event that owns its text, and what filters look at. That holds for events whose signature has the form
-// of one: the reader leaves its 128 bytes for later, and what has none is refused when it is verified.
+// What is taken must have its places inside the input, must read the same from its compact form, and must come to the
+// same id in both; so must the event that owns its text, and what filters look at. That holds for events whose
+// signature has the form of one: the reader leaves its 128 bytes for later, and what has none is refused when it is
+// verified.
 import Cryptography
 import Nostr
 

@@ -1,11 +1,11 @@
-// SwiftPM lets a target import whatever happens to be built, declared or not. These tests do not: Package.swift is the table
-// of layers, and every import must go to a line above and be declared.
+// SwiftPM lets a target import whatever happens to be built, declared or not. These tests do not: Package.swift is the
+// table of layers, and every import must go to a line above and be declared.
 import Testing
 
 @Suite("The layers")
 struct LayerTests {
-  /// Modules that come with the toolchain and may be used anywhere. Foundation is not among them: it doubles the memory of a
-  /// small process, and a worker is a small process.
+  /// Modules that come with the toolchain and may be used anywhere. Foundation is not among them: it doubles the memory
+  /// of a small process, and a worker is a small process.
   static let toolchainModules: Set<String> = ["Glibc", "Synchronization", "FoundationEssentials"]
   /// What tests may use besides. Dispatch would be a second event loop in a product; a test may want a thread.
   static let testModules: Set<String> = ["Testing", "Dispatch"]

@@ -1,6 +1,6 @@
-// Package.swift, read as the one table of layers. SwiftPM could print it as JSON, but not while it runs these tests: it holds
-// a lock on the package. The manifest is formatted by `swift format`, so reading its text is dependable; the tests of this
-// file's own suite say what shape it relies on.
+// Package.swift, read as the one table of layers. SwiftPM could print it as JSON, but not while it runs these tests: it
+// holds a lock on the package. The manifest is formatted by `swift format`, so reading its text is dependable; the
+// tests of this file's own suite say what shape it relies on.
 
 import Testing
 

@@ -1,5 +1,5 @@
-// A file of 500 lines has two subjects, and a function that does not fit a screen cannot be seen at once. `swift format` has
-// rules for neither.
+// A file of 500 lines has two subjects, and a function that does not fit a screen cannot be seen at once.
+// `swift format` has rules for neither, and for the width of code only: it lets a comment run on.
 import Testing
 
 @Suite("The sizes")
@@ -7,6 +7,8 @@ struct SizeTests {
   static let fileLineMaximum = 500
   /// House style aims at 40; beyond 90 no reason is good enough.
   static let functionLineMaximum = 90
+  /// As for code, in `.swift-format`.
+  static let columnMaximum = 120
   static let code = SourceTree.files.filter { ["swift", "c", "h", "py", "sh"].contains($0.kind) }
 
   @Test("of files stay at 500 lines")
@@ -24,6 +26,22 @@ struct SizeTests {
         Issue.record("\(file):\(function.line) is a function of \(function.lineCount) lines")
       }
     }
+  }
+
+  @Test("of comments stay at 120 columns")
+  func ofComments() {
+    for file in Self.code where file.kind == "swift" {
+      for number in longComments(in: file) { Issue.record("\(file):\(number) is a comment of more than 120 columns") }
+    }
+  }
+
+  @Test("of comments are measured in characters, beside code too, and a comment's mark in a text is none")
+  func commentsAreMeasured() {
+    let text = String(repeating: "é", count: 117)
+    let lines = [
+      "// \(text)", "// \(text)é", "/// \(text)", "  let a = 1  // \(text)", "\"https://\(text)é\"", "\(text)\(text)",
+    ]
+    #expect(longComments(in: SourceFile(path: "a.swift", text: lines.joined(separator: "\n"))) == [2, 3, 4])
   }
 
   @Test("are measured from the line that opens a function to the line that closes it")
@@ -57,6 +75,16 @@ struct SizeTests {
 struct Function: Equatable {
   var line: Int
   var lineCount: Int
+}
+
+/// The numbers of the lines of a Swift file that a comment makes longer than they may be.
+func longComments(in file: SourceFile) -> [Int] {
+  file.lines.enumerated().filter { _, line in
+    guard line.utf8.count > SizeTests.columnMaximum, line.count > SizeTests.columnMaximum else { return false }
+    let code = line.drop { $0 == " " }
+    // Beside code a comment has two blanks in front; `https://` in a text has none.
+    return code.hasPrefix("//") || line.contains("  // ")
+  }.map { $0.offset + 1 }
 }
 
 /// The functions of a Swift or C file that take more than one line. Both are formatted, so a function ends at the first

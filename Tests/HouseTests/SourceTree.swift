@@ -1,5 +1,5 @@
-// The checkout as these tests see it: a list of text files with their lines. Read once, with plain system calls, because the
-// project keeps Foundation out and the tests hold it to that.
+// The checkout as these tests see it: a list of text files with their lines. Read once, with plain system calls,
+// because the project keeps Foundation out and the tests hold it to that.
 import Glibc
 
 /// One text file of the checkout.

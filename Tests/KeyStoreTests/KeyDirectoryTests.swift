@@ -106,6 +106,28 @@ struct KeyDirectoryTests {
     #expect(told[2].contains("symbolic link") && told[3].contains("no plain file"))
   }
 
+  @Test("that hold one key twice are refused, but for the one that was written under its name")
+  func copies() throws {
+    let keys = try KeyDirectory(path: path)
+    let (alice, key) = try stored("m")
+    try keys.add(alice)
+    try write(text("m.key"), "a.key")
+    try write(text("m.key"), "z.key")
+    let contents = try keys.load()
+    #expect(contents.keys.map(\.name) == ["m"] && contents.keys.map(\.publicKey) == [key.publicKey])
+    let told = contents.problems.map(\.description)
+    #expect(told.count == 2 && told[0].contains("/a.key is not used: it is a copy of m.key; move it"))
+    #expect(told[1].contains("/z.key is not used"))
+    // Moved, it goes on under its new name; beside another copy nobody can say which is which.
+    unlink(path + "/m.key")
+    unlink(path + "/z.key")
+    #expect(try keys.load().keys.map(\.name) == ["a"])
+    try write(text("a.key").replacing("account m\n", with: ""), "b.key")
+    let unsure = try keys.look()
+    #expect(unsure.keys.isEmpty && unsure.problems.count == 2)
+    #expect(unsure.problems[0].description.contains("b.key has the same key"))
+  }
+
   @Test("of another owner are refused", .enabled(if: geteuid() == 0, "only root can give files away"))
   func foreignOwner() throws {
     let keys = try KeyDirectory(path: path)

@@ -68,8 +68,8 @@ import Testing
   }
 }
 
-/// Three workers of which each answers only when the next one has answered it, down to some depth. Requests of their own
-/// they begin as long as more than a quarter of their window is left; for the others they use all of it.
+/// Three workers of which each answers only when the next one has answered it, down to some depth. Requests of their
+/// own they begin as long as more than a quarter of their window is left; for the others they use all of it.
 private struct Circle {
   static let requestCount = 1_500
 

@@ -5,9 +5,9 @@ import Testing
 
 @testable import MessageHub
 
-// A machine is a function of its inputs: the same ones in the same order must give the same actions, or no recording of a hub
-// could be trusted and no seed would lead back to a failure. What breaks that unseen is the iteration of a dictionary or a set:
-// its order is that of its place in memory, so already a second run in one process has another.
+// A machine is a function of its inputs: the same ones in the same order must give the same actions, or no recording of
+// a hub could be trusted and no seed would lead back to a failure. What breaks that unseen is the iteration of a
+// dictionary or a set: its order is that of its place in memory, so already a second run in one process has another.
 
 @Suite struct DeterminismTests {
   @Test("The same inputs give the same actions, in the same order and to the last byte", arguments: 0..<25)

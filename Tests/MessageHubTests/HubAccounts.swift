@@ -3,8 +3,8 @@ import Frames
 
 @testable import MessageHub
 
-// The hub's books, added up a second time from what they are about. Pure looking: the tests' bench asks after steps, and
-// so does the fuzz entry (Tests/Fuzz/HubFuzz.swift), which is compiled with this file.
+// The hub's books, added up a second time from what they are about. Pure looking: the tests' bench asks after steps,
+// and so does the fuzz entry (Tests/Fuzz/HubFuzz.swift), which is compiled with this file.
 
 extension MessageHub {
   /// Every count the hub keeps that differs from what it counts, as a sentence each; empty when all is in order.

@@ -5,8 +5,8 @@ import Testing
 @testable import MessageHub
 
 // Streams to callers of every speed, from workers that know of answer windows, against an exact model: every part comes
-// once and in order, a worker's credit is away for nobody's sake, and whoever reads is never made to wait by one who does
-// not.
+// once and in order, a worker's credit is away for nobody's sake, and whoever reads is never made to wait by one who
+// does not.
 
 @Suite struct StreamPropertyTests {
   @Test("Parts come whole and in order, no credit is held for them, and readers are served", arguments: 0..<60)

@@ -1,11 +1,12 @@
-// A worker of the role `example` that does, on demand, everything a worker must not do. It is run by ProcessTests under a real
-// roostd, and by whoever wants to see what happens to such a worker.
+// A worker of the role `example` that does, on demand, everything a worker must not do. It is run by ProcessTests under
+// a real roostd, and by whoever wants to see what happens to such a worker.
 //
 //     misbehaving-worker [FLAG...]       started by roostd, bus on descriptor 3
 //
-// What it does from its start is a flag (`Flags`), what it does in the middle of work is a method: `example.half-frame`,
-// `example.drop-bus`, … with an `Order` as payload. A method misbehaves on the first delivery of a request only, or on as many as the
-// order's `lives` says, and answers like `example.echo` after that: so a test can tell a redelivery from a loss.
+// What it does from its start is a flag (`Flags`), what it does in the middle of work is a method:
+// `example.half-frame`, `example.drop-bus`, … with an `Order` as payload. A method misbehaves on the first delivery of
+// a request only, or on as many as the order's `lives` says, and answers like `example.echo` after that: so a test can
+// tell a redelivery from a loss.
 //
 // It stands on Frames and the C library alone, blocks where it likes, and writes bytes no well-meaning library would.
 import Frames

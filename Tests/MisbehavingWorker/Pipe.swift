@@ -10,7 +10,8 @@ struct Pipe {
   /// Frames and payload bytes that were taken, for the CREDIT we owe.
   private var taken = Credit(frames: 0, bytes: 0)
 
-  /// The next frame, if it comes within so many milliseconds (negative: however long it takes). The end of the bus is the end of us.
+  /// The next frame, if it comes within so many milliseconds (negative: however long it takes). The end of the bus is
+  /// the end of us.
   mutating func next(withinMilliseconds patience: Int32) -> (header: FrameHeader, payload: [UInt8])? {
     while true {
       if let frame = cut() { return frame }

@@ -1,8 +1,8 @@
 import Frames
 import Glibc
 
-/// A grandchild that sheds all that could betray it (its parent, its session, its environment) and then asks to come in over
-/// the socket, as a client like any other.
+/// A grandchild that sheds all that could betray it (its parent, its session, its environment) and then asks to come in
+/// over the socket, as a client like any other.
 enum Sneaker {
   static let middleFlag = "--as-sneaker-middle"
   static let flag = "--as-sneaker"

@@ -38,6 +38,13 @@ extension Worker {
         worker.pipe.send(worker.answerHeader(request, .ack))
         worker.later.append((milliseconds() + (request.order.milliseconds ?? 100), request))
       },
+      // Says how far it is before it answers, and once only that it is.
+      "progress": { worker, request in
+        for number in 1...(request.order.parts ?? 1) {
+          worker.pipe.send(worker.answerHeader(request, .progress), Array(#"{"text":"\#(number)"}"#.utf8))
+        }
+        worker.answer(request)
+      },
       "publish": { $0.publish($1) },
       "extend": { worker, request in
         worker.pipe.send(

@@ -5,7 +5,8 @@ import Nostr
 import TestSupport
 import Testing
 
-/// Everything that two programs must agree about, tried with a library by other people: nostr-sdk, which is written in Rust.
+/// Everything that two programs must agree about, tried with a library by other people: nostr-sdk, which is written in
+/// Rust.
 ///
 /// `ROOST_EVENTS` says how many events; of what is encrypted there are a thirtieth as many cases.
 @Suite(
@@ -35,7 +36,8 @@ struct NostrSDKTests {
     }
   }
 
-  /// An event as strange as the generator makes it, by this key. nostr-sdk counts time up to 2^63-1 and no tag is beyond it.
+  /// An event as strange as the generator makes it, by this key. nostr-sdk counts time up to 2^63-1 and no tag is
+  /// beyond it.
   private func template(_ generator: inout EventGenerator, by key: SecretKey) throws -> UnsignedEvent {
     let event = try Event(json: generator.json())
     return UnsignedEvent(

@@ -79,8 +79,8 @@ import Testing
     }
   }
 
-  /// What decision 3 chose where libraries differ: the address, what nostr-tools, go-nostr or rust-nostr make of it, and what
-  /// is made of it here (nil: refused).
+  /// What decision 3 chose where libraries differ: the address, what nostr-tools, go-nostr or rust-nostr make of it,
+  /// and what is made of it here (nil: refused).
   @Test(
     "Where libraries disagree, the choice is the one that was decided",
     arguments: [

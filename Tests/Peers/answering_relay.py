@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 
-from endless_relay import CLOSE, message, next_message, shake_hands
+from relay_wire import CLOSE, message, next_message, shake_hands
 
 
 def answer_now(log):

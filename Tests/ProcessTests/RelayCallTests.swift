@@ -15,7 +15,7 @@ extension ProcessTests {
       "A mistyped argument or filter is refused with its place and the right form, and never taken for a wider question"
     )
     func mistyped() throws {
-      let relay = try SimpleRelay("3")
+      let relay = try ScriptedRelay.serving(3)
       try withRoost(.connector("[\"\(relay.url)\"]")) { roost in
         let client = try roost.client()
         let cases = [
@@ -62,7 +62,7 @@ extension ProcessTests {
 
     @Test("What a relay says by NOTICE is told at once, and again when it said nothing else; exit code 5")
     func notice() throws {
-      let relay = try SimpleRelay("--notice", "ERROR: bad req")
+      let relay = try ScriptedRelay(.accept(), .forever(.expect("REQ"), .notice("ERROR: bad req")))
       try withRoost(.connector("[\"\(relay.url)\"]")) { roost in
         let process = try SpawnedProcess(
           SpawnedProcess.builtProgram("roost"),

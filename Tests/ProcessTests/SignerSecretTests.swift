@@ -168,5 +168,50 @@ extension ProcessTests {
         #expect(try rig.refusal("signer.remove", removal) == "bad-request")
       }
     }
+
+    @Test("Refused key files are shown with the reason by key list, doctor and status, also while the signer runs")
+    func refusedFiles() throws {
+      try SignerRig.run { rig in
+        for name in ["alice", "bob"] { try rig.generate(name) }
+        chmod(rig.keys + "/alice.key", 0o644)
+        func shown() throws -> [String] {
+          let list = try rig.command(["key", "list"], "")
+          let doctor = try rig.command(["doctor"], "")
+          #expect(list.status == .exited(1) && doctor.status == .exited(1))
+          try awaitSoon("status tells it") {
+            try rig.roost.worker("signer", rig.client).text?.contains("refused: alice.key") ?? false
+          }
+          return [list.output, doctor.output].map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+        }
+        for output in try shown() {
+          #expect(output.contains("alice.key") && output.contains("mode 644"), "\(output)")
+          #expect(output.contains("goes on"), "\(output)")
+        }
+        try rig.kill()
+        #expect(try rig.accounts().accounts.map(\.name) == ["bob"])
+        for output in try shown() { #expect(output.contains("mode 644") && !output.contains("goes on"), "\(output)") }
+        chmod(rig.keys + "/alice.key", 0o600)
+        #expect(try rig.command(["doctor"], "").output.contains("roost restart signer"))
+        try rig.kill()
+        #expect(try rig.command(["key", "list"], "").status == .exited(0))
+        #expect(try rig.command(["doctor"], "").output.contains("2 accounts, no key file refused"))
+      }
+    }
+
+    @Test("A copy of a key file takes no account over, whatever its name sorts before")
+    func copiedFile() throws {
+      try SignerRig.run { rig in
+        let alice = try rig.generate("alice")
+        let bytes = try #require(SharedFolder.bytes(ofFile: rig.keys + "/alice.key"))
+        let descriptor = open(rig.keys + "/aaa.key", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try Descriptors.writeAll(String(decoding: bytes, as: UTF8.self), to: descriptor)
+        Descriptors.close(descriptor)
+        try rig.kill()
+        let found = try rig.accounts()
+        #expect(found.accounts.map(\.name) == ["alice"] && found.accounts.map(\.publicKey) == [alice.publicKey])
+        #expect(found.problems.count == 1)
+        #expect(found.problems.first?.contains("aaa.key is not used: it is a copy of alice.key") == true)
+      }
+    }
   }
 }

@@ -53,8 +53,8 @@ extension ProcessTests {
 
     @Test("Promise 6: callers of a connector's other relays go on while one takes nothing of a relay without end")
     func otherRelays() throws {
-      let endless = try SimpleRelay("10000000")
-      let small = try SimpleRelay("3000")
+      let endless = try ScriptedRelay.serving(10_000_000)
+      let small = try ScriptedRelay.serving(3_000)
       let layout = Layout.connector("[\"\(endless.url)\", \"\(small.url)\"]")
       try withRoost(layout) { roost in
         let deaf = try roost.client("deaf")

@@ -55,7 +55,8 @@ extension ProcessTests {
         try overwrite(path)
         _ = try store.peer.call("supervisor.start", #"{"worker":"event-store"}"#)
         try roost.awaitReady()
-        // Where the damage is met at once the store starts with a new file; else a query meets it, and the next start does.
+        // Where the damage is met at once the store starts with a new file; else a query meets it, and the next start
+        // does.
         let first = try store.peer.call("store.count", #"{"filters":[{}]}"#)
         if !first.isResponse { try roost.awaitReady() }
         try awaitSoon("it is answered again", within: 30) {

@@ -49,6 +49,28 @@ extension ProcessTests {
       }
     }
 
+    @Test("What an author wrote before he vanished is refused at once when it comes again, with the reason")
+    func vanished() throws {
+      try withRoost(.store) { roost in
+        let store = try StoreClient(roost)
+        let author = SecretKey.generate()
+        func event(_ time: Int64, kind: UInt16 = 1, _ tags: [[String]] = []) -> Event {
+          UnsignedEvent(pubkey: author.publicKey, createdAt: time, kind: kind, tags: tags, content: "").signed(
+            by: author)
+        }
+        let past = (0..<600).map { event(1_700_000_000 + $0) }
+        #expect(try store.peer.answer(to: try store.importRun(past.map(\.json)), within: 60).isResponse)
+        #expect(try store.publish(past[0]).isResponse)
+        #expect(try store.publish(event(1_700_001_000, kind: 62, [["relay", "ALL_RELAYS"]])).isResponse)
+        for _ in 0..<3 {
+          let refusal = try store.publish(past[0]).refusal
+          #expect(refusal?.code == .deletedEvent && refusal?.message.contains("vanished") == true)
+          #expect(try store.query("{}").count == 1)
+        }
+        try awaitSoon("they are removed", within: 10) { try store.status().events == 1 }
+      }
+    }
+
     @Test("The command publishes an event as it is, and as the signer answers it")
     func publishCommand() throws {
       try withRoost(.store) { roost in

@@ -167,7 +167,8 @@ private struct Replay {
     }
   }
 
-  /// Every field that is expected must be there and equal; others may be there. A variable takes the value it meets first.
+  /// Every field that is expected must be there and equal; others may be there. A variable takes the value it meets
+  /// first.
   private mutating func match(_ found: JSONValue, _ expected: JSONValue, _ place: String) throws {
     switch (found, expected) {
     case (.object(let found), .object(let expected)):

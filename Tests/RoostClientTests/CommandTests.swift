@@ -33,7 +33,8 @@ import Testing
     func ending() async throws -> SpawnedProcess.Ending { try await Task.detached { try process.waitForEnd() }.value }
   }
 
-  /// Runs `roost` with a text on its standard input, a pipe, and waits for its end. Standard error goes with the output.
+  /// Runs `roost` with a text on its standard input, a pipe, and waits for its end. Standard error goes with the
+  /// output.
   @EventLoopActor
   private func roost(_ hub: FakeHub, _ arguments: [String], input: String = "") async throws -> Run {
     let pipe = try Descriptors.pipe()

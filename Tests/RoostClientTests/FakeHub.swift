@@ -4,8 +4,8 @@ import EventLoop
 import Frames
 import MessageHub
 
-/// A supervisor with nothing but its hub: the real `MessageHub` behind a real socket, and a closure for its methods. It can go
-/// away and come back at the same path.
+/// A supervisor with nothing but its hub: the real `MessageHub` behind a real socket, and a closure for its methods. It
+/// can go away and come back at the same path.
 @EventLoopActor
 final class FakeHub {
   let path: String

@@ -24,7 +24,8 @@ import Testing
     }
   }
 
-  /// The store, slow and obvious: each filter's newest up to its limit, all of them in one order, up to the whole limit.
+  /// The store, slow and obvious: each filter's newest up to its limit, all of them in one order, up to the whole
+  /// limit.
   private func answer(_ filters: [Filter], limit: Int?, from events: [ReceivedEvent]) throws -> [ReceivedEvent] {
     let ordered = events.sorted { ($1.event.createdAt, $0.event.id) < ($0.event.createdAt, $1.event.id) }
     var matched = Set<EventID>()

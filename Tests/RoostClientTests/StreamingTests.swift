@@ -7,8 +7,8 @@ import MessageHub
 import TestSupport
 import Testing
 
-// Workers and clients of the bus library over a real socket, with the real hub between them: answers that some callers take
-// and others do not, and workers that ask each other.
+// Workers and clients of the bus library over a real socket, with the real hub between them: answers that some callers
+// take and others do not, and workers that ask each other.
 
 @Suite(.serialized) struct StreamingTests {
   @EventLoopActor

@@ -1,5 +1,6 @@
 import Clocks
 import Contracts
+import Frames
 import Testing
 
 @testable import RoostOutput

@@ -159,8 +159,8 @@ enum Attempt {
   }
   private static let sum = Mutex(0)
 
-  /// Keeps all of the pool's threads waiting, with more work in the queue, for longer than Dispatch's monitor looks away
-  /// (it looks each second): then it reads each thread's state to see whether another thread is due.
+  /// Keeps all of the pool's threads waiting, with more work in the queue, for longer than Dispatch's monitor looks
+  /// away (it looks each second): then it reads each thread's state to see whether another thread is due.
   private static func busy() -> String {
     for _ in 0..<32 {
       Task.detached {

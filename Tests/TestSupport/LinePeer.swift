@@ -1,8 +1,8 @@
 import Glibc
 import LinuxSystem
 
-/// A program under `Tests/Peers/` that answers each line with a line, run by the repository's Python environment. Blocks, for
-/// the same reason as ``SpawnedProcess``; a question and its answer take some 50 µs.
+/// A program under `Tests/Peers/` that answers each line with a line, run by the repository's Python environment.
+/// Blocks, for the same reason as ``SpawnedProcess``; a question and its answer take some 50 µs.
 public final class LinePeer {
   private let process: SpawnedProcess
   private let socket: Int32

@@ -1,5 +1,6 @@
 // Property tests draw their cases from seeds. Every run draws new ones, so the suite keeps looking; a failing case is
-// reported by Swift Testing together with its argument, which is the seed; and `ROOST_SEED=<seed>` runs that case alone.
+// reported by Swift Testing together with its argument, which is the seed; and `ROOST_SEED=<seed>` runs that case
+// alone.
 import Glibc
 
 /// The seeds of a property test: pass them as its `arguments`, so that a failure prints the one that failed.

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Certificates for servers of tests, made by `Tests/Peers/certificates.sh` when the first test asks, and removed when the
-/// test process ends.
+/// Certificates for servers of tests, made by `Tests/Peers/certificates.sh` when the first test asks, and removed when
+/// the test process ends.
 public enum TestCertificates {
   private static let directory = Mutex<TemporaryDirectory?>(nil)
 
-  /// The path of a server's certificate with its key behind it: `good`, `other`, `expired`, `future`, `self`, `stranger`,
-  /// `named`; or of `authority`, to be trusted.
+  /// The path of a server's certificate with its key behind it: `good`, `other`, `expired`, `future`, `self`,
+  /// `stranger`, `named`; or of `authority`, to be trusted.
   public static func path(_ name: String) throws -> String {
     try directory.withLock { directory in
       if let directory { return directory.path + "/\(name).pem" }

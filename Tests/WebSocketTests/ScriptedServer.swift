@@ -5,7 +5,8 @@ import Testing
 
 @testable import WebSocket
 
-/// A server that does what a test tells it, byte by byte: it answers the upgrade as told, and sends frames that may be wrong.
+/// A server that does what a test tells it, byte by byte: it answers the upgrade as told, and sends frames that may be
+/// wrong.
 @EventLoopActor
 final class ScriptedServer {
   /// One connection, as the server sees it.
@@ -110,61 +111,4 @@ final class Client {
 }
 
 /// A frame, right or wrong.
-struct Frame: Equatable {
-  var opcode: UInt8
-  var payload: [UInt8]
-  var isFinal = true
-  var reserved: UInt8 = 0
-  var mask: [UInt8]?
-
-  static func text(_ text: String, isFinal: Bool = true) -> Frame {
-    Frame(opcode: 1, payload: Array(text.utf8), isFinal: isFinal)
-  }
-
-  static func close(_ code: UInt16, _ reason: String = "") -> Frame {
-    Frame(opcode: 8, payload: [UInt8(code >> 8), UInt8(code & 255)] + reason.utf8)
-  }
-
-  init(opcode: UInt8, payload: [UInt8], isFinal: Bool = true, reserved: UInt8 = 0, mask: [UInt8]? = nil) {
-    self.opcode = opcode
-    self.payload = payload
-    self.isFinal = isFinal
-    self.reserved = reserved
-    self.mask = mask
-  }
-
-  var bytes: [UInt8] {
-    var bytes = [UInt8(isFinal ? 0x80 : 0) | reserved << 4 | opcode]
-    let maskBit: UInt8 = mask == nil ? 0 : 0x80
-    switch payload.count {
-    case ..<126: bytes.append(maskBit | UInt8(payload.count))
-    case ..<65_536: bytes += [maskBit | 126, UInt8(payload.count >> 8), UInt8(payload.count & 255)]
-    default: bytes += [maskBit | 127] + (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
-    }
-    guard let mask else { return bytes + payload }
-    return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
-  }
-
-  /// Takes the first frame off `input`, unmasked; nil when it is not whole.
-  init?(taking input: inout [UInt8]) {
-    guard input.count >= 2 else { return nil }
-    var position = 2
-    var count = Int(input[1] & 127)
-    if count >= 126 {
-      let width = count == 126 ? 2 : 8
-      guard input.count >= 2 + width else { return nil }
-      count = input[2..<(2 + width)].reduce(0) { $0 << 8 | Int($1) }
-      position += width
-    }
-    let isMasked = input[1] & 128 != 0
-    guard input.count >= position + (isMasked ? 4 : 0) + count else { return nil }
-    mask = isMasked ? Array(input[position..<(position + 4)]) : nil
-    if isMasked { position += 4 }
-    let key = mask ?? [0, 0, 0, 0]
-    payload = input[position..<(position + count)].enumerated().map { $1 ^ key[$0 % 4] }
-    opcode = input[0] & 15
-    reserved = input[0] >> 4 & 7
-    isFinal = input[0] & 128 != 0
-    input.removeFirst(position + count)
-  }
-}
+typealias Frame = WebSocketFrame

@@ -10,7 +10,8 @@ enum EventStoreProgram {
   static func main() {
     Worker.main(role: .eventStore, methods: Store.methods, profile: profile) { worker throws(Refusal) in
       guard let directory = StoreDirectory.path else { throw StoreDirectory.refusal }
-      store = try Store(worker, directory: directory)
+      let (archive, rescue) = try await Store.open(worker, directory: directory)
+      store = try Store(worker, archive, rescue)
     }
   }
 

@@ -13,9 +13,12 @@ struct ObservedPart {
   let seq: Int64?
   let payload: BusPayload
 
+  /// Most bytes around the event: `{"seq":9223372036854775807,"event":}` and a little.
+  static let headByteCount = 40
+
   init(seq: Int64?, json: [UInt8]) {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(json.count + 40)
+    bytes.reserveCapacity(json.count + Self.headByteCount)
     bytes.append(contentsOf: seq.map { "{\"seq\":\($0),\"event\":" }?.utf8 ?? "{\"event\":".utf8)
     bytes.append(contentsOf: json)
     bytes.append(UInt8(ascii: "}"))
@@ -30,11 +33,13 @@ struct ObservedPart {
 //                                    ▲                                                         │
 //                                    └──────────────── more waits than is kept ────────────────┘
 //
-// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of events, whatever
-// its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as there is room.
+// While it is behind, what is announced is left to the archive, which has it. So an observer holds a bounded number of
+// events, whatever its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as
+// there is room.
 //
-// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay sends it. Those
-// come from the store's log of sightings, in which each observation has a place, whenever nothing else waits.
+// Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay
+// sends it. Those come from the store's log of sightings, in which each observation has a place, whenever nothing else
+// waits.
 
 /// Sends one caller what its filters match.
 @EventLoopActor
@@ -207,24 +212,15 @@ final class Observation {
 
   private func readOn(upTo end: Int64) async throws {
     guard cursor < end else { return }
-    let (archive, filters, cursor) = (store.archive, plan.filters, cursor)
-    let page = try await store.reads.read { () throws(StorageFault) in
-      try await archive.committed(
-        after: cursor, upTo: end, matching: filters, limit: Self.pageCount, scanLimit: Self.scanCount, now: Store.now)
+    let (archive, plan, relays, cursor) = (store.archive, plan, relays, cursor)
+    let (page, counting) = try await store.reads.read { () throws(StorageFault) in
+      let page = try await archive.committed(
+        after: cursor, upTo: end, matching: plan.filters, limit: Self.pageCount, scanLimit: Self.scanCount,
+        now: Store.now)
+      return (page, plan.watchesSightings ? try await archive.seen(page.events, at: relays) : page.events)
     }
-    let events = try await counting(page.events)
     self.cursor = page.lastSeq
-    for event in events where ending == nil { try await send(event) }
-  }
-
-  /// Of stored events those that count.
-  private func counting(_ events: [StoredEvent]) async throws(StorageFault) -> [StoredEvent] {
-    guard plan.watchesSightings, !events.isEmpty else { return events }
-    let (archive, relays) = (store.archive, relays)
-    let seen = try await store.reads.read { () throws(StorageFault) in
-      try await archive.seen(events.map(\.seq), at: relays)
-    }
-    return events.filter { seen.contains($0.seq) }
+    for event in counting where ending == nil { try await send(event) }
   }
 
   /// Sends what was stored before and counts now.

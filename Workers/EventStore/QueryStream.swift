@@ -3,8 +3,8 @@ import EventLoop
 import Nostr
 import Storage
 
-/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the best first,
-/// filter after filter (NIP-50); then what the other filters match together, newest first.
+/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the
+/// best first, filter after filter (NIP-50); then what the other filters match together, newest first.
 ///
 /// A page is read when the one before it is used up: a caller who reads slowly, or no further, costs nothing more.
 @EventLoopActor
@@ -90,7 +90,8 @@ final class QueryStream {
       let next = Array(seqs.prefix(min(Self.pageCount, search.room)))
       searches[0].seqs = seqs.dropFirst(next.count)
       searches[0].page = try await reads.read { () throws(StorageFault) in
-        try await Self.counting(try await archive.events(next, now: now), archive, seenAt)[...]
+        let events = try await archive.events(next, now: now)
+        return (seenAt == nil ? events : try await archive.seen(events, at: seenAt))[...]
       }
     }
     return nil
@@ -127,6 +128,7 @@ final class QueryStream {
     sources[index].room -= counting.count
     sources[index].isOver = page.count < limit || sources[index].room == 0
   }
+
   /// The next page of a filter, and those of its events that count.
   private func page(
     of source: Source, _ limit: Int
@@ -136,16 +138,7 @@ final class QueryStream {
     if let recalled, seenAt == nil { return (recalled, recalled) }
     return try await reads.read { () throws(StorageFault) in
       let page = try await archive.query(source.filter, after: source.position, limit: limit, now: now)
-      return (page, try await Self.counting(page, archive, seenAt))
+      return (page, seenAt == nil ? page : try await archive.seen(page, at: seenAt))
     }
-  }
-
-  /// Those events that one of some relays had; all, if that is no matter.
-  private static func counting(
-    _ events: [StoredEvent], _ archive: EventArchive, _ relays: Set<Int64>?
-  ) async throws(StorageFault) -> [StoredEvent] {
-    guard let relays else { return events }
-    let seen = try await archive.seen(events.map(\.seq), at: relays)
-    return events.filter { seen.contains($0.seq) }
   }
 }

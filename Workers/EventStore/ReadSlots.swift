@@ -1,7 +1,8 @@
 import DequeModule
 import EventLoop
 
-/// Readers of the database for those who ask. Fewer than there are, so that the gate's look-ups never wait behind a long query.
+/// Readers of the database for those who ask. Fewer than there are, so that the gate's look-ups never wait behind a
+/// long query.
 @EventLoopActor
 final class ReadSlots {
   /// Queries that read at once.

@@ -19,8 +19,6 @@ struct RelayNumbers {
     }
   }
 
-  var count: Int { numbers.count }
-
   /// The number of a relay that has one.
   func known(_ url: String) -> Int64? { numbers[url] }
 

@@ -20,7 +20,8 @@ struct Run {
     let number: UInt32
   }
 
-  /// - Throws: `bad-payload` when the run cannot be read, or does not say which relay a number means; nothing of it is taken.
+  /// - Throws: `bad-payload` when the run cannot be read, or does not say which relay a number means; nothing of it is
+  ///   taken.
   init(_ payload: BusPayload, _ relays: inout RelayNumbers, now: Int64) throws(Refusal) {
     guard payload.isRaw else { throw Refusal(.badPayload, "a run of records is RAW, not JSON", outcome: .notStarted) }
     let records: [IngestRecord]
@@ -47,7 +48,8 @@ struct Run {
     }
   }
 
-  /// Takes note of an end. One of a subscription whose filters the run does not say, or of a relay without a number, says nothing.
+  /// Takes note of an end. One of a subscription whose filters the run does not say, or of a relay without a number,
+  /// says nothing.
   private mutating func end(_ index: Int, _ record: IngestRecord, _ bytes: [UInt8], now: Int64) throws(Refusal) {
     let times: ClosedRange<Int64>?
     do throws(IngestRecord.Problem) { times = try record.times(in: bytes) } catch {

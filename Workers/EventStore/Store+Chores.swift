@@ -9,8 +9,9 @@ import Nostr
 import Storage
 import WorkerKit
 
-// What the writer does besides writing events, a slice at a time, in turn with them: events whose time is over, what distrusted
-// relays had brought unchecked, room that must be made, segments, words. Only words wait until there is nothing else to do.
+// What the writer does besides writing events, a slice at a time, in turn with them: events whose time is over, what
+// distrusted relays had brought unchecked, room that must be made, segments, words. Only words wait until there is
+// nothing else to do.
 
 extension Store {
   /// How often it is looked for events whose time is over. They are not answered with meanwhile.
@@ -34,7 +35,7 @@ extension Store {
 
   /// What is to be done next; nil when there is nothing.
   var nextChore: Chore? {
-    if isSweepDue { return .sweep }
+    if isSweepDue || archive.isAnyoneVanishing { return .sweep }
     if isRecheckDue { return .recheck }
     // What is trimmed need not be made room for.
     if archive.hasTrimWork { return .trim }

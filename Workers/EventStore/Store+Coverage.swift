@@ -44,8 +44,8 @@ extension Store {
 
   // MARK: store.covered
 
-  /// Tells of the ends that were committed. Whoever brought them does not wait for that: relays are read whether or not the
-  /// planner is there.
+  /// Tells of the ends that were committed. Whoever brought them does not wait for that: relays are read whether or not
+  /// the planner is there.
   func tellEnds(of run: Run) {
     for (filter, added) in run.ends { endsToTell.append(filter, added) }
     guard !endsToTell.isTelling, !run.ends.isEmpty else { return }

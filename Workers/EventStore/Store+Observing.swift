@@ -9,7 +9,8 @@ import Observing
 import Storage
 import WorkerKit
 
-// Observers, by name and without, and what the planner is told of them. The rules are in `Observing`; here they meet the bus.
+// Observers, by name and without, and what the planner is told of them. The rules are in `Observing`; here they meet
+// the bus.
 
 extension Store {
   // MARK: store.observe
@@ -35,6 +36,7 @@ extension Store {
       number, wanted.plan, maxAge: wanted.maxAge, fetchedAt: fetchedAt, name: name, now: Self.now)
     if let replaced { observations[replaced]?.replaced() }
     tellObserves()
+    if let id = wanted.id { observedNames.began(owner: owner, id: id, plan: wanted.plan.key) }
     if let id = wanted.id, let seq = wanted.afterSeq { mark(owner, id, wanted.plan.key, seq, answering: nil) }
     request.accept()
     request.onCancel = { observation.cancelled() }
@@ -96,8 +98,14 @@ extension Store {
     try checkIsHere(told.seq, "seq")
     let owner = owner(of: request)
     let name = ObserverName(caller: request.caller.rawValue, id: told.id)
-    guard let plan = observes.plan(of: name) ?? marks.plan(owner: owner, id: told.id) else {
-      throw Refusal(.noSuchObserve, "nothing was observed under the id '\(told.id)'", outcome: .notStarted)
+    // Of several observers under one name the one on this connection is meant, else the last that began.
+    let plan =
+      observes.plan(of: name) ?? observedNames.plan(owner: owner, id: told.id) ?? marks.plan(owner: owner, id: told.id)
+    guard let plan else {
+      throw Refusal(
+        .noSuchObserve,
+        "\(owner == Role.client.name ? "no client" : owner) has observed under the id '\(told.id)' since this store began, nor "
+          + "acknowledged before: observe under it first", outcome: .notStarted)
     }
     mark(owner, told.id, plan, told.seq, answering: request)
     return nil
@@ -141,9 +149,9 @@ extension Store {
     }
   }
 
-  /// Tells one message, and waits until every worker that has subscribed has acknowledged it: so a slow one holds the credit of one
-  /// message, and not all that answers to others need. A version that is left out last would be missed by nobody, so while there is
-  /// no room for it it is tried again; who refuses it sees the gap.
+  /// Tells one message, and waits until every worker that has subscribed has acknowledged it: so a slow one holds the
+  /// credit of one message, and not all that answers to others need. A version that is left out last would be missed by
+  /// nobody, so while there is no room for it it is tried again; who refuses it sees the gap.
   func tell(_ topic: String, _ message: BusPayload) async {
     while true {
       do throws(Refusal) { return try await worker.bus.publish(topic, message, needsAck: true) } catch {

@@ -56,8 +56,18 @@ extension Store {
     }
   }
 
-  /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out then, rather
-  /// than end every answer that it would be part of.
+  /// Refuses one's own event that could be stored and never be sent to whoever observes.
+  func checkCanBeTold(_ byteCount: Int) throws(Refusal) {
+    let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum - ObservedPart.headByteCount
+    guard byteCount > maximum else { return }
+    throw Refusal(
+      .badRequest,
+      "the event has \(byteCount) bytes, and at most \(maximum) can be sent to those who observe: it was not stored",
+      outcome: .notStarted)
+  }
+
+  /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out
+  /// then, rather than end every answer that it would be part of.
   func fits(_ part: BusPayload, _ seq: Int64?) -> Bool {
     let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
     if part.bytes.count <= maximum { return true }
@@ -95,6 +105,7 @@ extension Store {
     var status = StoreStatus()
     status.events = archive.eventCount
     status.seq = archive.lastSeq
+    status.lost = archive.lostSeqs.map { StoreStatus.SeqRange($0) }
     status.path = archive.path
     status.bytes = ["", "-wal"].reduce(0) { $0 + Self.byteCount(archive.path + $1) }
     status.verified = gate.counters.verified

@@ -5,16 +5,16 @@ import EventLoop
 import Nostr
 import Storage
 
-// When words are indexed: when nothing has come for a moment; when somebody searches, as far as he would wait; and one slice
-// now and then when events keep coming and it has fallen far behind, so that it never stops for good.
+// When words are indexed: when nothing has come for a moment; when somebody searches, as far as he would wait; and one
+// slice now and then when events keep coming and it has fallen far behind, so that it never stops for good.
 
 extension Store {
   /// Seqs behind from which on indexing takes a turn although events wait.
   static let indexLagMaximum: Int64 = 65_536
   /// Transactions between two such turns.
   static let indexTurn: UInt64 = 8
-  /// How long nothing must have come: whoever sends one run after the other leaves gaps in which the processors are free, and
-  /// would wait for a slice that was begun in each.
+  /// How long nothing must have come: whoever sends one run after the other leaves gaps in which the processors are
+  /// free, and would wait for a slice that was begun in each.
   static let indexQuietMilliseconds: UInt64 = 250
   /// Events that are indexed while somebody waits for his search: some tenths of a second.
   static let catchUpEventCount = 10_000

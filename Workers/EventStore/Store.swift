@@ -15,11 +15,11 @@ import WorkerKit
 
 // The event-store: the gate's machine with its threads, its database and its callers.
 //
-// Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls it again. Between two
-// batches the writer does one slice of what must be done at some time (`Store+Chores`).
+// Everything turns in `pump`: jobs go to the thread pool, batches to the database's writer, and each end of one calls
+// it again. Between two batches the writer does one slice of what must be done at some time (`Store+Chores`).
 //
-// When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is found to be
-// damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
+// When the database cannot be written, those who wait are refused, and the next to come is the next attempt. When it is
+// found to be damaged, this process ends, and the next one puts the file aside and saves what it can (`ArchiveRescue`).
 
 /// Serves `store.*`.
 @EventLoopActor
@@ -36,6 +36,7 @@ final class Store {
   var isTellingObserves = false
   var endsToTell = EndsToTell()
   var marks: ObserveMarks
+  var observedNames = ObservedNames()
   private(set) var sightings = SightingLog()
   /// Observations that read them; while there are none, none are written down.
   var sightingWatcherCount = 0
@@ -92,24 +93,19 @@ final class Store {
     }
   }
 
-  init(_ worker: Worker, directory: String) throws(Refusal) {
+  init(_ worker: Worker, _ archive: EventArchive, _ rescue: ArchiveRescue?) throws(Refusal) {
     self.worker = worker
-    var settings = StorageSettings(durability: .normal)
-    settings.readerCount = ReadSlots.count + EventGate.jobMaximum + EventGate.localJobMaximum
-    let rescue: ArchiveRescue?
+    self.archive = archive
     do throws(StorageFault) {
-      (archive, rescue) = try EventArchive.openOrRescue(
-        path: directory + "/events.db", settings: settings, now: Self.now)
       relays = RelayNumbers(try archive.relaysNow())
       marks = ObserveMarks(try archive.marksNow())
       gate = EventGate(
         trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()))
     } catch {
-      Self.leaveIfWaitingHelps(error, worker)
-      throw Refusal(.failed, error.description)
+      throw Self.cannotStart(error, worker)
     }
     announcedSeq = archive.lastSeq
-    if let rescue { report(rescue) }
+    reportLosses(rescue)
     try adoptSettings()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
@@ -120,22 +116,6 @@ final class Store {
     }
     scheduleSweep()
     pump()
-  }
-
-  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do something.
-  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
-    guard fault.kind == .full || fault.kind == .busy else { return }
-    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
-    exit(Worker.ExitCode.unavailable)
-  }
-
-  private func report(_ rescue: ArchiveRescue) {
-    log.error(
-      "the event database was damaged: it was put aside, and a new one holds what could be read",
-      metadata: [
-        "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
-        "why": "\(rescue.reason ?? "found damaged in use")",
-      ])
   }
 
   private func serve() {
@@ -172,6 +152,7 @@ final class Store {
 
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let bytes = request.payload.bytes
+    try checkCanBeTold(bytes.count)
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
     arrivedAt = EventLoop.process.now
     requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)
@@ -334,6 +315,11 @@ final class Store {
       request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))
     case .archived(.deleted):
       request.refuse(Refusal(.deletedEvent, "its author has deleted \(id)", outcome: .notStarted))
+    case .archived(.vanished):
+      request.refuse(
+        Refusal(
+          .deletedEvent, "its author has vanished: all before was to be forgotten (NIP-62), and \(id) with it",
+          outcome: .notStarted))
     case .archived(.expired):
       request.refuse(Refusal(.expiredEvent, "the time of \(id) is over (NIP-40)", outcome: .notStarted))
     case .invalid(let reason): request.refuse(Refusal(.invalidEvent, reason, outcome: .notStarted))

@@ -10,6 +10,10 @@ protocol PublishRouting: AnyObject {
   /// - Parameter named: to these and no others, as the caller says.
   func publishRoute(_ event: Event, named: [RelayURL]?) async -> Result<[RelayChoice], NoRoute>
 
-  /// The worker that dials a relay; nil when there is none at present.
-  func publishConnector(of relay: RelayURL) -> String?
+  /// The worker that dials a relay now, or why none does: whoever hears that waits for `Publishing.connectorsChanged`.
+  /// Each success is followed by one ``publishEnded(at:for:)``.
+  func publishBegins(at relay: RelayURL, for purpose: DialBudget.Purpose) -> Result<String, NoRoute>
+
+  /// An attempt has ended, however.
+  func publishEnded(at relay: RelayURL, for purpose: DialBudget.Purpose)
 }

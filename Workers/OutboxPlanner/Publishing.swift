@@ -7,6 +7,7 @@ import Frames
 import Glibc
 import Logging
 import Nostr
+import OutboxPlan
 import PublishLedger
 import PublishQueue
 import Storage
@@ -227,7 +228,8 @@ final class Publishing {
 
   private func attempt(_ key: SendingKey, _ manner: SendingManner) async {
     let outcome = await outcome(of: key, manner)
-    if case .taken = outcome {} else {
+    if case .taken = outcome {
+    } else {
       log.debug("not taken", metadata: ["event": "\(key.id)", "relay": "\(key.relay)", "why": "\(outcome.words)"])
     }
     perform { $0.settled(key, outcome, at: $1) }
@@ -237,9 +239,14 @@ final class Publishing {
     do throws(Refusal) {
       guard let event = try await event(of: key.id) else { return .refused("the event is not in the ledger any more") }
       guard let relay = try? RelayURL(key.relay) else { return .refused("no address of a relay") }  // It says so itself.
-      guard let connector = routes.publishConnector(of: relay) else {
-        return .absent("no relay-connector is there that dials it")
+      let isMessage = queue[key.id].map { $0.kind == GiftWrap.kind || $0.kind == GiftWrap.ephemeralKind } ?? false
+      let purpose: DialBudget.Purpose = isMessage ? .directMessage : .publish
+      let connector: String
+      switch routes.publishBegins(at: relay, for: purpose) {
+      case .failure(let reason): return .absent(reason.description)
+      case .success(let name): connector = name
       }
+      defer { routes.publishEnded(at: relay, for: purpose) }
       let answer = try await worker.bus.request(
         "relay.publish", of: connector, Self.arguments(key, manner, event), ttlMilliseconds: Self.sendMilliseconds)
       return SendOutcome(try answer.decoded(as: RelayPublishResult.self))
@@ -251,7 +258,8 @@ final class Publishing {
   /// A ``RelayPublish`` around the event's own bytes.
   private static func arguments(_ key: SendingKey, _ manner: SendingManner, _ event: [UInt8]) -> BusPayload {
     let wanted = RelayPublish(
-      relay: key.relay, event: .null, account: manner.account?.description, isProtected: manner.isProtected ? true : nil,
+      relay: key.relay, event: .null, account: manner.account?.description,
+      isProtected: manner.isProtected ? true : nil,
       isForeign: manner.isForeign ? true : nil)
     let null = Array("\"event\":null".utf8)
     let json = JSONPayload.encode(wanted)

@@ -18,8 +18,8 @@ struct PublishInHand {
 }
 
 extension Connector {
-  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears what
-  /// was wrong instead of only that time ran out.
+  /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears
+  /// what was wrong instead of only that time ran out.
   private func patience(for request: BusRequest) -> UInt64 {
     guard request.ttlMilliseconds > 0 else { return settings.requestMilliseconds }
     let ttl = UInt64(request.ttlMilliseconds)

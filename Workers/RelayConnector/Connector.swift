@@ -15,9 +15,9 @@ import WorkerKit
 //    relay.desire ──▶ WishKeeper ──▶ RelayLink                   what is to stand: Connector+Wishes
 //                          └──▶ IngestLine ──▶ store.import until EOSE, store.ingest behind it
 //
-// Back-pressure goes all the way: a part that finds no credit waits here, and so do runs for the store; the session is told that
-// delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller holds back the others of the same
-// relay (they share its connection), and nobody else; a slow store holds back all relays.
+// Back-pressure goes all the way: a part that finds no credit waits here, and so do runs for the store; the session is
+// told that delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller holds back the
+// others of the same relay (they share its connection), and nobody else; a slow store holds back all relays.
 
 /// Serves `relay.*`: the relays of a group, and what is wanted of them.
 @EventLoopActor

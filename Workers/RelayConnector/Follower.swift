@@ -79,6 +79,7 @@ final class Follower {
     var report = RelayReport(isWhole: isWhole)
     isWhole = false
     isVersionNew = false
+    report.dialsOthers = connector.settings.ephemeral == true
     report.generation = connector.wishes.state?.generation
     report.version = connector.wishes.state?.version
     report.relays = relays.prefix(Self.partMaximum).sorted { $0.text < $1.text }.map(connector.state)

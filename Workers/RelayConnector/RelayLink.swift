@@ -198,12 +198,17 @@ final class RelayLink {
     log.info("connected", metadata: ["relay": "\(url)"])
     tell { session, now in session.connected(attempt: attempt, at: now) }
     connection.start(
-      onMessage: { [weak self] _, bytes in self?.received(bytes) },
+      onMessage: { [weak self] kind, bytes in self?.received(kind, bytes) },
       onEnd: { [weak self] end in self?.ended(end) })
   }
 
-  private func received(_ bytes: UnsafeRawBufferPointer) {
+  private func received(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
     let now = EventLoop.process.now
+    // Nostr is text. Nobody has looked whether a binary message is UTF-8, and what callers are given must be.
+    guard kind == .text else {
+      perform(session.receivedGarbage(byteCount: bytes.count, at: now), message: bytes)
+      return
+    }
     do throws(RelayMessageFault) {
       let message = try RelayMessage(bytes)
       perform(session.received(message, byteCount: bytes.count, at: now), message: bytes)

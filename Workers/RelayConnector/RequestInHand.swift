@@ -4,8 +4,8 @@ import EventLoop
 import Frames
 import RelaySession
 
-/// One `relay.request` under way: events go to the caller as they come, and wait here, with the relay held back, when the
-/// caller has no room. The end waits behind them.
+/// One `relay.request` under way: events go to the caller as they come, and wait here, with the relay held back, when
+/// the caller has no room. The end waits behind them.
 @EventLoopActor
 final class RequestInHand {
   let link: RelayLink

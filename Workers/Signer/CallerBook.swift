@@ -2,12 +2,12 @@ import Contracts
 import Frames
 import Signing
 
-/// Who is behind an endpoint. The hub has checked that the role may call; which role it is must be known here once more,
-/// because kinds and rates depend on it.
+/// Who is behind an endpoint. The hub has checked that the role may call; which role it is must be known here once
+/// more, because kinds and rates depend on it.
 ///
-/// The registry names the workers. It comes on the same connection as the requests, so a worker is in it before its first
-/// request is. One that left meanwhile stays known by its endpoint: otherwise its last requests would count as a client's, which
-/// may have more signed. Whoever never was a worker is a client.
+/// The registry names the workers. It comes on the same connection as the requests, so a worker is in it before its
+/// first request is. One that left meanwhile stays known by its endpoint: otherwise its last requests would count as a
+/// client's, which may have more signed. Whoever never was a worker is a client.
 struct CallerBook {
   private var present: [Int: SignerCaller] = [:]
   private var past: [UInt32: SignerCaller] = [:]

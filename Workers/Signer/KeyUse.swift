@@ -15,33 +15,16 @@ struct KeyUse {
   /// Does a job that needs a key.
   func perform(_ job: SignerJob, _ method: SignerMethod) throws(Refusal) -> BusPayload {
     switch job {
-    case .sign(let event): return Self.payload(["event": try unsigned(event, "event").signed(by: key).json])
+    case .sign(let draft):
+      return Self.payload(["event": try draft.event(of: key.publicKey, now: Self.now).signed(by: key).json])
     case .authenticate(let relay, let challenge): return authenticate(relay, challenge)
     case .cipher(let peer, let text):
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
-    case .wrap(let wanted, let recipient): return try wrap(wanted, recipient)
+    case .wrap(let draft, let wanted, let recipient): return try wrap(draft, wanted, recipient)
     case .unwrap(let event): return try unwrap(event)
     case .accounts, .generate, .import, .unlock, .lock, .remove, .passphrase:
       preconditionFailure("\(method.rawValue) needs no key")
     }
-  }
-
-  /// What is to be signed or sealed: a template whose missing parts are filled in.
-  private func unsigned(_ template: JSONValue, _ name: String) throws(Refusal) -> UnsignedEvent {
-    guard case .object(var fields) = template else { throw SignerJob.bad("'\(name)' is not an object") }
-    if fields["created_at"] == nil { fields["created_at"] = .integer(Self.now) }
-    if fields["content"] == nil { fields["content"] = .string("") }
-    if fields["tags"] == nil { fields["tags"] = .array([]) }
-    let event: UnsignedEvent
-    do throws(EventFault) {
-      event = try UnsignedEvent(json: JSONPayload.encode(JSONValue.object(fields)), author: key.publicKey)
-    } catch {
-      throw SignerJob.bad("'\(name)': \(error)")
-    }
-    guard event.pubkey == key.publicKey else {
-      throw SignerJob.bad("'\(name).pubkey' is \(event.pubkey), which is not the account's key")
-    }
-    return event
   }
 
   private func authenticate(_ relay: RelayURL, _ challenge: String) -> BusPayload {
@@ -64,8 +47,8 @@ struct KeyUse {
     }
   }
 
-  private func wrap(_ wanted: SignerWrap, _ recipient: PublicKey) throws(Refusal) -> BusPayload {
-    let rumor = try unsigned(wanted.rumor, "rumor")
+  private func wrap(_ draft: Draft, _ wanted: SignerWrap, _ recipient: PublicKey) throws(Refusal) -> BusPayload {
+    let rumor = try draft.event(of: key.publicKey, now: Self.now)
     let hint: String?
     do throws(RelayURLFault) {
       hint = try wanted.relayHint.map { text throws(RelayURLFault) in try RelayURL(text).text }

@@ -9,10 +9,10 @@ import WorkerKit
 
 /// A request as it was read: what is to be done, without deciding whether it may be.
 enum SignerJob {
-  case sign(JSONValue)
+  case sign(Draft)
   case authenticate(RelayURL, challenge: String)
   case cipher(peer: PublicKey, text: String)
-  case wrap(SignerWrap, recipient: PublicKey)
+  case wrap(Draft, SignerWrap, recipient: PublicKey)
   case unwrap(Event)
   case accounts
   case generate(SignerGenerate)
@@ -78,8 +78,9 @@ extension SignerJob {
   private static func sign(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
     let wanted = try request.arguments(as: SignerSign.self)
     use.account = wanted.account
-    use.kind = try kind(of: wanted.event, "event")
-    return .sign(wanted.event)
+    let draft = try Draft(wanted.event, named: "event", allowsSecrets: wanted.allowSecrets ?? false)
+    use.kind = draft.kind
+    return .sign(draft)
   }
 
   private static func authenticate(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
@@ -107,8 +108,9 @@ extension SignerJob {
   private static func wrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
     let wanted = try request.arguments(as: SignerWrap.self)
     use.account = wanted.account
-    use.kind = try kind(of: wanted.rumor, "rumor")
-    return .wrap(wanted, recipient: try publicKey(wanted.recipient, "recipient"))
+    let draft = try Draft(wanted.rumor, named: "rumor", allowsSecrets: wanted.allowSecrets ?? false)
+    use.kind = draft.kind
+    return .wrap(draft, wanted, recipient: try publicKey(wanted.recipient, "recipient"))
   }
 
   private static func unwrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
@@ -127,13 +129,6 @@ extension SignerJob {
   private static let candidateMaximum = 16
 
   // MARK: Parts
-
-  private static func kind(of event: JSONValue, _ name: String) throws(Refusal) -> UInt16 {
-    guard case .integer(let number)? = event["kind"], let kind = UInt16(exactly: number) else {
-      throw bad("'\(name).kind' must be a whole number from 0 to 65535")
-    }
-    return kind
-  }
 
   private static func publicKey(_ text: String, _ name: String) throws(Refusal) -> PublicKey {
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch {

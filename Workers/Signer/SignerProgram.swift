@@ -11,7 +11,8 @@ import WorkerKit
 @main
 enum SignerProgram {
   static func main() {
-    // Also when a person starts it without a sandbox: a key is not to be read out of a core or by a debugger that comes later.
+    // Also when a person starts it without a sandbox: a key is not to be read out of a core or by a debugger that comes
+    // later.
     let fault = harden()
     let premises = Premises()
     Worker.main(

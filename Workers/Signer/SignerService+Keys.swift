@@ -8,14 +8,16 @@ import Logging
 import Nostr
 import Signing
 
-// Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the thread
-// pool, one at a time, so that nothing of the accounts changes while one of these is under way but by itself.
+// Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the
+// thread pool, one at a time, so that nothing of the accounts changes while one of these is under way but by itself.
 
 extension SignerService {
   /// Does a job that concerns accounts.
   func handle(_ job: SignerJob) async throws(Refusal) -> BusPayload {
     switch job {
-    case .accounts: return BusPayload(json: overview)
+    case .accounts:
+      await lookAtFiles()
+      return BusPayload(json: overview)
     case .lock(let wanted): return try lock(wanted)
     case .generate(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.generate(wanted) }
@@ -39,6 +41,7 @@ extension SignerService {
         .unavailable, "another key is being made, opened or stored", outcome: .notStarted, retryAfterMilliseconds: 500)
     }
     isHandlingKeys = true
+    keyChangeCount += 1
     defer { isHandlingKeys = false }
     let account = try await body()
     tellStatus()
@@ -49,7 +52,7 @@ extension SignerService {
 
   var overview: SignerAccounts {
     SignerAccounts(
-      accounts: accounts.keys.sorted().compactMap { account(named: $0) }, problems: problems,
+      accounts: accounts.keys.sorted().compactMap { account(named: $0) }, problems: problems.map(\.sentence),
       sealingKey: sealingKey.publicKey.description, isMemoryLocked: SecretMemory.isLocked,
       waiting: machine.waitingCount)
   }
@@ -74,22 +77,16 @@ extension SignerService {
   func loadKeys() throws(Refusal) {
     let contents: KeyDirectory.Contents
     do throws(KeyStoreFault) { contents = try directory.load() } catch { throw Refusal(.failed, "\(error)") }
-    for problem in contents.problems { note(problem.description) }
-    for key in contents.keys { adopt(key, .file) }
+    for key in contents.keys { adopt(key) }
+    judged(contents)
   }
 
-  private func note(_ problem: String) {
-    problems.append(problem)
-    log.error("a key is not used", metadata: ["why": "\(problem)"])
-  }
-
-  private func adopt(_ key: StoredKey, _ origin: SignerAccount.Origin) {
-    if let refusal = machine.refusalOfNew(key.name, key.publicKey) ?? duplicateRefusal(key) {
-      return note("the key '\(key.name)': \(refusal.message)")
-    }
+  /// Takes a key for an account, unless there is a reason not to; whoever looks through the files tells it.
+  private func adopt(_ key: StoredKey) {
+    guard (machine.refusalOfNew(key.name, key.publicKey) ?? duplicateRefusal(key)) == nil else { return }
     var open: SecretKey?
     if case .unencrypted(let secret) = key.secret { open = secret }
-    insert(key, origin, open)
+    insert(key, .file, open)
   }
 
   private func duplicateRefusal(_ key: StoredKey) -> Refusal? {
@@ -105,16 +102,21 @@ extension SignerService {
   /// Takes the keys and passphrases that a service manager handed over.
   func takeCredentials(_ path: String) async {
     let credentials = Credentials(directory: path)
-    for problem in credentials.problems { note(problem.description) }
+    for problem in credentials.problems { note(credential: KeyProblem(problem)) }
     for (name, text) in credentials.keys.sorted(by: { $0.key < $1.key }) {
       await takeCredential(name, text, credentials.passphrases[name])
     }
     for (name, passphrase) in credentials.passphrases.sorted(by: { $0.key < $1.key }) {
       guard let account = accounts[name], account.open == nil else { continue }
       do throws(Refusal) { try await open(name, with: passphrase) } catch {
-        note("the credential roost.passphrase.\(name): \(error.message)")
+        note(credential: "roost.passphrase.\(name)", error)
       }
     }
+  }
+
+  private func note(credential file: String, _ refusal: Refusal) {
+    let brief = "\(file): \(refusal.message.prefix { $0 != ";" })"
+    note(credential: KeyProblem(sentence: "the credential \(file): \(refusal.message)", brief: brief))
   }
 
   private func takeCredential(_ name: String, _ text: SecretText, _ passphrase: Passphrase?) async {
@@ -125,7 +127,7 @@ extension SignerService {
       if let refusal = machine.refusalOfNew(name, key.publicKey) ?? duplicateRefusal(stored) { throw refusal }
       insert(stored, .credential, key)
     } catch {
-      note("the credential roost.key.\(name): \(error.message)")
+      note(credential: "roost.key.\(name)", error)
     }
   }
 

@@ -9,8 +9,9 @@ import Signing
 extension SignerService {
   /// Stores a key under another passphrase, or under none.
   ///
-  /// The present passphrase is asked for although the key may be open: an unlocked signer must not be enough to take the owner's
-  /// key out of the owner's hands. What was open stays open, and what was locked stays locked, unless nothing is left to lock it with.
+  /// The present passphrase is asked for although the key may be open: an unlocked signer must not be enough to take
+  /// the owner's key out of the owner's hands. What was open stays open, and what was locked stays locked, unless
+  /// nothing is left to lock it with.
   func changePassphrase(_ wanted: SignerPassphrase) async throws(Refusal) -> SignerAccount {
     let name = try machine.resolve(wanted.account).name
     guard let account = accounts[name] else { throw SignerJob.bad("the account '\(name)' is gone") }

@@ -10,8 +10,9 @@ import Nostr
 import Signing
 import WorkerKit
 
-// The shell around `SignerMachine`: reads requests, does what the machine says, and holds what the machine must not know, the
-// keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last reference it is wiped.
+// The shell around `SignerMachine`: reads requests, does what the machine says, and holds what the machine must not
+// know, the keys. An open key is in `SecretMemory` and in `open`; locking an account drops it, and with the last
+// reference it is wiped.
 
 /// The settings of a signer in `supervisor.conf`.
 struct SignerSettings: Decodable, Sendable {
@@ -38,12 +39,16 @@ final class SignerService {
   let log = Logger(label: "signer")
   var machine: SignerMachine
   var accounts: [String: Account] = [:]
-  var problems: [String] = []
+  /// What is wrong with the key files as they were looked at last, and with credentials at the start.
+  var fileProblems: [KeyProblem] = []
+  var credentialProblems: [KeyProblem] = []
   let directory: KeyDirectory
   /// Made at each start; what passphrases are sealed for.
   let sealingKey = SecretKey.generate()
   /// Whether a key is being made, opened, stored or removed: one at a time, since each may take 2 GiB and ten seconds.
   var isHandlingKeys = false
+  /// How often one was.
+  var keyChangeCount: UInt64 = 0
 
   private let audit = Logger(label: "audit")
   private let credentials: String?
@@ -149,7 +154,9 @@ final class SignerService {
       guard let name = account, let secret = accounts[name]?.open else {
         preconditionFailure("the machine lets only uses of open keys through")
       }
-      finish(key, Result { () throws(Refusal) in try KeyUse(key: secret).perform(item.job, item.method) })
+      finish(
+        key,
+        Result { () throws(Refusal) in try sendable(try KeyUse(key: secret).perform(item.job, item.method)) })
       return
     }
     // It may take as long as a passphrase's derivation does.
@@ -157,6 +164,16 @@ final class SignerService {
     EventLoopActor.task { [self] in
       do throws(Refusal) { finish(key, .success(try await handle(item.job))) } catch { finish(key, .failure(error)) }
     }
+  }
+
+  /// What a key was used for has happened only if somebody gets it: an answer that no frame carries is nothing done.
+  private func sendable(_ answer: BusPayload) throws(Refusal) -> BusPayload {
+    let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
+    guard answer.bytes.count > maximum else { return answer }
+    throw Refusal(
+      .badRequest,
+      "the answer would have \(answer.bytes.count) bytes, and a frame carries at most \(maximum): nothing was signed or "
+        + "encrypted; 'frame-limit' in supervisor.conf is how much that is", outcome: .notStarted)
   }
 
   private func finish(_ key: SignerMachine.Key, _ result: Result<BusPayload, Refusal>) {
@@ -190,8 +207,7 @@ final class SignerService {
   private var lastStatus = ""
 
   func tellStatus() {
-    var text = machine.summary
-    if !problems.isEmpty { text += ", \(problems.count) files refused" }
+    var text = machine.summary + problemSummary
     if !SecretMemory.isLocked { text += ", memory not locked" }
     guard text != lastStatus else { return }
     lastStatus = text

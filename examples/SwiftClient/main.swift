@@ -3,8 +3,8 @@ internal import Contracts
 internal import Frames
 internal import RoostClient
 
-// A client in Swift: example-client [RELAY]. Asks the supervisor how it is, then a relay for five events, and prints them as
-// they come. The library finds the socket, connects, and connects again when the supervisor restarts.
+// A client in Swift: example-client [RELAY]. Asks the supervisor how it is, then a relay for five events, and prints
+// them as they come. The library finds the socket, connects, and connects again when the supervisor restarts.
 
 let relay = CommandLine.arguments.dropFirst().first
 

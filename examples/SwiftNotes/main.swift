@@ -5,8 +5,8 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 
-// Notes in a terminal: example-notes [TEXT]. Publishes TEXT, if there is one, signed by the signer's one account; shows the last
-// ten notes that are stored, and then each new one as it comes, until Ctrl-C.
+// Notes in a terminal: example-notes [TEXT]. Publishes TEXT, if there is one, signed by the signer's one account; shows
+// the last ten notes that are stored, and then each new one as it comes, until Ctrl-C.
 //
 // Restart roostd or kill the event store meanwhile: it waits, and misses nothing.
 

@@ -28,8 +28,8 @@ public struct FollowList: Hashable, Sendable {
   /// Tags `p` that were left out: no key, or there before.
   public let droppedCount: Int
 
-  /// Most follows taken. Lists of some thousands exist; cutting one short and publishing it would lose the rest, so the bound is
-  /// above all that fits into an event.
+  /// Most follows taken. Lists of some thousands exist; cutting one short and publishing it would lose the rest, so the
+  /// bound is above all that fits into an event.
   public static let countMaximum = 16_384
 
   /// Reads a list. Signatures are for the caller.

@@ -2,9 +2,10 @@ public import Cryptography
 
 // Encrypted direct messages of the first kind (NIP-04): `base64(AES-256-CBC(plaintext))?iv=base64(16 bytes)`.
 //
-// Nobody should write any more: nothing says whether a message was changed on its way, and its length shows. But wallets
-// (NIP-47) and remote signers (NIP-46) of yesterday speak it, and old messages want to be read. Whatever is wrong with one has
-// one answer once it has the right form, because each more would tell something to who can send altered ones.
+// Nobody should write any more: nothing says whether a message was changed on its way, and its length shows. But
+// wallets (NIP-47) and remote signers (NIP-46) of yesterday speak it, and old messages want to be read. Whatever is
+// wrong with one has one answer once it has the right form, because each more would tell something to who can send
+// altered ones.
 
 /// Why a message was not encrypted or not decrypted. Says nothing of keys and texts.
 public enum NIP04Fault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 internal import Cryptography
 
-// `bob@example.com` (NIP-05): a name that a web server gives to a key. Here is only what needs no network: the name's form,
-// where to ask, and what an answer says. Whoever fetches follows no redirect, and bounds the answer.
+// `bob@example.com` (NIP-05): a name that a web server gives to a key. Here is only what needs no network: the name's
+// form, where to ask, and what an answer says. Whoever fetches follows no redirect, and bounds the answer.
 
 /// An internet identifier: a name and a domain.
 public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
@@ -15,8 +15,8 @@ public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads `name@domain`, or a domain alone, which stands for `_@domain`. Upper case is taken and made lower.
   ///
-  /// A domain has two labels at least and is no IP address: an identifier comes from a stranger's profile, and must not send
-  /// anybody to a machine of the local network.
+  /// A domain has two labels at least and is no IP address: an identifier comes from a stranger's profile, and must not
+  /// send anybody to a machine of the local network.
   ///
   /// - Returns: nil for anything else.
   public init?(_ text: String) {
@@ -56,8 +56,8 @@ public struct InternetIdentifier: Hashable, Sendable, CustomStringConvertible {
   /// What a server's answer says of this name.
   ///
   /// - Parameter json: up to ``answerByteCountMaximum``.
-  /// - Returns: the key, and the relays given for it, up to ``NostrEntity/relayCountMaximum``; nil when the answer gives no key,
-  ///   or one that is none.
+  /// - Returns: the key, and the relays given for it, up to ``NostrEntity/relayCountMaximum``; nil when the answer
+  ///   gives no key, or one that is none.
   /// - Throws: where the answer is not the JSON it must be.
   public func find(in json: [UInt8]) throws(JSONFault) -> ProfilePointer? {
     let result = json.prefix(Self.answerByteCountMaximum).withUnsafeBytes {

@@ -2,8 +2,8 @@ public import Cryptography
 
 /// A request to delete events (kind 5, NIP-09).
 ///
-/// Only its author's own events are meant, and gift wraps to its author, whose signers are nobody's (NIP-59). Whoever applies it
-/// asks ``covers(_:)`` for each event, and keeps the request: what it names may come again.
+/// Only its author's own events are meant, and gift wraps to its author, whose signers are nobody's (NIP-59). Whoever
+/// applies it asks ``covers(_:)`` for each event, and keeps the request: what it names may come again.
 public struct DeletionRequest: Hashable, Sendable {
   /// Who asks.
   public let author: PublicKey
@@ -45,8 +45,8 @@ public struct DeletionRequest: Hashable, Sendable {
     self.addresses = addresses
   }
 
-  /// Whether the event is to be deleted: it is the author's own, or a gift wrap to the author, and it is named. Requests to delete
-  /// and to vanish cannot be deleted (NIP-09, NIP-62).
+  /// Whether the event is to be deleted: it is the author's own, or a gift wrap to the author, and it is named.
+  /// Requests to delete and to vanish cannot be deleted (NIP-09, NIP-62).
   public func covers(_ event: IndexedEvent) -> Bool {
     guard event.kind != EventKind.deletion, event.kind != EventKind.vanish else { return false }
     guard event.pubkey == author else { return event.isGiftWrap(to: author) && ids.contains(event.id) }

@@ -1,7 +1,7 @@
 public import Cryptography
 
-// How a text stands in a conversation (NIP-10). Marked `e` tags say what they are; without any mark, their position does, as
-// notes did until 2022. What a note claims about others is not checked here.
+// How a text stands in a conversation (NIP-10). Marked `e` tags say what they are; without any mark, their position
+// does, as notes did until 2022. What a note claims about others is not checked here.
 
 /// An event that another one refers to by a tag `e`.
 public struct EventReference: Hashable, Sendable {

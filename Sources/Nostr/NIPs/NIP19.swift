@@ -2,10 +2,10 @@ public import Cryptography
 
 // What people copy, paste and scan: `npub1…` and its kin (NIP-19). Pure; no network, no store.
 //
-// Read tolerantly where NIP-19 says so (fields of unknown types, relays that are none, an optional field of the wrong length)
-// and strictly where two readers would see two things: a field that may stand once and stands twice is refused, and so is one
-// that runs over the end. Secret keys are not among the entities: they are read by `SecretKey(nsec:)` alone, so that nothing
-// that shows, logs or compares entities ever holds one.
+// Read tolerantly where NIP-19 says so (fields of unknown types, relays that are none, an optional field of the wrong
+// length) and strictly where two readers would see two things: a field that may stand once and stands twice is refused,
+// and so is one that runs over the end. Secret keys are not among the entities: they are read by `SecretKey(nsec:)`
+// alone, so that nothing that shows, logs or compares entities ever holds one.
 
 /// An entity of NIP-19 other than a secret key.
 public enum NostrEntity: Hashable, Sendable {
@@ -52,7 +52,8 @@ public enum NostrEntity: Hashable, Sendable {
     return octets
   }
 
-  /// The entity in lower case; nil for what cannot be written: a relay, and an address whose `d` has more than 255 bytes.
+  /// The entity in lower case; nil for what cannot be written: a relay, and an address whose `d` has more than 255
+  /// bytes.
   public var text: String? {
     switch self {
     case .publicKey(let key): key.npub
@@ -69,8 +70,8 @@ extension PublicKey {
   /// `npub1…`
   public var npub: String { Bech32.encode(hrp: "npub", data: octets.bytes) }
 
-  /// Reads a key as a person gives it: 64 lower-case hexadecimal digits, `npub1…` or `nprofile1…`, with or without `nostr:` in
-  /// front.
+  /// Reads a key as a person gives it: 64 lower-case hexadecimal digits, `npub1…` or `nprofile1…`, with or without
+  /// `nostr:` in front.
   public init(spelled text: String) throws(EntityFault) {
     if let key = PublicKey(text) {
       self = key
@@ -88,8 +89,8 @@ extension EventID {
   /// `note1…`
   public var note: String { Bech32.encode(hrp: "note", data: octets.bytes) }
 
-  /// Reads an id as a person gives it: 64 lower-case hexadecimal digits, `note1…` or `nevent1…`, with or without `nostr:` in
-  /// front.
+  /// Reads an id as a person gives it: 64 lower-case hexadecimal digits, `note1…` or `nevent1…`, with or without
+  /// `nostr:` in front.
   public init(spelled text: String) throws(EntityFault) {
     if let id = EventID(text) {
       self = id
@@ -124,7 +125,8 @@ extension SecretKey {
   }
 }
 
-/// Why a text is not the entity it should be. Says nothing of what the text held: people paste secrets into the wrong place.
+/// Why a text is not the entity it should be. Says nothing of what the text held: people paste secrets into the wrong
+/// place.
 public enum EntityFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Not Bech32.
   case notBech32(Bech32Fault)

@@ -1,11 +1,11 @@
 // Bech32 (BIP-173), the spelling of `npub1…` and its kin.
 //
-// One pass in either direction, five bits at a time, with nothing kept in between: a secret key that is read leaves no copy
-// behind but the one its reader asked for, and no fault repeats what was read.
+// One pass in either direction, five bits at a time, with nothing kept in between: a secret key that is read leaves no
+// copy behind but the one its reader asked for, and no fault repeats what was read.
 //
-// Bech32 and not Bech32m (BIP-350), because NIP-19 fixed it before. Its known weakness, that a `q` may come or go before a `p`
-// at the end, cannot turn one entity into another: those of 32 bytes have their length checked, and the others consist of
-// fields with a length each.
+// Bech32 and not Bech32m (BIP-350), because NIP-19 fixed it before. Its known weakness, that a `q` may come or go
+// before a `p` at the end, cannot turn one entity into another: those of 32 bytes have their length checked, and the
+// others consist of fields with a length each.
 
 /// Why a text is not Bech32. Never says what the text was: it may be a secret.
 public enum Bech32Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -117,8 +117,8 @@ public enum Bech32 {
     return (hrp, data)
   }
 
-  /// The same into a buffer of the caller's, for secrets: no other copy of the data is made. After a fault the buffer may
-  /// hold a part of it.
+  /// The same into a buffer of the caller's, for secrets: no other copy of the data is made. After a fault the buffer
+  /// may hold a part of it.
   ///
   /// - Parameters:
   ///   - maximumCount: most characters taken, those of the prefix included.

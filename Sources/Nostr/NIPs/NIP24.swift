@@ -1,5 +1,5 @@
-// What a person says of themselves (kind 0, NIP-01 and NIP-24). The content is JSON that every client writes in its own way, so
-// it is read field by field: one that is no text, or too long to be meant, is as if it were not there.
+// What a person says of themselves (kind 0, NIP-01 and NIP-24). The content is JSON that every client writes in its own
+// way, so it is read field by field: one that is no text, or too long to be meant, is as if it were not there.
 
 /// A profile. Every field is a stranger's text, not to be trusted, and not to be shown without making it harmless.
 public struct Profile: Hashable, Sendable {
@@ -36,7 +36,8 @@ public struct Profile: Hashable, Sendable {
 
   /// Reads the profile of an event of kind 0.
   ///
-  /// Of a field that stands twice the last one counts, as it does for most readers. Empty texts are as if they were not there.
+  /// Of a field that stands twice the last one counts, as it does for most readers. Empty texts are as if they were not
+  /// there.
   ///
   /// - Throws: `wrongKind`, `contentTooLarge`, or `badContent` when the content is no JSON object.
   public init(_ event: Event) throws(KindFault) {
@@ -101,8 +102,8 @@ public struct Profile: Hashable, Sendable {
     return String(scalars[first...last])
   }
 
-  /// What to call the person: the display name, else the name, else the name of the internet identifier, else `nil`, and then a
-  /// key is shown.
+  /// What to call the person: the display name, else the name, else the name of the internet identifier, else `nil`,
+  /// and then a key is shown.
   public var bestName: String? {
     displayName ?? name ?? nip05.flatMap { InternetIdentifier($0) }.map { $0.name == "_" ? $0.domain : $0.name }
   }

@@ -12,8 +12,8 @@ public enum RelayAuthentication {
   /// - Parameters:
   ///   - author: who authenticates.
   ///   - createdAt: seconds since 1970.
-  ///   - relay: the relay that the connection is to, never what the relay says of itself: the signature would then be good
-  ///     for another one.
+  ///   - relay: the relay that the connection is to, never what the relay says of itself: the signature would then be
+  ///     good for another one.
   ///   - challenge: as the relay sent it.
   /// - Throws: `challengeTooLong`.
   public static func template(
@@ -31,8 +31,8 @@ public enum RelayAuthentication {
   ///
   /// - Parameters:
   ///   - event: what the client sent.
-  ///   - relays: the addresses the relay answers to. The event's is made canonical before it is compared, so that a slash at
-  ///     the end makes no difference.
+  ///   - relays: the addresses the relay answers to. The event's is made canonical before it is compared, so that a
+  ///     slash at the end makes no difference.
   ///   - challenge: the last one sent on this connection.
   ///   - now: the relay's clock, seconds since 1970.
   /// - Returns: the key that is authenticated.

@@ -5,9 +5,10 @@ public import Cryptography
 //     base64( 02 | nonce, 32 | ciphertext | code, 32 )
 //     ciphertext = ChaCha20( length | plaintext | zeros )        code = HMAC-SHA256( nonce | ciphertext )
 //
-// The length takes two bytes, or, for 65,536 bytes and more, two zeros and four bytes. Zeros fill up to one of a few sizes, so
-// that the size of a payload tells little. One buffer serves both ways: the plaintext is written where its ciphertext will
-// stand, and what is decrypted is decrypted where it stands, after its code was found right, and wiped when it was copied out.
+// The length takes two bytes, or, for 65,536 bytes and more, two zeros and four bytes. Zeros fill up to one of a few
+// sizes, so that the size of a payload tells little. One buffer serves both ways: the plaintext is written where its
+// ciphertext will stand, and what is decrypted is decrypted where it stands, after its code was found right, and wiped
+// when it was copied out.
 //
 // What a payload claims is checked in the order of cost: its length, its first letter, Base64, the version, the code.
 // The NIP wants the event's signature verified before any of it; that is the caller's.
@@ -54,8 +55,8 @@ public enum NIP44Fault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What two people's payloads are encrypted with, the same from either side and for ever (NIP-44): as worth hiding as a secret
-/// key. Making one costs more than a verification, so who decrypts many of one author's keeps it.
+/// What two people's payloads are encrypted with, the same from either side and for ever (NIP-44): as worth hiding as a
+/// secret key. Making one costs more than a verification, so who decrypts many of one author's keeps it.
 public struct ConversationKey: Sendable {
   let memory: SecretMemory
 
@@ -166,7 +167,8 @@ public enum NIP44 {
     return text
   }
 
-  /// How many bytes a plaintext is padded to: 32 at least, then one of eight sizes between each power of two and the next.
+  /// How many bytes a plaintext is padded to: 32 at least, then one of eight sizes between each power of two and the
+  /// next.
   ///
   /// - Parameter byteCount: of the plaintext, 1 … 2^32-1.
   public static func paddedByteCount(of byteCount: Int) -> Int {
@@ -205,7 +207,8 @@ public enum NIP44 {
     }
   }
 
-  /// The plaintext among its length and padding; nil when they do not belong together, or the length has the wrong form.
+  /// The plaintext among its length and padding; nil when they do not belong together, or the length has the wrong
+  /// form.
   private static func plaintext(of padded: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     var count = Int(UInt16(bigEndian: padded.loadUnaligned(as: UInt16.self)))
     if count == 0 {

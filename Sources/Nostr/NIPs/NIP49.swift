@@ -5,8 +5,8 @@ public import Cryptography
 //     ncryptsec1…  =  Bech32( 02 | log_n | salt, 16 | nonce, 24 | handling | ciphertext, 48 )
 //     ciphertext   =  XChaCha20-Poly1305( key, scrypt(passphrase, salt, 2^log_n), nonce; handling is authenticated )
 //
-// The text says how much memory and time opening it takes, and who wrote the text is not always a friend: reading is one
-// step, opening another, and what lies between is the caller's to see and to refuse.
+// The text says how much memory and time opening it takes, and who wrote the text is not always a friend: reading is
+// one step, opening another, and what lies between is the caller's to see and to refuse.
 
 /// Why a text is no encrypted key, or did not open. Says nothing of keys and passphrases.
 public enum NIP49Fault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -60,8 +60,8 @@ public enum KeyHandling: UInt8, Hashable, Sendable {
   case untracked = 2
 }
 
-/// A secret key under a passphrase (NIP-49). Reading one opens nothing. Only ``text`` says what it is: who collects many of
-/// these texts can try passphrases on all of them.
+/// A secret key under a passphrase (NIP-49). Reading one opens nothing. Only ``text`` says what it is: who collects
+/// many of these texts can try passphrases on all of them.
 public struct EncryptedSecretKey: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   /// The cost of opening as a power of two, 1 … ``logNMaximum``.
   public let logN: Int

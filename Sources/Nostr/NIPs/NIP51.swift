@@ -1,10 +1,10 @@
 public import Cryptography
 
-/// A list of relays for one purpose: where to send private messages (kind 10050, NIP-17), never to connect to (10006), to search
-/// in (10007).
+/// A list of relays for one purpose: where to send private messages (kind 10050, NIP-17), never to connect to (10006),
+/// to search in (10007).
 ///
-/// A stranger's list is hostile input. What is no relay is left out and counted, and the rest is bounded; whether a relay may
-/// be dialled at all is the planner's to say. Encrypted items are not looked at.
+/// A stranger's list is hostile input. What is no relay is left out and counted, and the rest is bounded; whether a
+/// relay may be dialled at all is the planner's to say. Encrypted items are not looked at.
 public struct RelaySet: Hashable, Sendable {
   /// The kind.
   public let kind: UInt16

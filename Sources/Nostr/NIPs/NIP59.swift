@@ -1,19 +1,20 @@
 public import Cryptography
 
-// Gift wraps (NIP-59): an event that nobody signs, the *rumor*, inside one that its author signs and one person can open, the
-// *seal*, inside one that a key made for the purpose signs and that says nothing but for whom it is, the *wrap*.
+// Gift wraps (NIP-59): an event that nobody signs, the *rumor*, inside one that its author signs and one person can
+// open, the *seal*, inside one that a key made for the purpose signs and that says nothing but for whom it is, the
+// *wrap*.
 //
 //     wrap  1059, by a key used once    content = NIP-44( seal, once ↔ recipient )
 //     seal    13, by the author         content = NIP-44( rumor, author ↔ recipient )
 //     rumor  any, unsigned
 //
-// All that says who speaks is the seal's signature. A rumor carries a pubkey as well, which anybody can write there: libraries
-// that took it for the author let everybody speak in everybody's name. So each step is a type of its own here that cannot be
-// made without its checks: a ``GiftWrap`` was verified before anything in it is decrypted, a ``Seal`` before its rumor, and a
-// ``Rumor`` is by the seal's author or is none.
+// All that says who speaks is the seal's signature. A rumor carries a pubkey as well, which anybody can write there:
+// libraries that took it for the author let everybody speak in everybody's name. So each step is a type of its own here
+// that cannot be made without its checks: a ``GiftWrap`` was verified before anything in it is decrypted, a ``Seal``
+// before its rumor, and a ``Rumor`` is by the seal's author or is none.
 //
-// Decrypting is not part of the steps, because the key is elsewhere: in the signer's process, or in a signer far away. Who
-// has it at hand calls ``GiftWrap/open(by:)``.
+// Decrypting is not part of the steps, because the key is elsewhere: in the signer's process, or in a signer far away.
+// Who has it at hand calls ``GiftWrap/open(by:)``.
 //
 // What a reader should know and need not refuse are warnings: what they are about is unusual, and real clients send it.
 
@@ -25,7 +26,8 @@ public enum GiftWrapWarning: Hashable, Sendable, CustomStringConvertible {
   case sealHasTags
   /// The rumor has no id; it was computed.
   case rumorWithoutID
-  /// The rumor has a `sig`, which was not looked at: it must never be published, because then its author cannot deny it.
+  /// The rumor has a `sig`, which was not looked at: it must never be published, because then its author cannot deny
+  /// it.
   case rumorWithSignature
 
   /// A sentence's end: `the seal has tags`.
@@ -82,8 +84,8 @@ public struct GiftWrap: Hashable, Sendable {
   public static let kind: UInt16 = 1_059
   /// Kind of a wrap that relays do not store.
   public static let ephemeralKind: UInt16 = 21_059
-  /// Most bytes of an encrypted content that are decrypted, of wraps and seals: anybody may send one, and most relays take
-  /// 64 KiB.
+  /// Most bytes of an encrypted content that are decrypted, of wraps and seals: anybody may send one, and most relays
+  /// take 64 KiB.
   public static let contentByteCountMaximum = 256 << 10
   /// How far back the times of wraps and seals are moved at most (NIP-17): two days, in seconds.
   ///

@@ -48,8 +48,8 @@ public struct VanishRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether a relay that is asked deletes this event, and refuses it from now on: the author's own, requests to delete included,
-  /// and gift wraps to the author. The request itself stays, and other requests to vanish.
+  /// Whether a relay that is asked deletes this event, and refuses it from now on: the author's own, requests to delete
+  /// included, and gift wraps to the author. The request itself stays, and other requests to vanish.
   public func covers(_ event: IndexedEvent) -> Bool {
     guard event.createdAt <= createdAt, event.kind != EventKind.vanish else { return false }
     return event.pubkey == author || event.isGiftWrap(to: author)

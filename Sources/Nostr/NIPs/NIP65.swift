@@ -2,8 +2,8 @@ public import Cryptography
 
 /// Where somebody writes, and where they read what is meant for them (kind 10002, NIP-65).
 ///
-/// A stranger's list is hostile input: tags that are no relay's are left out and counted, and the rest is bounded. How many
-/// relays of an author are used, and which may be dialled at all, is the planner's to say.
+/// A stranger's list is hostile input: tags that are no relay's are left out and counted, and the rest is bounded. How
+/// many relays of an author are used, and which may be dialled at all, is the planner's to say.
 public struct RelayList: Hashable, Sendable {
   /// One relay of the list.
   public struct Entry: Hashable, Sendable {
@@ -27,8 +27,8 @@ public struct RelayList: Hashable, Sendable {
   public let author: PublicKey
   /// When it was published: of two lists the newer one counts, whole.
   public let createdAt: Int64
-  /// The relays, each once, in the order of the list, up to ``countMaximum``. A relay that stands twice, once to read and once to
-  /// write, is both.
+  /// The relays, each once, in the order of the list, up to ``countMaximum``. A relay that stands twice, once to read
+  /// and once to write, is both.
   public let entries: [Entry]
   /// Tags `r` that were left out: no relay's address, an unknown marker, or too many.
   public let droppedCount: Int

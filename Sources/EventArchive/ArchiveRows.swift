@@ -1,0 +1,64 @@
+internal import EventIndex
+internal import Nostr
+internal import Storage
+
+// Rows that more than one part of the archive reads or writes.
+
+extension StorageSession {
+  /// Reads the event in a column of the row that a statement stands at.
+  ///
+  /// - Throws: `corrupt` when it cannot be read: only what could be was ever written there.
+  func scanned<Value>(
+    _ statement: StorageStatement, _ column: Int32, seq: Int64,
+    _ body: (ScannedEvent, UnsafeRawBufferPointer) throws -> Value
+  ) throws -> Value {
+    try statement.withBytes(column) { bytes in
+      let event: ScannedEvent
+      do throws(EventFault) { event = try ScannedEvent(bytes) } catch {
+        // A statement that is left in the middle of its rows would hold the transaction open.
+        statement.reset()
+        throw StorageFault(.corrupt, path: path, "event \(seq) cannot be read: \(error)")
+      }
+      return try body(event, bytes)
+    }
+  }
+
+  /// What `body` makes of an event; nil when it is gone.
+  func event<Value>(
+    _ seq: Int64, _ body: (ScannedEvent, UnsafeRawBufferPointer) throws -> Value
+  ) throws -> Value? {
+    let statement = try statement("SELECT json FROM event WHERE seq = ?")
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return try scanned(statement, 0, seq: seq, body)
+  }
+
+  /// The seq of an id that is in a segment, by its term.
+  func seq(ofStoredID term: UInt64) throws -> Int64? {
+    // What was removed while its segment was being written is still there by name.
+    let statement = try statement(
+      "SELECT seq FROM identity WHERE term = ? AND EXISTS (SELECT 1 FROM event WHERE event.seq = identity.seq)")
+    statement.bind(Int64(bitPattern: term), at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  /// A property of the database that is a number.
+  func property(_ name: String) throws -> Int64? {
+    let statement = try statement("SELECT value FROM property WHERE name = ?")
+    statement.bind(name, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+
+  /// Writes a property.
+  func write(property name: String, _ value: Int64) throws {
+    let statement = try statement("INSERT OR REPLACE INTO property (name, value) VALUES (?, ?)")
+    statement.bind(name, at: 1)
+    statement.bind(value, at: 2)
+    try statement.run()
+  }
+}

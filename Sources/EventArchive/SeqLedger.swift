@@ -1,0 +1,132 @@
+internal import Glibc
+internal import Storage
+internal import Synchronization
+
+// Which seqs were given, written down apart from the database: whoever resumes by seq must never find another event
+// under one he has seen. After damage in the log of writes SQLite goes on without the commits behind it, and says
+// nothing; after a loss of power the last commits may be gone.
+//
+// Two numbers in the file `events.db.seqs`, 42 bytes of text:
+//
+//     reserved   no seq above it was given; fsynced before the first seq of the next step is
+//     committed  up to here events were committed; written after each commit, and synced by nobody
+//
+// A start goes on behind `reserved`, so a seq is given once, whatever became of the database; what lies between is left
+// out. After a stop in order `reserved` is the last seq, and nothing is left out. Where the database has less than
+// `committed`, commits were lost. A killed process leaves both as they are; a loss of power may take the last values of
+// `committed`, and then a loss is not known.
+//
+// Rejected: to look at the log of writes for frames behind a bad one. It says nothing when the damage is in its first
+// page.
+
+/// The file of the seqs. Used by the writer, one transaction after the other.
+final class SeqLedger: Sendable {
+  /// What it says.
+  struct Entry: Sendable, Hashable {
+    var reserved: Int64
+    var committed: Int64
+  }
+
+  /// Seqs reserved at once: an fsync for so many events.
+  static let step: Int64 = 65_536
+  /// Seqs left out where it is not known how many were given.
+  static let unknownGap: Int64 = 1_000_000
+
+  private let path: String
+  private let descriptor: Int32
+  private let state: Mutex<Entry?>
+  private let isUnreadable: Bool
+
+  /// What the file is called beyond the database's name.
+  static let suffix = ".seqs"
+
+  /// Opens the file, or makes it.
+  init(database: String) throws(StorageFault) {
+    path = database + Self.suffix
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.fault(path) }
+    var bytes = [UInt8](repeating: 0, count: Self.byteCount + 1)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    let entry = Self.entry(bytes.prefix(max(0, count)))
+    state = Mutex(entry)
+    isUnreadable = count != 0 && entry == nil
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// No seq above it was given; nil when the file is new, or cannot be read.
+  var reserved: Int64? { entry?.reserved }
+
+  private var entry: Entry? { state.withLock { $0 } }
+
+  /// Begins with what the file and the database know.
+  ///
+  /// - Parameter lastSeq: the database's.
+  /// - Returns: the seq after which new ones are given, and those that the database should have and has not.
+  func begin(after lastSeq: Int64) throws(StorageFault) -> (lastSeq: Int64, lost: ClosedRange<Int64>?) {
+    guard let entry else {
+      let first = lastSeq + (isUnreadable ? Self.unknownGap : 0)
+      try write(Entry(reserved: first, committed: lastSeq))
+      return (first, nil)
+    }
+    let lost = entry.committed > lastSeq ? lastSeq + 1...entry.committed : nil
+    return (max(entry.reserved, lastSeq), lost)
+  }
+
+  /// Before the commit of seqs up to this one.
+  func willCommit(_ seq: Int64) throws(StorageFault) {
+    guard let entry, seq > entry.reserved else { return }
+    try write(Entry(reserved: seq + Self.step, committed: entry.committed))
+  }
+
+  /// After it. Where it cannot be written it is not known, as after a loss of power.
+  func committed(_ seq: Int64) {
+    guard let entry, seq > entry.committed else { return }
+    let new = Entry(reserved: max(entry.reserved, seq), committed: seq)
+    if put(new) { state.withLock { $0 = new } }
+  }
+
+  /// Nothing more is given; the database is closed.
+  func close(lastSeq: Int64) throws(StorageFault) {
+    guard let entry else { return }
+    try write(Entry(reserved: lastSeq, committed: entry.committed))
+  }
+
+  // MARK: Bytes
+
+  private static let digitCount = 20
+  private static let byteCount = 2 * (digitCount + 1)
+
+  private static func entry(_ bytes: ArraySlice<UInt8>) -> Entry? {
+    guard bytes.count == byteCount else { return nil }
+    let numbers = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }.compactMap { Int64($0) }
+    guard numbers.count == 2, 0 <= numbers[1], numbers[1] <= numbers[0] else { return nil }
+    return Entry(reserved: numbers[0], committed: numbers[1])
+  }
+
+  private func write(_ entry: Entry) throws(StorageFault) {
+    guard put(entry), fdatasync(descriptor) == 0 else { throw Self.fault(path) }
+    state.withLock { $0 = entry }
+  }
+
+  /// In place: so few bytes in one block of the disk are there, or those of before.
+  private func put(_ entry: Entry) -> Bool {
+    let words = [entry.reserved, entry.committed].map { number in
+      let digits = "\(number)"
+      return String(repeating: "0", count: Self.digitCount - digits.utf8.count) + digits
+    }
+    let bytes = Array("\(words[0]) \(words[1])\n".utf8)
+    return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+  }
+
+  private static func fault(_ path: String) -> StorageFault {
+    let code = errno
+    let kind: StorageFault.Kind =
+      switch code {
+      case ENOSPC, EDQUOT, EFBIG: .full
+      case EACCES, EPERM, EROFS: .inaccessible
+      default: .failed
+      }
+    return StorageFault(kind, path: path, String(cString: strerror(code)))
+  }
+}

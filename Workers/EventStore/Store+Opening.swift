@@ -1,0 +1,92 @@
+import Bus
+import EventArchive
+import EventGate
+import EventLoop
+import Frames
+import Glibc
+import Logging
+import Storage
+import Synchronization
+import WorkerKit
+
+// How the database is opened. That is quick unless the file is damaged: then every event of it is verified again, on a
+// thread, and the supervisor hears that there is progress, and waits.
+
+extension Store {
+  /// How often it is looked how far a rescue has come.
+  private static let progressMilliseconds: UInt64 = 2_000
+  /// How long a start may take from then on.
+  private static let extensionMilliseconds: UInt32 = 30_000
+
+  /// Opens the database in a directory, or what can be saved of it.
+  static func open(
+    _ worker: Worker, directory: String
+  ) async throws(Refusal) -> (EventArchive, ArchiveRescue?) {
+    var settings = StorageSettings(durability: .normal)
+    settings.readerCount = ReadSlots.count + EventGate.jobMaximum + EventGate.localJobMaximum
+    let progress = RescueProgress()
+    let timer = LoopTimer()
+    tell(progress, worker, timer)
+    defer { timer.cancel() }
+    let opened = await EventLoopActor.onThreadPool { [settings] in
+      do throws(StorageFault) {
+        return Result<_, StorageFault>.success(
+          try EventArchive.openOrRescue(
+            path: directory + "/events.db", settings: settings, now: Int64(time(nil)), progress: progress.reached))
+      } catch { return .failure(error) }
+    }
+    do throws(StorageFault) { return try opened.get() } catch { throw cannotStart(error, worker) }
+  }
+
+  /// Asks for more time as long as there is progress.
+  private static func tell(_ progress: RescueProgress, _ worker: Worker, _ timer: LoopTimer) {
+    timer.set(afterMilliseconds: progressMilliseconds) {
+      if let count = progress.take() {
+        worker.bus.sendExtend(milliseconds: extensionMilliseconds)
+        worker.bus.sendStatus(Status(text: "saving a damaged database: \(count) events so far"))
+      }
+      tell(progress, worker, timer)
+    }
+  }
+
+  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do
+  /// something.
+  static func cannotStart(_ fault: StorageFault, _ worker: Worker) -> Refusal {
+    guard fault.kind == .full || fault.kind == .busy else { return Refusal(.failed, fault.description) }
+    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
+    exit(Worker.ExitCode.unavailable)
+  }
+
+  /// Says what was lost before this start.
+  func reportLosses(_ rescue: ArchiveRescue?) {
+    if let rescue {
+      log.error(
+        "the event database was damaged: it was put aside, and a new one holds what could be read",
+        metadata: [
+          "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
+          "why": "\(rescue.reason ?? "found damaged in use")",
+        ])
+    }
+    if let lost = archive.lostSeqs {
+      log.error(
+        "events that were committed are not in the database: its log was damaged, or the power was lost",
+        metadata: ["first-seq": "\(lost.lowerBound)", "last-seq": "\(lost.upperBound)"])
+    }
+  }
+}
+
+/// How far a rescue has come, told from its thread to the loop.
+private final class RescueProgress: Sendable {
+  private let savedCount = Mutex<Int?>(nil)
+
+  /// On the rescue's thread.
+  func reached(_ rescue: ArchiveRescue) { savedCount.withLock { $0 = rescue.savedCount } }
+
+  /// How many events are saved; nil when nothing was done since the last call.
+  func take() -> Int? {
+    savedCount.withLock { count in
+      defer { count = nil }
+      return count
+    }
+  }
+}

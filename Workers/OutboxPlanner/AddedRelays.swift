@@ -1,0 +1,61 @@
+import Nostr
+import OutboxPlan
+import Storage
+
+/// The relays that were added by hand, on disk: `relays.db` in the planner's directory.
+///
+/// A relay is added when it is written, with `synchronous=FULL`: whoever was told so finds it there after any end.
+struct AddedRelays {
+  private let file: StorageFile
+
+  private static let migrations = [
+    StorageMigration(
+      version: 1,
+      "CREATE TABLE relay (url TEXT PRIMARY KEY, reads INTEGER NOT NULL, writes INTEGER NOT NULL) WITHOUT ROWID")
+  ]
+
+  init(directory: String) throws(StorageFault) {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 1
+    settings.cacheByteCount = 256 << 10
+    file = try StorageFile(path: directory + "/relays.db", settings, migrations: Self.migrations)
+  }
+
+  /// All of them. An address that is none any more by today's rules is left out.
+  func load() throws(StorageFault) -> [RelayDirectory.Added] {
+    try file.writeNow { session in
+      let statement = try session.statement("SELECT url, reads, writes FROM relay ORDER BY url")
+      var relays: [RelayDirectory.Added] = []
+      while try statement.step() {
+        guard let url = try? RelayURL(statement.text(0)) else { continue }
+        relays.append(RelayDirectory.Added(url, reads: statement.number(1) != 0, writes: statement.number(2) != 0))
+      }
+      return relays
+    }
+  }
+
+  /// Writes one down.
+  func add(_ relay: RelayDirectory.Added) async throws(StorageFault) {
+    let (url, reads, writes) = (relay.url.text, relay.reads, relay.writes)
+    try await file.write { session in
+      let statement = try session.statement("INSERT OR REPLACE INTO relay (url, reads, writes) VALUES (?, ?, ?)")
+      statement.bind(url, at: 1)
+      statement.bind(Int64(reads ? 1 : 0), at: 2)
+      statement.bind(Int64(writes ? 1 : 0), at: 3)
+      try statement.run()
+    }
+  }
+
+  /// Strikes one out.
+  func remove(_ url: RelayURL) async throws(StorageFault) {
+    let text = url.text
+    try await file.write { session in
+      let statement = try session.statement("DELETE FROM relay WHERE url = ?")
+      statement.bind(text, at: 1)
+      try statement.run()
+    }
+  }
+
+  /// Puts all into the one file; nothing may be asked afterwards.
+  func close() throws(StorageFault) { try file.close() }
+}

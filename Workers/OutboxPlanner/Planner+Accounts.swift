@@ -1,0 +1,126 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import Observing
+import OutboxPlan
+
+// Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read from
+// the store as it comes.
+
+extension Planner {
+  /// How often the signer is asked again; it has no topic for it, and an account that is new waits that long at most.
+  private static let accountMilliseconds: UInt64 = 30_000
+  /// How long the signer may take.
+  private static let signerMilliseconds: UInt32 = 5_000
+  /// What an account publishes about itself.
+  private static let ownKinds: [UInt16] = [
+    EventKind.metadata, EventKind.follows, EventKind.relayList, EventKind.blockedRelays,
+    EventKind.directMessageRelays,
+  ]
+  private static let listKinds: [UInt16] = [
+    EventKind.relayList, EventKind.blockedRelays, EventKind.directMessageRelays,
+  ]
+
+  func askAccounts() {
+    accountTimer.set(afterMilliseconds: Self.accountMilliseconds) { [unowned self] in askAccounts() }
+    guard !isAskingAccounts else { return }
+    guard bus.registry.members.contains(where: { $0.role == Role.signer.name }) else {
+      // Right after a start it may be only late.
+      let settled = startedAt.advanced(milliseconds: Self.settlingMilliseconds)
+      if now < settled { return accountTimer.set(at: settled) { [unowned self] in askAccounts() } }
+      return accountsAre([])
+    }
+    isAskingAccounts = true
+    EventLoopActor.task { [self] in
+      do throws(Refusal) {
+        let answer = try await bus.request(
+          "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.signerMilliseconds)
+        accountsAre(try answer.decoded(as: SignerAccounts.self).accounts)
+      } catch {
+        log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
+      }
+      isAskingAccounts = false
+    }
+  }
+
+  private func accountsAre(_ accounts: [SignerAccount]) {
+    let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }
+    let before = directory.accounts.map { "\($0.name) \($0.key)" }
+    guard directory.unsettled != nil || before != known.map({ "\($0.name) \($0.key)" }) else { return }
+    directory.accountsAre(known)
+    let keys = Set(known.map(\.key.description))
+    if keys != accountKeys { wishLists(of: keys) }
+    update()
+  }
+
+  /// Each account's own kinds are wished by themselves, so that another account changes nothing of it.
+  private func wishLists(of keys: Set<String>) {
+    for key in accountKeys.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: Self.wall) }
+    for text in keys.subtracting(accountKeys).sorted() {
+      guard let key = PublicKey(text) else { continue }
+      let wish = Wish(own: text, [Filter(authors: [key], kinds: Self.ownKinds)])
+      wishes.wished(wish, in: directory, at: now, wall: Self.wall)
+    }
+    accountKeys = keys
+    readLists()
+  }
+
+  private static func wishKey(_ key: String) -> String { Wish.ownPrefix + key }
+
+  // MARK: Reading them
+
+  /// Reads the accounts' lists from the store, those there are and those that come.
+  private func readLists() {
+    listAnswer?.abandon(Refusal(.cancelled, "other accounts are read"))
+    listAnswer = nil
+    let authors = accountKeys.sorted()
+    listAuthors = authors
+    guard !authors.isEmpty else { return }
+    persist("store.observe of the accounts' lists") { [self] () async throws(Refusal) in
+      guard listAuthors == authors else { return true }
+      let keys = authors.compactMap { PublicKey($0) }
+      var wanted = StoreObserve(filters: [JSONValue(of: Filter(authors: keys, kinds: Self.listKinds))])
+      wanted.policy = .cacheOnly
+      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      guard listAuthors == authors else {
+        answer.abandon(Refusal(.cancelled, "other accounts are read"))
+        return true
+      }
+      listAnswer = answer
+      while let part = try await answer.nextPart(), listAuthors == authors { learn(part.payload, keys) }
+      return false
+    }
+  }
+
+  private func learn(_ payload: BusPayload, _ keys: [PublicKey]) {
+    do throws(Refusal) {
+      let part = try payload.decoded(as: JSONValue.self)
+      guard let value = part["event"] else {
+        directory.lookedUp(keys)
+        return update()
+      }
+      let event: Event
+      do throws(EventFault) { event = try Event(json: JSONPayload.encode(value)) } catch {
+        throw Refusal(.badPayload, "\(error)")
+      }
+      if directory.learn(event) { update() }
+    } catch {
+      log.error("an event of the store cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  /// Looks in the store for where somebody receives private messages.
+  func lookUpMessageRelays(of person: PublicKey) async throws(Refusal) {
+    let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
+    let answer = try await bus.ask("store.query", BusPayload(json: StoreQuery(filters: [JSONValue(of: filter)])))
+    while let part = try await answer.nextPart(), !part.isLast {
+      guard let event = try? Event(json: part.payload.bytes) else { continue }  // The store has verified it.
+      _ = directory.learn(event)
+    }
+  }
+}

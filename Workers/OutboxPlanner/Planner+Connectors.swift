@@ -1,0 +1,61 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import Logging
+import OutboxPlan
+
+// Connectors: what they report, and what they are sent. One `relay.follow` each, which begins again whenever it ends, for as long
+// as the registry has the worker.
+
+extension Planner {
+  func follow(_ name: String) {
+    followed.insert(name)
+    persist("relay.follow of \(name)") { [self] () async throws(Refusal) in
+      guard bus.registry.members.contains(where: { $0.name == name }) else {
+        followed.remove(name)
+        return true
+      }
+      defer { wishes.followEnded(of: name) }
+      let answer = try await bus.ask("relay.follow", of: name, BusPayload(json: NoArguments()))
+      while let part = try await answer.nextPart() {
+        if !part.isLast { reported(name, try part.payload.decoded(as: RelayReport.self)) }
+      }
+      return false
+    }
+  }
+
+  private func reported(_ name: String, _ report: RelayReport) {
+    directory.connectorReported(name, report.relays, isWhole: report.isWhole, dialsOthers: report.dialsOthers)
+    wishes.reported(name, report, at: now)
+    noteOpen(report.relays)
+    update()
+  }
+
+  /// Sends a connector what it does not have, one message after the other.
+  func deliver(to name: String) {
+    guard !delivering.contains(name), let first = wishes.nextDesire(for: name) else { return }
+    delivering.insert(name)
+    EventLoopActor.task { [self] in
+      var delay = RetryDelay()
+      var next: RelayDesire? = first
+      while let desire = next, !isDraining {
+        do throws(Refusal) {
+          let answer = try await bus.request("relay.desire", of: name, BusPayload(json: desire))
+          _ = try answer.decoded(as: RelayDesireResult.self)
+          wishes.desireTaken(by: name, version: desire.version)
+          delay.reset()
+        } catch {
+          wishes.desireFailed(at: name, version: desire.version)
+          // Changes of a state that it does not have are nobody's mistake: it is new, and is sent all.
+          if error.code != .noSuchVersion {
+            log.warning("\(name) does not take what is wished", metadata: ["why": "\(error.message)"])
+            await EventLoopActor.sleep(milliseconds: delay.next())
+          }
+        }
+        next = wishes.nextDesire(for: name)
+      }
+      delivering.remove(name)
+    }
+  }
+}

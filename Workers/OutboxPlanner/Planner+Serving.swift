@@ -1,0 +1,176 @@
+import Bus
+import Contracts
+import Cryptography
+import Frames
+import Logging
+import Nostr
+import Observing
+import OutboxPlan
+import Storage
+import WorkerKit
+
+// The methods that answer "where?" and "how far?", and those that change the relays added by hand.
+
+extension Planner {
+  func serve() {
+    worker.serve("plan.route") { [unowned self] (request) throws(Refusal) in try await route(request) }
+    worker.serve("plan.relays") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: relayList)
+    }
+    worker.serve("plan.relays.add") { [unowned self] (request) throws(Refusal) in try await add(request) }
+    worker.serve("plan.relays.remove") { [unowned self] (request) throws(Refusal) in try await remove(request) }
+    worker.serve("plan.progress") { [unowned self] (request) throws(Refusal) in try await progress(request) }
+    worker.serve("plan.status") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: status)
+    }
+  }
+
+  private var status: PlanStatus {
+    var status = PlanStatus()
+    status.observes = wishes.observeCount
+    status.requests = wishes.requestCount
+    status.ephemeralRelays = budget.count
+    publishing?.report(to: &status)
+    status.fault = status.fault ?? fault?.description
+    return status
+  }
+
+  // MARK: plan.route
+
+  private func route(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanRoute.self)
+    await settled()
+    if let filters = wanted.filters {
+      let list = try Filter.list(argument: filters, countMaximum: StoreObserve.filterMaximum)
+      return BusPayload(json: described(directory.route(list)))
+    }
+    let event = try unsigned(wanted.event ?? .null)
+    var route = directory.plan(event)
+    if let person = route.problem?.missingList {
+      try await lookUpMessageRelays(of: person)
+      route = directory.plan(event)
+    }
+    return BusPayload(
+      json: Route(
+        stops: route.choices.map(stop), skipped: route.skipped.map(stop), problem: route.problem?.description))
+  }
+
+  private func described(_ route: FilterRoute) -> Route {
+    Route(
+      stops: route.stops.map { stop($0.choice) }, skipped: route.skipped.map(stop),
+      problem: route.problem?.description)
+  }
+
+  private func stop(_ choice: RelayChoice) -> Route.Stop { choice.stop(state: directory.state(of: choice.url)?.state) }
+
+  /// An event of which only some parts count: the others may be left out.
+  private func unsigned(_ value: JSONValue) throws(Refusal) -> UnsignedEvent {
+    guard case .object(var fields) = value else {
+      throw Refusal(.badRequest, "'event' is not an object", outcome: .notStarted)
+    }
+    if fields["pubkey"] == nil {
+      guard directory.accounts.count == 1 else {
+        throw Refusal(
+          .badRequest, "'event.pubkey' is missing, and there are \(directory.accounts.count) accounts it could be by",
+          outcome: .notStarted)
+      }
+      fields["pubkey"] = .string(directory.accounts[0].key.description)
+    }
+    for (name, standard) in [("created_at", JSONValue.integer(0)), ("tags", .array([])), ("content", .string(""))]
+    where fields[name] == nil {
+      fields[name] = standard
+    }
+    // What it would be called is of no interest, and without the rest an id cannot be right.
+    fields["id"] = nil
+    do throws(EventFault) { return try UnsignedEvent(json: JSONPayload.encode(JSONValue.object(fields))) } catch {
+      throw Refusal(.badRequest, "'event': \(error)", outcome: .notStarted)
+    }
+  }
+
+  // MARK: plan.relays
+
+  private var relayList: PlanRelayList { PlanRelayList(relays: directory.list()) }
+
+  private func add(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanRelay.self)
+    let relay = RelayDirectory.Added(
+      try url(wanted.relay), reads: wanted.reads ?? true, writes: wanted.writes ?? true)
+    guard relay.reads || relay.writes else {
+      throw Refusal(.badRequest, "a relay that is neither read nor written is of no use", outcome: .notStarted)
+    }
+    guard directory.add(relay) else {
+      throw Refusal(.full, "\(RelayDirectory.addedMaximum) relays were added already", outcome: .notStarted)
+    }
+    do throws(StorageFault) { try await added.add(relay) } catch {
+      _ = directory.remove(relay.url)
+      throw refusal(error)
+    }
+    recovered()
+    log.notice("a relay was added", metadata: ["relay": "\(relay.url)"])
+    return BusPayload(json: relayList)
+  }
+
+  private func remove(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanRelay.self)
+    let relay = try url(wanted.relay)
+    guard directory.addedRelays.contains(where: { $0.url == relay }) else {
+      let source = directory.list().first { $0.relay == relay.text }?.sources.first
+      let reason = source.map { "it is there by \($0), and is changed there" } ?? "nothing names it"
+      throw Refusal(.noSuchRelay, "\(relay) was not added by hand: \(reason)", outcome: .notStarted)
+    }
+    do throws(StorageFault) { try await added.remove(relay) } catch { throw refusal(error) }
+    _ = directory.remove(relay)
+    recovered()
+    log.notice("a relay was removed", metadata: ["relay": "\(relay)"])
+    return BusPayload(json: relayList)
+  }
+
+  private func url(_ text: String) throws(Refusal) -> RelayURL {
+    do throws(RelayURLFault) { return try RelayURL(text) } catch {
+      throw Refusal(.badRequest, "'relay': \(error)", outcome: .notStarted)
+    }
+  }
+
+  private func recovered() {
+    fault = nil
+    update()
+  }
+
+  private func refusal(_ fault: StorageFault) -> Refusal {
+    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
+    self.fault = fault
+    update()
+    return Refusal(fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted)
+  }
+
+  // MARK: plan.progress
+
+  private func progress(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: StoreObserve.self)
+    let filters = try Filter.list(argument: wanted.filters, countMaximum: StoreObserve.filterMaximum)
+    var relays: [String] = []
+    for relay in wanted.relays ?? [] { relays.append(try url(relay).text) }
+    let plan = ObservePlan(
+      filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
+      isExclusive: wanted.exclusiveRelays ?? false)
+    guard progressFollowers.count < ProgressFollower.maximum else {
+      throw Refusal(.full, "\(progressFollowers.count) follow the progress already", outcome: .notStarted)
+    }
+    lastFollower += 1
+    let (number, key) = (lastFollower, "\(plan.key)")
+    let follower = ProgressFollower(request, key: key) { [unowned self] in progress(of: key) }
+    progressFollowers[number] = follower
+    defer { progressFollowers[number] = nil }
+    try await follower.run()
+    return nil
+  }
+
+  /// What is observed and not wished needs no network: its observers take what is stored, or what was fetched before.
+  private func progress(of key: String) -> ObserveProgress {
+    let isObserved = mirror.observes[key] != nil
+    return wishes.progress(of: key)
+      ?? ObserveProgress(isObserved: isObserved, isComplete: isObserved, relays: [])
+  }
+}

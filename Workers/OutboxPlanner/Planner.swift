@@ -1,0 +1,211 @@
+import Bus
+import Clocks
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import Logging
+import Nostr
+import OutboxPlan
+import Storage
+import WorkerKit
+
+// The outbox-planner: who is read and written where. Decisions are in `OutboxPlan`; here they meet the bus.
+//
+//    store.observes, .list ──▶ ObserveMirror ─┐                     ┌─▶ relay.desire   to each connector
+//    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSet ───────┼─▶ store.fetched
+//    store.observe (lists) ──▶       ▲        │       ▲             └─▶ plan.progress
+//    plan.relays.add ────────────────┘        │       └── relay.follow of each connector
+//
+// Nothing here is remembered by calls: each source is a loop that begins anew when its answer ends, and brings all there is. So
+// the store, the signer or a connector may die at any time, and the planner too; what holds afterwards is what is true then.
+//
+// After a start, the first REQs wait until all sources have spoken, or for `settlingMilliseconds`: else every observe would be
+// asked at half of its relays, as nobody, and a moment later once more.
+
+/// Serves `plan.*`, and makes wishes of what is observed.
+@EventLoopActor
+final class Planner {
+  let worker: Worker
+  let bus: BusConnection
+  let log = Logger(label: "plan")
+  let added: AddedRelays
+  var directory = RelayDirectory()
+  var wishes: DesiredSet
+  var budget = DialBudget()
+  var mirror = ObserveMirror()
+
+  // Of the extensions.
+  /// Connectors that are followed, and those that a message is under way to.
+  var followed: Set<String> = []
+  var delivering: Set<String> = []
+  var storeEndpoint: UInt32?
+  var isListing = false
+  var isListDue = false
+  var listAnswer: BusAnswer?
+  /// Accounts whose lists are read from the store now.
+  var listAuthors: [String] = []
+  var accountKeys: Set<String> = []
+  var isAskingAccounts = false
+  var fetchesToTell: [StoreFetched] = []
+  var isTellingFetches = false
+  var progressFollowers: [UInt64: ProgressFollower] = [:]
+  var lastFollower: UInt64 = 0
+  var fault: StorageFault?
+  private(set) var publishing: Publishing?
+  var publishesUnderWay: [Dialling: Int] = [:]
+  var openRelays: Set<RelayURL> = []
+  let budgetTimer = LoopTimer()
+  private let settleTimer = LoopTimer()
+  private var hasBegunPublishing = false
+
+  let startedAt = EventLoop.process.now
+  private var plannedRevision: UInt64?
+  private var statusText = ""
+  private let packTimer = LoopTimer()
+  let accountTimer = LoopTimer()
+  private(set) var isDraining = false
+
+  nonisolated static let methods = [
+    "plan.route", "plan.relays", "plan.relays.add", "plan.relays.remove", "plan.progress", "plan.status",
+  ]
+  /// How long the first REQs wait for sources that say nothing.
+  static let settlingMilliseconds: UInt64 = 3_000
+
+  init(_ worker: Worker, directory path: String) throws(Refusal) {
+    self.worker = worker
+    bus = worker.bus
+    do throws(StorageFault) {
+      added = try AddedRelays(directory: path)
+      for relay in try added.load() where !directory.add(relay) { break }
+    } catch {
+      Self.leaveIfWaitingHelps(error, worker)
+      throw Refusal(.failed, error.description)
+    }
+    // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    wishes = DesiredSet(
+      generation: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000,
+      frameLimit: worker.bus.welcome.frameLimit)
+    publishing = try Publishing(worker, directory: path, routes: self)
+  }
+
+  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do something.
+  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
+    guard fault.kind == .full || fault.kind == .busy else { return }
+    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
+    exit(Worker.ExitCode.unavailable)
+  }
+
+  /// Begins to serve and to ask.
+  func start() {
+    serve()
+    worker.onDrain = { [unowned self] in drain() }
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onEnd = { [added, publishing, log] in
+      publishing?.end()
+      do throws(StorageFault) { try added.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    }
+    bus.onEvent = { [unowned self] in received($0) }
+    bus.onGap = { [unowned self] _, _ in listObserves() }
+    bus.onRegistry = { [unowned self] in registryChanged($0) }
+    subscribe()
+    registryChanged(bus.registry)
+    settleTimer.set(afterMilliseconds: Self.settlingMilliseconds) { [unowned self] in update() }
+    update()
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { try publishing?.settingsChanged() } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  /// Seconds since 1970.
+  static var wall: Int64 { Int64(time(nil)) }
+  /// The present instant.
+  var now: Instant { EventLoop.process.now }
+
+  private func drain() {
+    isDraining = true
+    packTimer.cancel()
+    accountTimer.cancel()
+    budgetTimer.cancel()
+    publishing?.drain()
+    for follower in progressFollowers.values { follower.finish() }
+  }
+
+  // MARK: The registry
+
+  private func registryChanged(_ registry: Registry) {
+    guard !isDraining else { return }
+    let connectors = Set(registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name))
+    directory.connectorsAre(connectors)
+    wishes.connectorsAre(connectors)
+    for name in connectors.subtracting(followed) { follow(name) }
+    let store = registry.members.first { $0.role == Role.eventStore.name && $0.isReady }?.endpoint
+    if let store, store != storeEndpoint { listObserves() }
+    storeEndpoint = store
+    askAccounts()
+    update()
+  }
+
+  // MARK: The heart
+
+  /// Does what follows from what has changed. Called after everything.
+  func update() {
+    guard !isDraining else { return }
+    if plannedRevision != directory.revision {
+      plannedRevision = directory.revision
+      wishes.replan(in: directory, at: now, wall: Self.wall)
+      publishing?.connectorsChanged()
+    }
+    if !hasBegunPublishing, !isEarly {
+      hasBegunPublishing = true
+      publishing?.begin()
+    }
+    pack()
+    for name in followed.sorted() { deliver(to: name) }
+    tellFetches(wishes.takeFetches())
+    let changes = wishes.takeChanges()
+    for follower in progressFollowers.values where changes.contains(follower.key) { follower.changed() }
+    tellStatus()
+  }
+
+  /// Whether sources have not spoken yet that are worth waiting for.
+  var isEarly: Bool {
+    directory.unsettled != nil && now < startedAt.advanced(milliseconds: Self.settlingMilliseconds)
+  }
+
+  private func pack() {
+    if !isEarly { wishes.pack(at: now, wall: Self.wall, budget: &budget) }
+    guard let deadline = wishes.deadline else { return packTimer.cancel() }
+    // While it is early the end of that time calls, or a source that speaks.
+    if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }
+  }
+
+  private func tellStatus() {
+    let text = fault?.description ?? "\(wishes.observeCount) observes, \(wishes.requestCount) requests at relays"
+    guard text != statusText else { return }
+    statusText = text
+    bus.sendStatus(Status(text: text))
+  }
+
+  /// Does something again and again until it says that it is over, waiting longer after each failure.
+  func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
+    EventLoopActor.task { [self] in
+      var delay = RetryDelay()
+      while !isDraining {
+        let began = now
+        do throws(Refusal) {
+          if try await attempt() { return }
+        } catch {
+          log.debug("\(what) has ended", metadata: ["why": "\(error.message)"])
+        }
+        delay.lasted(milliseconds: now.milliseconds(since: began))
+        await EventLoopActor.sleep(milliseconds: delay.next())
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Contracts
+import EventLoop
+import Frames
+import KeyStore
+import Logging
+import Signing
+import WorkerKit
+
+// What is wrong with key files and credentials. Files are looked at again whenever somebody asks for the accounts: a
+// mode that was changed, a copy that was laid beside, a file that is gone would else be news at the next start, when it
+// is too late.
+
+/// A file that is refused, or not as it should be.
+struct KeyProblem: Hashable {
+  /// What it is, and what to do: a sentence with the file's path.
+  let sentence: String
+  /// The file's name and a few words, for a line in which others stand.
+  let brief: String
+
+  init(sentence: String, brief: String) {
+    self.sentence = sentence
+    self.brief = brief
+  }
+
+  /// - Parameter remark: what else is to be said of it.
+  init(_ fault: KeyStoreFault, remark: String = "") {
+    let file = fault.path.split(separator: "/").last ?? ""
+    self.init(sentence: fault.description + remark, brief: "\(file): \(fault.reason.prefix { $0 != ";" })")
+  }
+}
+
+extension SignerService {
+  /// All that is wrong.
+  var problems: [KeyProblem] { fileProblems + credentialProblems }
+
+  /// Looks at the key files as they are now. While one is being made or changed there is nothing to be seen that would
+  /// count.
+  func lookAtFiles() async {
+    let before = keyChangeCount
+    guard !isHandlingKeys else { return }
+    let result = await EventLoopActor.onThreadPool { [directory] in
+      Result { () throws(KeyStoreFault) in try directory.look() }
+    }
+    guard !isHandlingKeys, keyChangeCount == before else { return }
+    switch result {
+    case .success(let contents): judged(contents)
+    case .failure(let fault): fileProblems = [KeyProblem(fault)]
+    }
+    tellStatus()
+  }
+
+  /// Holds the files against the accounts, and logs what is new.
+  func judged(_ contents: KeyDirectory.Contents) {
+    let known = Set(fileProblems)
+    fileProblems = contents.problems.map { fault in
+      let isInUse = accounts[Self.accountName(ofFile: fault.path)]?.origin == .file
+      return KeyProblem(fault, remark: isInUse ? ". Until the signer ends, the account goes on with what was read" : "")
+    }
+    fileProblems += contents.keys.compactMap { problem(of: $0) }
+    let names = Set(contents.keys.map(\.name) + contents.problems.map { Self.accountName(ofFile: $0.path) })
+    for (name, account) in accounts.sorted(by: { $0.key < $1.key })
+    where account.origin == .file && !names.contains(name) {
+      let sentence = "\(path(ofAccount: name)) is gone: with this process the account ends; put the file back"
+      fileProblems.append(KeyProblem(sentence: sentence, brief: "\(name).key: gone"))
+    }
+    for problem in fileProblems where !known.contains(problem) { log(problem) }
+  }
+
+  /// Why a file that can be read is of no account; nil when it is of one.
+  private func problem(of key: StoredKey) -> KeyProblem? {
+    let present = accounts[key.name]
+    if let present, present.origin == .file, present.stored.publicKey == key.publicKey { return nil }
+    var reason = "it came after the signer's start; 'roost restart \(worker.name)' reads it"
+    if present?.stored.publicKey == key.publicKey {
+      reason = "there is an account of this name already, as a credential of the service manager's"
+    } else if let refusal = machine.refusalOfNew(key.name, key.publicKey) {
+      reason = refusal.message
+    }
+    return KeyProblem(
+      sentence: "\(path(ofAccount: key.name)) is not used: \(reason)",
+      brief: "\(key.name).key: \(reason.prefix { $0 != ";" })")
+  }
+
+  private func path(ofAccount name: String) -> String { "\(directory.path)/\(name).key" }
+
+  private static func accountName(ofFile path: String) -> String {
+    let file = path.split(separator: "/").last ?? ""
+    return String(file.hasSuffix(".key") ? file.dropLast(4) : file)
+  }
+
+  /// Takes down what is wrong with a credential.
+  func note(credential problem: KeyProblem) {
+    credentialProblems.append(problem)
+    log(problem)
+  }
+
+  private func log(_ problem: KeyProblem) {
+    log.error("a key is not used", metadata: ["why": "\(problem.sentence)"])
+  }
+
+  /// `, refused: alice.key: others may read or change it (mode 644)`; empty when nothing is.
+  var problemSummary: String {
+    guard !problems.isEmpty else { return "" }
+    let shown = problems.prefix(Self.shownProblemMaximum).map(\.brief).joined(separator: ", ")
+    let rest = problems.count - Self.shownProblemMaximum
+    return ", refused: " + shown + (rest > 0 ? " and \(rest) more" : "") + " ('roost doctor' says what to do)"
+  }
+
+  /// Problems that are told in the line of `roost status`.
+  private static let shownProblemMaximum = 3
+}
