@@ -1,3 +1,4 @@
+internal import Frames
 public import Contracts
 
 /// Publications for people: how an event is doing at its relays.
@@ -74,7 +75,7 @@ public enum PublicationText {
   }
 
   private static func age(_ from: Int64, _ to: Int64) -> String {
-    Amount.duration(milliseconds: UInt64(clamping: max(0, to - from)) &* 1_000)
+    Amount.duration(milliseconds: UInt64(clamping: max(0, to - from)).multipliedReportingOverflow(by: 1_000).partialValue)
   }
 
   private static func tone(_ state: Publication.State) -> Tone {

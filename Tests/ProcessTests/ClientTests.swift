@@ -156,11 +156,22 @@ extension ProcessTests {
 
     @Test("The example publishes a note, shows what is stored, and then what comes")
     func example() throws {
-      try withRoost(.storeAndSigner) { roost in
-        _ = try roost.client().call("signer.generate", #"{"name":"alice"}"#)
+      let directory = try TemporaryDirectory()
+      let relay = try AnsweringRelay(directory, "relay")
+      var layout = Layout.publishing
+      layout.workers += Layout.storeAndSigner.workers.filter { $0.name == "signer" }
+      for index in layout.workers.indices where layout.workers[index].name == "relay-connector" {
+        layout.workers[index].keys["relays"] = "[\"\(relay.url)\"]"
+      }
+      try withRoost(layout) { roost in
+        let control = try roost.client()
+        _ = try control.call("signer.generate", #"{"name":"alice"}"#)
+        // It hears of a new account within half a minute, and at its start.
+        _ = try control.call("supervisor.restart", #"{"worker":"outbox-planner"}"#)
+        try roost.awaitReady()
         let program = try SpawnedProcess(
           SpawnedProcess.builtProgram("example-notes"), ["first"], environment: ["ROOST_SOCKET=\(roost.socket)"])
-        _ = try program.readLine { $0.hasPrefix("published note1") }
+        _ = try program.readLine { $0.hasPrefix("published note1") && $0.hasSuffix(", for 1 relays") }
         _ = try program.readLine { $0.hasPrefix("npub1") && $0.hasSuffix(": \"first\"") }
         _ = try program.readLine { $0.hasPrefix("-- all up to number 1;") }
         let rig = try ClientRig(roost)
@@ -170,6 +181,7 @@ extension ProcessTests {
         }
         let line = try program.readLine { $0.hasSuffix(": \"second\"") }
         #expect(line.hasPrefix(#""Al\u{1B}[31m" npub1"#), "\(line)")
+        try awaitSoon("the relay has it") { relay.received.count == 1 }
         try rig.close()
       }
     }
