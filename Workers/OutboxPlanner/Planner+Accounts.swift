@@ -36,7 +36,6 @@ extension Planner {
       return accountsAre([])
     }
     isAskingAccounts = true
-    accountsAskedAt = now
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let answer = try await bus.request(
@@ -46,6 +45,9 @@ extension Planner {
         log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
       }
       isAskingAccounts = false
+      let waiters = accountWaiters
+      accountWaiters = []
+      for waiter in waiters { waiter.resume() }
     }
   }
 
@@ -56,16 +58,27 @@ extension Planner {
     func isKnown() -> Bool { author.map { directory.account($0) != nil } ?? (directory.accounts.count == 1) }
     if isKnown() { return }
     // Strangers' events may come by the thousand.
-    if let asked = accountsAskedAt, now.milliseconds(since: asked) < Self.recogniseMilliseconds { return }
+    if let author, let asked = strangersAskedAt[author], now.milliseconds(since: asked) < Self.strangerMilliseconds {
+      return
+    }
+    // An answer on its way may be from before.
+    if isAskingAccounts { await withCheckedContinuation { accountWaiters.append($0) } }
     askAccounts()
-    let deadline = now.advanced(milliseconds: Self.recogniseMilliseconds)
-    while isAskingAccounts || isKnown() && directory.unsettled != nil, now < deadline, !isDraining {
+    if isAskingAccounts { await withCheckedContinuation { accountWaiters.append($0) } }
+    let deadline = now.advanced(milliseconds: Self.strangerMilliseconds)
+    while isKnown(), directory.unsettled != nil, now < deadline, !isDraining {
       await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
     }
+    guard let author, !isKnown() else { return }
+    if strangersAskedAt.count >= Self.strangerMaximum { strangersAskedAt = [:] }
+    strangersAskedAt[author] = now
   }
 
-  /// How often the signer is asked about authors who are no accounts, and how long for.
-  private static let recogniseMilliseconds: UInt64 = 1_000
+  /// How long an author whom the signer does not know stays a stranger, and how long a new account's lists are waited
+  /// for.
+  private static let strangerMilliseconds: UInt64 = 1_000
+  /// Strangers remembered; then all are forgotten, and asked about again.
+  private static let strangerMaximum = 1_024
 
   private func accountsAre(_ accounts: [SignerAccount]) {
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }

@@ -1,6 +1,7 @@
 import Bus
 import Clocks
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import Glibc
@@ -48,7 +49,9 @@ final class Planner {
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
   var isAskingAccounts = false
-  var accountsAskedAt: Instant?
+  var accountWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Authors who are no accounts, and when the signer said so.
+  var strangersAskedAt: [PublicKey: Instant] = [:]
   var fetchesToTell: [StoreFetched] = []
   var isTellingFetches = false
   var progressFollowers: [UInt64: ProgressFollower] = [:]
