@@ -205,12 +205,20 @@ final class Connector {
     return state
   }
 
+  /// One line for `roost status`. A relay that nobody needs is none that is missing.
+  private func summary(_ states: RelayStates) -> String {
+    let idle = states.relays.count { $0.state == RelaySession.Phase.idle.rawValue }
+    let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
+    let needed = "\(open) of \(states.relays.count - idle) relays connected"
+    if idle == 0 { return needed }
+    return idle == states.relays.count ? "\(idle) relays, none of them needed now" : "\(needed), \(idle) not needed now"
+  }
+
   /// Tells whoever listens that relays are other than before.
   func relaysChanged(_ urls: [RelayURL]) {
     for url in urls { for follower in followers { follower.changed(url) } }
     let states = states
-    let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
-    bus.sendStatus(Status(text: "\(open) of \(states.relays.count) relays connected"))
+    bus.sendStatus(Status(text: summary(states)))
     EventLoopActor.task { [bus] in
       // Whoever listens gets the next one; nobody waits for this one.
       do throws(Refusal) { try await bus.publish("relay.states", BusPayload(json: states)) } catch {}
