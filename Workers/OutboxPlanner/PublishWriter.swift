@@ -8,11 +8,12 @@ import Nostr
 import PublishLedger
 import Storage
 
-// One transaction at a time, with all that waits for one: a lone event is written at once, and of a thousand that come together none
-// pays more than a thousandth of the disk's pause. What relays have answered is written in the same transactions.
+// One transaction at a time, with all that waits for one: a lone event is written at once, and of a thousand that come
+// together none pays more than a thousandth of the disk's pause. What relays have answered is written in the same
+// transactions.
 //
-// A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and the worst
-// that a death can do then is that relays are sent again what they have.
+// A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and
+// the worst that a death can do then is that relays are sent again what they have.
 
 /// Writes the ledger.
 @EventLoopActor
@@ -92,6 +93,9 @@ final class PublishWriter {
     removed.append(number)
     pump()
   }
+
+  /// It is to stay after all.
+  func note(kept number: Int64) { removed.removeAll { $0 == number } }
 
   /// Waits until all that was noted is written, or could not be.
   func flush() async {

@@ -27,7 +27,7 @@ extension Publishing {
     return queue.publication(id, at: moment) ?? row.publication.publication
   }
 
-  private func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
+  func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
     do throws(StorageFault) { return try await ledger.row(id) } catch { throw PublishWriter.refusal(error) }
   }
 
