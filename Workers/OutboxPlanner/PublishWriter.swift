@@ -56,7 +56,9 @@ final class PublishWriter {
   private var removed: [Int64] = []
   private var isWriting = false
   private let retryTimer = LoopTimer()
-  private var flushers: [CheckedContinuation<Void, Never>] = []
+  /// Transactions begun.
+  private var turnCount: UInt64 = 0
+  private var flushers: [(turn: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
   init(_ ledger: PublishLedger, _ log: Logger) {
     self.ledger = ledger
@@ -97,10 +99,13 @@ final class PublishWriter {
   /// It is to stay after all.
   func note(kept number: Int64) { removed.removeAll { $0 == number } }
 
-  /// Waits until all that was noted is written, or could not be.
-  func flush() async {
-    guard isWriting || hasWork else { return }
-    await withCheckedContinuation { flushers.append($0) }
+  /// Waits until all that was noted, and the changes of this publication, are written or could not be.
+  func flush(_ id: EventID? = nil) async {
+    repeat {
+      guard isWriting || hasWork else { return }
+      let turn = hasWork ? turnCount + 1 : turnCount
+      await withCheckedContinuation { flushers.append((turn, $0)) }
+    } while id.map(changed.contains) ?? false && fault == nil
   }
 
   /// Writes what is left, waiting on this thread: for the end.
@@ -119,8 +124,10 @@ final class PublishWriter {
   private func pump() {
     guard !isWriting, hasWork, !retryTimer.isSet else { return }
     isWriting = true
+    turnCount += 1
+    // At once, so that whoever waits knows whether his part is in this one.
+    let turn = take()
     EventLoopActor.task { [self] in
-      let turn = take()
       do throws(StorageFault) {
         if !turn.batch.isEmpty { try await ledger.write(turn.batch) }
         committed(turn)
@@ -128,9 +135,8 @@ final class PublishWriter {
         failed(turn, error)
       }
       isWriting = false
-      let waiting = flushers
-      flushers = []
-      for flusher in waiting { flusher.resume() }
+      for flusher in flushers where flusher.turn <= turnCount { flusher.continuation.resume() }
+      flushers.removeAll { $0.turn <= turnCount }
       pump()
     }
   }

@@ -159,7 +159,7 @@ extension Publishing {
     guard try await inMemory(event.id) != nil else { return }
     bodies.keep(json, event.id)
     perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event.kind, lifetime, $1.time), at: $1) }
-    await writer.flush()
+    await writer.flush(event.id)
     if let fault = writer.fault { throw PublishWriter.refusal(fault) }
   }
 }

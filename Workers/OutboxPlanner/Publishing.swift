@@ -17,7 +17,8 @@ import WorkerKit
 //
 // The order of an acceptance is what makes it safe:
 //
-//   committed to the ledger ─▶ event store has it ─▶ answered ─▶ sent
+//   committed to the ledger ─▶ event store has it ─▶ that is committed ─▶ answered
+//                                                 └▶ sent
 //
 // A death before the commit leaves nothing. After it the next process finds a publication that the store may not have:
 // it gives it to the store again, which knows it by its id, and sends it. So whoever heard nothing asks again, and
