@@ -161,8 +161,8 @@ public struct PlanPublications: MethodArguments {
 /// accepted, or so long ago that it is forgotten.
 ///
 /// `plan.follow`: a ``Publication`` at once and at each change, until its state is final or the caller cancels.
-/// `plan.retry`: relays that failed are tried again, those that wait are tried now, never those that have it; answered
-/// with a ``Publication``.
+/// `plan.retry`: relays that failed or were called off are tried again, those that wait are tried now, never those that
+/// have it; answered with a ``Publication``.
 /// `plan.cancel`: relays that have not taken it are not tried any more; answered with a ``Publication``.
 public struct PlanPublication: MethodArguments {
   /// How it is asked.

@@ -34,14 +34,14 @@ public struct LedgerBatch: Sendable {
     }
   }
 
+  /// Numbers of those that are forgotten.
+  public var removed: [Int64] = []
   /// New ones.
   public var accepted: [Acceptance] = []
   /// Numbers of those that the event store has now.
   public var stored: [Int64] = []
   /// Those that have changed.
   public var changed: [Change] = []
-  /// Numbers of those that are forgotten.
-  public var removed: [Int64] = []
 
   /// Nothing.
   public init() {}

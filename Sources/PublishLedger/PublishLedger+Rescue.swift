@@ -4,11 +4,13 @@ internal import Nostr
 internal import PublishQueue
 public import Storage
 
-// A damaged ledger is put aside under another name, never removed, and a new one is filled with what can still be read whole. An event
-// proves itself by its id. What is lost with a relay's state is at worst one more sending, which that relay calls a duplicate.
+// A damaged ledger is put aside under another name, never removed, and a new one is filled with what can still be read
+// whole. An event proves itself by its id. What is lost with a relay's state is at worst one more sending, which that
+// relay calls a duplicate.
 
 extension PublishLedger {
-  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what can be read.
+  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// can be read.
   ///
   /// - Parameters:
   ///   - path: the database file.
@@ -101,7 +103,8 @@ extension PublishLedger {
       let json = try ledger.event(of: number)
       guard let json else {
         // Every relay has it, and nobody needs the event.
-        return row.publication.state == .confirmed ? LedgerBatch.Acceptance(row.publication, event: []) : nil
+        return row.publication.state == .confirmed
+          ? LedgerBatch.Acceptance(row.publication, event: [], isStored: row.isStored) : nil
       }
       guard let event = try? Event(json: json), event.id == row.publication.id, event.unsigned.id == event.id else {
         return nil  // What cannot be read is not the event.

@@ -6,8 +6,8 @@ public import Storage
 
 // The ledger of publications: one SQLite file, synchronous=FULL. What is in it was promised to somebody.
 //
-// It decides nothing. The queue's machine says what is to be written, the worker gathers that into batches, and here each batch is
-// one transaction, whole or not at all. Reading goes on beside writing.
+// It decides nothing. The queue's machine says what is to be written, the worker gathers that into batches, and here
+// each batch is one transaction, whole or not at all. Reading goes on beside writing.
 
 /// The publications of this machine, on disk.
 public final class PublishLedger: Sendable {
@@ -40,7 +40,8 @@ public final class PublishLedger: Sendable {
 
   // MARK: Writing
 
-  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was written.
+  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
+  /// written.
   public func write(_ batch: LedgerBatch) async throws(StorageFault) {
     try await file.write { session in try LedgerSession(session).write(batch) }
   }
@@ -122,10 +123,10 @@ public final class PublishLedger: Sendable {
 
 extension LedgerSession {
   func write(_ batch: LedgerBatch) throws {
+    for number in batch.removed { try remove(number) }
     for acceptance in batch.accepted { try insert(acceptance) }
     for number in batch.stored { try markStored(number) }
     for change in batch.changed { try update(change) }
-    for number in batch.removed { try remove(number) }
   }
 
   /// The oldest of those that have ended and are not kept any longer.

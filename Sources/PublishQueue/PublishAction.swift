@@ -1,7 +1,8 @@
 public import Clocks
 public import Nostr
 
-/// A point on both clocks: waits are measured on the monotonic one, and only what is written down and told is on the other.
+/// A point on both clocks: waits are measured on the monotonic one, and only what is written down and told is on the
+/// other.
 public struct Moment: Sendable, Hashable {
   /// The monotonic clock.
   public var instant: Instant

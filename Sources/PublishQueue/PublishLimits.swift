@@ -1,4 +1,5 @@
-/// What the queue may hold and how often it may try. Waits are chosen at random below a window that doubles with each failure.
+/// What the queue may hold and how often it may try. Waits are chosen at random below a window that doubles with each
+/// failure.
 public struct PublishLimits: Sendable, Hashable {
   /// Publications under way; the shell refuses more (`full`).
   public var publicationMaximum = 100_000
@@ -28,7 +29,8 @@ public struct PublishLimits: Sendable, Hashable {
   public var absentCeilingMilliseconds: UInt64 = 10_000
   /// Largest window of all others.
   public var ceilingMilliseconds: UInt64 = 900_000
-  /// Longest wait that is left after a start, whatever the ledger says in a time of a clock that may have been set since.
+  /// Longest wait that is left after a start, whatever the ledger says in a time of a clock that may have been set
+  /// since.
   public var restoredCeilingMilliseconds: UInt64 = 60_000
   /// Shortest wait.
   public var spacingMilliseconds: UInt64 = 250

@@ -14,14 +14,16 @@ public import Nostr
 //   any of the open ones ──▶ cancelled        and still confirmed if it had been sent and its OK comes
 //   failed, cancelled ──▶ pending             only when somebody says so
 //
-// A value without I/O. It knows no bytes of events: the shell has them, or reads them when they are to be sent. It holds what is
-// under way; what has ended, and is written down so, it forgets, and is handed again when somebody wants more of it.
+// A value without I/O. It knows no bytes of events: the shell has them, or reads them when they are to be sent. It
+// holds what is under way; what has ended, and is written down so, it forgets, and is handed again when somebody wants
+// more of it.
 //
-// Waits are counted on the monotonic clock. Of what the ledger says in wall time only the part is believed that is possible: a clock
-// that was set cannot make a wait longer than the longest, nor the time left longer than it was from the beginning.
+// Waits are counted on the monotonic clock. Of what the ledger says in wall time only the part is believed that is
+// possible: a clock that was set cannot make a wait longer than the longest, nor the time left longer than it was from
+// the beginning.
 //
-// Attempts are counted when they begin and written down when they have ended: a death in between forgets one, and the relay is
-// sent the event once more, which it knows by its id.
+// Attempts are counted when they begin and written down when they have ended: a death in between forgets one, and the
+// relay is sent the event once more, which it knows by its id.
 
 /// Publications under way and what is next for each of their relays.
 public struct PublishQueue: Sendable {

@@ -2,8 +2,8 @@ internal import Clocks
 internal import HeapModule
 internal import Nostr
 
-/// What waits for one relay, and how the relay itself is doing: a relay that cannot be reached is tried with one event, whatever
-/// number wait for it.
+/// What waits for one relay, and how the relay itself is doing: a relay that cannot be reached is tried with one event,
+/// whatever number wait for it.
 struct RelayLane {
   /// Why nothing is sent there for a while.
   enum HoldReason {

@@ -2,8 +2,9 @@ public import Contracts
 public import Frames
 internal import Nostr
 
-// Every end that an attempt can have, in classes by what follows from it. Relays and connectors speak in words; here they are
-// read, once. What a relay says that is in no list counts as its own failure: tried again a few times, then given up.
+// Every end that an attempt can have, in classes by what follows from it. Relays and connectors speak in words; here
+// they are read, once. What a relay says that is in no list counts as its own failure: tried again a few times, then
+// given up.
 
 /// What became of one attempt to send an event to a relay.
 public enum SendOutcome: Sendable, Hashable {
@@ -37,7 +38,8 @@ public enum SendOutcome: Sendable, Hashable {
 }
 
 extension SendOutcome {
-  /// What a relay's OK means (NIP-01, NIP-42). A duplicate is taken, also where the relay says `false` to it, as some do.
+  /// What a relay's OK means (NIP-01, NIP-42). A duplicate is taken, also where the relay says `false` to it, as some
+  /// do.
   public init(_ answer: RelayPublishResult) {
     let words = answer.message
     let prefix = RelayReason(words).word

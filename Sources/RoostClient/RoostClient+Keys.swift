@@ -74,8 +74,8 @@ extension RoostClient {
     return try Self.signedEvent(signed.event)
   }
 
-  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:)``. When the signer has signed and the
-  /// planner then refuses, nothing was published; doing it again signs anew.
+  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:)``. When the signer has signed and
+  /// the planner then refuses, nothing was published; doing it again signs anew.
   @discardableResult
   public func publish(
     _ draft: EventDraft, as account: String? = nil, to relays: [RelayURL]? = nil, allowSecrets: Bool = false

@@ -6,23 +6,25 @@ public import Nostr
 
 // Publishing: an event is handed over once, and reaches its relays whatever happens afterwards.
 //
-// What is returned means that outbox-planner has it on disk and the event store has verified it. Sending is the planner's affair from
-// then on, for days if need be; whoever wants to see it reads the progress, and may stop reading at any time.
+// What is returned means that outbox-planner has it on disk and the event store has verified it. Sending is the
+// planner's affair from then on, for days if need be; whoever wants to see it reads the progress, and may stop reading
+// at any time.
 
 extension RoostClient {
   /// How long it may take until an event is accepted, in milliseconds.
   static let acceptMilliseconds: UInt32 = 30_000
 
-  /// Publishes a signed event. When this returns it is on disk, stored, and on its way; asking again with the same event gives the same
-  /// outcome and sends nothing twice.
+  /// Publishes a signed event. When this returns it is on disk, stored, and on its way; asking again with the same
+  /// event gives the same outcome and sends nothing twice.
   ///
   /// - Parameters:
   ///   - event: the event.
-  ///   - relays: to these and no others, ``PlanPublish/relayMaximum`` at most; planned unless said. For an event that was published
-  ///     before, those that it does not have yet are added.
+  ///   - relays: to these and no others, ``PlanPublish/relayMaximum`` at most; planned unless said. For an event that
+  ///     was published before, those that it does not have yet are added.
   ///   - expiresAfterSeconds: after which relays that have not taken it are given up; as configured unless said.
-  /// - Throws: `no-relays` with the reason; `invalid`, `superseded`, `deleted`, `expired-event`, `disk-full`; `unavailable` when no
-  ///   outbox-planner is there (``store(_:)`` needs none). After `outcome` `unknown` it may be published again.
+  /// - Throws: `no-relays` with the reason; `invalid`, `superseded`, `deleted`, `expired-event`, `disk-full`;
+  ///   `unavailable` when no outbox-planner is there (``store(_:)`` needs none). After `outcome` `unknown` it may be
+  ///   published again.
   @discardableResult
   public func publish(
     _ event: Event, to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil
@@ -104,8 +106,9 @@ extension RoostClient {
 
 /// How a publication is doing, again and again. Made by ``RoostClient/progress(of:)``.
 ///
-/// Changes that come while nobody reads are given as one. It ends with a final state, or when its task is cancelled; with a `Refusal`
-/// `no-such-event` when the event was never published. A planner or a supervisor that is away is waited for.
+/// Changes that come while nobody reads are given as one. It ends with a final state, or when its task is cancelled;
+/// with a `Refusal` `no-such-event` when the event was never published. A planner or a supervisor that is away is
+/// waited for.
 public struct PublicationProgress: AsyncSequence, Sendable {
   /// The publication.
   public typealias Element = Publication
@@ -122,7 +125,8 @@ public struct PublicationProgress: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let reader: ProgressReader
 
-    /// The publication when it has changed; nil after a final state, or when the task is cancelled. One reader at a time.
+    /// The publication when it has changed; nil after a final state, or when the task is cancelled. One reader at a
+    /// time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Publication? {
       try await reader.next()
     }

@@ -7,7 +7,8 @@ public enum PublicationText {
   public static func summary(_ publication: Publication) -> String {
     let taken = publication.targets.count { $0.state == .confirmed }
     let all = Amount.count(publication.targets.count, "relay")
-    return taken == publication.targets.count && taken == 1 ? "1 relay has it" : "\(taken) of \(all) \(taken == 1 ? "has" : "have") it"
+    if publication.targets.count == 1, taken == 1 { return "1 relay has it" }
+    return "\(taken) of \(all) \(taken == 1 ? "has" : "have") it"
   }
 
   /// What a relay has come to since it was told last; nil when that is nothing that ends or explains anything.
@@ -75,7 +76,8 @@ public enum PublicationText {
   }
 
   private static func age(_ from: Int64, _ to: Int64) -> String {
-    Amount.duration(milliseconds: UInt64(clamping: max(0, to - from)).multipliedReportingOverflow(by: 1_000).partialValue)
+    let seconds = UInt64(clamping: max(0, to - from))
+    return Amount.duration(milliseconds: seconds.multipliedReportingOverflow(by: 1_000).partialValue)
   }
 
   private static func tone(_ state: Publication.State) -> Tone {

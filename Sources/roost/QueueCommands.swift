@@ -83,7 +83,8 @@ struct QueueList: LoopCommand {
     if limit < 1 { throw ValidationError("The limit is at least 1.") }
     if isOpen, !state.isEmpty { throw ValidationError("Give --open or --state, not both.") }
     for word in state where Publication.State(rawValue: word) == nil {
-      throw ValidationError("'\(word)' is no state: \(Publication.State.allCases.map(\.rawValue).joined(separator: ", ")).")
+      let known = Publication.State.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("'\(word)' is no state: \(known).")
     }
   }
 

@@ -72,6 +72,7 @@ struct SupervisorConfTests {
       + keys("worker.relay-connector.limits", Schema.limits)
       + ["worker.signer environment", "worker.signer sign-kinds", "worker.event-store start-deadline"]
       + keys("worker.event-store", Schema.settings(ofRole: "event-store"))
+      + keys("worker.outbox-planner", Schema.settings(ofRole: "outbox-planner"))
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }

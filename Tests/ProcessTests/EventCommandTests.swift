@@ -49,7 +49,8 @@ extension ProcessTests {
         #expect(time.status == .exited(2) && time.output.contains("A time is 2025-11-21"), "\(time.output)")
         let named = try roost.command(["key", "generate", "a b"])
         #expect(named.status == .exited(2) && named.output.contains("A name is 1 to 32"), "\(named.output)")
-        let typed = try roost.command(["publish", "--local", "--content", "-", "--as", "bob", "--json"], input: "a\nb\n")
+        let typed = try roost.command(
+          ["publish", "--local", "--content", "-", "--as", "bob", "--json"], input: "a\nb\n")
         #expect(typed.status == .exited(0))
         #expect(try roost.command(["export", "--author", "bob"]).output.contains(#""content":"a\nb""#))
       }

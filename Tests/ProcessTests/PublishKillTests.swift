@@ -8,7 +8,8 @@ import TestSupport
 import Testing
 
 extension ProcessTests {
-  /// Publishing while everything is killed: what was accepted is never lost, and what is written down as taken is never sent again.
+  /// Publishing while everything is killed: what was accepted is never lost, and what is written down as taken is never
+  /// sent again.
   @Suite("Publishing through deaths")
   struct PublishKillTests {
     @Test(
@@ -18,13 +19,14 @@ extension ProcessTests {
       let directory = try TemporaryDirectory()
       let relays = [try AnsweringRelay(directory, "alpha"), try AnsweringRelay(directory, "beta")]
       var layout = Layout.publishing
-      layout.bus["deliveries-maximum"] = "1000"
+      // With it the planner knows at once whose events there are.
+      layout.workers += Layout.storeAndSigner.workers.filter { $0.name == "signer" }
       try withRoost(layout) { roost in
         var play = try Play(roost, relays, seed: seed)
         try play.run(kills: amount("ROOST_PUBLISH_KILLS", standard: 24))
         try play.settle()
         #expect(play.violations.isEmpty, "\(play.violations.prefix(5))")
-        #expect(play.acceptedCount > 50, "\(play.acceptedCount) were accepted, and \(play.againCount) asked for again")
+        #expect(play.acceptedCount > 24, "\(play.acceptedCount) were accepted, and \(play.againCount) asked for again")
       }
     }
 
@@ -61,7 +63,7 @@ extension ProcessTests {
 
       mutating func run(kills: Int) throws {
         for _ in 0..<kills {
-          let end = Monotonic.seconds + Double.random(in: 0.02...0.4, using: &random)
+          let end = Monotonic.seconds + Double.random(in: 0.05...0.8, using: &random)
           while Monotonic.seconds < end { try turn(asksMore: true) }
           if Bool.random(using: &random) { try look() }
           try killSomebody()

@@ -15,7 +15,9 @@ extension Layout {
       ("outbox-planner", [:]),
     ] {
       var worker = Worker(name: name)
-      worker.keys = ["role": "\"\(name)\"", "program": "\"\(SpawnedProcess.builtProgram(name))\"", "sandbox": "\"try\""]
+      worker.keys = [
+        "role": "\"\(name)\"", "program": "\"\(SpawnedProcess.builtProgram(name))\"", "sandbox": "\"try\"",
+      ]
       worker.keys.merge(keys) { _, new in new }
       layout.workers.append(worker)
     }

@@ -26,7 +26,8 @@ extension ProcessTests {
         let client = try PublishClient(roost)
         let event = makeEvents(0..<1)[0]
         let accepted = try client.accepted(event, to: [alpha, beta])
-        #expect(accepted.id == "\(event.id)" && accepted.kind == 1 && accepted.targets.map(\.why) == ["named", "named"])
+        #expect(
+          accepted.id == "\(event.id)" && accepted.kind == 1 && accepted.targets.map(\.why) == ["named", "named"])
         #expect(accepted.expiresAt - accepted.acceptedAt == 72 * 3_600)
         let follow = try client.peer.ask("plan.follow", #"{"id":"\#(event.id)"}"#)
         let parts = try client.peer.answer(to: follow).parts.map {
@@ -113,7 +114,8 @@ extension ProcessTests {
         for event in events { try client.accepted(event, to: [alpha, beta]) }
         for event in events { try client.await(event, .partial) }
         try awaitSoon("it is told why") {
-          try client.publication(events[0])?.targets.contains { $0.message?.contains("cannot be reached") == true } == true
+          try client.publication(events[0])?.targets.contains { $0.message?.contains("cannot be reached") == true }
+            == true
         }
         try roost.killDaemon()
         try awaitSoon("all workers are gone") { roost.livingProcesses.isEmpty }

@@ -5,8 +5,8 @@ import Nostr
 import PublishQueue
 import Testing
 
-/// A queue on a bench: two clocks in the test's hand, a shell that takes notes, a ledger of values, and the checks that hold after
-/// every step.
+/// A queue on a bench: two clocks in the test's hand, a shell that takes notes, a ledger of values, and the checks that
+/// hold after every step.
 final class Bench {
   var queue: PublishQueue
   var now = Instant(nanoseconds: 1_000_000_000)

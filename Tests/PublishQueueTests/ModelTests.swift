@@ -5,8 +5,8 @@ import PublishQueue
 import TestSupport
 import Testing
 
-// The queue against an obvious model of one target: what its outcomes so far come to. The model knows no lines, waits or bounds; the
-// bench checks those. Restarts lose what is not written down, on both sides.
+// The queue against an obvious model of one target: what its outcomes so far come to. The model knows no lines, waits
+// or bounds; the bench checks those. Restarts lose what is not written down, on both sides.
 
 @Suite("The publish queue against a model")
 struct ModelTests {
@@ -35,7 +35,9 @@ struct ModelTests {
     }
   }
 
-  @Test("agrees, through random outcomes, orders, clocks and restarts, and everything comes to an end", arguments: seeds(60))
+  @Test(
+    "agrees, through random outcomes, orders, clocks and restarts, and everything comes to an end", arguments: seeds(30)
+  )
   func agrees(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var limits = PublishLimits()
@@ -142,7 +144,8 @@ struct ModelTests {
     mutating func end() {
       for _ in 0..<10_000 {
         while let key = bench.inFlight.keys.first { settle(key, .taken("")) }
-        guard let timer = bench.timer, bench.queue.ids.contains(where: { bench.told($0)?.state.isFinal == false }) else {
+        guard let timer = bench.timer, bench.queue.ids.contains(where: { bench.told($0)?.state.isFinal == false })
+        else {
           break
         }
         bench.advance(milliseconds: timer.milliseconds(since: bench.now) + 1)

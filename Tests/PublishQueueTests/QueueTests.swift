@@ -187,7 +187,9 @@ struct QueueTests {
     let bench = Bench()
     let id = bench.publish(Self.beta)
     bench.settle(SendingKey(id: id, relay: Self.beta), .taken(""))
-    let added = [Self.alpha, Self.beta].map { QueuedTarget(PublicationTarget(relay: $0, state: .pending, why: "named")) }
+    let added = [Self.alpha, Self.beta].map {
+      QueuedTarget(PublicationTarget(relay: $0, state: .pending, why: "named"))
+    }
     bench.apply { $0.targetsAdded(added, to: id, expiresAt: $1.time + 60, at: $1) }
     #expect(bench.inFlight.keys.map(\.relay) == [Self.alpha] && bench.told(id)?.state == .partial)
     bench.settle(SendingKey(id: id, relay: Self.alpha), .taken(""))

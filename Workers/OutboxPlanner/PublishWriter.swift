@@ -8,11 +8,12 @@ import Nostr
 import PublishLedger
 import Storage
 
-// One transaction at a time, with all that waits for one: a lone event is written at once, and of a thousand that come together none
-// pays more than a thousandth of the disk's pause. What relays have answered is written in the same transactions.
+// One transaction at a time, with all that waits for one: a lone event is written at once, and of a thousand that come
+// together none pays more than a thousandth of the disk's pause. What relays have answered is written in the same
+// transactions.
 //
-// A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and the worst
-// that a death can do then is that relays are sent again what they have.
+// A full disk refuses what is new. What has changed waits in memory, and is tried again; sending goes on meanwhile, and
+// the worst that a death can do then is that relays are sent again what they have.
 
 /// Writes the ledger.
 @EventLoopActor
@@ -55,7 +56,9 @@ final class PublishWriter {
   private var removed: [Int64] = []
   private var isWriting = false
   private let retryTimer = LoopTimer()
-  private var flushers: [CheckedContinuation<Void, Never>] = []
+  /// Transactions begun.
+  private var turnCount: UInt64 = 0
+  private var flushers: [(turn: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
   init(_ ledger: PublishLedger, _ log: Logger) {
     self.ledger = ledger
@@ -93,10 +96,16 @@ final class PublishWriter {
     pump()
   }
 
-  /// Waits until all that was noted is written, or could not be.
-  func flush() async {
-    guard isWriting || hasWork else { return }
-    await withCheckedContinuation { flushers.append($0) }
+  /// It is to stay after all.
+  func note(kept number: Int64) { removed.removeAll { $0 == number } }
+
+  /// Waits until all that was noted, and the changes of this publication, are written or could not be.
+  func flush(_ id: EventID? = nil) async {
+    repeat {
+      guard isWriting || hasWork else { return }
+      let turn = hasWork ? turnCount + 1 : turnCount
+      await withCheckedContinuation { flushers.append((turn, $0)) }
+    } while id.map(changed.contains) ?? false && fault == nil
   }
 
   /// Writes what is left, waiting on this thread: for the end.
@@ -115,8 +124,10 @@ final class PublishWriter {
   private func pump() {
     guard !isWriting, hasWork, !retryTimer.isSet else { return }
     isWriting = true
+    turnCount += 1
+    // At once, so that whoever waits knows whether his part is in this one.
+    let turn = take()
     EventLoopActor.task { [self] in
-      let turn = take()
       do throws(StorageFault) {
         if !turn.batch.isEmpty { try await ledger.write(turn.batch) }
         committed(turn)
@@ -124,9 +135,8 @@ final class PublishWriter {
         failed(turn, error)
       }
       isWriting = false
-      let waiting = flushers
-      flushers = []
-      for flusher in waiting { flusher.resume() }
+      for flusher in flushers where flusher.turn <= turnCount { flusher.continuation.resume() }
+      flushers.removeAll { $0.turn <= turnCount }
       pump()
     }
   }

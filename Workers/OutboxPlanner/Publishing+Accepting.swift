@@ -10,7 +10,8 @@ import PublishQueue
 import Storage
 import WorkerKit
 
-// `plan.publish`. One caller at a time has an event in hand; who asks for the same one waits, and then finds what became of it.
+// `plan.publish`. One caller at a time has an event in hand; who asks for the same one waits, and then finds what
+// became of it.
 
 extension Publishing {
   /// Events being accepted at a time; more are refused (`full`).
@@ -42,8 +43,8 @@ extension Publishing {
       .unavailable, "outbox-planner is stopping; ask again", outcome: .notStarted, retryAfterMilliseconds: 500)
   }
 
-  /// Reads an event. That its signature is good the event store says; that the id is its own must be known before anything is
-  /// done by that id.
+  /// Reads an event. That its signature is good the event store says; that the id is its own must be known before
+  /// anything is done by that id.
   private static func event(_ json: [UInt8]) throws(Refusal) -> Event {
     do throws(EventFault) {
       let event = try Event(json: json)
@@ -85,7 +86,14 @@ extension Publishing {
 
   private func isKnown(_ id: EventID) async throws(Refusal) -> Bool {
     if queue[id] != nil || unstored[id] != nil { return true }
-    do throws(StorageFault) { return try await ledger.row(id) != nil } catch { throw PublishWriter.refusal(error) }
+    guard let row = try await row(id) else { return false }
+    if !row.isStored, queue[id] == nil {
+      // The store has refused it, and a full disk keeps it from being taken out: it is asked once more.
+      writer.note(kept: row.publication.number)
+      unstored[id] = row.publication
+      count(id, row.publication.state)
+    }
+    return true
   }
 
   // MARK: Committing
@@ -147,9 +155,11 @@ extension Publishing {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
     }
     let targets = try await targets(of: event, named: new)
+    // It may have come to its end meanwhile, and been forgotten.
+    guard try await inMemory(event.id) != nil else { return }
     bodies.keep(json, event.id)
     perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event.kind, lifetime, $1.time), at: $1) }
-    await writer.flush()
+    await writer.flush(event.id)
     if let fault = writer.fault { throw PublishWriter.refusal(fault) }
   }
 }

@@ -27,7 +27,7 @@ extension Publishing {
     return queue.publication(id, at: moment) ?? row.publication.publication
   }
 
-  private func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
+  func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
     do throws(StorageFault) { return try await ledger.row(id) } catch { throw PublishWriter.refusal(error) }
   }
 
@@ -174,7 +174,7 @@ extension Publishing {
     defer { putBack(id) }
     if let relay, !known.targets.contains(where: { $0.relay == relay }) { throw Self.noRelay(relay, wanted.id) }
     perform { step(&$0, id, relay, $1) }
-    await writer.flush()
+    await writer.flush(id)
     guard let publication = try await publication(id) else { throw Self.unknown(id) }
     return BusPayload(json: publication)
   }

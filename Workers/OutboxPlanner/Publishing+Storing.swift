@@ -10,8 +10,8 @@ import WorkerKit
 
 // The second step of an acceptance: the event store verifies the event and keeps it as one's own.
 //
-// While the store is away nothing is accepted, and nothing is lost: callers wait as long as they have said, and what they were not
-// told of goes on being offered to the store, in this process and in the next ones.
+// While the store is away nothing is accepted, and nothing is lost: callers wait as long as they have said, and what
+// they were not told of goes on being offered to the store, in this process and in the next ones.
 
 extension Publishing {
   /// How long a caller waits for the store who did not say.
@@ -65,12 +65,19 @@ extension Publishing {
         }
       }
     } catch {
-      if Self.finalRefusals.contains(error.code) { forget(event.id) }
+      if Self.finalRefusals.contains(error.code) {
+        forget(event.id)
+        // Whoever asks again finds no trace of it.
+        await writer.flush()
+      }
       throw error
     }
     guard let publication = unstored.removeValue(forKey: event.id) else { return }
     writer.note(stored: publication.number)
     perform { $0.admitted(publication, at: $1) }
+    // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store anew, which
+    // may have something newer by then.
+    await writer.flush()
     tellEverybody(of: event.id)
   }
 

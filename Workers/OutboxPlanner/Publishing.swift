@@ -17,13 +17,15 @@ import WorkerKit
 //
 // The order of an acceptance is what makes it safe:
 //
-//   committed to the ledger ─▶ event store has it ─▶ answered ─▶ sent
+//   committed to the ledger ─▶ event store has it ─▶ that is committed ─▶ answered
+//                                                 └▶ sent
 //
-// A death before the commit leaves nothing. After it the next process finds a publication that the store may not have: it gives it
-// to the store again, which knows it by its id, and sends it. So whoever heard nothing asks again, and hears of the one publication;
-// what the store refuses is taken out of the ledger again, and was accepted from nobody.
+// A death before the commit leaves nothing. After it the next process finds a publication that the store may not have:
+// it gives it to the store again, which knows it by its id, and sends it. So whoever heard nothing asks again, and
+// hears of the one publication; what the store refuses is taken out of the ledger again, and was accepted from nobody.
 //
-// Which event goes where next is the machine's to say (`PublishQueue`). Nothing is awaited between asking it and doing what it says.
+// Which event goes where next is the machine's to say (`PublishQueue`). Nothing is awaited between asking it and doing
+// what it says.
 
 /// Serves `plan.publish` and what is asked about publications.
 @EventLoopActor
@@ -238,7 +240,8 @@ final class Publishing {
   private func outcome(of key: SendingKey, _ manner: SendingManner) async -> SendOutcome {
     do throws(Refusal) {
       guard let event = try await event(of: key.id) else { return .refused("the event is not in the ledger any more") }
-      guard let relay = try? RelayURL(key.relay) else { return .refused("no address of a relay") }  // It says so itself.
+      // It was written by this worker; what it is not says the message.
+      guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
       let isMessage = queue[key.id].map { $0.kind == GiftWrap.kind || $0.kind == GiftWrap.ephemeralKind } ?? false
       let purpose: DialBudget.Purpose = isMessage ? .directMessage : .publish
       let connector: String
