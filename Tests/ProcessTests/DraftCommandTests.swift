@@ -40,7 +40,9 @@ extension ProcessTests {
           let refusal = try client.call(method, #"{\#(recipient)"\#(member)":\#(draft)}"#).refusal
           #expect(refusal?.code == .badRequest && refusal?.message.contains("vl029") == false, "\(method)")
         }
-        let meant = try roost.command(["publish", "--content", "an example: " + Self.nsec, "--allow-secrets"])
+        let meant = try roost.command([
+          "publish", "--local", "--content", "an example: " + Self.nsec, "--allow-secrets",
+        ])
         #expect(meant.status == .exited(0), "\(meant.output)")
         #expect(try client.call("store.count", #"{"filters":[{"kinds":[1]}]}"#).text.contains(#""count":1"#))
       }
@@ -79,7 +81,7 @@ extension ProcessTests {
         let filters = try client.call("store.query", #"{"filters":[{"kinds":[1],"kinds":[2]}]}"#).refusal
         #expect(filters?.message.hasPrefix("'filters[0].kinds' stands there twice") == true)
         let tags = ["--tag", "p=\(Self.npub)", "--tag", #"["p","nostr:\#(Self.npub)","","x"]"#]
-        #expect(try roost.command(["publish", "--content", "x"] + tags).status == .exited(0))
+        #expect(try roost.command(["publish", "--local", "--content", "x"] + tags).status == .exited(0))
         let stored = try roost.command(["export", "--tag", "p=\(Self.npub)"]).output
         #expect(stored.contains(#""tags":[["p","\#(Self.hex)"],["p","\#(Self.hex)","","x"]]"#), "\(stored)")
       }
@@ -91,7 +93,7 @@ extension ProcessTests {
         try rig.generate("alice", "horse")
         _ = try rig.command(["key", "lock"], "")
         let publishing = try SpawnedProcess(
-          SpawnedProcess.builtProgram("roost"), ["publish", "--content", "x", "--socket", rig.roost.socket])
+          SpawnedProcess.builtProgram("roost"), ["publish", "--local", "--content", "x", "--socket", rig.roost.socket])
         let notice = try publishing.readLine { $0.contains("is locked") }
         #expect(notice.contains("'roost key unlock alice'") && notice.contains("27s at most"), "\(notice)")
         #expect(try rig.unlock("alice", "horse") == nil)
@@ -110,7 +112,7 @@ extension ProcessTests {
         var outcomes: Set<String> = []
         for count in stride(from: 64_700, through: 65_500, by: 80) {
           let text = "\(count):" + String(repeating: "a", count: count - 6)
-          let result = try roost.command(["publish", "--content", "-"], input: text)
+          let result = try roost.command(["publish", "--local", "--content", "-"], input: text)
           guard result.status != .exited(0) else {
             outcomes.insert("published")
             let observing = try SpawnedProcess(

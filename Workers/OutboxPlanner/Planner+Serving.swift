@@ -16,6 +16,7 @@ extension Planner {
     worker.serve("plan.route") { [unowned self] (request) throws(Refusal) in try await route(request) }
     worker.serve("plan.relays") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
+      await settled()
       return BusPayload(json: relayList)
     }
     worker.serve("plan.relays.add") { [unowned self] (request) throws(Refusal) in try await add(request) }
