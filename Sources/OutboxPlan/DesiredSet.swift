@@ -2,23 +2,25 @@ public import Clocks
 public import Contracts
 internal import Nostr
 
-// What is wished of relays: from what is observed to the REQs of each connector, and back from their fate to the observers.
-// A value without I/O.
+// What is wished of relays: from what is observed to the REQs of each connector, and back from their fate to the
+// observers. A value without I/O.
 //
 //     wish ──▶ demands: one for each relay and question, ──▶ packs: one REQ for up to ten ──▶ RelayDesire
 //              shared by all wishes that ask the same         demands at one relay              per connector
 //     progress, StoreFetched ◀──────────────── reports of the connectors ◀───────────────────── RelayReport
 //
-// Why packs: relays take about twenty subscriptions, and an application that opens begins as many observes within a moment.
-// So changes gather for 100 ms, and what is new at a relay goes into as few REQs as it fits in. A REQ is never changed: its
-// key is the hash of what it asks, so the same key asks the same, always, also after the planner was started anew.
+// Why packs: relays take about twenty subscriptions, and an application that opens begins as many observes within a
+// moment. So changes gather for 100 ms, and what is new at a relay goes into as few REQs as it fits in. A REQ is never
+// changed: its key is the hash of what it asks, so the same key asks the same, always, also after the planner was
+// started anew.
 //
-// Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all that it has stored once more. So
-// when a wish leaves a pack, the others move to a new one only when the relay has sent them what it had, and then ask from
-// that time on. A pack that a relay refuses is taken apart: what is wrong with one wish is not to cost nine others theirs.
+// Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all that it has stored once
+// more. So when a wish leaves a pack, the others move to a new one only when the relay has sent them what it had, and
+// then ask from that time on. A pack that a relay refuses is taken apart: what is wrong with one wish is not to cost
+// nine others theirs.
 //
-// Bounds: wishes by the store's observers; demands by wishes and the relays of their routes; the wishes of a connector by
-// `RelayDesire.requestMaximum`. What is above waits, and is told so.
+// Bounds: wishes by the store's observers; demands by wishes and the relays of their routes; the wishes of a connector
+// by `RelayDesire.requestMaximum`. What is above waits, and is told so.
 
 /// All that is wished of relays.
 public struct DesiredSet: Sendable {

@@ -6,8 +6,8 @@ import Observing
 import OutboxPlan
 import Testing
 
-/// A desired set with its connectors, which do what the contract says: they keep what they are told, and refuse changes of a
-/// state that they do not have.
+/// A desired set with its connectors, which do what the contract says: they keep what they are told, and refuse changes
+/// of a state that they do not have.
 final class WishBench {
   struct Connector {
     var generation: Int64?

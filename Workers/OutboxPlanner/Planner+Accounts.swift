@@ -9,8 +9,8 @@ import Nostr
 import Observing
 import OutboxPlan
 
-// Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read from
-// the store as it comes.
+// Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read
+// from the store as it comes.
 
 extension Planner {
   /// How often the signer is asked again; it has no topic for it, and an account that is new waits that long at most.
