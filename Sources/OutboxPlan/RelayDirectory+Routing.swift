@@ -7,7 +7,7 @@ public import Nostr
 //
 //     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
-//     protected (NIP-70)         as others, but only where their author has shown himself, who must be an account of ours
+//     protected (NIP-70)         as others, but only where their author, an account of ours, has shown himself
 //     all others                 their author's relays for writing, and those of the user's own choice
 
 extension RelayDirectory {

@@ -96,7 +96,7 @@ public struct RelayDirectory: Sendable {
   ///   - name: the worker.
   ///   - relays: all of them, or those that have changed.
   ///   - isWhole: which of the two.
-  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`); nil when it has not said so again.
+  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`); nil: as before.
   public mutating func connectorReported(
     _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool?
   ) {

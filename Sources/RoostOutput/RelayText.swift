@@ -1,5 +1,6 @@
 public import Contracts
 internal import Cryptography
+internal import Frames
 internal import Nostr
 
 /// Relays as `roost relay` shows them: who names each, what it is for, and how it is.

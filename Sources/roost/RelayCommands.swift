@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Bus
 internal import Contracts
 internal import EventLoop
 internal import Frames

@@ -142,5 +142,25 @@ extension ProcessTests {
         #expect(try rig.refusal("plan.relays.add", PlanRelay(relay: "https://x.org"))?.code == .badRequest)
       }
     }
+
+    @Test("roost relay and roost plan show who is asked and written, where and why, and add and remove relays")
+    func commands() throws {
+      try PlannerRig.run([try KeepingRelay()]) { rig in
+        let url = try #require(try rig.ask("plan.relays", NoArguments(), as: PlanRelayList.self).relays.first?.relay)
+        let read = try rig.command("plan", "read", "--kind", "1")
+        #expect(read.ending == .exited(0) && read.output.contains(url) && read.output.contains("configured"))
+        let write = try rig.command("plan", "write", #"{"kind":1,"pubkey":"\#(String(repeating: "a", count: 64))"}"#)
+        #expect(write.ending == .exited(1) && write.output.contains("before there is an account"))
+        let added = try rig.command("relay", "add", "ws://127.0.0.1:9/", "--read-only")
+        #expect(added.ending == .exited(0) && added.output.contains("2 relays"))
+        let info = try rig.command("relay", "info", "ws://127.0.0.1:9", "--json")
+        let relay = try JSONPayload.decode(PlanRelayList.Relay.self, from: info.output.utf8)
+        #expect(relay.sources == ["added"] && relay.reads && !relay.writes)
+        #expect(try rig.command("relay", "remove", "ws://127.0.0.1:9").output.contains("1 relay"))
+        #expect(try rig.command("relay", "remove", url).ending == .exited(1))
+        #expect(try rig.command("relay", "info", "wss://nowhere.example").ending == .exited(1))
+        #expect(try rig.command("relay", "add", "https://x.org").ending == .exited(2))
+      }
+    }
   }
 }
