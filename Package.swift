@@ -200,7 +200,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "example-notes", dependencies: ["Cryptography", "Frames", "Nostr", "EventLoop", "RoostClient"],
+      name: "example-notes", dependencies: ["Contracts", "Cryptography", "Frames", "Nostr", "EventLoop", "RoostClient"],
       path: "examples/SwiftNotes", swiftSettings: strict),
 
     // What an await costs; run by `make bench`

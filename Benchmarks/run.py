@@ -16,6 +16,7 @@ import executor
 import gate
 import hub
 import measure
+import publish
 import report
 import restart
 
@@ -27,7 +28,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--idle-seconds", type=float, default=20.0)
     parser.add_argument("--stored", type=int, default=1_000_000, help="events in the full archive")
-    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "gate", "restart"])
+    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "gate", "publish", "restart"])
     options = parser.parse_args()
 
     measure.build_yardsticks()
@@ -38,6 +39,7 @@ def main():
         "executor": lambda: executor.run(options.rounds),
         "events": lambda: events.run(options.rounds, options.stored),
         "gate": lambda: gate.run(options.rounds, options.stored),
+        "publish": lambda: publish.run(options.rounds),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
     }
     loads = []

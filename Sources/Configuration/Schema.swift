@@ -109,6 +109,11 @@ enum Schema {
       Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .publicKey, "public keys")),
       Setting("recent-events", entry: "recentEventsBytes", standard: 16 << 20, .size(0...1 << 30)),
     ],
+    "outbox-planner": [
+      Setting(
+        "publish-expiry", entry: "publishExpiryMilliseconds", standard: 259_200_000,
+        .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
+    ],
     "signer": [
       Setting(
         "sign-kinds", entry: "signKinds", standard: [],

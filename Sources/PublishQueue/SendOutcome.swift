@@ -65,7 +65,9 @@ extension SendOutcome {
     case "relay-unreachable":
       self = .unreachable(words, afterMilliseconds: refusal.retryAfterMilliseconds.map(UInt64.init))
     case .locked: self = .locked(words)
-    case "auth-required", "auth-failed": self = .unauthorized(words)
+    case "not-authenticated":
+      // The connector passes the signer's words on, without their code.
+      self = words.contains("locked") ? .locked(words) : .unauthorized(words)
     case "relay-disconnected", "timed-out", .expired, .workerDied, .cancelled, "disconnected":
       self = refusal.outcome == .notStarted ? .absent(words) : .unsettled(words)
     case .gone, .unavailable, .unknownMethod, .full, "closing": self = .absent(words)

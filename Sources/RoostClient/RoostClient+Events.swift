@@ -4,13 +4,13 @@ public import Cryptography
 public import Frames
 public import Nostr
 
-/// What became of an event that was published.
-public struct PublishedEvent: Sendable, Hashable {
+/// What became of an event that was stored as one's own.
+public struct OwnEvent: Sendable, Hashable {
   /// The event, signed.
   public let event: Event
   /// Its place in the store's order of commits; nil for an ephemeral event, which is passed on and not kept.
   public let seq: Int64?
-  /// Whether it was not there before. Publishing twice is publishing once.
+  /// Whether it was not there before. Storing twice is storing once.
   public let isNew: Bool
 }
 
@@ -20,38 +20,35 @@ extension RoostClient {
   /// How long the store may take to say what became of an event, or to count, in milliseconds.
   static let storeMilliseconds: UInt32 = 30_000
 
-  /// Stores a signed event of one's own. When this returns it is verified and committed, and whoever observes has it or
-  /// will.
-  ///
-  /// It is stored as optimistic: no relay has it yet, and this version sends it to none.
+  /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:)`` does both. When
+  /// this returns it is verified and committed, and whoever observes has it or will.
   ///
   /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
   ///   `expired-event`, `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown`
-  ///   it may be published again.
+  ///   it may be stored again.
   @discardableResult
-  public func publish(_ event: Event) async throws(Refusal) -> PublishedEvent {
-    try await publish(json: event.json, event)
-  }
+  public func store(_ event: Event) async throws(Refusal) -> OwnEvent { try await store(json: event.json) }
 
   /// The same of an event's bytes, which are kept as they are.
   @discardableResult
-  public func publish(json: [UInt8]) async throws(Refusal) -> PublishedEvent {
-    let event: Event
-    do throws(EventFault) { event = try Event(json: json) } catch {
-      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
-    }
-    return try await publish(json: json, event)
-  }
-
-  private func publish(json: [UInt8], _ event: Event) async throws(Refusal) -> PublishedEvent {
+  public func store(json: [UInt8]) async throws(Refusal) -> OwnEvent {
     // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
-    do throws(EventFault) { try event.verify() } catch {
-      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
-    }
+    let event = try Self.verified(json)
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
       options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
-    return PublishedEvent(event: event, seq: result.seq, isNew: result.isNew)
+    return OwnEvent(event: event, seq: result.seq, isNew: result.isNew)
+  }
+
+  /// Reads an event, and refuses what its author has not signed before it goes anywhere.
+  static func verified(_ json: [UInt8]) throws(Refusal) -> Event {
+    do throws(EventFault) {
+      let event = try Event(json: json)
+      try event.verify()
+      return event
+    } catch {
+      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
+    }
   }
 
   /// What is stored that any of `filters` matches, newest first: a sequence for as much as there may be.

@@ -74,13 +74,22 @@ extension RoostClient {
     return try Self.signedEvent(signed.event)
   }
 
-  /// Has a draft signed and stores it: see ``publish(_:)``. When the signer has signed and the store then fails,
-  /// nothing was published; doing it again signs anew.
+  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:)``. When the signer has signed and the
+  /// planner then refuses, nothing was published; doing it again signs anew.
   @discardableResult
   public func publish(
+    _ draft: EventDraft, as account: String? = nil, to relays: [RelayURL]? = nil, allowSecrets: Bool = false
+  ) async throws(Refusal) -> (event: Event, publication: Publication) {
+    let event = try await sign(draft, as: account, allowSecrets: allowSecrets)
+    return (event, try await publish(event, to: relays))
+  }
+
+  /// Has a draft signed and stores it, and sends it nowhere: see ``store(_:)``.
+  @discardableResult
+  public func store(
     _ draft: EventDraft, as account: String? = nil, allowSecrets: Bool = false
-  ) async throws(Refusal) -> PublishedEvent {
-    try await publish(sign(draft, as: account, allowSecrets: allowSecrets))
+  ) async throws(Refusal) -> OwnEvent {
+    try await store(sign(draft, as: account, allowSecrets: allowSecrets))
   }
 
   /// Encrypts a text for `peer`.

@@ -13,7 +13,7 @@ internal import Signing
 /// `roost publish`
 struct Publish: LoopCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Publishes events: signs what is not signed, and stores it.",
+    abstract: "Publishes events: signs what is not signed, stores it, and sends it to relays.",
     discussion: """
       Either --content, with --kind and --tag as needed; or EVENT: JSON, @file, or - for standard input, where each line is \
       an event. What has a signature is published as it is; the signer signs the rest for --as, or for its one account. For a \
@@ -21,7 +21,9 @@ struct Publish: LoopCommand {
 
       Nothing with a secret key in it is signed or published, unless --allow-secrets says that it is meant.
 
-      An event is verified and committed when its line is printed. Nothing sends it to relays in this version.
+      An event is verified and on disk when it is told as accepted; it is sent to the relays of its author's list and to \
+      those of supervisor.conf, or to each --relay, for days if need be. What becomes of it is told for --timeout, and \
+      later by 'roost queue'. With --local it is stored only.
 
         roost publish --content 'hello' --tag t=nostr
         roost publish '{"kind":7,"content":"+","tags":[["e","<id>"]]}' --as alice
@@ -46,6 +48,7 @@ struct Publish: LoopCommand {
   var account: String?
   @Flag(help: "Publish a text with nsec1… or ncryptsec1… in it: whoever reads it has the key.")
   var allowSecrets = false
+  @OptionGroup var way: PublishWay
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
@@ -64,7 +67,7 @@ struct Publish: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let publishing = Publishing(session, account, allowsSecrets: allowSecrets)
+    let publishing = Publishing(session, account, allowsSecrets: allowSecrets, way)
     if content != nil {
       let draft = try draft()
       try await session.client.connect()
@@ -105,8 +108,8 @@ extension String {
   fileprivate var trimmedStart: Substring { drop { $0.isWhitespace } }
 }
 
-/// What became of one event, for `--json`.
-private struct PublishReport: Encodable {
+/// What became of one event that is stored only, for `--json`.
+private struct StoreReport: Encodable {
   let id: String
   let note: String
   let nevent: String
@@ -132,23 +135,27 @@ private final class Publishing {
   private let allowsSecrets: Bool
   /// Who signs; settled when the first draft comes.
   private var signerName: String?
+  private let way: PublishWay
   private var publishedCount = 0
+  /// Of the one event that is waited for.
+  private var status = ExitStatus.done
   private var refusedCount = 0
 
-  init(_ session: CommandSession, _ account: String?, allowsSecrets: Bool) {
+  init(_ session: CommandSession, _ account: String?, allowsSecrets: Bool, _ way: PublishWay) {
     self.session = session
     self.account = account
     self.allowsSecrets = allowsSecrets
+    self.way = way
   }
 
   /// Publishes an event, or the draft of one.
-  func publish(json: [UInt8]) async throws(Refusal) { try await tell(published(json), line: nil) }
+  func publish(json: [UInt8]) async throws(Refusal) { try await deliver(signed(json), line: nil) }
 
   /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there
   /// to ask.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
-    do throws(Refusal) { try await tell(published(Array(line)), line: number) } catch {
+    do throws(Refusal) { try await deliver(signed(Array(line)), line: number) } catch {
       guard !Self.endingCodes.contains(error.code) else { throw error }
       refusedCount += 1
       if session.isJSON {
@@ -165,22 +172,23 @@ private final class Publishing {
     .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
   ]
 
-  private func published(_ json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+  /// The bytes of a signed event; of a draft, once it is signed.
+  private func signed(_ json: [UInt8]) async throws(Refusal) -> [UInt8] {
     let text: JSONText
     do throws(JSONText.Problem) { text = try JSONText(json) } catch {
       throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
     }
     // What the signer answers is taken as it comes, with the event in it.
-    if let node = text["event"], case .object = node { return try await publish(signed: text.compact(node)) }
-    if text["sig"] != nil { return try await publish(signed: json) }
+    if let node = text["event"], case .object = node { return try checked(text.compact(node)) }
+    if text["sig"] != nil { return try checked(json) }
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
     // The signer looks as well; but nobody is to type a passphrase for what is refused then.
     _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets)
-    let event = try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets)
-    return try await session.client.publish(event)
+    return try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets).json
   }
 
-  private func publish(signed json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+  /// A signed event, unless there is a secret in it.
+  private func checked(_ json: [UInt8]) throws(Refusal) -> [UInt8] {
     // What is no event is told by the client.
     if !allowsSecrets, let event = try? Event(json: json),
       let secret = ([event.content] + event.tags.joined()).lazy.compactMap({ SpottedSecret(in: $0) }).first
@@ -189,7 +197,25 @@ private final class Publishing {
         .badRequest, "the event holds \(secret), and would give it to everybody; --allow-secrets if that is meant",
         outcome: .notStarted)
     }
-    return try await session.client.publish(json: json)
+    return json
+  }
+
+  /// Stores or publishes an event, and tells what becomes of it.
+  private func deliver(_ json: [UInt8], line: Int?) async throws(Refusal) {
+    if way.isLocal { return await tell(try await session.client.store(json: json), line: line) }
+    let publication = try await session.client.publish(json: json, to: way.relays())
+    publishedCount += 1
+    let event: Event
+    do throws(EventFault) { event = try Event(json: json) } catch { preconditionFailure("it is published: \(error)") }
+    guard line != nil else {
+      status = try await PublishProgress(session: session, event: event, patience: way.patience).tell(publication)
+      return
+    }
+    if session.isJSON {
+      return await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: line)))
+    }
+    let place = "accepted, for \(Amount.count(publication.targets.count, "relay"))"
+    await session.output.writeLines(["\(event.id.note)  \(session.style.paint(place, .dim))"])
   }
 
   /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
@@ -206,12 +232,12 @@ private final class Publishing {
     return found.name
   }
 
-  private func tell(_ published: PublishedEvent, line: Int?) async {
+  private func tell(_ published: OwnEvent, line: Int?) async {
     publishedCount += 1
     let event = published.event
     let nevent = EventPointer(id: event.id, author: event.pubkey, kind: event.kind).nevent
     if session.isJSON {
-      let report = PublishReport(
+      let report = StoreReport(
         id: "\(event.id)", note: event.id.note, nevent: nevent, seq: published.seq, isNew: published.isNew, line: line)
       return await session.output.writeLine(JSONPayload.encode(report))
     }
@@ -227,12 +253,12 @@ private final class Publishing {
 
   /// The last word, for people: where the events are, and where they are not.
   func finish() async -> ExitStatus {
-    if !session.isJSON, publishedCount > 0 {
-      await session.output.writeLines(["Not sent to any relay: this version only stores what is published."])
+    if !session.isJSON, publishedCount > 0, way.isLocal {
+      await session.output.writeLines(["Stored only: no relay was sent it."])
     }
     if !session.isJSON, refusedCount > 0 {
       await session.output.writeLines([session.style.paint("\(Amount.count(refusedCount, "event")) refused.", .bad)])
     }
-    return refusedCount > 0 ? .failed : .done
+    return refusedCount > 0 ? .failed : status
   }
 }

@@ -17,7 +17,7 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Looking", subcommands: [Status.self, Why.self, Logs.self, Events.self, Doctor.self, DeadLetters.self]),
       CommandGroup(
-        name: "Events", subcommands: [Publish.self, Observe.self, ProfileCommand.self, Import.self, Export.self]),
+        name: "Events", subcommands: [Publish.self, Queue.self, Observe.self, ProfileCommand.self, Import.self, Export.self]),
       CommandGroup(
         name: "Workers",
         subcommands: [Start.self, Stop.self, Restart.self, Hold.self, Attach.self, Reload.self, Log.self]),

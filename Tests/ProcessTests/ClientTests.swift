@@ -17,14 +17,14 @@ extension ProcessTests {
     func publishing() throws {
       try withRoost(.storeAndSigner) { roost in
         let rig = try ClientRig(roost)
-        let none = try rig.refusal { _ = try await $0.publish(.note("hello")) }
+        let none = try rig.refusal { _ = try await $0.store(.note("hello")) }
         #expect(none?.code == .noSuchAccount)
         _ = try roost.client().call("signer.generate", #"{"name":"alice"}"#)
         let key = try #require(PublicKey(try rig.run { try await $0.accounts() }[0].publicKey))
-        let published = try rig.run { try await $0.publish(.note("hällo\u{1B}", tags: [["t", "x"]]), as: "alice") }
+        let published = try rig.run { try await $0.store(.note("hällo\u{1B}", tags: [["t", "x"]]), as: "alice") }
         try published.event.verify()
         #expect(published.isNew && published.seq == 1 && published.event.pubkey == key)
-        let again = try rig.run { try await $0.publish(published.event) }
+        let again = try rig.run { try await $0.store(published.event) }
         #expect(!again.isNew && again.seq == 1)
         let missing = try #require(EventID(String(repeating: "0", count: 64)))
         try rig.run { roost in
@@ -35,10 +35,10 @@ extension ProcessTests {
           let byID = try await roost.events([missing, published.event.id])
           #expect(byID == [published.event])
         }
-        let unknown = try rig.refusal { _ = try await $0.publish(.note("x"), as: "bob") }
+        let unknown = try rig.refusal { _ = try await $0.store(.note("x"), as: "bob") }
         #expect(unknown?.code == .noSuchAccount)
         let forged = String(decoding: published.event.json, as: UTF8.self).replacing("\"t\"", with: "\"y\"")
-        let refused = try rig.refusal { _ = try await $0.publish(json: Array(forged.utf8)) }
+        let refused = try rig.refusal { _ = try await $0.store(json: Array(forged.utf8)) }
         #expect(refused?.code == .invalidEvent && refused?.message.contains("id") == true)
         try rig.close()
       }
@@ -156,27 +156,39 @@ extension ProcessTests {
 
     @Test("The example publishes a note, shows what is stored, and then what comes")
     func example() throws {
-      try withRoost(.storeAndSigner) { roost in
-        _ = try roost.client().call("signer.generate", #"{"name":"alice"}"#)
+      let directory = try TemporaryDirectory()
+      let relay = try AnsweringRelay(directory, "relay")
+      var layout = Layout.publishing
+      layout.workers += Layout.storeAndSigner.workers.filter { $0.name == "signer" }
+      for index in layout.workers.indices where layout.workers[index].name == "relay-connector" {
+        layout.workers[index].keys["relays"] = "[\"\(relay.url)\"]"
+      }
+      try withRoost(layout) { roost in
+        let control = try roost.client()
+        _ = try control.call("signer.generate", #"{"name":"alice"}"#)
+        // It hears of a new account within half a minute, and at its start.
+        _ = try control.call("supervisor.restart", #"{"worker":"outbox-planner"}"#)
+        try roost.awaitReady()
         let program = try SpawnedProcess(
           SpawnedProcess.builtProgram("example-notes"), ["first"], environment: ["ROOST_SOCKET=\(roost.socket)"])
-        _ = try program.readLine { $0.hasPrefix("published note1") }
+        _ = try program.readLine { $0.hasPrefix("published note1") && $0.hasSuffix(", for 1 relays") }
         _ = try program.readLine { $0.hasPrefix("npub1") && $0.hasSuffix(": \"first\"") }
         _ = try program.readLine { $0.hasPrefix("-- all up to number 1;") }
         let rig = try ClientRig(roost)
         _ = try rig.run { roost in
-          try await roost.publish(EventDraft(kind: 0, content: #"{"name":"Al\u001b[31m"}"#))
-          try await roost.publish(.note("second"))
+          try await roost.store(EventDraft(kind: 0, content: #"{"name":"Al\u001b[31m"}"#))
+          try await roost.store(.note("second"))
         }
         let line = try program.readLine { $0.hasSuffix(": \"second\"") }
         #expect(line.hasPrefix(#""Al\u{1B}[31m" npub1"#), "\(line)")
+        try awaitSoon("the relay has it") { relay.received.count == 1 }
         try rig.close()
       }
     }
 
     private func publish(_ notes: ArraySlice<Event>, _ rig: ClientRig) throws {
       let notes = Array(notes)
-      try rig.run { roost in for note in notes { _ = try await roost.publish(note) } }
+      try rig.run { roost in for note in notes { _ = try await roost.store(note) } }
     }
 
     private func importNotes(_ notes: [Event], _ roost: RunningRoost) throws {

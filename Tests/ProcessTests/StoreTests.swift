@@ -76,7 +76,7 @@ extension ProcessTests {
       try withRoost(.store) { roost in
         func publish(_ text: String) throws -> String {
           let process = try SpawnedProcess(
-            SpawnedProcess.builtProgram("roost"), ["publish", text],
+            SpawnedProcess.builtProgram("roost"), ["publish", "--local", text],
             environment: ["ROOST_SOCKET=\(roost.socket)", "PATH=/usr/bin:/bin"])
           return try process.readAllOutput()
         }

@@ -1,3 +1,4 @@
+internal import Contracts
 internal import Cryptography
 internal import EventLoop
 internal import Frames
@@ -23,7 +24,7 @@ RoostClient.run(ClientSettings(name: "example-notes")) { (roost: RoostClient) th
   try await roost.connect()
   if let text = CommandLine.arguments.dropFirst().first {
     let published = try await roost.publish(.note(text))
-    print("published \(published.event.id.note)")
+    print("published \(published.event.id.note), for \(published.publication.targets.count) relays")
   }
   for try await item in roost.observe(Filter(kinds: [EventKind.textNote], limit: 10)) {
     switch item {

@@ -1,0 +1,167 @@
+internal import Bus
+public import Contracts
+internal import EventLoop
+public import Frames
+public import Nostr
+
+// Publishing: an event is handed over once, and reaches its relays whatever happens afterwards.
+//
+// What is returned means that outbox-planner has it on disk and the event store has verified it. Sending is the planner's affair from
+// then on, for days if need be; whoever wants to see it reads the progress, and may stop reading at any time.
+
+extension RoostClient {
+  /// How long it may take until an event is accepted, in milliseconds.
+  static let acceptMilliseconds: UInt32 = 30_000
+
+  /// Publishes a signed event. When this returns it is on disk, stored, and on its way; asking again with the same event gives the same
+  /// outcome and sends nothing twice.
+  ///
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - relays: to these and no others, ``PlanPublish/relayMaximum`` at most; planned unless said. For an event that was published
+  ///     before, those that it does not have yet are added.
+  ///   - expiresAfterSeconds: after which relays that have not taken it are given up; as configured unless said.
+  /// - Throws: `no-relays` with the reason; `invalid`, `superseded`, `deleted`, `expired-event`, `disk-full`; `unavailable` when no
+  ///   outbox-planner is there (``store(_:)`` needs none). After `outcome` `unknown` it may be published again.
+  @discardableResult
+  public func publish(
+    _ event: Event, to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil
+  ) async throws(Refusal) -> Publication {
+    try await publish(json: event.json, to: relays, expiresAfterSeconds: expiresAfterSeconds)
+  }
+
+  /// The same of an event's bytes.
+  @discardableResult
+  public func publish(
+    json: [UInt8], to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil
+  ) async throws(Refusal) -> Publication {
+    _ = try Self.verified(json)
+    let wanted = PlanPublish(
+      event: try JSONPayload.decode(JSONValue.self, from: json), relays: relays?.map(\.text),
+      expiresAfter: expiresAfterSeconds)
+    return try await plan("publish", wanted)
+  }
+
+  /// What was published, the newest first.
+  ///
+  /// - Parameters:
+  ///   - states: in one of these; in any when nil.
+  ///   - ids: only these.
+  ///   - limit: how many at most; 100 unless said.
+  public func publications(
+    in states: [Publication.State]? = nil, ids: [EventID]? = nil, limit: Int? = nil
+  ) async throws(Refusal) -> [Publication] {
+    let wanted = PlanPublications(states: states, ids: ids?.map(\.description), limit: limit)
+    do throws(Refusal) {
+      let answer = try await stream("plan.publications", json: wanted, options: Self.planOptions)
+      var found: [Publication] = []
+      while let part = try await answer.nextPart() {
+        if !part.isLast { found.append(try part.payload.decoded(as: Publication.self)) }
+      }
+      return found
+    } catch {
+      throw explained(error)
+    }
+  }
+
+  /// Has relays that failed, or were called off, tried again, and those that wait tried now; never those that have it.
+  @discardableResult
+  public func retryPublication(_ id: EventID, at relay: RelayURL? = nil) async throws(Refusal) -> Publication {
+    try await plan("retry", PlanPublication(id: "\(id)", relay: relay?.text))
+  }
+
+  /// Has relays that do not have it yet not tried any more.
+  @discardableResult
+  public func cancelPublication(_ id: EventID, at relay: RelayURL? = nil) async throws(Refusal) -> Publication {
+    try await plan("cancel", PlanPublication(id: "\(id)", relay: relay?.text))
+  }
+
+  /// How an event that was published is doing: as it is at once, then at each change, until its state is final.
+  public nonisolated func progress(of id: EventID) -> PublicationProgress { PublicationProgress(client: self, id: id) }
+
+  private static let planOptions = RequestOptions.idempotent(ttlMilliseconds: acceptMilliseconds)
+
+  private func plan(_ verb: String, _ arguments: some Encodable) async throws(Refusal) -> Publication {
+    do throws(Refusal) {
+      return try await request("plan.\(verb)", json: arguments, options: Self.planOptions)
+        .decoded(as: Publication.self)
+    } catch {
+      throw explained(error)
+    }
+  }
+
+  /// Says that no planner is configured, if that is what is wrong.
+  fileprivate func explained(_ refusal: Refusal) -> Refusal {
+    guard refusal.code == .unavailable || refusal.code == .unknownMethod, let members = registry?.members,
+      !members.contains(where: { $0.role == Role.outboxPlanner.name })
+    else { return refusal }
+    var told = refusal
+    told.message =
+      "no outbox-planner runs here, which sends events to relays: add [worker.outbox-planner] to supervisor.conf"
+    return told
+  }
+}
+
+/// How a publication is doing, again and again. Made by ``RoostClient/progress(of:)``.
+///
+/// Changes that come while nobody reads are given as one. It ends with a final state, or when its task is cancelled; with a `Refusal`
+/// `no-such-event` when the event was never published. A planner or a supervisor that is away is waited for.
+public struct PublicationProgress: AsyncSequence, Sendable {
+  /// The publication.
+  public typealias Element = Publication
+  /// Why it ended.
+  public typealias Failure = Refusal
+
+  let client: RoostClient
+  let id: EventID
+
+  /// Begins; the planner is asked when the first item is.
+  public func makeAsyncIterator() -> Iterator { Iterator(reader: ProgressReader(client, id)) }
+
+  /// One reading under way.
+  public struct Iterator: AsyncIteratorProtocol {
+    let reader: ProgressReader
+
+    /// The publication when it has changed; nil after a final state, or when the task is cancelled. One reader at a time.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Publication? {
+      try await reader.next()
+    }
+  }
+}
+
+/// One reading of a publication's progress: asks, reads, and asks again.
+@EventLoopActor
+final class ProgressReader {
+  private let client: RoostClient
+  private let id: EventID
+  private var last: Publication?
+  private var answer: RoostAnswer?
+  private var perseverance = Perseverance(isLasting: true)
+
+  nonisolated init(_ client: RoostClient, _ id: EventID) {
+    self.client = client
+    self.id = id
+  }
+
+  func next() async throws(Refusal) -> Publication? {
+    while !Task.isCancelled, last?.state.isFinal != true {
+      do throws(Refusal) {
+        if answer == nil { answer = try await client.stream("plan.follow", json: PlanPublication(id: "\(id)")) }
+        guard let part = try await answer?.nextPart(), !part.isLast else {
+          throw Refusal(.unavailable, "the planner ended the answer", outcome: .done)
+        }
+        let publication = try part.payload.decoded(as: Publication.self)
+        perseverance.moved()
+        if publication == last { continue }
+        last = publication
+        return publication
+      } catch {
+        answer = nil
+        if Task.isCancelled { return nil }
+        perseverance = try await client.persevere(after: client.explained(error), perseverance)
+      }
+    }
+    answer = nil
+    return nil
+  }
+}

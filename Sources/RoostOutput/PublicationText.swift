@@ -1,0 +1,98 @@
+internal import Frames
+public import Contracts
+
+/// Publications for people: how an event is doing at its relays.
+public enum PublicationText {
+  /// `2 of 3 relays have it`.
+  public static func summary(_ publication: Publication) -> String {
+    let taken = publication.targets.count { $0.state == .confirmed }
+    let all = Amount.count(publication.targets.count, "relay")
+    return taken == publication.targets.count && taken == 1 ? "1 relay has it" : "\(taken) of \(all) \(taken == 1 ? "has" : "have") it"
+  }
+
+  /// What a relay has come to since it was told last; nil when that is nothing that ends or explains anything.
+  public static func news(_ target: PublicationTarget, since last: PublicationTarget?, _ style: Style) -> String? {
+    guard last.map({ $0.state != target.state || $0.message != target.message }) ?? true else { return nil }
+    let relay = VisibleText.make(target.relay)
+    let words = target.message.map { ": \(VisibleText.make($0))" } ?? ""
+    switch target.state {
+    case .confirmed: return "\(style.paint("has it", .good))  \(relay)"
+    case .failed: return "\(style.paint("failed", .bad))  \(relay)\(words)"
+    case .cancelled: return "\(style.paint("called off", .dim))  \(relay)"
+    case .pending: return target.message == nil ? nil : "\(style.paint("waits ", .warning))  \(relay)\(words)"
+    case .sent: return nil
+    }
+  }
+
+  /// A table of publications, the first first.
+  public static func lines(_ publications: [Publication], now: Int64, _ style: Style) -> [String] {
+    guard !publications.isEmpty else { return ["Nothing was published, or nothing of that kind is left."] }
+    var table = TextTable([
+      TextTable.Column(title: "ID", columnsMaximum: 64), TextTable.Column(title: "STATE"),
+      TextTable.Column(title: "KIND", alignment: .right, isSpareable: true),
+      TextTable.Column(title: "AGE", alignment: .right), TextTable.Column(title: "RELAYS", alignment: .right),
+      TextTable.Column(title: "LAST WORD"),
+    ])
+    for publication in publications {
+      let taken = publication.targets.count { $0.state == .confirmed }
+      let word = publication.targets.first { $0.state != .confirmed && $0.message != nil }
+      table.append([
+        TextTable.Cell(publication.id, .dim), TextTable.Cell(publication.state.rawValue, tone(publication.state)),
+        TextTable.Cell("\(publication.kind)"), TextTable.Cell(age(publication.acceptedAt, now)),
+        TextTable.Cell("\(taken)/\(publication.targets.count)"), TextTable.Cell(word?.message ?? ""),
+      ])
+    }
+    return table.lines(style)
+  }
+
+  /// One publication with each of its relays.
+  public static func lines(_ publication: Publication, now: Int64, _ style: Style) -> [String] {
+    var lines = [
+      "\(publication.id)  \(style.paint(publication.state.rawValue, tone(publication.state)))",
+      style.paint(
+        "  kind \(publication.kind), accepted \(age(publication.acceptedAt, now)) ago, \(rest(publication, now))", .dim),
+    ]
+    var table = TextTable([
+      TextTable.Column(title: "RELAY", columnsMaximum: 60), TextTable.Column(title: "STATE"),
+      TextTable.Column(title: "TRIED", alignment: .right), TextTable.Column(title: "NEXT", alignment: .right),
+      TextTable.Column(title: "WHY", columnsMaximum: 30, isSpareable: true), TextTable.Column(title: "LAST WORD"),
+    ])
+    for target in publication.targets {
+      let next = target.nextAttemptAt.map { "in \(age(now, $0))" } ?? ""
+      table.append([
+        TextTable.Cell(target.relay), TextTable.Cell(target.state.rawValue, tone(target.state)),
+        TextTable.Cell("\(target.attempts)"), TextTable.Cell(next), TextTable.Cell(target.why, .dim),
+        TextTable.Cell(target.message ?? ""),
+      ])
+    }
+    lines += table.lines(style)
+    return lines
+  }
+
+  private static func rest(_ publication: Publication, _ now: Int64) -> String {
+    if publication.state.isFinal { return summary(publication) }
+    return "given up in \(age(now, publication.expiresAt)) where it is not taken"
+  }
+
+  private static func age(_ from: Int64, _ to: Int64) -> String {
+    Amount.duration(milliseconds: UInt64(clamping: max(0, to - from)).multipliedReportingOverflow(by: 1_000).partialValue)
+  }
+
+  private static func tone(_ state: Publication.State) -> Tone {
+    switch state {
+    case .optimistic, .partial: .warning
+    case .confirmed: .good
+    case .failed: .bad
+    case .cancelled: .dim
+    }
+  }
+
+  private static func tone(_ state: PublicationTarget.State) -> Tone {
+    switch state {
+    case .pending, .sent: .warning
+    case .confirmed: .good
+    case .failed: .bad
+    case .cancelled: .dim
+    }
+  }
+}
