@@ -49,7 +49,8 @@ public struct DesiredSet: Sendable {
   /// Relays that cannot be reached at present, and why.
   var unreachable: [RelayURL: String] = [:]
   var lines: [String: WorkerLine] = [:]
-  var isSettled = false
+  /// Whether it is known where everything goes: before, nothing counts as complete.
+  public private(set) var isSettled = false
   /// Relays outside the groups that count against the budget for these wishes.
   var dialled: Set<RelayURL> = []
 
@@ -163,13 +164,21 @@ public struct DesiredSet: Sendable {
 
   /// Where something goes has changed: every wish is planned anew, and only what differs is asked anew.
   public mutating func replan(in directory: RelayDirectory, at now: Instant, wall: Int64) {
-    isSettled = directory.unsettled == nil
     for key in entries.keys.sorted() { plan(key, in: directory, at: now, wall: wall) }
+  }
+
+  /// All sources have said what there is after a start, or have had their time.
+  public mutating func settled() {
+    guard !isSettled else { return }
+    isSettled = true
+    for key in entries.keys.sorted() {
+      noteChange(of: key)
+      tellFetched(key)
+    }
   }
 
   private mutating func plan(_ key: String, in directory: RelayDirectory, at now: Instant, wall: Int64) {
     guard var entry = entries[key] else { return }
-    isSettled = directory.unsettled == nil
     let wish = entry.wish
     let route = directory.route(wish.filters, named: wish.named, isExclusive: wish.isExclusive)
     var stops: [DemandID] = []

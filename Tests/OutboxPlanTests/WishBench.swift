@@ -29,6 +29,7 @@ final class WishBench {
     self.directory = directory
     for name in directory.connectors { follow(name) }
     set.replan(in: directory, at: now, wall: wall)
+    set.settled()
   }
 
   static func observe(

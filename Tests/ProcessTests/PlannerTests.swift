@@ -95,9 +95,8 @@ extension ProcessTests {
         _ = try rig.ask("signer.generate", SignerGenerate(name: "alice"), as: SignerAccount.self)
         let list = try rig.sign(10_002, [["r", "wss://alice.example.org", "write"]])
         try rig.put(list, on: relay)
-        // The signer tells nobody that there is a new account: the planner asks it now and then, and after its own
-        // start.
-        try rig.kill("outbox-planner")
+        let own = try rig.ask("plan.route", PlanRoute(event: .object(["kind": .integer(1)])), as: Route.self)
+        #expect(own.stops.map(\.relay).contains(relay.url), "the account is known as soon as it is needed")
         try awaitSoon("alice's list is known") {
           let route = try rig.ask("plan.route", PlanRoute(event: .object(["kind": .integer(1)])), as: Route.self)
           return route.stops.first?.why == ["alice's list"] && route.stops.count == 2

@@ -48,6 +48,7 @@ final class Planner {
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
   var isAskingAccounts = false
+  var accountsAskedAt: Instant?
   var fetchesToTell: [StoreFetched] = []
   var isTellingFetches = false
   var progressFollowers: [UInt64: ProgressFollower] = [:]
@@ -163,6 +164,7 @@ final class Planner {
       wishes.replan(in: directory, at: now, wall: Self.wall)
       publishing?.connectorsChanged()
     }
+    if !isEarly { wishes.settled() }
     if !hasBegunPublishing, !isEarly {
       hasBegunPublishing = true
       publishing?.begin()
