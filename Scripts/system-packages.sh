@@ -23,10 +23,12 @@ while read -r module package; do
   missing+=("$package")
 done < <(sed -n 's/.*systemLibrary(name: "\([^"]*\)".*\.apt(\["\([^"]*\)".*/\1 \2/p' Package.swift)
 
-# The tools: SwiftPM asks pkg-config where the libraries are; cc builds the yardsticks; tests speak Python.
+# The tools: SwiftPM asks pkg-config where the libraries are; cc builds the yardsticks; tests speak Python, and make
+# certificates with openssl.
 command -v pkg-config >/dev/null || missing+=(pkg-config)
 command -v cc >/dev/null || missing+=(gcc)
 command -v python3 >/dev/null || missing+=(python3)
+command -v openssl >/dev/null || missing+=(openssl)
 
 if ((${#missing[@]})); then
   command="apt-get install -y ${missing[*]}"

@@ -44,7 +44,9 @@ static inline const unsigned char *roost_name_at(const GENERAL_NAMES *names, int
   return ASN1_STRING_get0_data(text);
 }
 /* An error's number where it is one of the operating system, else 0. */
-static inline int roost_error_of_system(unsigned long error) { return ERR_SYSTEM_ERROR(error) ? ERR_GET_REASON(error) : 0; }
+static inline int roost_error_of_system(unsigned long error) {
+  return ERR_SYSTEM_ERROR(error) ? ERR_GET_REASON(error) : 0;
+}
 static inline int roost_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
 
 /* Macros whose types Swift does not follow. */

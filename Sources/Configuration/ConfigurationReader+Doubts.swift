@@ -2,9 +2,8 @@ import Contracts
 import Frames
 
 // What is allowed and yet hardly meant: told by `roostd --check` and `roost reload`, refused by nobody. A program may
-// be built later, and a relay may stand there for a later version; whoever asks for a check wants to hear of it all the
-// same. Beside problems the doubts are told too, but none that a problem may be the cause of: one mistake, one
-// complaint.
+// be built later; whoever asks for a check wants to hear of it all the same. Beside problems the doubts are told too,
+// but none that a problem may be the cause of: one mistake, one complaint.
 
 /// What is found where a program should be.
 public enum ProgramFinding: Hashable, Sendable {
@@ -40,7 +39,6 @@ extension ConfigurationReader {
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
-      doubtRelays(of: worker)
     }
     guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
     let none = "no worker: roostd would run nothing; a table [worker.NAME] gives it one"
@@ -79,18 +77,6 @@ extension ConfigurationReader {
     } else if !directories.contains(where: { program("\($0)/\(worker.program)") == .runnable }) {
       report(
         "there is no program '\(worker.program)' in \(directories.joined(separator: ", "))", at: key, tableDepth: 2)
-    }
-  }
-
-  private mutating func doubtRelays(of worker: WorkerConfiguration) {
-    guard worker.role == Role.relayConnector.name else { return }
-    // From the file: a list with a fault in it was not taken into the settings.
-    guard case .array(let relays)? = document.tree["worker"]?[worker.name]?["relays"] else { return }
-    for (index, value) in relays.enumerated() {
-      guard case .string(let url) = value, url.lowercased().hasPrefix("wss:") else { continue }
-      report(
-        "\"\(url)\" will not be dialled: this version of relay-connector speaks ws:// only",
-        at: ConfigurationPath("worker", worker.name, "relays").appending(.index(index)), tableDepth: 2)
     }
   }
 }

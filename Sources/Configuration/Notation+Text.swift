@@ -21,6 +21,13 @@ extension Notation where Value == String {
     .string($0)
   }
 
+  /// A path, or nothing (`""`).
+  static let optionalPath = Notation { value, context throws(Complaints) in
+    value == .string("") ? "" : try path.parse(value, context)
+  } render: {
+    .string($0)
+  }
+
   /// A program: a bare name stays as it is, all else is a path.
   static let program = Notation { value, context throws(Complaints) in
     let text = try plainText(value, expected: "a program's name or path") {

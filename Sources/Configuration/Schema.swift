@@ -98,6 +98,7 @@ enum Schema {
       Setting(
         "connect-timeout", entry: "connectTimeoutMilliseconds", standard: 10_000,
         .milliseconds(.milliseconds(100) ... .seconds(600))),
+      Setting("ca-file", entry: "caFile", standard: "", .optionalPath, .restartsWorker),
     ],
     "event-store": [
       Setting("verification", entry: "verification", standard: VerificationMode.always, .choice(VerificationMode.self)),

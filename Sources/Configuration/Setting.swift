@@ -91,6 +91,14 @@ extension SettingsEntry where Self: RawRepresentable<String> {
   var configurationValue: ConfigurationValue { .string(rawValue) }
 }
 
+extension String: SettingsEntry {
+  init?(configurationValue: ConfigurationValue) {
+    guard case .string(let text) = configurationValue else { return nil }
+    self = text
+  }
+  var configurationValue: ConfigurationValue { .string(self) }
+}
+
 extension Int: SettingsEntry {
   init?(configurationValue: ConfigurationValue) {
     guard case .integer(let value) = configurationValue else { return nil }

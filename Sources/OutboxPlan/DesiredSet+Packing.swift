@@ -39,8 +39,8 @@ extension DesiredSet {
     }
   }
 
-  /// Demands that share a REQ with what nobody wants leave it; not before the relay has sent them what it had, or it would
-  /// send that again. Those that are to be asked in another way leave at once.
+  /// Demands that share a REQ with what nobody wants leave it; not before the relay has sent them what it had, or it
+  /// would send that again. Those that are to be asked in another way leave at once.
   private mutating func unpackDirty(wall: Int64) {
     for (key, pack) in packs where pack.isDirty {
       let isStored = reports[key]?.state == .stored

@@ -4,9 +4,9 @@ internal import Nostr
 
 // Packs to connectors, and their reports back.
 //
-// Of each connector is known which state of the wishes it has confirmed. The next message is the difference to that; or, when
-// it is not known (the planner or the connector is new, or an answer was lost), the whole, which may take several messages:
-// a frame has an end. One message is under way at a time.
+// Of each connector is known which state of the wishes it has confirmed. The next message is the difference to that;
+// or, when it is not known (the planner or the connector is new, or an answer was lost), the whole, which may take
+// several messages: a frame has an end. One message is under way at a time.
 
 extension DesiredSet {
   /// What a connector has, and what it is being sent.

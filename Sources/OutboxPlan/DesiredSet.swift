@@ -2,23 +2,25 @@ public import Clocks
 public import Contracts
 internal import Nostr
 
-// What is wished of relays: from what is observed to the REQs of each connector, and back from their fate to the observers.
-// A value without I/O.
+// What is wished of relays: from what is observed to the REQs of each connector, and back from their fate to the
+// observers. A value without I/O.
 //
 //     wish ──▶ demands: one for each relay and question, ──▶ packs: one REQ for up to ten ──▶ RelayDesire
 //              shared by all wishes that ask the same         demands at one relay              per connector
 //     progress, StoreFetched ◀──────────────── reports of the connectors ◀───────────────────── RelayReport
 //
-// Why packs: relays take about twenty subscriptions, and an application that opens begins as many observes within a moment.
-// So changes gather for 100 ms, and what is new at a relay goes into as few REQs as it fits in. A REQ is never changed: its
-// key is the hash of what it asks, so the same key asks the same, always, also after the planner was started anew.
+// Why packs: relays take about twenty subscriptions, and an application that opens begins as many observes within a
+// moment. So changes gather for 100 ms, and what is new at a relay goes into as few REQs as it fits in. A REQ is never
+// changed: its key is the hash of what it asks, so the same key asks the same, always, also after the planner was
+// started anew.
 //
-// Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all that it has stored once more. So
-// when a wish leaves a pack, the others move to a new one only when the relay has sent them what it had, and then ask from
-// that time on. A pack that a relay refuses is taken apart: what is wrong with one wish is not to cost nine others theirs.
+// Why re-packing is careful: a REQ with other filters is a new REQ, and the relay sends all that it has stored once
+// more. So when a wish leaves a pack, the others move to a new one only when the relay has sent them what it had, and
+// then ask from that time on. A pack that a relay refuses is taken apart: what is wrong with one wish is not to cost
+// nine others theirs.
 //
-// Bounds: wishes by the store's observers; demands by wishes and the relays of their routes; the wishes of a connector by
-// `RelayDesire.requestMaximum`. What is above waits, and is told so.
+// Bounds: wishes by the store's observers; demands by wishes and the relays of their routes; the wishes of a connector
+// by `RelayDesire.requestMaximum`. What is above waits, and is told so.
 
 /// All that is wished of relays.
 public struct DesiredSet: Sendable {
@@ -47,7 +49,8 @@ public struct DesiredSet: Sendable {
   /// Relays that cannot be reached at present, and why.
   var unreachable: [RelayURL: String] = [:]
   var lines: [String: WorkerLine] = [:]
-  var isSettled = false
+  /// Whether it is known where everything goes: before, nothing counts as complete.
+  public private(set) var isSettled = false
   /// Relays outside the groups that count against the budget for these wishes.
   var dialled: Set<RelayURL> = []
 
@@ -161,13 +164,21 @@ public struct DesiredSet: Sendable {
 
   /// Where something goes has changed: every wish is planned anew, and only what differs is asked anew.
   public mutating func replan(in directory: RelayDirectory, at now: Instant, wall: Int64) {
-    isSettled = directory.unsettled == nil
     for key in entries.keys.sorted() { plan(key, in: directory, at: now, wall: wall) }
+  }
+
+  /// All sources have said what there is after a start, or have had their time.
+  public mutating func settled() {
+    guard !isSettled else { return }
+    isSettled = true
+    for key in entries.keys.sorted() {
+      noteChange(of: key)
+      tellFetched(key)
+    }
   }
 
   private mutating func plan(_ key: String, in directory: RelayDirectory, at now: Instant, wall: Int64) {
     guard var entry = entries[key] else { return }
-    isSettled = directory.unsettled == nil
     let wish = entry.wish
     let route = directory.route(wish.filters, named: wish.named, isExclusive: wish.isExclusive)
     var stops: [DemandID] = []

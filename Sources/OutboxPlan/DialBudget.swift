@@ -3,14 +3,14 @@ public import Nostr
 
 // How many relays are dialled that no group of `supervisor.conf` has.
 //
-// Anybody may name relays in his lists, and a list of strangers' lists is a list of thousands. Without a bound whoever reads
-// many people dials half the network, and whoever wants to harm a host has others dial it. So relays outside the groups are
-// counted here, for wishes and publishes together: how many at once, and how many new ones a minute. What is over the budget
-// waits and is told so; nothing is dropped. A part of both is kept for private messages, which are few, and of which somebody
-// waits for each.
+// Anybody may name relays in his lists, and a list of strangers' lists is a list of thousands. Without a bound whoever
+// reads many people dials half the network, and whoever wants to harm a host has others dial it. So relays outside the
+// groups are counted here, for wishes and publishes together: how many at once, and how many new ones a minute. What is
+// over the budget waits and is told so; nothing is dropped. A part of both is kept for private messages, which are few,
+// and of which somebody waits for each.
 //
-// A relay that nobody needs any more lingers, since its connection does as well: coming back to it is no new dial. It gives
-// up its place to whoever needs one.
+// A relay that nobody needs any more lingers, since its connection does as well: coming back to it is no new dial. It
+// gives up its place to whoever needs one.
 
 /// Who may dial a relay that no group has.
 public struct DialBudget: Sendable {

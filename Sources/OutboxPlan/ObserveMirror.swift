@@ -2,8 +2,8 @@ public import Contracts
 
 /// What is observed, as the store tells it: a list, and changes since then by the topic.
 ///
-/// Changes are numbered. One that is left out, another life of the store, or a gap of the topic make a new list necessary;
-/// what comes while the list is on its way is kept, and counts if the list did not have it.
+/// Changes are numbered. One that is left out, another life of the store, or a gap of the topic make a new list
+/// necessary; what comes while the list is on its way is kept, and counts if the list did not have it.
 public struct ObserveMirror: Sendable {
   /// What is to be done.
   public enum Step: Sendable, Hashable {

@@ -6,8 +6,8 @@ public import Nostr
 public struct RelayChoice: Hashable, Sendable {
   /// The relay.
   public let url: RelayURL
-  /// Why this one, each reason once: `alice's list`, `configured`, `added`, `dm-list of npub1…`, `named`. Of a relay that is
-  /// not used: why not.
+  /// Why this one, each reason once: `alice's list`, `configured`, `added`, `dm-list of npub1…`, `named`. Of a relay
+  /// that is not used: why not.
   public var why: [String]
   /// For whom: those who are to find it there. Empty: for all.
   public var people: [PublicKey]

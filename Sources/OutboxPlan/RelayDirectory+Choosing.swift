@@ -2,12 +2,12 @@ public import Contracts
 public import Cryptography
 internal import Nostr
 
-// Who writes where, and where is read. The first form: one's own lists and what the user has configured; of other people only
-// where they receive private messages.
+// Who writes where, and where is read. The first form: one's own lists and what the user has configured; of other
+// people only where they receive private messages.
 
 extension RelayDirectory {
-  /// The relays that an event by this author is published to: those of its own list (NIP-65), if it is one of our accounts,
-  /// then configured and added ones with `writes`. Without those that the account blocks (NIP-51).
+  /// The relays that an event by this author is published to: those of its own list (NIP-65), if it is one of our
+  /// accounts, then configured and added ones with `writes`. Without those that the account blocks (NIP-51).
   ///
   /// While there is no account at all, configured relays are left out: nothing is published before an account exists.
   public func writes(by author: PublicKey?) -> [RelayChoice] { plannedWrites(by: author).choices }
@@ -57,8 +57,8 @@ extension RelayDirectory {
     return EventRoute(choices: chosen.choices.sorted { $0.url.text < $1.url.text }, skipped: skipped.choices)
   }
 
-  /// Who shows itself when a relay wants to know who reads: the account that names it; at a relay of the user's own choice
-  /// the first account; nobody anywhere else.
+  /// Who shows itself when a relay wants to know who reads: the account that names it; at a relay of the user's own
+  /// choice the first account; nobody anywhere else.
   func reader(at url: RelayURL) -> PublicKey? {
     if let account = accounts.first(where: { $0.listed.contains(url) || $0.messageList?.relays.contains(url) == true })
     {

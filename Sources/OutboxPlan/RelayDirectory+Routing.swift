@@ -2,12 +2,12 @@ internal import Contracts
 internal import Cryptography
 public import Nostr
 
-// Where an event goes, and where a question. By the class of the event, because a private message at the wrong relay tells who
-// speaks with whom, and cannot be taken back:
+// Where an event goes, and where a question. By the class of the event, because a private message at the wrong relay
+// tells who speaks with whom, and cannot be taken back:
 //
 //     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
-//     protected (NIP-70)         as others, but only where their author has shown himself, who must be one of our accounts
+//     protected (NIP-70)         as others, but only where their author, an account of ours, has shown himself
 //     all others                 their author's relays for writing, and those of the user's own choice
 
 extension RelayDirectory {
@@ -94,7 +94,8 @@ extension RelayDirectory {
     var chosen = ChoiceList()
     var skipped = ChoiceList()
     for url in list where named?.contains(url) ?? true {
-      // The author of a wrap is a key made for it. Whoever showed himself for it would tell the relay who speaks with whom.
+      // The author of a wrap is a key made for it. Whoever showed himself for it would tell the relay who speaks with
+      // whom.
       let choice = choice(
         url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
       if let reason = objection(to: choice) {
@@ -114,8 +115,8 @@ extension RelayDirectory {
 
   // MARK: Questions
 
-  /// Where filters are asked: at the relays of ``reads()`` and at `named`; gift wraps to our own accounts at the relays of
-  /// their lists for direct messages, and nowhere else if such a list is known.
+  /// Where filters are asked: at the relays of ``reads()`` and at `named`; gift wraps to our own accounts at the relays
+  /// of their lists for direct messages, and nowhere else if such a list is known.
   ///
   /// - Parameters:
   ///   - filters: what is asked; those that match nothing are asked nowhere.

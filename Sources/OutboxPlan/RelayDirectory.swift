@@ -2,23 +2,23 @@ public import Contracts
 public import Cryptography
 public import Nostr
 
-// Which relays there are, who has named them, and which worker dials them. A value without I/O: what is learned goes in by
-// the mutating functions, who asks "where?" reads.
+// Which relays there are, who has named them, and which worker dials them. A value without I/O: what is learned goes in
+// by the mutating functions, who asks "where?" reads.
 //
 //     supervisor.conf ─▶ connectors ── relay.follow ──▶ ┐
 //     roost relay add ─────────────── added, removed ─▶ │ RelayDirectory ─▶ route(event), route(filters), writes, reads
 //     signer.accounts ─────────────── accounts ───────▶ │
 //     kinds 10002, 10006, 10050 ───── learn ──────────▶ ┘
 //
-// Groups of `supervisor.conf` are not read from the file: each connector says what it has, so the directory cannot be of
-// another opinion than those who dial. What a connector has said stands while it is dead, or the relays of a group would
-// be dialled by the one for all others as soon as theirs restarts.
+// Groups of `supervisor.conf` are not read from the file: each connector says what it has, so the directory cannot be
+// of another opinion than those who dial. What a connector has said stands while it is dead, or the relays of a group
+// would be dialled by the one for all others as soon as theirs restarts.
 //
-// Whom it trusts: the configuration, the user's own hand, and the lists of our own accounts. What strangers publish about
-// themselves (their 10050) names relays that are *foreign*: never used at private addresses.
+// Whom it trusts: the configuration, the user's own hand, and the lists of our own accounts. What strangers publish
+// about themselves (their 10050) names relays that are *foreign*: never used at private addresses.
 //
-// Bounds: accounts by the signer, relays of a connector by its configuration, added ones by ``addedMaximum``, strangers'
-// lists by ``strangerMaximum``, of which the one told first goes.
+// Bounds: accounts by the signer, relays of a connector by its configuration, added ones by ``addedMaximum``,
+// strangers' lists by ``strangerMaximum``, of which the one told first goes.
 
 /// The relays that are known.
 public struct RelayDirectory: Sendable {
@@ -96,7 +96,7 @@ public struct RelayDirectory: Sendable {
   ///   - name: the worker.
   ///   - relays: all of them, or those that have changed.
   ///   - isWhole: which of the two.
-  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`); nil when it has not said so again.
+  ///   - dialsOthers: whether it dials relays that no group has (`ephemeral = true`); nil: as before.
   public mutating func connectorReported(
     _ name: String, _ relays: [RelayStates.Relay], isWhole: Bool, dialsOthers: Bool?
   ) {
@@ -187,8 +187,8 @@ public struct RelayDirectory: Sendable {
 
   // MARK: What is known
 
-  /// What is not known yet although it will be soon after a start, as a sentence; nil when all is. Whoever plans before may
-  /// find no relay where there will be one.
+  /// What is not known yet although it will be soon after a start, as a sentence; nil when all is. Whoever plans before
+  /// may find no relay where there will be one.
   public var unsettled: String? {
     if let silent = expected.subtracting(groups.keys).min() { return "\(silent) has not said which relays it has" }
     if expected.isEmpty { return "no relay-connector is there" }
@@ -202,8 +202,8 @@ public struct RelayDirectory: Sendable {
   /// One of our own accounts.
   public func account(_ key: PublicKey) -> PlanAccount? { places[key].map { accounts[$0] } }
 
-  /// The relays where somebody receives private messages (kind 10050, NIP-17), at most ``directMessageRelayMaximum``; nil
-  /// when no list is known, empty when the list names none.
+  /// The relays where somebody receives private messages (kind 10050, NIP-17), at most ``directMessageRelayMaximum``;
+  /// nil when no list is known, empty when the list names none.
   public func directMessageRelays(of person: PublicKey) -> [RelayURL]? {
     let relays = places[person].map { accounts[$0].messageList?.relays } ?? strangers[person]?.relays
     return relays.map { Array($0.prefix(Self.directMessageRelayMaximum)) }

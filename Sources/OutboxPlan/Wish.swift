@@ -51,8 +51,8 @@ public struct Wish: Hashable, Sendable {
   /// Whether somebody observes it.
   public var isObserve: Bool { !key.hasPrefix(Self.ownPrefix) }
 
-  /// What the store is told when all relays have sent what they had; nil when it is not to be told: with exclusive relays
-  /// it knows by itself.
+  /// What the store is told when all relays have sent what they had; nil when it is not to be told: with exclusive
+  /// relays it knows by itself.
   func fetched(at: Int64) -> StoreFetched? {
     guard isObserve, !isExclusive else { return nil }
     return StoreFetched(filters: filters.map { JSONValue(of: $0) }, relays: named.map(\.text), at: at)

@@ -178,9 +178,6 @@ final class TLSEngine {
     output = fresh
   }
 
-  /// The version that was agreed, `TLSv1.3`.
-  var version: String { String(cString: SSL_get_version(connection)) }
-
   // MARK: Refusals
 
   /// Whether what came first can be a record of TLS: a handshake or an alert, of any version from SSL 3 on.

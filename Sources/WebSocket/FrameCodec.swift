@@ -10,6 +10,10 @@ internal import CWslay
 // wslay reads ahead up to 4 KB. When the consumer says `hold`, messages that were in those bytes already are kept in
 // `held` (at most 4 KB of payload by construction); no byte beyond them is taken until `release`.
 //
+// Where compression was agreed on, a message with RSV1 is collected as it comes, inflated when it is delivered, and
+// only then looked at: its size against the bound, a text for UTF-8. What is held is held compressed: 4 KB could be 4
+// MB.
+//
 // The class knows no socket and no loop. wslay holds its address, unretained, for as long as it lives.
 
 /// RFC 6455 framing in memory: bytes to messages, messages to bytes.
@@ -37,24 +41,46 @@ final class FrameCodec {
   private var input = UnsafeRawBufferPointer(start: nil, count: 0)
   private var boundaries = FrameBoundaries()
   private var message: [UInt8] = []
-  private var isOverLimit = false
+  private let inflater: Inflater?
+  /// Whether the present message is compressed.
+  private var isCompressed = false
+  /// What we closed the connection for, if we did.
+  private var violation: wslay_status_code?
   private var isDataFrame = false
   private var isStopped = false
   private var closeReason = ""
   private var isCloseMalformed = false
-  private var held: [(kind: WebSocketMessageKind, bytes: [UInt8])] = []
+  private var held: [HeldMessage] = []
+
+  private struct HeldMessage {
+    let kind: WebSocketMessageKind
+    let bytes: [UInt8]
+    let isCompressed: Bool
+  }
 
   /// Message memory that is kept for the next one.
   private static let keptByteCount = 64 << 10
 
   /// A client's codec: it masks what it sends, and takes unmasked frames only.
-  init(messageByteCountMaximum: Int) {
+  ///
+  /// - Parameters:
+  ///   - messageByteCountMaximum: bytes of one message, inflated.
+  ///   - compression: what was agreed on in the upgrade, if anything.
+  init(messageByteCountMaximum: Int, compression: DeflateAgreement? = nil) {
     self.messageByteCountMaximum = messageByteCountMaximum
+    inflater = compression.map { Inflater($0, byteCountMaximum: messageByteCountMaximum) }
     var callbacks = Self.callbacks
     let status = wslay_event_context_client_init(&context, &callbacks, Unmanaged.passUnretained(self).toOpaque())
     precondition(status == 0, "wslay could not allocate its context")
     wslay_event_config_set_no_buffering(context, 1)
-    wslay_event_config_set_max_recv_msg_length(context, UInt64(messageByteCountMaximum))
+    wslay_event_config_set_max_recv_msg_length(context, UInt64(receivedByteCountMaximum(isCompressed: inflater != nil)))
+    if inflater != nil { wslay_event_config_set_allowed_rsv_bits(context, UInt8(roost_wslay_compressed)) }
+  }
+
+  /// Bytes of one message as it comes. What cannot be compressed grows a little by it: 5 bytes for each block, and few
+  /// servers make blocks of less than 100.
+  private func receivedByteCountMaximum(isCompressed: Bool) -> Int {
+    isCompressed ? messageByteCountMaximum + messageByteCountMaximum / 16 + 64 : messageByteCountMaximum
   }
 
   deinit { wslay_event_context_free(context) }
@@ -85,8 +111,9 @@ final class FrameCodec {
     isHolding = false
     while !held.isEmpty, !isHolding, !isStopped {
       let next = held.removeFirst()
-      next.bytes.withUnsafeBytes { onMessage?(next.kind, $0) }
+      deliver(next.kind, next.bytes, isCompressed: next.isCompressed)
     }
+    wslay_event_send(context)
   }
 
   /// Whether messages wait for the end of a hold.
@@ -108,12 +135,12 @@ final class FrameCodec {
 
   private func noticeEnding(hasFailed: Bool) {
     guard ending == nil else { return }
-    if isCloseMalformed {
+    if let violation {
+      ending = .violation(code: UInt16(violation.rawValue))
+    } else if isCloseMalformed {
       ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
     } else if wslay_event_get_close_received(context) != 0 {
       ending = .closedByPeer(code: wslay_event_get_status_code_received(context), reason: closeReason)
-    } else if isOverLimit {
-      ending = .violation(code: UInt16(WSLAY_CODE_MESSAGE_TOO_BIG.rawValue))
     } else if hasFailed {
       // A broken frame header: wslay has queued a close without a code.
       ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
@@ -208,22 +235,32 @@ final class FrameCodec {
   fileprivate func frameBegan(_ frame: wslay_event_on_frame_recv_start_arg) {
     // Opcodes from 8 on are control frames, which may stand between the fragments of a message.
     isDataFrame = frame.opcode < 8
-    guard isDataFrame, frame.payload_length > UInt64(messageByteCountMaximum - message.count) else { return }
-    isOverLimit = true
+    guard isDataFrame else { return }
+    if UInt32(frame.opcode) != WSLAY_CONTINUATION_FRAME.rawValue {
+      isCompressed = inflater != nil && Int(frame.rsv) & roost_wslay_compressed != 0
+    }
+    let room = receivedByteCountMaximum(isCompressed: isCompressed) - message.count
+    if frame.payload_length > UInt64(room) { fail(WSLAY_CODE_MESSAGE_TOO_BIG) }
+  }
+
+  /// Reads nothing more, and says why.
+  private func fail(_ code: wslay_status_code) {
+    violation = code
     message = []
+    held = []
     wslay_event_shutdown_read(context)
-    wslay_event_queue_close(context, UInt16(WSLAY_CODE_MESSAGE_TOO_BIG.rawValue), nil, 0)
+    wslay_event_queue_close(context, UInt16(code.rawValue), nil, 0)
   }
 
   fileprivate func append(_ chunk: wslay_event_on_frame_recv_chunk_arg) {
-    guard isDataFrame, !isOverLimit else { return }
+    guard isDataFrame, violation == nil else { return }
     message.append(contentsOf: UnsafeBufferPointer(start: chunk.data, count: chunk.data_length))
   }
 
   fileprivate func messageEnded(_ argument: wslay_event_on_msg_recv_arg) {
     switch UInt32(argument.opcode) {
-    case WSLAY_TEXT_FRAME.rawValue: deliver(.text)
-    case WSLAY_BINARY_FRAME.rawValue: deliver(.binary)
+    case WSLAY_TEXT_FRAME.rawValue: take(.text)
+    case WSLAY_BINARY_FRAME.rawValue: take(.binary)
     case WSLAY_CONNECTION_CLOSE.rawValue:
       // The payload is the code, two bytes, and the reason; or nothing. wslay takes a single byte for nothing.
       let payload = UnsafeBufferPointer(start: argument.msg, count: argument.msg_length)
@@ -233,13 +270,45 @@ final class FrameCodec {
     }
   }
 
-  private func deliver(_ kind: WebSocketMessageKind) {
+  private func take(_ kind: WebSocketMessageKind) {
     defer { message.removeAll(keepingCapacity: message.capacity <= Self.keptByteCount) }
-    if isOverLimit || isStopped || onMessage == nil { return }
     if isHolding {
-      held.append((kind, message))
+      held.append(HeldMessage(kind: kind, bytes: message, isCompressed: isCompressed))
     } else {
-      message.withUnsafeBytes { onMessage?(kind, $0) }
+      deliver(kind, message, isCompressed: isCompressed)
+    }
+  }
+
+  private func deliver(_ kind: WebSocketMessageKind, _ bytes: [UInt8], isCompressed: Bool) {
+    if violation != nil || isStopped || onMessage == nil { return }
+    guard isCompressed, let inflater else {
+      bytes.withUnsafeBytes { onMessage?(kind, $0) }
+      return
+    }
+    switch inflater.inflated(bytes) {
+    case .failure(.overLimit): refuse(WSLAY_CODE_MESSAGE_TOO_BIG)
+    case .failure(.malformed): refuse(WSLAY_CODE_PROTOCOL_ERROR)
+    case .success(let message):
+      if kind == .text, !Self.isUTF8(message) {
+        refuse(WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA)
+      } else {
+        message.withUnsafeBytes { onMessage?(kind, $0) }
+      }
+    }
+  }
+
+  /// A message that was held may be found bad when an end behind it has been seen; what came first counts.
+  private func refuse(_ code: wslay_status_code) {
+    fail(code)
+    ending = .violation(code: UInt16(code.rawValue))
+  }
+
+  private static func isUTF8(_ bytes: [UInt8]) -> Bool {
+    do throws(UTF8.ValidationError) {
+      _ = try UTF8Span(validating: bytes.span)
+      return true
+    } catch {
+      return false
     }
   }
 }

@@ -1,13 +1,13 @@
 // The client's side of the HTTP/1.1 upgrade (RFC 6455, 4.1), as a machine: the request comes out, the response's bytes
 // go in, in pieces of any size.
 //
-// Strict where leniency would cost: one status, one accept key, no extension and no subprotocol, because none is
-// offered; lines end in CRLF, the head is bounded. A redirect is not followed: a relay's address is its identity, and a
-// server may not replace it. Bytes behind the head belong to the WebSocket (a relay's AUTH challenge often comes with
-// the 101): the machine does not touch them, and says how many were its own.
+// Strict where leniency would cost: one status, one accept key, no extension but the one that is offered, no
+// subprotocol; lines end in CRLF, the head is bounded. A redirect is not followed: a relay's address is its identity,
+// and a server may not replace it. Bytes behind the head belong to the WebSocket (a relay's AUTH challenge often comes
+// with the 101): the machine does not touch them, and says how many were its own.
 //
-// Compression (permessage-deflate) is never offered. A server that uses it unasked is refused here, before it could
-// send a frame that nobody can read.
+// Compression is offered (permessage-deflate, see DeflateAgreement). A server that answers with anything else than a
+// proper acceptance is refused here, before it could send a frame that nobody can read.
 
 /// One field of an HTTP head.
 public struct HTTPField: Sendable, Hashable {
@@ -67,24 +67,31 @@ public struct UpgradeHandshake: Sendable {
 
   /// The request, to be sent whole.
   public let request: [UInt8]
+  /// What the server has accepted, once upgraded.
+  private(set) var compression: DeflateAgreement?
+  private let offersCompression: Bool
   private let expectedAccept: String
   private var head: [UInt8] = []
 
   /// A handshake for an endpoint.
   ///
   /// `nonce` is 16 random bytes of this connection's own. `fields` are further ones, such as `User-Agent`; they and the
-  /// target must hold no white space that would end a line.
-  public init(_ endpoint: WebSocketEndpoint, fields: [HTTPField], nonce: [UInt8]) throws(WebSocketFault) {
+  /// target must hold no white space that would end a line. `offersCompression` lets the server compress what it sends.
+  public init(
+    _ endpoint: WebSocketEndpoint, fields: [HTTPField], nonce: [UInt8], offersCompression: Bool = true
+  ) throws(WebSocketFault) {
     precondition(nonce.count == 16, "RFC 6455 wants a nonce of 16 bytes")
+    self.offersCompression = offersCompression
     let key = AcceptKey.base64(nonce)
     expectedAccept = AcceptKey.answer(to: key)
     let isTarget =
       endpoint.requestTarget.hasPrefix("/") && endpoint.requestTarget.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     let isHost = endpoint.hostField.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
-    let own = [
+    var own = [
       HTTPField("Host", endpoint.hostField), HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
       HTTPField("Sec-WebSocket-Key", key), HTTPField("Sec-WebSocket-Version", "13"),
     ]
+    if offersCompression { own.append(HTTPField("Sec-WebSocket-Extensions", DeflateAgreement.offer)) }
     for field in fields where !Self.isToken(field.name) || !field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) {
       throw WebSocketFault(
         .badRequest, endpoint: "\(endpoint)", detail: "the field \(printable(field.name)) cannot be sent")
@@ -123,7 +130,7 @@ public struct UpgradeHandshake: Sendable {
 
   private static let version = Array("HTTP/1.1 ".utf8)
 
-  private func check(_ response: UpgradeResponse) throws(UpgradeRefusal) {
+  private mutating func check(_ response: UpgradeResponse) throws(UpgradeRefusal) {
     if (300..<400).contains(response.status) {
       throw .redirect(response.status, location: printable(response.values(of: "location").first ?? ""))
     }
@@ -135,9 +142,12 @@ public struct UpgradeHandshake: Sendable {
     guard response.tokens(of: "upgrade").contains("websocket") else { throw .missing("Upgrade") }
     guard response.tokens(of: "connection").contains("upgrade") else { throw .missing("Connection") }
     guard response.values(of: "sec-websocket-accept") == [expectedAccept] else { throw .wrongAccept }
-    for name in ["sec-websocket-extensions", "sec-websocket-protocol"] {
-      if let value = response.values(of: name).first(where: { !$0.isEmpty }) { throw .notOffered(printable(value)) }
-    }
+    let protocols = response.values(of: "sec-websocket-protocol").filter { !$0.isEmpty }
+    if let value = protocols.first { throw .notOffered(printable(value)) }
+    let extensions = response.values(of: "sec-websocket-extensions").filter { !$0.isEmpty }.joined(separator: ", ")
+    if extensions.isEmpty { return }
+    compression = offersCompression ? DeflateAgreement(answer: extensions) : nil
+    if compression == nil { throw .notOffered(printable(extensions)) }
   }
 
   static func isToken(_ text: String) -> Bool {

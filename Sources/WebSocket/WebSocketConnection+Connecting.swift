@@ -15,7 +15,8 @@ extension WebSocketConnection {
   ) async throws(WebSocketFault) -> WebSocketConnection {
     var generator = SystemRandomNumberGenerator()
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    let handshake = try UpgradeHandshake(endpoint, fields: fields, nonce: nonce)
+    let handshake = try UpgradeHandshake(
+      endpoint, fields: fields, nonce: nonce, offersCompression: limits.offersCompression)
     if endpoint.isSecure, security == nil {
       throw WebSocketFault(.noEncryption, endpoint: "\(endpoint)", detail: "no encryption is available for wss")
     }
@@ -33,7 +34,8 @@ extension WebSocketConnection {
       transport.close()
       throw cancelled(endpoint)
     }
-    return WebSocketConnection(transport, endpoint: endpoint, limits: limits, deadlines: deadlines)
+    return WebSocketConnection(
+      transport, endpoint: endpoint, limits: limits, deadlines: deadlines, compression: exchange.compression)
   }
 
   private static func cancelled(_ endpoint: WebSocketEndpoint) -> WebSocketFault {
@@ -127,6 +129,9 @@ private final class UpgradeExchange {
   private let endpoint: WebSocketEndpoint
   private var outcome: Once<WebSocketFault>?
   private let timer = LoopTimer()
+
+  /// What the server has accepted.
+  var compression: DeflateAgreement? { handshake.compression }
 
   init(_ transport: any ByteTransport, _ handshake: UpgradeHandshake, _ endpoint: WebSocketEndpoint) {
     self.transport = transport

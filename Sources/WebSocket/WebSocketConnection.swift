@@ -22,7 +22,8 @@ public enum WebSocketMessageKind: Sendable {
   case binary
 }
 
-/// One open WebSocket connection of a client (RFC 6455), without extensions.
+/// One open WebSocket connection of a client (RFC 6455). The server may compress what it sends (RFC 7692); what is sent
+/// from here goes as it is.
 @EventLoopActor
 public final class WebSocketConnection {
   /// With whom.
@@ -47,13 +48,14 @@ public final class WebSocketConnection {
   private var earlyEnd: WebSocketEnd?
 
   init(
-    _ transport: any ByteTransport, endpoint: WebSocketEndpoint, limits: WebSocketLimits, deadlines: WebSocketDeadlines
+    _ transport: any ByteTransport, endpoint: WebSocketEndpoint, limits: WebSocketLimits,
+    deadlines: WebSocketDeadlines, compression: DeflateAgreement? = nil
   ) {
     self.transport = transport
     self.endpoint = endpoint
     self.limits = limits
     self.deadlines = deadlines
-    codec = FrameCodec(messageByteCountMaximum: limits.messageByteCountMaximum)
+    codec = FrameCodec(messageByteCountMaximum: limits.messageByteCountMaximum, compression: compression)
     transport.onInput = { [weak self] bytes in self?.receive(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
     transport.onEnd = { [weak self] fault in self?.transportEnded(fault) }
     transport.onDrained = { [weak self] in self?.onDrained?() }

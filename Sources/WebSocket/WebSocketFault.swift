@@ -70,7 +70,7 @@ public enum WebSocketEnd: Sendable, Equatable, CustomStringConvertible {
   case endOfStream
   /// The operating system ended it.
   case failed(LoopFault)
-  /// The other side broke RFC 6455 or a limit; it was told `code`.
+  /// The other side broke RFC 6455, RFC 7692 or a limit; it was told `code`.
   case violation(code: UInt16)
   /// Neither a pong nor anything else came for so long after a ping.
   case unresponsive(milliseconds: UInt64)
@@ -92,7 +92,7 @@ public enum WebSocketEnd: Sendable, Equatable, CustomStringConvertible {
     switch code {
     case 1000: "normal closure"
     case 1001: "going away"
-    case 1002: "a violation of RFC 6455"
+    case 1002: "a violation of the WebSocket protocol"
     case 1003: "unacceptable data"
     case 1005: "no code given"
     case 1007: "text that is not UTF-8"

@@ -1,16 +1,23 @@
 /// What one connection may hold, and what happens beyond.
 public struct WebSocketLimits: Sendable, Hashable {
-  /// Bytes of one received message, all its fragments together. Beyond: the connection is closed with 1009. At
-  /// least 125.
+  /// Bytes of one received message, all its fragments together, and inflated if it was compressed. Beyond: the
+  /// connection is closed with 1009. At least 125.
   public var messageByteCountMaximum: Int
   /// Bytes that may wait to be sent. Beyond: `send` throws `output-full`.
   public var pendingByteCountMaximum: Int
 
+  /// Whether the server may compress what it sends (permessage-deflate). From its first compressed message on that
+  /// takes up to 40 KB for as long as the connection stands.
+  public var offersCompression: Bool
+
   /// Limits for a relay's client: events are small, a relay's largest messages stay under half a megabyte.
-  public init(messageByteCountMaximum: Int = 1 << 20, pendingByteCountMaximum: Int = 4 << 20) {
+  public init(
+    messageByteCountMaximum: Int = 1 << 20, pendingByteCountMaximum: Int = 4 << 20, offersCompression: Bool = true
+  ) {
     precondition(messageByteCountMaximum >= 125, "a control frame of 125 bytes must fit")
     self.messageByteCountMaximum = messageByteCountMaximum
     self.pendingByteCountMaximum = pendingByteCountMaximum
+    self.offersCompression = offersCompression
   }
 
   /// Bytes beyond the pending bound for what the protocol itself sends: pongs, pings, the close. A peer that makes us

@@ -163,12 +163,14 @@ final class WorkerProcess {
     ]
     for (name, value) in limits { if let value { list += ["--limit", "\(name)=\(value)"] } }
     for name in worker.environment { list += ["--env", name] }
-    let variables = [
+    var variables = [
       "ROOST_WORKER": worker.name, "ROOST_GENERATION": "\(plan.generation)", "ROOST_INSTANCE": plan.instance,
       "ROOST_SANDBOX": worker.sandbox.rawValue, "ROOST_STATE": plan.stateDirectory,
       // Swift's backtracer is a program, which a sandboxed worker may not start: its tries would only delay the end.
       "SWIFT_BACKTRACE": "enable=no",
     ]
+    // A worker's sandbox is made before the settings come, and this file has to be in it.
+    if case .string(let path)? = worker.settings["caFile"], !path.isEmpty { variables["ROOST_CA_FILE"] = path }
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
   }

@@ -56,6 +56,7 @@ struct ChangeTests {
           "relays": .array([.string("wss://a.example"), .string("wss://b.example/x")]), "ephemeral": .boolean(false),
           "requestTimeoutMilliseconds": .integer(1_000), "connectTimeoutMilliseconds": .integer(10_000),
           "connect": .string("always"), "reads": .boolean(true), "writes": .boolean(true),
+          "caFile": .string(""),
         ]))
     #expect(
       configuration.worker(named: "store")?.settings
@@ -91,6 +92,8 @@ struct ChangeTests {
     let worker = "[worker.home]\nrole = \"relay-connector\"\n"
     #expect(
       try change(.worker("home"), from: worker, to: worker + "relays = [\"wss://a.example\"]").kind == .changed(.live))
+    let authority = try change(.worker("home"), from: worker, to: worker + "ca-file = \"ca.pem\"")
+    #expect(authority.kind == .changed(.restartsWorker), "its sandbox is made before its settings come")
     let both = try change(.worker("home"), from: worker, to: worker + "program = \"x\"\nstuck-after = \"1m\"")
     #expect(both.kind == .changed(.restartsWorker))
     #expect(

@@ -2,13 +2,14 @@
 // `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Clocks EventLoop WebSocket
-// libraries: uv wslay swiftSynchronization
+// libraries: uv wslay z swiftSynchronization
 // corpus: websocket
 //
 // The input is a stream. It is read twice, whole and in pieces whose sizes follow from the input. Both must come to the
 // same end, and to the same messages: a message is within its bound, and nothing comes after the end. In the second
 // reading the consumer says "hold" now and then. A stream that begins with "HTTP" is an answer to the upgrade first;
-// every other one is frames from its first byte.
+// one that begins with "deflate" has compression agreed on, as its next byte says, and frames behind; every other one
+// is frames from its first byte.
 import Glibc
 
 @testable import WebSocket
@@ -21,15 +22,21 @@ private let messageMaximum = 300
 public func fuzzWebSocket(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let stream = UnsafeRawBufferPointer(start: start, count: count)
   var frames = stream
+  var compression: DeflateAgreement?
   if stream.starts(with: Array("HTTP".utf8)) {
     let whole = upgrade(stream, piece: { _ in count })
     var pieces = Pieces(stream)
     precondition(upgrade(stream, piece: { pieces.next($0) }) == whole, "an answer reads the same at every split")
     guard whole.isUpgraded else { return 0 }
     frames = UnsafeRawBufferPointer(rebasing: stream[whole.usedByteCount...])
+    compression = whole.compression
+  } else if stream.starts(with: Array("deflate".utf8)), stream.count > 7 {
+    frames = UnsafeRawBufferPointer(rebasing: stream[8...])
+    compression = DeflateAgreement(keepsWindow: stream[7] & 1 == 0, windowBits: 8 + Int(stream[7] >> 1 & 7))
   }
-  let whole = read(frames, Pieces(frames), isWhole: true)
-  precondition(read(frames, Pieces(frames), isWhole: false) == whole, "frames read the same at every split")
+  let whole = read(frames, Pieces(frames), compression, isWhole: true)
+  precondition(
+    read(frames, Pieces(frames), compression, isWhole: false) == whole, "frames read the same at every split")
   return 0
 }
 
@@ -54,6 +61,7 @@ private struct Pieces {
 private struct Upgrade: Equatable {
   var usedByteCount = 0
   var isUpgraded = false
+  var compression: DeflateAgreement?
   var refusal: UpgradeRefusal?
 }
 
@@ -80,6 +88,8 @@ private func upgrade(_ stream: UnsafeRawBufferPointer, piece: (Int) -> Int) -> U
       outcome.usedByteCount += step.usedByteCount
       outcome.isUpgraded = step.isUpgraded
     }
+    outcome.compression = handshake.compression
+    precondition(outcome.isUpgraded || outcome.compression == nil, "nothing is agreed on before the answer")
     precondition(outcome.usedByteCount <= UpgradeHandshake.headByteCountMaximum, "a head is bounded")
   } catch {
     precondition(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 }, "a refusal is one line")
@@ -103,9 +113,11 @@ private final class Consumer {
   var isDone = false
 }
 
-private func read(_ stream: UnsafeRawBufferPointer, _ pieces: Pieces, isWhole: Bool) -> Reading {
+private func read(
+  _ stream: UnsafeRawBufferPointer, _ pieces: Pieces, _ compression: DeflateAgreement?, isWhole: Bool
+) -> Reading {
   var pieces = pieces
-  let codec = FrameCodec(messageByteCountMaximum: messageMaximum)
+  let codec = FrameCodec(messageByteCountMaximum: messageMaximum, compression: compression)
   let consumer = Consumer()
   codec.onMessage = { [unowned codec] kind, bytes in
     precondition(bytes.count <= messageMaximum, "a message is within its bound")

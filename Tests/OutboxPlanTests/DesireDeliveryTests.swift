@@ -150,6 +150,20 @@ struct DesireDeliveryTests {
     #expect(bench.fetches().map(\.at) == [bench.wall], "up to its end all has come")
   }
 
+  @Test("Nothing is complete before it is known where everything goes")
+  func settling() throws {
+    let bench = bench(["wss://a.org"])
+    bench.set = DesiredSet(generation: 7, frameLimit: 1 << 20)
+    bench.follow("main")
+    let key = try bench.wish(kind: 1)
+    bench.settle()
+    bench.storeAll()
+    #expect(!bench.progress(of: key).isComplete && bench.fetches().isEmpty)
+    _ = bench.changes()
+    bench.set.settled()
+    #expect(bench.progress(of: key).isComplete && bench.fetches().count == 1 && bench.changes() == [key])
+  }
+
   @Test("Of exclusive relays, and of the planner's own wishes, the store is told nothing")
   func notFetched() throws {
     let bench = bench()

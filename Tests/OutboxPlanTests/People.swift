@@ -3,7 +3,8 @@ import Cryptography
 import Nostr
 import OutboxPlan
 
-/// People, events and reports for the tests of the planner's machines. Nothing is signed: machines are told verified events.
+/// People, events and reports for the tests of the planner's machines. Nothing is signed: machines are told verified
+/// events.
 struct Someone {
   let name: String
   let key: PublicKey

@@ -6,8 +6,8 @@ import Observing
 import OutboxPlan
 import Testing
 
-/// A desired set with its connectors, which do what the contract says: they keep what they are told, and refuse changes of a
-/// state that they do not have.
+/// A desired set with its connectors, which do what the contract says: they keep what they are told, and refuse changes
+/// of a state that they do not have.
 final class WishBench {
   struct Connector {
     var generation: Int64?
@@ -29,6 +29,7 @@ final class WishBench {
     self.directory = directory
     for name in directory.connectors { follow(name) }
     set.replan(in: directory, at: now, wall: wall)
+    set.settled()
   }
 
   static func observe(

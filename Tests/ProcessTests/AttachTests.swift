@@ -26,9 +26,9 @@ extension ProcessTests {
         }
         let signer = try grant("signer")
         #expect(signer.command.contains("/signer --attach \(roost.socket) --name signer") && signer.remark == nil)
-        let planner = try grant("outbox-planner")
-        #expect(planner.command.hasSuffix("ROOST_WORKER=outbox-planner YOUR-PROGRAM"))
-        #expect(planner.remark?.contains("/outbox-planner. Put one of yours") == true)
+        let tracker = try grant("dvm-tracker")
+        #expect(tracker.command.hasSuffix("ROOST_WORKER=dvm-tracker YOUR-PROGRAM"))
+        #expect(tracker.remark?.contains("/dvm-tracker. Put one of yours") == true)
       }
     }
 

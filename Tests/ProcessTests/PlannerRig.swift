@@ -101,6 +101,14 @@ struct PlannerRig {
     return try #require(progress)
   }
 
+  /// Runs `roost`; what it printed, and its exit status.
+  func command(_ arguments: String...) throws -> (output: String, ending: SpawnedProcess.Ending) {
+    let process = try SpawnedProcess(
+      SpawnedProcess.builtProgram("roost"), arguments + ["--socket", roost.socket])
+    let output = try process.readAllOutput()
+    return (output, try process.waitForEnd())
+  }
+
   /// An event by the only account.
   func sign(_ kind: Int64, _ tags: [[String]]) throws -> Event {
     let template = JSONValue.object([

@@ -95,8 +95,8 @@ extension ProcessTests {
         _ = try rig.ask("signer.generate", SignerGenerate(name: "alice"), as: SignerAccount.self)
         let list = try rig.sign(10_002, [["r", "wss://alice.example.org", "write"]])
         try rig.put(list, on: relay)
-        // The signer tells nobody that there is a new account: the planner asks it now and then, and after its own start.
-        try rig.kill("outbox-planner")
+        let own = try rig.ask("plan.route", PlanRoute(event: .object(["kind": .integer(1)])), as: Route.self)
+        #expect(own.stops.map(\.relay).contains(relay.url), "the account is known as soon as it is needed")
         try awaitSoon("alice's list is known") {
           let route = try rig.ask("plan.route", PlanRoute(event: .object(["kind": .integer(1)])), as: Route.self)
           return route.stops.first?.why == ["alice's list"] && route.stops.count == 2
@@ -139,6 +139,26 @@ extension ProcessTests {
         let status = try rig.ask("plan.status", NoArguments(), as: PlanStatus.self)
         #expect(status.observes == 1 && status.fault == nil)
         #expect(try rig.refusal("plan.relays.add", PlanRelay(relay: "https://x.org"))?.code == .badRequest)
+      }
+    }
+
+    @Test("roost relay and roost plan show who is asked and written, where and why, and add and remove relays")
+    func commands() throws {
+      try PlannerRig.run([try KeepingRelay()]) { rig in
+        let url = try #require(try rig.ask("plan.relays", NoArguments(), as: PlanRelayList.self).relays.first?.relay)
+        let read = try rig.command("plan", "read", "--kind", "1")
+        #expect(read.ending == .exited(0) && read.output.contains(url) && read.output.contains("configured"))
+        let write = try rig.command("plan", "write", #"{"kind":1,"pubkey":"\#(String(repeating: "a", count: 64))"}"#)
+        #expect(write.ending == .exited(1) && write.output.contains("before there is an account"))
+        let added = try rig.command("relay", "add", "ws://127.0.0.1:9/", "--read-only")
+        #expect(added.ending == .exited(0) && added.output.contains("2 relays"))
+        let info = try rig.command("relay", "info", "ws://127.0.0.1:9", "--json")
+        let relay = try JSONPayload.decode(PlanRelayList.Relay.self, from: info.output.utf8)
+        #expect(relay.sources == ["added"] && relay.reads && !relay.writes)
+        #expect(try rig.command("relay", "remove", "ws://127.0.0.1:9").output.contains("1 relay"))
+        #expect(try rig.command("relay", "remove", url).ending == .exited(1))
+        #expect(try rig.command("relay", "info", "wss://nowhere.example").ending == .exited(1))
+        #expect(try rig.command("relay", "add", "https://x.org").ending == .exited(2))
       }
     }
   }

@@ -90,7 +90,8 @@ extension ProcessTests {
         #expect(try rig.count() == 24)
         let query = try rig.client.call("store.query", #"{"filters":[{"kinds":[1],"limit":1}]}"#)
         let id = try #require(try JSONPayload.decode(JSONValue.self, from: query.parts[0].payload)["id"])
-        let seen = try rig.client.call("store.seen", #"{"id":\#(String(decoding: JSONPayload.encode(id), as: UTF8.self))}"#)
+        let named = String(decoding: JSONPayload.encode(id), as: UTF8.self)
+        let seen = try rig.client.call("store.seen", #"{"id":\#(named)}"#)
         let result = try JSONPayload.decode(SeenResult.self, from: seen.terminal.payload)
         #expect(Set(result.relays.map(\.relay)) == Set(relays.map(\.url)))
         let covered = try rig.client.call("store.coverage", #"{"filters":[{"kinds":[1]}]}"#)
@@ -109,7 +110,9 @@ extension ProcessTests {
         let observing = try rig.client.ask("store.observe", #"{"filters":[{"kinds":[1]}],"policy":"cache-only"}"#)
         let events = makeEvents(0..<3)
         try rig.publish(events[0], at: relay.url)
-        try rig.client.wait("the live event") { rig.client.parts(of: observing).contains { $0.text.contains("\(events[0].id)") } }
+        try rig.client.wait("the live event") {
+          rig.client.parts(of: observing).contains { $0.text.contains("\(events[0].id)") }
+        }
         relay.kill()
         try rig.await(following, "the loss") { $0.state == .waiting }
         let again = try RealRelay("--port", port)

@@ -49,10 +49,15 @@ public final class PythonPeer {
   /// Ends it at once, as if its machine had failed.
   public func kill() { child?.signal(SIGKILL) }
 
-  /// Ends it and waits until it is gone.
-  public func stop() async throws {
+  /// Ends its standard input: it may take its leave as it likes.
+  public func endInput() {
     if inputDescriptor >= 0 { Glibc.close(inputDescriptor) }
     inputDescriptor = -1
+  }
+
+  /// Ends it and waits until it is gone.
+  public func stop() async throws {
+    endInput()
     child?.signal(SIGTERM)
     try await eventually("the peer is gone") { exit != nil }
     output?.close()

@@ -59,7 +59,10 @@ import WebSocket
     let peer = try TLSPeer("echo")
     let fault = try await connectingFault { _ = try await peer.secure(authority: nil) }
     #expect(fault?.detail.contains("nobody this machine trusts (by \"Roost Test Authority\")") == true)
+    let own = try TLSPeer("echo", "self")
     try await LoopThread.run {
+      let plaintext = try await own.secure(authority: "self")
+      plaintext.transport.close()
       let missing = #expect(throws: TrustFault.self) { try TLSClient(authorityFile: "/nonexistent/ca.pem") }
       #expect(
         missing?.description == "the authorities in /nonexistent/ca.pem cannot be read: No such file or directory")

@@ -41,8 +41,10 @@ import Testing
     for line in [
       "Host: server.example.com", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "User-Agent: Roost",
+      "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover",
     ] { #expect(lines.contains(Substring(line))) }
-    #expect(!lines.contains { $0.lowercased().hasPrefix("sec-websocket-extensions") })
+    let plain = try UpgradeHandshake(endpoint, fields: [], nonce: nonce, offersCompression: false)
+    #expect(!String(decoding: plain.request, as: UTF8.self).lowercased().contains("sec-websocket-extensions"))
     var other = endpoint
     other.host = "::1"
     other.port = 7777
@@ -91,9 +93,14 @@ import Testing
     #expect(replaced("s3p", "S3p") == .wrongAccept)
     #expect(replaced("Sec-WebSocket-Accept", "X-Accept") == .wrongAccept)
     #expect(replaced("Connection:", "Sec-WebSocket-Accept: \(accept)\r\nConnection:") == .wrongAccept)
+    #expect(replaced("Connection:", "Sec-WebSocket-Extensions: permessage-deflate\r\nConnection:") == nil)
     #expect(
-      replaced("Connection:", "Sec-WebSocket-Extensions: permessage-deflate\r\nConnection:")
-        == .notOffered("permessage-deflate"))
+      replaced("Connection:", "Sec-WebSocket-Extensions: permessage-deflate; unknown\r\nConnection:")
+        == .notOffered("permessage-deflate; unknown"))
+    #expect(
+      replaced(
+        "Connection:", "Sec-WebSocket-Extensions: permessage-deflate\r\nsec-websocket-extensions: x\r\nConnection:")
+        == .notOffered("permessage-deflate, x"))
     #expect(replaced("Connection:", "Sec-WebSocket-Protocol: x\r\nConnection:") == .notOffered("x"))
     #expect(replaced("Connection:", " folded\r\nConnection:") == .badField(" folded"))
     #expect(replaced("Connection:", "A b: c\r\nConnection:") == .badField("A b: c"))

@@ -9,8 +9,8 @@ import Nostr
 import Observing
 import OutboxPlan
 
-// Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read from
-// the store as it comes.
+// Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read
+// from the store as it comes.
 
 extension Planner {
   /// How often the signer is asked again; it has no topic for it, and an account that is new waits that long at most.
@@ -36,6 +36,7 @@ extension Planner {
       return accountsAre([])
     }
     isAskingAccounts = true
+    accountsAskedAt = now
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let answer = try await bus.request(
@@ -47,6 +48,24 @@ extension Planner {
       isAskingAccounts = false
     }
   }
+
+  /// Makes sure that an account made a moment ago is known, before it is said that this author is none.
+  ///
+  /// - Parameter author: nil when it is to be the only account.
+  func recognise(_ author: PublicKey?) async {
+    func isKnown() -> Bool { author.map { directory.account($0) != nil } ?? (directory.accounts.count == 1) }
+    if isKnown() { return }
+    // Strangers' events may come by the thousand.
+    if let asked = accountsAskedAt, now.milliseconds(since: asked) < Self.recogniseMilliseconds { return }
+    askAccounts()
+    let deadline = now.advanced(milliseconds: Self.recogniseMilliseconds)
+    while isAskingAccounts || isKnown() && directory.unsettled != nil, now < deadline, !isDraining {
+      await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
+    }
+  }
+
+  /// How often the signer is asked about authors who are no accounts, and how long for.
+  private static let recogniseMilliseconds: UInt64 = 1_000
 
   private func accountsAre(_ accounts: [SignerAccount]) {
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }

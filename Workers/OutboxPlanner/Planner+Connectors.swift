@@ -5,8 +5,8 @@ import Frames
 import Logging
 import OutboxPlan
 
-// Connectors: what they report, and what they are sent. One `relay.follow` each, which begins again whenever it ends, for as long
-// as the registry has the worker.
+// Connectors: what they report, and what they are sent. One `relay.follow` each, which begins again whenever it ends,
+// for as long as the registry has the worker.
 
 extension Planner {
   func follow(_ name: String) {

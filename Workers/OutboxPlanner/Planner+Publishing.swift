@@ -13,10 +13,11 @@ extension Planner: PublishRouting {
   /// How long relays may take to tell where somebody receives private messages.
   private static let findMilliseconds: UInt64 = 8_000
   /// How often it is looked whether they have.
-  private static let lookMilliseconds: UInt64 = 50
+  static let lookMilliseconds: UInt64 = 20
 
   func publishRoute(_ event: Event, named: [RelayURL]?) async -> Result<[RelayChoice], NoRoute> {
     await settled()
+    await recognise(event.pubkey)
     let route = directory.route(event, named: named)
     guard case .failure(let problem) = route, let person = problem.missingList else { return route }
     await findMessageRelays(of: person)

@@ -46,7 +46,12 @@ extension Planner {
       let list = try Filter.list(argument: filters, countMaximum: StoreObserve.filterMaximum)
       return BusPayload(json: described(directory.route(list)))
     }
-    let event = try unsigned(wanted.event ?? .null)
+    let given = wanted.event ?? .null
+    // Who made an account a moment ago asks about it now.
+    var author: PublicKey?
+    if case .string(let text)? = given["pubkey"] { author = PublicKey(text) }
+    await recognise(author)
+    let event = try unsigned(given)
     var route = directory.plan(event)
     if let person = route.problem?.missingList {
       try await lookUpMessageRelays(of: person)

@@ -17,11 +17,12 @@ import WorkerKit
 //    store.observe (lists) ──▶       ▲        │       ▲             └─▶ plan.progress
 //    plan.relays.add ────────────────┘        │       └── relay.follow of each connector
 //
-// Nothing here is remembered by calls: each source is a loop that begins anew when its answer ends, and brings all there is. So
-// the store, the signer or a connector may die at any time, and the planner too; what holds afterwards is what is true then.
+// Nothing here is remembered by calls: each source is a loop that begins anew when its answer ends, and brings all
+// there is. So the store, the signer or a connector may die at any time, and the planner too; what holds afterwards is
+// what is true then.
 //
-// After a start, the first REQs wait until all sources have spoken, or for `settlingMilliseconds`: else every observe would be
-// asked at half of its relays, as nobody, and a moment later once more.
+// After a start, the first REQs wait until all sources have spoken, or for `settlingMilliseconds`: else every observe
+// would be asked at half of its relays, as nobody, and a moment later once more.
 
 /// Serves `plan.*`, and makes wishes of what is observed.
 @EventLoopActor
@@ -47,6 +48,7 @@ final class Planner {
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
   var isAskingAccounts = false
+  var accountsAskedAt: Instant?
   var fetchesToTell: [StoreFetched] = []
   var isTellingFetches = false
   var progressFollowers: [UInt64: ProgressFollower] = [:]
@@ -91,7 +93,8 @@ final class Planner {
     publishing = try Publishing(worker, directory: path, routes: self)
   }
 
-  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do something.
+  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do
+  /// something.
   private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
     guard fault.kind == .full || fault.kind == .busy else { return }
     worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
@@ -161,6 +164,7 @@ final class Planner {
       wishes.replan(in: directory, at: now, wall: Self.wall)
       publishing?.connectorsChanged()
     }
+    if !isEarly { wishes.settled() }
     if !hasBegunPublishing, !isEarly {
       hasBegunPublishing = true
       publishing?.begin()

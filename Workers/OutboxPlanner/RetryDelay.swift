@@ -1,5 +1,5 @@
-/// How long to wait before something that others could not do is asked again: longer each time, with some chance in it, so
-/// that nobody waits in step.
+/// How long to wait before something that others could not do is asked again: longer each time, with some chance in it,
+/// so that nobody waits in step.
 struct RetryDelay {
   private var attempts: UInt64 = 0
 

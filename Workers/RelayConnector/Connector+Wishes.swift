@@ -48,7 +48,7 @@ extension Connector {
     let kept = Set(read.map(\.key))
     let gone = wanted.base == nil ? wishes.relays.keys.filter { !kept.contains($0) } : wanted.removed
     for key in gone { drop(key) }
-    for wish in read { self.wish(wish) }
+    for wish in read { try self.wish(wish) }
     wishes.state = (wanted.generation, wanted.version)
     for follower in followers { follower.wishesTaken() }
     return BusPayload(json: RelayDesireResult(version: wanted.version))
@@ -75,9 +75,11 @@ extension Connector {
       try requireDialling(relay, besides: others.count)
       others.insert(relay)
     }
+    // From here on nothing fails.
+    for relay in Set(read.map(\.relay)) { _ = try link(relay) }
   }
 
-  private func wish(_ read: ReadWish) {
+  private func wish(_ read: ReadWish) throws(Refusal) {
     if let before = wishes.relays[read.key], before != read.relay || read.wish == nil { drop(read.key) }
     wishes.relays[read.key] = read.relay
     guard let wish = read.wish else {
@@ -85,7 +87,7 @@ extension Connector {
       changed(read.key)
       return
     }
-    let link = link(read.relay)
+    let link = try link(read.relay)
     let keeper = keeper(of: link)
     keeper.wish(read.key, read.filters, wish)
     link.tell { session, now in session.openRequested(at: now) }

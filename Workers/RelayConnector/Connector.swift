@@ -7,6 +7,7 @@ import Logging
 import Nostr
 import RelaySession
 import RelayWishes
+import TransportTLS
 import WorkerKit
 
 // The relay connector: what the bus wants of relays, done.
@@ -30,6 +31,8 @@ final class Connector {
   private(set) var configured: [RelayURL] = []
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
+  /// Encrypts for all relays at `wss://`; made for the first, since the machine's authorities take memory.
+  private var security: TLSClient?
 
   /// What is under way, see Connector+Requests.
   var requests: [RequestKey: RequestInHand] = [:]
@@ -86,7 +89,7 @@ final class Connector {
     for url in configured where !wanted.contains(url) { retire(url) }
     configured = wanted
     if settings.connect != .onDemand {
-      for url in wanted { link(url).tell { session, now in session.openRequested(at: now) } }
+      for url in wanted { try link(url).tell { session, now in session.openRequested(at: now) } }
     }
     relaysChanged(wanted)
   }
@@ -119,12 +122,12 @@ final class Connector {
         throw Refusal(
           .badRequest, "'relay' is missing, and \(worker.name) has \(configured.count) relays", outcome: .notStarted)
       }
-      return link(only)
+      return try link(only)
     }
     let url = try parse(text)
     if let known = links[url] { return known }
     try requireDialling(url, besides: 0)
-    return link(url)
+    return try link(url)
   }
 
   /// - Parameter besides: how many others that are no relays of the group are to be dialled as well.
@@ -141,10 +144,24 @@ final class Connector {
     }
   }
 
-  func link(_ url: RelayURL) -> RelayLink {
+  /// What encrypts for this relay, if anything does. The file of authorities is of the worker's whole life: its sandbox
+  /// was made for it.
+  private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
+    guard url.isSecure else { return nil }
+    if let security { return security }
+    do throws(TrustFault) {
+      let file = settings.caFile ?? ""
+      security = try TLSClient(authorityFile: file.isEmpty ? nil : file)
+      return security
+    } catch {
+      throw Refusal(.failed, "ca-file: \(error)", outcome: .notStarted)
+    }
+  }
+
+  func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
     if let link = links[url] { return link }
     let link = RelayLink(
-      url: url, connectMilliseconds: settings.connectMilliseconds,
+      url: url, security: try security(for: url), connectMilliseconds: settings.connectMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
     if lines.isFull { link.hold() }
     links[url] = link

@@ -22,6 +22,8 @@ struct ConnectorSettings: Decodable, Sendable {
   var requestTimeoutMilliseconds: UInt64?
   /// How long each step of connecting may take.
   var connectTimeoutMilliseconds: UInt64?
+  /// A file of authorities that are trusted beside the system's; "" for none.
+  var caFile: String?
 
   /// How long a relay may say nothing about a request, in milliseconds.
   var requestMilliseconds: UInt64 { requestTimeoutMilliseconds ?? 30_000 }

@@ -9,17 +9,24 @@ import WorkerKit
 enum RelayConnectorProgram {
   static func main() {
     Worker.main(
-      role: .relayConnector, methods: ["relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow"], profile: { _ in profile }
+      role: .relayConnector,
+      methods: ["relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow"], profile: profile
     ) { worker throws(Refusal) in
       connector = try Connector(worker)
     }
   }
 
-  /// What it may do: look names up, connect to any port (a relay may listen on any), read no file but what that needs,
-  /// write none, start nothing.
-  private static var profile: SandboxProfile {
-    SandboxProfile(
-      readablePaths: SandboxProfile.runtimePaths + SandboxProfile.resolverPaths, network: .inet, maySpawn: false)
+  /// What it may do: look names up, check certificates, connect to any port (a relay may listen on any), read no file
+  /// but what that needs, write none, start nothing.
+  ///
+  /// The machine's authorities may be elsewhere by OpenSSL's own variables, and those of `ca-file` are anywhere: roostd
+  /// puts that setting into `ROOST_CA_FILE`, because the settings themselves come when the sandbox is closed.
+  private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    let files = ["ROOST_CA_FILE", "SSL_CERT_FILE"].compactMap { environment[$0] }
+    let folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
+    return SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths + SandboxProfile.resolverPaths + files + folders, network: .inet,
+      maySpawn: false)
   }
 
   /// Kept for the life of the process.

@@ -37,6 +37,7 @@ final class RelayLink {
   private unowned let owner: any RelayLinkOwner
   private let deadlines: WebSocketDeadlines
   private let limits: WebSocketLimits
+  private let security: (any TransportSecurity)?
   private let log: Logger
   private let timer = LoopTimer()
   private var connection: WebSocketConnection?
@@ -48,9 +49,11 @@ final class RelayLink {
   private var openMilliseconds: UInt64 = 0
 
   init(
-    url: RelayURL, connectMilliseconds: UInt64, messageByteCountMaximum: Int, log: Logger, owner: any RelayLinkOwner
+    url: RelayURL, security: (any TransportSecurity)?, connectMilliseconds: UInt64, messageByteCountMaximum: Int,
+    log: Logger, owner: any RelayLinkOwner
   ) {
     self.url = url
+    self.security = security
     self.owner = owner
     self.log = log
     var deadlines = WebSocketDeadlines()
@@ -173,9 +176,10 @@ final class RelayLink {
   private func connect(_ attempt: UInt64) {
     let endpoint = WebSocketEndpoint(
       host: url.host, port: url.port, isSecure: url.isSecure, requestTarget: url.requestTarget)
-    connecting = EventLoopActor.task { [weak self, deadlines, limits] in
+    connecting = EventLoopActor.task { [weak self, deadlines, limits, security] in
       do throws(WebSocketFault) {
-        let connection = try await WebSocketConnection.connect(to: endpoint, limits: limits, deadlines: deadlines)
+        let connection = try await WebSocketConnection.connect(
+          to: endpoint, limits: limits, deadlines: deadlines, security: security)
         guard let self, !Task.isCancelled else {
           connection.abort()
           return

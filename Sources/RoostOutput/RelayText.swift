@@ -1,0 +1,140 @@
+public import Contracts
+internal import Cryptography
+internal import Frames
+internal import Nostr
+
+/// Relays as `roost relay` shows them: who names each, what it is for, and how it is.
+public enum RelayText {
+  /// A table of the relays.
+  public static func list(_ list: PlanRelayList, _ style: Style) -> [String] {
+    guard !list.relays.isEmpty else { return ["No relays are known. 'roost relay add URL' adds one."] }
+    var table = TextTable([
+      .init(title: "RELAY", columnsMaximum: 48), .init(title: "STATE"), .init(title: "USE"),
+      .init(title: "LATENCY", alignment: .right, isSpareable: true),
+      .init(title: "EVENTS", alignment: .right, isSpareable: true), .init(title: "FROM"),
+    ])
+    for relay in list.relays {
+      let state = word(relay)
+      table.append([
+        .init(relay.relay), .init(state, tone(state)), use(relay),
+        optional(relay.state?.latencyMilliseconds.map { Amount.duration(milliseconds: $0) }),
+        optional(relay.state.flatMap { $0.events > 0 ? "\($0.events)" : nil }), .init(note(relay)),
+      ])
+    }
+    let open = list.relays.count { word($0) == "open" }
+    return table.lines(style) + ["", "\(Amount.count(list.relays.count, "relay")), \(open) connected"]
+  }
+
+  /// All there is to say of one relay, a line each.
+  public static func info(_ relay: PlanRelayList.Relay, now: Int64, _ style: Style) -> [String] {
+    var rows: [(String, String)] = [("from", relay.sources.joined(separator: ", ")), ("use", useWords(relay))]
+    rows.append(("dialled by", relay.connector ?? "nobody: no relay-connector is there for it"))
+    guard let state = relay.state else { return lines(relay, rows, style) }
+    if let reason = state.reason { rows.append(("why", reason)) }
+    if let since = state.openSince { rows.append(("open since", CalendarTime.text(since))) }
+    let connections = "\(state.connections), \(Amount.count(Int(clamping: state.failures), "failed attempt"))"
+    rows.append(("connections", connections))
+    if let latency = state.latencyMilliseconds {
+      rows.append(("latency", Amount.duration(milliseconds: latency)))
+    }
+    rows.append(("received", "\(state.events) events, \(Amount.bytes(state.bytes))"))
+    rows.append(("published", "\(state.accepted) taken, \(state.refusals) refused"))
+    if !state.authenticated.isEmpty {
+      rows.append(("shown as", state.authenticated.map { PublicKeyText.short($0) }.joined(separator: ", ")))
+    }
+    return lines(relay, rows, style)
+  }
+
+  private static func lines(
+    _ relay: PlanRelayList.Relay, _ rows: [(String, String)], _ style: Style
+  ) -> [String] {
+    let state = word(relay)
+    let heading = style.paint(VisibleText.make(relay.relay), .strong) + "  " + style.paint(state, tone(state))
+    let width = rows.map(\.0.count).max() ?? 0
+    return [heading]
+      + rows.map { name, text in
+        let blanks = String(repeating: " ", count: width - name.count + 2)
+        return "  " + style.paint(name, .dim) + blanks + VisibleText.make(text)
+      }
+  }
+
+  // MARK: Parts
+
+  private static func word(_ relay: PlanRelayList.Relay) -> String {
+    relay.state?.state ?? (relay.connector == nil ? "not dialled" : "idle")
+  }
+
+  static func tone(_ state: String) -> Tone {
+    switch state {
+    case "open": .good
+    case "connecting", "closing": .warning
+    case "idle": .dim
+    default: .bad  // waiting after a failure, and any word to come.
+    }
+  }
+
+  private static func use(_ relay: PlanRelayList.Relay) -> TextTable.Cell {
+    relay.reads || relay.writes ? .init(useWords(relay)) : .init("-", .dim)
+  }
+
+  private static func useWords(_ relay: PlanRelayList.Relay) -> String {
+    [relay.reads ? "read" : nil, relay.writes ? "write" : nil].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private static func note(_ relay: PlanRelayList.Relay) -> String {
+    let sources = relay.sources.joined(separator: ", ")
+    guard word(relay) != "open", let reason = relay.state?.reason else { return sources }
+    return "\(sources); \(reason)"
+  }
+
+  private static func optional(_ text: String?) -> TextTable.Cell { text.map { .init($0) } ?? .init("-", .dim) }
+}
+
+/// A route as `roost plan` shows it: who, where, why.
+public enum RouteText {
+  /// The relays, those left out, and why there is none.
+  ///
+  /// - Parameters:
+  ///   - route: what the planner says.
+  ///   - names: names of keys, 64 hexadecimal digits each.
+  public static func lines(_ route: Route, names: [String: String], _ style: Style) -> [String] {
+    var lines: [String] = []
+    if !route.stops.isEmpty { lines += table(route.stops, names, style) }
+    if let problem = route.problem { lines += style.prose("Nowhere: \(VisibleText.make(problem)).") }
+    if !route.skipped.isEmpty {
+      if !lines.isEmpty { lines.append("") }
+      lines.append(style.paint("Left out:", .warning))
+      lines += route.skipped.map { stop in
+        "  " + VisibleText.make(stop.relay) + "  "
+          + style.paint(VisibleText.make(stop.why.joined(separator: ", ")), .dim)
+      }
+    }
+    return lines
+  }
+
+  private static func table(_ stops: [Route.Stop], _ names: [String: String], _ style: Style) -> [String] {
+    var table = TextTable([
+      .init(title: "RELAY", columnsMaximum: 48), .init(title: "STATE"), .init(title: "FOR"),
+      .init(title: "BY", isSpareable: true), .init(title: "WHY"),
+    ])
+    for stop in stops {
+      let state = stop.state ?? (stop.connector == nil ? "not dialled" : "idle")
+      let people = stop.people.map { names[$0] ?? PublicKeyText.short($0) }
+      table.append([
+        .init(stop.relay), .init(state, RelayText.tone(state)),
+        people.isEmpty ? .init("all", .dim) : .init(people.joined(separator: ", ")),
+        .init(stop.connector ?? "-", .dim), .init(stop.why.joined(separator: ", ")),
+      ])
+    }
+    return table.lines(style)
+  }
+}
+
+/// A key as it stands in a table.
+enum PublicKeyText {
+  /// `npub1abcdef…wxyz`, or the text itself when it is no key.
+  static func short(_ digits: String) -> String {
+    guard let npub = PublicKey(digits)?.npub else { return digits }
+    return "\(npub.prefix(11))…\(npub.suffix(4))"
+  }
+}

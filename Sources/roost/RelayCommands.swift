@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import Bus
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost relay`
+struct Relay: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows the relays that are known, and adds and removes those of your own choice.",
+    discussion: """
+      A relay is there because supervisor.conf names it, because you have added it, or because an account's published list \
+      does. What you add here is kept on this machine and published nowhere.
+
+        roost relay list
+        roost relay add wss://relay.example --read-only
+      """,
+    subcommands: [RelayList.self, RelayInfo.self, RelayAdd.self, RelayRemove.self])
+}
+
+/// The methods of the planner that commands call.
+enum PlannerMethod {
+  static let relays = "plan.relays"
+  static let add = "plan.relays.add"
+  static let remove = "plan.relays.remove"
+  static let route = "plan.route"
+}
+
+/// An address as it is typed.
+struct RelayArgument: ParsableArguments, Sendable {
+  @Argument(help: "The relay's address: wss://… or ws://….")
+  var url: String
+
+  func validate() throws {
+    do throws(RelayURLFault) { _ = try RelayURL(url) } catch { throw ValidationError("\(error).") }
+  }
+
+  /// The address in its one spelling.
+  var canonical: String {
+    // Validated.
+    (try? RelayURL(url).text) ?? url
+  }
+}
+
+/// `roost relay list`
+struct RelayList: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Shows the relays: how each is, what it is for, and who names it.")
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.show(PlannerMethod.relays, NoArguments(), isIdempotent: true) { (list: PlanRelayList, style) in
+      RelayText.list(list, style)
+    }
+    return .done
+  }
+}
+
+/// `roost relay info`
+struct RelayInfo: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "info", abstract: "Shows all that is known of one relay.",
+    discussion: "Exit code 1 when nothing names it.")
+  @OptionGroup var relay: RelayArgument
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let options = RequestOptions(ttlMilliseconds: Timeout.reading.milliseconds, isIdempotent: true)
+    let list = try await session.client.request(PlannerMethod.relays, json: NoArguments(), options: options)
+      .decoded(as: PlanRelayList.self)
+    guard let found = list.relays.first(where: { $0.relay == relay.canonical }) else {
+      throw Refusal(
+        .noSuchRelay, "nothing names \(relay.canonical); 'roost relay list' shows what is known", outcome: .notStarted)
+    }
+    await session.print(found, RelayText.info(found, now: Int64(time(nil)), session.style))
+    return .done
+  }
+}
+
+/// `roost relay add`
+struct RelayAdd: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Adds a relay, or changes what one that was added is for.",
+    discussion: "It is kept on the disk when this returns. Observes are asked there from now on.")
+  @OptionGroup var relay: RelayArgument
+  @Flag(help: "Publish nothing there without being told so.")
+  var readOnly = false
+  @Flag(help: "Ask nothing there without being told so.")
+  var writeOnly = false
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    if readOnly, writeOnly { throw ValidationError("A relay that is neither read nor written is of no use.") }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let wanted = PlanRelay(relay: relay.canonical, reads: !writeOnly, writes: !readOnly)
+    try await session.show(PlannerMethod.add, wanted, isIdempotent: true) { (list: PlanRelayList, style) in
+      RelayText.list(list, style)
+    }
+    return .done
+  }
+}
+
+/// `roost relay remove`
+struct RelayRemove: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Removes a relay that was added.",
+    discussion: "What supervisor.conf or an account's list names is changed there.")
+  @OptionGroup var relay: RelayArgument
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.show(PlannerMethod.remove, PlanRelay(relay: relay.canonical)) { (list: PlanRelayList, style) in
+      RelayText.list(list, style)
+    }
+    return .done
+  }
+}
