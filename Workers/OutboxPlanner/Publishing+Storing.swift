@@ -75,8 +75,8 @@ extension Publishing {
     guard let publication = unstored.removeValue(forKey: event.id) else { return }
     writer.note(stored: publication.number)
     perform { $0.admitted(publication, at: $1) }
-    // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store anew, which
-    // may have something newer by then.
+    // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store anew,
+    // which may have something newer by then.
     await writer.flush()
     tellEverybody(of: event.id)
   }
