@@ -143,7 +143,7 @@ extension ProcessTests {
   }
 }
 
-/// A file system of 64 KiB, where that can be mounted.
+/// A small file system, where that can be mounted.
 final class SmallDisk {
   let directory: TemporaryDirectory
   var path: String { directory.path }
@@ -151,9 +151,10 @@ final class SmallDisk {
   /// Whether this process may mount. Tried once.
   static let isPossible: Bool = (try? SmallDisk()) != nil
 
-  init() throws {
+  init(kibibytes: Int = 64) throws {
     directory = try TemporaryDirectory()
-    guard mount("tmpfs", directory.path, "tmpfs", UInt(MS_NOSUID), "size=64k,mode=0700") == 0 else {
+    let options = "size=\(kibibytes)k,mode=0700"
+    guard mount("tmpfs", directory.path, "tmpfs", UInt(MS_NOSUID), options) == 0 else {
       throw DeadlinePassed(description: "mounting is not allowed")
     }
   }
@@ -167,4 +168,7 @@ final class SmallDisk {
     while write(file, bytes, bytes.count) == bytes.count { continue }
     close(file)
   }
+
+  /// Gives it back.
+  func makeRoom() { unlink(directory.path + "/filler") }
 }

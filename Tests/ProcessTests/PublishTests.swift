@@ -149,6 +149,43 @@ extension ProcessTests {
       }
     }
 
+    @Test(
+      "On a full disk what is new is refused, what is accepted goes on, and nothing is lost",
+      .enabled(if: SmallDisk.isPossible))
+    func fullDisk() throws {
+      let disk = try SmallDisk(kibibytes: 8 << 10)
+      var layout = Layout.publishing
+      layout.supervisor["state-directory"] = "\"\(disk.path)\""
+      try withRoost(layout) { roost in
+        let client = try PublishClient(roost)
+        let events = makeEvents(0..<20)
+        try beta.stop()
+        for event in events { try client.accepted(event, to: [alpha, beta]) }
+        for event in events { try client.await(event, .partial) }
+        disk.fill()
+        // The log has some room left; what does not fit any more is refused, and told why.
+        var refusal: Refusal?
+        let more = makeEvents(0..<1_000)
+        var taken: [Event] = []
+        for event in more where refusal == nil {
+          let answer = try client.publish(event, to: [alpha])
+          if answer.isResponse { taken.append(event) } else { refusal = answer.refusal }
+        }
+        #expect(refusal?.code == .diskFull && refusal?.outcome == .notStarted, "\(refusal as Any)")
+        try beta.start()
+        for event in events { try client.await(event, .confirmed) }
+        disk.makeRoom()
+        try awaitSoon("there is room again") { try client.publish(more[999], to: [alpha]).isResponse }
+        for event in taken { try client.await(event, .confirmed) }
+        try roost.killDaemon()
+        try roost.startAgain()
+        try roost.awaitReady()
+        let again = try PublishClient(roost)
+        for event in events { try again.await(event, .confirmed) }
+        #expect(events.allSatisfy { alpha.count(of: $0) == 1 })
+      }
+    }
+
     @Test("What nobody keeps has a minute, and what has a time of its own ends with it")
     func expiry() throws {
       try withRoost(.publishing) { roost in

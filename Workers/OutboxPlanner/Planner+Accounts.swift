@@ -36,6 +36,7 @@ extension Planner {
       return accountsAre([])
     }
     isAskingAccounts = true
+    accountsAskedAt = now
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let answer = try await bus.request(
