@@ -11,6 +11,7 @@ import argparse
 import os
 import time
 
+import endtoend
 import events
 import executor
 import gate
@@ -18,6 +19,8 @@ import hub
 import measure
 import report
 import restart
+
+PARTS = ["hub", "executor", "events", "gate", "endtoend", "restart"]
 
 
 def main():
@@ -27,7 +30,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--idle-seconds", type=float, default=20.0)
     parser.add_argument("--stored", type=int, default=1_000_000, help="events in the full archive")
-    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "gate", "restart"])
+    parser.add_argument("--skip", action="append", default=[], choices=PARTS)
     options = parser.parse_args()
 
     measure.build_yardsticks()
@@ -38,6 +41,7 @@ def main():
         "executor": lambda: executor.run(options.rounds),
         "events": lambda: events.run(options.rounds, options.stored),
         "gate": lambda: gate.run(options.rounds, options.stored),
+        "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
     }
     loads = []
