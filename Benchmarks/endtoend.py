@@ -28,6 +28,7 @@ import roostd
 
 COUNT = 20_000
 CONNECTIONS = 100
+PING_SECONDS = 50  # each connection is pinged after 45 s of silence: once in this time
 PYTHON = measure.ROOT / ".venv" / "bin" / "python3"
 YARDSTICK = "nostr-sdk 0.45.1"
 PLANNER = """
@@ -128,23 +129,29 @@ def compared(url, signed, rounds):
     yield measure.result("relay-to-application", "signatures in C, two cores", "events/s", in_c)
 
 
-def at_rest(url, seconds):
-    """The whole system with many connections, idle."""
-    urls = [f"{url}/{number}" for number in range(CONNECTIONS)]
+@contextlib.contextmanager
+def resting(urls):
+    """The whole system, connected with these relays: its processes by name."""
     with roostd.running(gate.WORKER + connector(urls) + SIGNER) as daemon, bus.connected(daemon.socket) as client:
         names = ("event-store", "relay-connector", "signer")
         for name in names:
             client.wait_for_ready(name)
-        wait_for_relays(client, CONNECTIONS)
-        family = {"roostd": daemon.pid, **{name: roostd.child_named(daemon.pid, name) for name in names}}
-        found = list(idle.run([family], seconds))
-    for entry in found:
-        if entry["program"] == "relay-connector":
-            yield {**entry, "figure": entry["figure"].replace("idle", "connected")}
-    whole = sum(entry["median"] for entry in found if entry["figure"] == "idle-pss")
-    wakeups = sum(entry["median"] for entry in found if entry["figure"] == "idle-wakeups")
-    yield measure.result("system-pss", "all processes", "MB", [whole])
-    yield measure.result("system-wakeups", "all processes", "/s", [wakeups], seconds=seconds)
+        wait_for_relays(client, len(urls))
+        yield {"roostd": daemon.pid, **{name: roostd.child_named(daemon.pid, name) for name in names}}
+
+
+def at_rest(url, seconds):
+    """What many connections cost, idle; without one, for comparison, only memory is looked at."""
+    urls = [f"{url}/{number}" for number in range(CONNECTIONS)]
+    for program, relays, length in (("no relay", [], 0.1), ("100 relays", urls, max(seconds, PING_SECONDS))):
+        with resting(relays) as family:
+            found = list(idle.run([family], length))
+        for entry in found:
+            if entry["program"] == "relay-connector" and (relays or entry["figure"] != "idle-wakeups"):
+                figure = entry["figure"].replace("idle", "connected")
+                yield {**entry, "figure": figure, "program": program}
+    for figure, of, unit in (("system-wakeups", "idle-wakeups", "/s"), ("system-pss", "idle-pss", "MB")):
+        yield measure.result(figure, "all processes", unit, [sum(e["median"] for e in found if e["figure"] == of)])
 
 
 def run(rounds, idle_seconds):
