@@ -314,6 +314,10 @@ let package = Package(
       name: "RelaySessionTests", dependencies: ["RelaySession", "Cryptography", "Nostr", "Clocks", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "RelayWishesTests",
+      dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "RelayPeerTests",
       dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],
       swiftSettings: strict),

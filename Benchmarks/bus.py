@@ -8,16 +8,19 @@ import struct
 HEADER = struct.Struct("<IBBHIIQQIHHQ")
 GRANT = struct.Struct("<QQ")
 LENGTH_OF_NOTHING = HEADER.size - 4
-HELLO, WELCOME, REGISTRY, CREDIT, FATAL, REQUEST, RESPONSE, ERROR, CANCEL = 1, 2, 4, 7, 10, 16, 17, 18, 19
+HELLO, WELCOME, READY, REGISTRY, CREDIT, FATAL = 1, 2, 3, 4, 7, 10
+REQUEST, RESPONSE, ERROR, CANCEL = 16, 17, 18, 19
 MORE, RAW = 1, 256
 
 
 class Client:
-    """One connection in the role `client`. It asks for one thing at a time (`call`) or for many (`ask`, `next`)."""
+    """One connection, of a client unless said. It asks for one thing at a time (`call`) or for many (`ask`, `next`).
+
+    A worker that `supervisor.attach` gave a token may ask what only its role may. It serves nothing."""
 
     WINDOW = (1024, 16 << 20)  # what the hub may send ahead: frames, bytes
 
-    def __init__(self, path):
+    def __init__(self, path, role="client", name="benchmarks", token=None):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(str(path))
         self.stream = self.socket.makefile("rb", buffering=1 << 20)
@@ -25,10 +28,12 @@ class Client:
         self.sent = self.taken = self.told = (0, 0)
         self.granted = (1, 1)
         window = {"frames": self.WINDOW[0], "bytes": self.WINDOW[1]}
-        self.send(HELLO, {"role": "client", "name": "benchmarks", "window": window})
+        self.send(HELLO, {"role": role, "name": name, "window": window, **({"token": token} if token else {})})
         welcome = self.receive(WELCOME)
         self.registry = welcome["registry"]
         self.granted = (welcome["window"]["frames"], welcome["window"]["bytes"])
+        if token:
+            self.send(READY, b"")
 
     def close(self):
         self.stream.close()
@@ -117,7 +122,7 @@ class Client:
 
 
 @contextlib.contextmanager
-def connected(path):
-    """A client for the length of a block."""
-    with contextlib.closing(Client(path)) as client:
+def connected(path, **identity):
+    """A client for the length of a block, or a worker: `role`, `name` and `token`."""
+    with contextlib.closing(Client(path, **identity)) as client:
         yield client

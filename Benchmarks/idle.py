@@ -19,14 +19,14 @@ SETTLE_SECONDS = 3
 
 
 def voluntary_switches(pid):
-    """Voluntary context switches of all threads of a process so far."""
-    total = 0
+    """Voluntary context switches of each thread of a process so far."""
+    found = {}
     for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
         with contextlib.suppress(OSError):  # a thread may end
             for line in status.read_text().splitlines():
                 if line.startswith("voluntary_ctxt_switches:"):
-                    total += int(line.split()[1])
-    return total
+                    found[status.parent.name] = int(line.split()[1])
+    return found
 
 
 def mappings(pid):
@@ -72,7 +72,8 @@ def run(families, seconds):
     time.sleep(seconds)
     elapsed = time.monotonic() - begin
     for name, pid in pids.items():
-        rate = (voluntary_switches(pid) - before[name]) / elapsed
+        after = voluntary_switches(pid)
+        rate = sum(count - before[name].get(thread, 0) for thread, count in after.items()) / elapsed
         yield measure.result("idle-wakeups", name, "/s", [rate], seconds=seconds)
     for family in families:
         for name, figure, megabytes in memory(family):

@@ -11,6 +11,7 @@ import argparse
 import os
 import time
 
+import endtoend
 import events
 import executor
 import gate
@@ -20,6 +21,8 @@ import publish
 import report
 import restart
 
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "restart"]
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -28,7 +31,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--idle-seconds", type=float, default=20.0)
     parser.add_argument("--stored", type=int, default=1_000_000, help="events in the full archive")
-    parser.add_argument("--skip", action="append", default=[], choices=["hub", "executor", "events", "gate", "publish", "restart"])
+    parser.add_argument("--skip", action="append", default=[], choices=PARTS)
     options = parser.parse_args()
 
     measure.build_yardsticks()
@@ -40,6 +43,7 @@ def main():
         "events": lambda: events.run(options.rounds, options.stored),
         "gate": lambda: gate.run(options.rounds, options.stored),
         "publish": lambda: publish.run(options.rounds),
+        "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
     }
     loads = []

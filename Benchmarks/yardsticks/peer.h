@@ -36,7 +36,7 @@ struct peer {
   int fd;
   bool is_roostd;
   uint32_t endpoint;
-  uint16_t method; /* the number of bench.take; 0 at the hub in C */
+  uint16_t method; /* the number of the one it needs, bench.take; 0 at the hub in C */
   struct credit granted, sent;
   struct credit consumed, announced;
   size_t begin, end; /* what is unread in `buffer` */
@@ -148,7 +148,7 @@ static inline void peer_say_hello(struct peer *peer, bool is_worker) {
   write_all(peer->fd, frame, FRAME_HEADER_BYTES + (size_t)count);
 }
 
-static inline void peer_join_roostd(struct peer *peer, bool is_worker) {
+static inline void peer_join_roostd(struct peer *peer, bool is_worker, const char *method) {
   peer_say_hello(peer, is_worker);
   while (peer->end < FRAME_HEADER_BYTES || peer->end < frame_bytes(peer->buffer)) peer_read(peer);
   if (peer->buffer[5] != FRAME_TYPE_WELCOME) peer_fail(peer->buffer);
@@ -157,7 +157,9 @@ static inline void peer_join_roostd(struct peer *peer, bool is_worker) {
   if (!welcome) fail("strndup");
   const char *window = strstr(welcome, "\"window\":");
   peer->granted = (struct credit){json_number(window, "\"frames\":"), json_number(window, "\"bytes\":")};
-  peer->method = (uint16_t)json_number(strstr(welcome, "\"bench.take\":"), "\"number\":");
+  char key[64];
+  snprintf(key, sizeof key, "\"%s\":", method);
+  peer->method = (uint16_t)json_number(strstr(welcome, key), "\"number\":");
   /* The registry's only worker is this one, so every endpoint in it is its own; a client does not need one. */
   if (is_worker) peer->endpoint = (uint32_t)json_number(welcome, "\"endpoint\":");
   free(welcome);
@@ -174,10 +176,20 @@ static inline struct peer *peer_connect(const char *path, bool is_roostd, bool i
   peer->fd = connect_unix(path);
   peer->is_roostd = is_roostd;
   if (is_roostd) {
-    peer_join_roostd(peer, is_receiver);
+    peer_join_roostd(peer, is_receiver, "bench.take");
   } else {
     peer_join_yardstick(peer, is_receiver ? SEAT_RECEIVER : SEAT_SENDER);
   }
+  return peer;
+}
+
+/* Connects to roostd as a client that asks for one method. */
+static inline struct peer *peer_connect_client(const char *path, const char *method) {
+  struct peer *peer = calloc(1, sizeof *peer);
+  if (!peer) fail("calloc");
+  peer->fd = connect_unix(path);
+  peer->is_roostd = true;
+  peer_join_roostd(peer, false, method);
   return peer;
 }
 

@@ -3,8 +3,9 @@ internal import Contracts
 // Events on their way from relays to the store, as runs of records.
 //
 // A run is open as long as all places on the way are taken; so a quiet relay's event goes at once, and a flood goes in
-// large runs, without a timer. An end (EOSE) is said in a run whose predecessors with events of the same subscription
-// are answered, or in the run of those events itself: then it cannot be committed before them.
+// large runs, without a timer. Answers come in any order, since a run that was refused goes again while later ones are
+// taken. So an end (EOSE) is said only when no other run with events of its subscription is unanswered: it stands
+// behind them in their own run, or in a run after their answers, and cannot be committed before them.
 
 /// Collects records into runs, in the order they came.
 public struct IngestRuns: Sendable {
@@ -55,6 +56,8 @@ public struct IngestRuns: Sendable {
     var ends: [End] = []
     var relays: [String: UInt32] = [:]
     var namedFilters: Set<UInt32> = []
+    /// Subscriptions of its events.
+    var subscriptions: Set<UInt32> = []
 
     init(number: UInt64) { self.number = number }
     var isEmpty: Bool { recordCount == 0 && ends.isEmpty }
@@ -64,9 +67,9 @@ public struct IngestRuns: Sendable {
   private var open: Run
   private var waiting: [Run] = []
   private var waitingByteCount = 0
-  private var inFlight: [UInt64: [End]] = [:]
-  /// The run of each subscription's last event, while it is not answered.
-  private var lastRun: [UInt32: UInt64] = [:]
+  private var inFlight: [UInt64: (ends: [End], subscriptions: Set<UInt32>)] = [:]
+  /// How many runs with events of a subscription are not answered, the open one among them.
+  private var unanswered: [UInt32: Int] = [:]
   private var heldEnds: [End] = []
 
   /// Nothing on the way.
@@ -100,7 +103,7 @@ public struct IngestRuns: Sendable {
       to: &open.bytes)
     open.recordCount += 1
     open.eventCount += 1
-    lastRun[subscription] = open.number
+    if open.subscriptions.insert(subscription).inserted { unanswered[subscription, default: 0] += 1 }
     return true
   }
 
@@ -129,7 +132,7 @@ public struct IngestRuns: Sendable {
     }
     let run = waiting.removeFirst()
     waitingByteCount -= run.bytes.count
-    inFlight[run.number] = run.ends
+    inFlight[run.number] = (run.ends, run.subscriptions)
     return run
   }
 
@@ -137,31 +140,39 @@ public struct IngestRuns: Sendable {
   ///
   /// - Returns: names of the ends that were in it.
   public mutating func answered(_ run: UInt64) -> [UInt64] {
-    guard let ends = inFlight.removeValue(forKey: run) else { return [] }
-    for (subscription, number) in lastRun where number == run { lastRun[subscription] = nil }
+    guard let answered = inFlight.removeValue(forKey: run) else { return [] }
+    for subscription in answered.subscriptions {
+      let rest = (unanswered[subscription] ?? 0) - 1
+      unanswered[subscription] = rest > 0 ? rest : nil
+    }
     let held = heldEnds
     heldEnds = []
     for end in held { place(end) }
-    return ends.map(\.name)
+    return answered.ends.map(\.name)
   }
 
   /// Puts an end where it may be said, or keeps it until then.
   private mutating func place(_ end: End) {
     let filterByteCount = end.filters.reduce(0) { $0 + $1.count + IngestRecord.headerByteCount }
-    let isSaid = filterByteCount <= limits.filterByteCountMaximum
-    let byteCount = isSaid ? filterByteCount + end.relay.utf8.count + 2 * IngestRecord.headerByteCount : 0
-    let last = lastRun[end.subscription]
-    if last == nil {
-      makeRoom(byteCount)
-    } else if last == open.number, open.bytes.count + byteCount > limits.frameByteCountMaximum {
-      close()
-    }
-    guard last == nil || last == open.number else {
+    let byteCount = filterByteCount + end.relay.utf8.count + 2 * IngestRecord.headerByteCount
+    let isSaid = filterByteCount <= limits.filterByteCountMaximum && byteCount <= limits.frameByteCountMaximum
+    let isBehindEvents = open.subscriptions.contains(end.subscription)
+    // Behind its events the run's own bounds do not count, but the frame's and the reader's do.
+    let isHeld =
+      (unanswered[end.subscription] ?? 0) > (isBehindEvents ? 1 : 0)
+      || (isSaid && isBehindEvents && !hasRoom(byteCount, recordCount: end.filters.count + 2))
+    guard !isHeld else {
       heldEnds.append(end)
       return
     }
+    if isSaid, !isBehindEvents { makeRoom(byteCount) }
     if isSaid { say(end) }
     open.ends.append(end)
+  }
+
+  private func hasRoom(_ byteCount: Int, recordCount: Int) -> Bool {
+    open.bytes.count + byteCount <= limits.frameByteCountMaximum
+      && open.recordCount + recordCount <= IngestRecord.countMaximum
   }
 
   private mutating func say(_ end: End) {

@@ -251,6 +251,7 @@ public struct StandingRequests: Sendable {
       case .pausing(let until) where until <= now:
         entries[key]?.phase = .idle
         entries[key]?.reason = nil
+        actions.append(.changed(key))
       case .started(let request, hasEnded: false) where patienceEnd(of: entry).map { $0 <= now } ?? false:
         keys[request] = nil
         actions.append(.cancel(request))
@@ -286,7 +287,11 @@ public struct StandingRequests: Sendable {
       let idle = entries.filter { $0.value.phase == .idle }.sorted { $0.value.number < $1.value.number }
       for (key, entry) in idle {
         guard keys.count < limits.startedMaximum else {
-          entries[key]?.reason = "\(limits.startedMaximum) subscriptions are open there already"
+          let reason = "\(limits.startedMaximum) subscriptions are open there already"
+          if entry.reason != reason {
+            entries[key]?.reason = reason
+            actions.append(.changed(key))
+          }
           continue
         }
         let request = RequestKey(nextKey)

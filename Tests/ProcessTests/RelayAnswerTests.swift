@@ -33,9 +33,20 @@ extension ProcessTests {
       try withRelay(relay) { rig in
         let answer = try rig.ask(#""filters":[{"kinds":[1]}]"#)
         #expect(answer.isResponse)
-        withKnownIssue("the connector scans an event and does not compare it with the filter") {
-          #expect(rig.numbers(answer) == [2])
-        }
+        #expect(rig.numbers(answer) == [2])
+      }
+    }
+
+    @Test("Events that were not asked for do not count for the limit, and are told at powers of ten, not one by one")
+    func floodOfStrays() throws {
+      let strays = RelayStep.all((0..<120).map { .event(RelayStep.eventJSON($0, kind: 7)) })
+      let relay = try ScriptedRelay(
+        .accept(), .expect("REQ"), strays, .events(200..<201), strays, .events(201..<205), .endOfStored())
+      try withRelay(relay) { rig in
+        let answer = try rig.ask(#""filters":[{"kinds":[1]}],"limit":2"#)
+        #expect(answer.isResponse && answer.text.contains(#""isComplete":false"#), "\(answer.text)")
+        #expect(rig.numbers(answer) == [200, 201])
+        #expect(try rig.logCount(of: "the relay sends events that were not asked for; they are left out") == 3)
       }
     }
 

@@ -37,7 +37,8 @@ extension Connector {
       return BusPayload(json: RelayRequestResult(relay: link.url.text, events: 0, isComplete: true))
     }
     let key = RequestKey(newKey())
-    let inHand = RequestInHand(request, link: link, key: key, limit: wanted.limit) { [unowned self] progressed in
+    let inHand = RequestInHand(request, link: link, key: key, Question(list), limit: wanted.limit) {
+      [unowned self] progressed in
       deadlineMoved(key, progressed)
     }
     requests[key] = inHand
@@ -53,6 +54,10 @@ extension Connector {
 
   func arrived(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
     guard let request = requests[key] else { return }
+    guard request.question.asks(for: event) else {
+      request.link.noteStray()
+      return
+    }
     request.deliver(Array(event))
     if request.hasEnough {
       request.link.tell { session, now in session.requestCancelled(key, at: now) }
@@ -197,8 +202,8 @@ extension Connector: RelayLinkOwner {
     }
   }
 
-  func linkChanged(_ link: RelayLink) {
-    let keeper = wishes.keepers[link.url]
+  func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
+    let keeper = isNewPhase ? wishes.keepers[link.url] : nil
     if link.session.phase == .open {
       keeper?.opened()
     } else {

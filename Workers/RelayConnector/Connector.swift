@@ -86,8 +86,10 @@ final class Connector {
   private func adopt(_ settings: ConnectorSettings) throws(Refusal) {
     var wanted: [RelayURL] = []
     for text in settings.relays ?? [] { wanted.append(try parse(text)) }
-    for url in configured where !wanted.contains(url) { retire(url) }
+    let gone = configured.filter { !wanted.contains($0) }
     configured = wanted
+    // What is wished of one by name goes on without the configuration.
+    for url in gone where !isWanted(url) { retire(url) }
     if settings.connect != .onDemand {
       for url in wanted { try link(url).tell { session, now in session.openRequested(at: now) } }
     }
@@ -103,7 +105,7 @@ final class Connector {
 
   /// Draining: what streams is cut short, rather than waiting for a relay or a caller that takes its time.
   private func finishLive() {
-    for url in configured { links[url]?.releaseAll() }
+    for link in links.values { link.releaseAll() }
     for follower in followers { follower.finish() }
   }
 

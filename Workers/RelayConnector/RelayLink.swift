@@ -24,8 +24,8 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
   /// The challenge is to be signed (NIP-42).
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
-  /// The connection is in another phase, or somebody has shown himself on it.
-  func linkChanged(_ link: RelayLink)
+  /// The connection is in another phase, or (`isNewPhase` false) somebody has shown himself on it.
+  func linkChanged(_ link: RelayLink, isNewPhase: Bool)
 }
 
 /// One relay: its session machine, and the socket and timer that the machine commands.
@@ -45,6 +45,12 @@ final class RelayLink {
   private var lastPhase: RelaySession.Phase?
   private var lastAuthenticated: [PublicKey] = []
   private var holderCount = 0
+  /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
+  private var commands: [SessionAction] = []
+  private var isPerforming = false
+  private var isToResume = false
+  /// Events that no filter had asked for.
+  private var strayCount: UInt64 = 0
   private var openSince: (instant: Instant, seconds: Int64)?
   private var openMilliseconds: UInt64 = 0
 
@@ -75,42 +81,61 @@ final class RelayLink {
   }
 
   private func perform(_ actions: [SessionAction], message: UnsafeRawBufferPointer) {
-    for action in actions {
-      switch action {
-      case .connect(let attempt): connect(attempt)
-      case .abandonConnect:
-        connecting?.cancel()
-        connecting = nil
-      case .close(let code, let reason): connection?.close(code: code, reason: reason)
-      case .send(let bytes): send(bytes)
-      case .deliver(let key, let range):
-        owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
-      case .endStoredEvents(let key, _, let isOver): owner.link(self, endedStored: key, isOver: isOver)
-      case .failRequest(let key, let failure): owner.link(self, failed: key, failure)
-      case .answer(let key, let isAccepted, let reason):
-        owner.link(self, answered: key, isAccepted: isAccepted, reason)
-      case .failPublish(let key, let failure): owner.link(self, failed: key, failure)
-      case .authenticate(let account, let challenge): owner.link(self, authenticate: account, challenge)
-      case .reportNotice(let reason):
-        log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
-      case .passNotice(let key, let reason): owner.link(self, noticed: key, reason)
-      case .reportLeftOut(let kind, let count):
-        log.notice(
-          "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
-      case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
-      case .pauseReading: connection?.pauseReading()
-      case .resumeReading: connection?.resumeReading()
-      case .setTimer(let instant):
-        timer.set(at: instant) { [unowned self] in tell { session, now in session.timerFired(at: now) } }
-      case .cancelTimer: timer.cancel()
-      }
+    commands += actions
+    guard !isPerforming else {
+      precondition(message.isEmpty, "a message is received by nobody's command")
+      return
     }
-    noteChanges()
+    isPerforming = true
+    repeat {
+      while !commands.isEmpty { perform(commands.removeFirst(), message: message) }
+      noteChanges()
+    } while !commands.isEmpty
+    isPerforming = false
+    // Last: it delivers messages that have been waiting.
+    if isToResume {
+      isToResume = false
+      connection?.resumeReading()
+    }
+  }
+
+  private func perform(_ action: SessionAction, message: UnsafeRawBufferPointer) {
+    switch action {
+    case .connect(let attempt): connect(attempt)
+    case .abandonConnect:
+      connecting?.cancel()
+      connecting = nil
+    case .close(let code, let reason): connection?.close(code: code, reason: reason)
+    case .send(let bytes): send(bytes)
+    case .deliver(let key, let range):
+      owner.link(self, delivered: key, UnsafeRawBufferPointer(rebasing: message[range]))
+    case .endStoredEvents(let key, _, let isOver): owner.link(self, endedStored: key, isOver: isOver)
+    case .failRequest(let key, let failure): owner.link(self, failed: key, failure)
+    case .answer(let key, let isAccepted, let reason):
+      owner.link(self, answered: key, isAccepted: isAccepted, reason)
+    case .failPublish(let key, let failure): owner.link(self, failed: key, failure)
+    case .authenticate(let account, let challenge): owner.link(self, authenticate: account, challenge)
+    case .reportNotice(let reason):
+      log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
+    case .passNotice(let key, let reason): owner.link(self, noticed: key, reason)
+    case .reportLeftOut(let kind, let count):
+      log.notice(
+        "the relay talks too much; left out", metadata: ["relay": "\(url)", "\(kind.rawValue)": "\(count)"])
+    case .reportChallenge: log.info("the relay wants AUTH", metadata: ["relay": "\(url)"])
+    case .pauseReading:
+      isToResume = false
+      connection?.pauseReading()
+    case .resumeReading: isToResume = true
+    case .setTimer(let instant):
+      timer.set(at: instant) { [unowned self] in tell { session, now in session.timerFired(at: now) } }
+    case .cancelTimer: timer.cancel()
+    }
   }
 
   private func noteChanges() {
     let (phase, authenticated) = (session.phase, session.authenticatedAccounts)
-    if phase == lastPhase, authenticated == lastAuthenticated { return }
+    let isNewPhase = phase != lastPhase
+    if !isNewPhase, authenticated == lastAuthenticated { return }
     if phase == .open, lastPhase != .open { openSince = (EventLoop.process.now, WallClock.seconds) }
     if phase != .open, let since = openSince {
       openMilliseconds += EventLoop.process.now.milliseconds(since: since.instant)
@@ -118,7 +143,19 @@ final class RelayLink {
     }
     lastPhase = phase
     lastAuthenticated = authenticated
-    owner.linkChanged(self)
+    owner.linkChanged(self, isNewPhase: isNewPhase)
+  }
+
+  /// The relay has sent an event that matches no filter of the request it is for; it was left out. Told at powers of
+  /// ten, since a relay may do nothing else.
+  func noteStray() {
+    strayCount += 1
+    var power: UInt64 = 1
+    while power < strayCount { power *= 10 }
+    guard power == strayCount else { return }
+    log.notice(
+      "the relay sends events that were not asked for; they are left out",
+      metadata: ["relay": "\(url)", "count": "\(strayCount)"])
   }
 
   // MARK: Holding the relay back

@@ -9,6 +9,7 @@ import RelaySession
 @EventLoopActor
 final class RequestInHand {
   let link: RelayLink
+  let question: Question
   /// Events passed on, or waiting to be.
   private(set) var count = 0
 
@@ -22,12 +23,13 @@ final class RequestInHand {
 
   /// `onTurn(true)` says that it is the relay's turn again, `onTurn(false)` that the caller holds things up.
   init(
-    _ request: BusRequest, link: RelayLink, key: RequestKey, limit: Int?,
+    _ request: BusRequest, link: RelayLink, key: RequestKey, _ question: Question, limit: Int?,
     onTurn: @escaping @EventLoopActor (Bool) -> Void
   ) {
     self.request = request
     self.link = link
     self.key = key
+    self.question = question
     self.limit = limit
     self.onTurn = onTurn
   }

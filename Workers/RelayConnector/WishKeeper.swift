@@ -12,8 +12,7 @@ final class WishKeeper {
   /// One request under way.
   private struct Subscription {
     let number: UInt32
-    let filters: [Filter]
-    let matchers: [FilterMatcher]
+    let question: Question
     var hasEnded = false
   }
 
@@ -25,8 +24,9 @@ final class WishKeeper {
   private var filters: [String: [Filter]] = [:]
   private var subscriptions: [RequestKey: Subscription] = [:]
   private let timer = LoopTimer()
-  /// Events that no filter had asked for.
-  private var strayCount: UInt64 = 0
+  /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
+  private var commands: [StandingRequests.Action] = []
+  private var isPerforming = false
 
   /// Numbers of subscriptions in runs: new for each request of this process.
   private static var lastSubscription: UInt32 = 0
@@ -67,36 +67,18 @@ final class WishKeeper {
   }
 
   func delivered(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
-    guard requests.delivered(key, at: EventLoop.process.now) != nil, let subscription = subscriptions[key] else {
+    guard let subscription = subscriptions[key] else { return }
+    guard subscription.question.asks(for: event) else {
+      link.noteStray()
       return
     }
-    guard subscription.matchers.isEmpty || isAsked(event, subscription.matchers) else {
-      noteStray()
-      return
-    }
+    guard requests.delivered(key, at: EventLoop.process.now) != nil else { return }
     let line = subscription.hasEnded ? lines.live : lines.stored
     if !line.append(event, relay: link.url.text, subscription: subscription.number) {
       log.notice(
         "an event is too large for the bus, and left out",
         metadata: ["relay": "\(link.url)", "bytes": "\(event.count)"])
     }
-  }
-
-  /// What cannot be read goes on: the store says what is wrong with it, and who has sent it.
-  private func isAsked(_ event: UnsafeRawBufferPointer, _ matchers: [FilterMatcher]) -> Bool {
-    guard let scanned = try? ScannedEvent(event) else { return true }
-    let indexed = IndexedEvent(scanned, in: event)
-    return matchers.contains { $0.matches(indexed) }
-  }
-
-  private func noteStray() {
-    strayCount += 1
-    var power: UInt64 = 1
-    while power < strayCount { power *= 10 }
-    guard power == strayCount else { return }
-    log.notice(
-      "the relay sends events that were not asked for; they are left out",
-      metadata: ["relay": "\(link.url)", "count": "\(strayCount)"])
   }
 
   func endedStored(_ key: RequestKey) {
@@ -112,8 +94,12 @@ final class WishKeeper {
   // MARK: Actions
 
   private func perform(_ body: (inout StandingRequests, Instant) -> [StandingRequests.Action]) {
-    for action in body(&requests, EventLoop.process.now) {
-      switch action {
+    commands += body(&requests, EventLoop.process.now)
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    while !commands.isEmpty {
+      switch commands.removeFirst() {
       case .start(let request, let key, let wish): start(request, key, wish)
       case .cancel(let request):
         subscriptions[request] = nil
@@ -130,8 +116,7 @@ final class WishKeeper {
   private func start(_ request: RequestKey, _ key: String, _ wish: StandingRequests.Wish) {
     Self.lastSubscription += 1
     let filters = filters[key] ?? []
-    subscriptions[request] = Subscription(
-      number: Self.lastSubscription, filters: filters, matchers: filters.map { FilterMatcher($0) })
+    subscriptions[request] = Subscription(number: Self.lastSubscription, question: Question(filters))
     let forever = Instant(nanoseconds: .max)
     link.tell { session, now in
       session.requestStarted(request, wish.filters, .live, account: wish.account, deadline: forever, at: now)
@@ -141,7 +126,7 @@ final class WishKeeper {
   private func commit(_ key: String, _ request: RequestKey) {
     guard let subscription = subscriptions[request] else { return }
     lines.stored.end(
-      relay: link.url.text, subscription: subscription.number, filters: subscription.filters.map(\.json)
+      relay: link.url.text, subscription: subscription.number, filters: subscription.question.filters.map(\.json)
     ) { [weak self] in
       self?.perform { requests, now in requests.committed(key, request, at: now) }
     }
