@@ -36,7 +36,6 @@ extension Planner {
       return accountsAre([])
     }
     isAskingAccounts = true
-    accountsAskedAt = now
     EventLoopActor.task { [self] in
       do throws(Refusal) {
         let answer = try await bus.request(
