@@ -1,5 +1,5 @@
-"""The publish queue: events accepted in a second, each on disk before its answer, and how long one takes; the yardstick is
-the disk's own fsync. Relays are addresses at which nobody listens, so that acceptance alone is measured."""
+"""The publish queue: events accepted in a second, each on disk before its answer, and how long one takes; the yardstick
+is the disk's own fsync. Relays are addresses at which nobody listens, so that acceptance alone is measured."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ SYNCS = 300
 
 
 def sync_milliseconds(folder):
-    """How long the disk takes to make 4 KiB safe, each time; in a file that does not grow, as a log that is used again."""
+    """How long the disk takes to make 4 KiB safe, each time, in a file that does not grow: a log that is used again."""
     path = pathlib.Path(folder) / "sync"
     times = []
     with path.open("wb", buffering=0) as file:
