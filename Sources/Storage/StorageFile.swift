@@ -78,6 +78,10 @@ public final class StorageFile: Sendable {
     }
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
+      if settings.durability == .full {
+        // The pool makes the writer's connection NORMAL when it begins the log, whatever was set before.
+        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      }
       try pool.writeWithoutTransaction { try Self.migrate($0, path, migrations) }
       checkpointer = try Checkpointer(path: path, pageCount: settings.checkpointPageCount)
     } catch {

@@ -157,6 +157,20 @@ struct LedgerTests {
     #expect(pwrite(file, nonsense, nonsense.count, size / 2 / 4_096 * 4_096) == nonsense.count)
   }
 
+  @Test("a commit of a full file waits for the disk, and one of a normal file does not", arguments: [true, false])
+  func durability(isFull: Bool) throws {
+    let directory = try TemporaryDirectory()
+    let settings = StorageSettings(durability: isFull ? .full : .normal)
+    let file = try StorageFile(path: directory.path + "/a.db", settings, migrations: [])
+    let level = try file.writeNow { session in
+      let statement = try session.statement("PRAGMA synchronous")
+      guard try statement.step() else { return Int64(-1) }
+      defer { statement.reset() }
+      return statement.number(0)
+    }
+    #expect(level == (isFull ? 2 : 1))
+  }
+
   @Test("a file of a later version is refused, and left as it is")
   func newer() throws {
     let directory = try TemporaryDirectory()
