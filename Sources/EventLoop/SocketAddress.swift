@@ -46,6 +46,9 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// The port, in the machine's byte order.
   public var port: UInt16 { UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
+  /// The address itself, in the network's order: 4 bytes or 16.
+  var addressBytes: [UInt8] { Array(isIPv6 ? bytes[8..<24] : bytes[4..<8]) }
+
   /// The address without its port, as people write it.
   public var host: String {
     withSocketAddress { address in

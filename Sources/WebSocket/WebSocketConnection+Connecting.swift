@@ -20,7 +20,8 @@ extension WebSocketConnection {
     if endpoint.isSecure, security == nil {
       throw WebSocketFault(.noEncryption, endpoint: "\(endpoint)", detail: "no encryption is available for wss")
     }
-    let addresses = try await resolve(endpoint, deadlines)
+    let resolved = try await resolve(endpoint, deadlines)
+    let addresses = limits.dialsGlobalAddressesOnly ? try globalAddresses(resolved, endpoint) : resolved
     let stream = try await reach(addresses, endpoint, deadlines)
     stream.outputLimit = limits.pendingByteCountMaximum + WebSocketLimits.controlAllowance
     var transport: any ByteTransport = stream
@@ -65,6 +66,20 @@ extension WebSocketConnection {
       throw WebSocketFault(
         .nameLookup, endpoint: "\(endpoint)", detail: "\(endpoint.host) was not found within \(milliseconds) ms")
     }
+  }
+
+  /// The addresses that lead to the internet. They are what is dialled then: the name is not looked up again.
+  private static func globalAddresses(
+    _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint
+  ) throws(WebSocketFault) -> [SocketAddress] {
+    let global = addresses.filter { $0.scope == .global }
+    if global.isEmpty, let first = addresses.first {
+      let article = first.scope == .unspecified ? "an" : "a"
+      throw WebSocketFault(
+        .privateAddress, endpoint: "\(endpoint)",
+        detail: "\(endpoint.host) resolves to \(first.host), \(article) \(first.scope.rawValue) address")
+    }
+    return global
   }
 
   /// Least time an address gets, in milliseconds, however many there are.

@@ -6,6 +6,8 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
   public enum Code: String, Sendable {
     /// The host's name could not be looked up, in time or at all.
     case nameLookup = "name-lookup"
+    /// The host has no address of the internet, and only such are to be dialled.
+    case privateAddress = "private-address"
     /// No address of the host took the connection.
     case unreachable
     /// The connection stands but the other side said nothing in time.

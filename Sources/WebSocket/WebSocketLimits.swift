@@ -9,6 +9,9 @@ public struct WebSocketLimits: Sendable, Hashable {
   /// Whether the server may compress what it sends (permessage-deflate). From its first compressed message on that
   /// takes up to 40 KB for as long as the connection stands.
   public var offersCompression: Bool
+  /// Whether only addresses of the internet are dialled: for a name that comes from somebody who need not mean well.
+  /// What the name resolves to counts, each address for itself. If none is left: `private-address`.
+  public var dialsGlobalAddressesOnly = false
 
   /// Limits for a relay's client: events are small, a relay's largest messages stay under half a megabyte.
   public init(

@@ -38,11 +38,13 @@ private struct WishRig {
   }
 
   /// A wish for kind 1 at each relay, with the relay's URL as its key.
-  func desire(_ relays: [String], version: Int64 = 1, base: Int64? = nil, account: String? = nil) throws {
+  func desire(
+    _ relays: [String], version: Int64 = 1, base: Int64? = nil, account: String? = nil, isForeign: Bool? = nil
+  ) throws {
     let changed = relays.map {
       DesiredRequest(
         key: String($0.suffix(60)), relay: $0, filters: [.object(["kinds": .array([.integer(1)])])], isLive: true,
-        account: account)
+        account: account, isForeign: isForeign)
     }
     let wanted = RelayDesire(generation: 1, version: version, base: base, changed: changed)
     let answer = try planner.call("relay.desire", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
@@ -162,6 +164,49 @@ extension ProcessTests {
         #expect(!refused.isAccepted && refused.message.hasPrefix("auth-required:"), "nobody is shown unasked")
         wanted.account = account
         #expect(try publish().isAccepted)
+      }
+    }
+
+    @Test("A wish for a relay that others name waits if it is at a private address, until it is one's own wish as well")
+    func foreign() throws {
+      let relay = try ScriptedRelay.serving(0)
+      try WishRig.run { rig in
+        let following = try rig.follow()
+        try rig.desire([relay.url], isForeign: true)
+        try rig.await(following, "the reason") {
+          $0.state == .waiting
+            && $0.reason?.contains(
+              "127.0.0.1 resolves to 127.0.0.1, a loopback address; relays that other people name are not dialled there"
+            )
+              == true
+        }
+        #expect(relay.visits.isEmpty)
+        try rig.desire([relay.url], version: 2, base: 1)
+        try rig.await(following, "EOSE") { $0.state == .stored }
+      }
+    }
+
+    @Test("What is wished of a relay that the configuration drops goes on")
+    func droppedByConfiguration() throws {
+      let relay = try ScriptedRelay.serving(0)
+      try WishRig.run(["relays": "[\"\(relay.url)\"]"]) { rig in
+        let following = try rig.follow()
+        try rig.desire([relay.url])
+        try rig.await(following, "EOSE") { $0.state == .stored }
+        try rig.roost.rewrite { layout in
+          for index in layout.workers.indices where layout.workers[index].name == "relays" {
+            layout.workers[index].keys["relays"] = "[]"
+          }
+        }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        try awaitSoon("the relay is not configured any more") {
+          let answer = try rig.client.call("relay.list")
+          let states = try JSONPayload.decode(RelayStates.self, from: answer.terminal.payload)
+          return states.relays.allSatisfy { !$0.isConfigured }
+        }
+        let answer = try rig.client.call("relay.list")
+        let states = try JSONPayload.decode(RelayStates.self, from: answer.terminal.payload)
+        #expect(states.relays.map(\.state) == ["open"] && relay.visits.count == 1)
       }
     }
 

@@ -45,6 +45,23 @@ import Testing
     }
   }
 
+  @Test(
+    "Where only addresses of the internet are dialled, a name is held against what it resolves to",
+    arguments: ["127.0.0.1", "localhost", "::ffff:127.0.0.1", "192.168.1.5"])
+  func privateAddress(host: String) async throws {
+    try await LoopThread.run {
+      var limits = WebSocketLimits()
+      limits.dialsGlobalAddressesOnly = true
+      let endpoint = WebSocketEndpoint(host: host, port: 1, isSecure: false, requestTarget: "/")
+      do {
+        _ = try await WebSocketConnection.connect(to: endpoint, limits: limits)
+        Issue.record("connected")
+      } catch let fault as WebSocketFault {
+        #expect(fault.code == .privateAddress && fault.detail.hasPrefix("\(host) resolves to "), "\(fault)")
+      }
+    }
+  }
+
   @Test("A server that asks to be left alone for a time is understood")
   func retryAfter() async throws {
     try await LoopThread.run {

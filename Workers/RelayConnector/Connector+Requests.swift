@@ -15,6 +15,8 @@ struct PublishInHand {
   let request: BusRequest
   let relay: RelayURL
   let id: String
+  /// Whether other people have named the relay.
+  let isForeign: Bool
 }
 
 extension Connector {
@@ -42,6 +44,7 @@ extension Connector {
       deadlineMoved(key, progressed)
     }
     requests[key] = inHand
+    link.noteOwnWish()
     // It may take as long as the caller reads: that is not a stuck worker.
     request.accept()
     request.onCancel = { [unowned self] in cancelled(key) }
@@ -99,7 +102,9 @@ extension Connector {
     let event = JSONPayload.encode(wanted.event)
     let id = try Self.id(of: event)
     let key = PublishKey(newKey())
-    publishes[key] = PublishInHand(request: request, relay: link.url, id: "\(id)")
+    let isForeign = wanted.isForeign ?? false
+    publishes[key] = PublishInHand(request: request, relay: link.url, id: "\(id)", isForeign: isForeign)
+    if !isForeign { link.noteOwnWish() }
     request.accept()
     request.onCancel = { [unowned self] in
       publishes[key] = nil
@@ -200,6 +205,12 @@ extension Connector: RelayLinkOwner {
         link.tell { session, now in session.authenticationFailed(account, message: error.message, at: now) }
       }
     }
+  }
+
+  func isForeign(_ link: RelayLink) -> Bool {
+    if configured.contains(link.url) || requests.values.contains(where: { $0.link === link }) { return false }
+    if publishes.values.contains(where: { $0.relay == link.url && !$0.isForeign }) { return false }
+    return wishes.keepers[link.url]?.isForeign ?? true
   }
 
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {

@@ -30,6 +30,7 @@ extension Connector {
     let key: String
     let relay: RelayURL
     let filters: [Filter]
+    let isForeign: Bool
     /// Nil when nothing can match.
     let wish: StandingRequests.Wish?
   }
@@ -61,7 +62,8 @@ extension Connector {
     let wish = RawFilters(matchingSomething: filters).map {
       StandingRequests.Wish(filters: $0, isLive: desired.isLive, account: account)
     }
-    return ReadWish(key: desired.key, relay: relay, filters: filters, wish: wish)
+    return ReadWish(
+      key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
   }
 
   private func checkRoom(for read: [ReadWish], isWhole: Bool) throws(Refusal) {
@@ -89,7 +91,8 @@ extension Connector {
     }
     let link = try link(read.relay)
     let keeper = keeper(of: link)
-    keeper.wish(read.key, read.filters, wish)
+    keeper.wish(read.key, read.filters, wish, isForeign: read.isForeign)
+    if !read.isForeign { link.noteOwnWish() }
     link.tell { session, now in session.openRequested(at: now) }
   }
 

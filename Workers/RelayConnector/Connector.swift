@@ -90,6 +90,7 @@ final class Connector {
     configured = wanted
     // What is wished of one by name goes on without the configuration.
     for url in gone where !isWanted(url) { retire(url) }
+    for url in wanted { links[url]?.noteOwnWish() }
     if settings.connect != .onDemand {
       for url in wanted { try link(url).tell { session, now in session.openRequested(at: now) } }
     }

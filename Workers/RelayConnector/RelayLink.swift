@@ -24,6 +24,8 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
   /// The challenge is to be signed (NIP-42).
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
+  /// Whether all who want the relay have its name from other people.
+  func isForeign(_ link: RelayLink) -> Bool
   /// The connection is in another phase, or (`isNewPhase` false) somebody has shown himself on it.
   func linkChanged(_ link: RelayLink, isNewPhase: Bool)
 }
@@ -36,7 +38,7 @@ final class RelayLink {
 
   private unowned let owner: any RelayLinkOwner
   private let deadlines: WebSocketDeadlines
-  private let limits: WebSocketLimits
+  private var limits: WebSocketLimits
   private let security: (any TransportSecurity)?
   private let log: Logger
   private let timer = LoopTimer()
@@ -51,6 +53,8 @@ final class RelayLink {
   private var isToResume = false
   /// Events that no filter had asked for.
   private var strayCount: UInt64 = 0
+  /// Whether the last attempt failed because the relay is foreign.
+  private var isHeldAsForeign = false
   private var openSince: (instant: Instant, seconds: Int64)?
   private var openMilliseconds: UInt64 = 0
 
@@ -210,7 +214,15 @@ final class RelayLink {
 
   // MARK: The connection
 
+  /// Somebody of this house wants the relay: what was not dialled for strangers is dialled now.
+  func noteOwnWish() {
+    guard isHeldAsForeign else { return }
+    isHeldAsForeign = false
+    tell { session, now in session.retryRequested(at: now) }
+  }
+
   private func connect(_ attempt: UInt64) {
+    limits.dialsGlobalAddressesOnly = owner.isForeign(self)
     let endpoint = WebSocketEndpoint(
       host: url.host, port: url.port, isSecure: url.isSecure, requestTarget: url.requestTarget)
     connecting = EventLoopActor.task { [weak self, deadlines, limits, security] in
@@ -224,13 +236,24 @@ final class RelayLink {
         self.connected(connection, attempt)
       } catch {
         guard let self, !Task.isCancelled else { return }
-        self.log.info("not connected", metadata: ["relay": "\(self.url)", "why": "\(error.detail)"])
-        let failure = ConnectFailure(
-          message: error.detail, isNameFailure: error.code == .nameLookup,
-          retryAfterMilliseconds: error.retryAfterMilliseconds)
-        self.tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
+        self.notConnected(error, attempt)
       }
     }
+  }
+
+  private func notConnected(_ fault: WebSocketFault, _ attempt: UInt64) {
+    isHeldAsForeign = fault.code == .privateAddress
+    if isHeldAsForeign, !owner.isForeign(self) {
+      // Meanwhile somebody of this house wants it.
+      connect(attempt)
+      return
+    }
+    let why =
+      fault.detail + (isHeldAsForeign ? "; relays that other people name are not dialled there" : "")
+    log.info("not connected", metadata: ["relay": "\(url)", "why": "\(why)"])
+    let failure = ConnectFailure(
+      message: why, isNameFailure: fault.code == .nameLookup, retryAfterMilliseconds: fault.retryAfterMilliseconds)
+    tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
   }
 
   private func connected(_ connection: WebSocketConnection, _ attempt: UInt64) {

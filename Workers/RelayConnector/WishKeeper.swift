@@ -22,6 +22,8 @@ final class WishKeeper {
   private let onChanged: @EventLoopActor (String) -> Void
   private var requests: StandingRequests
   private var filters: [String: [Filter]] = [:]
+  /// Wishes for whose relay other people are the source.
+  private var foreign: Set<String> = []
   private var subscriptions: [RequestKey: Subscription] = [:]
   private let timer = LoopTimer()
   /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
@@ -48,13 +50,18 @@ final class WishKeeper {
 
   // MARK: Wishes
 
-  func wish(_ key: String, _ filters: [Filter], _ wish: StandingRequests.Wish) {
+  /// Whether other people have named the relay in all wishes.
+  var isForeign: Bool { filters.keys.allSatisfy { foreign.contains($0) } }
+
+  func wish(_ key: String, _ filters: [Filter], _ wish: StandingRequests.Wish, isForeign: Bool) {
     self.filters[key] = filters
+    if isForeign { foreign.insert(key) } else { foreign.remove(key) }
     perform { requests, now in requests.wish(key, wish, at: now) }
   }
 
   func drop(_ key: String) {
     filters[key] = nil
+    foreign.remove(key)
     perform { requests, now in requests.drop(key, at: now) }
   }
 

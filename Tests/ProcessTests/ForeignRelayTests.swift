@@ -1,0 +1,53 @@
+import Contracts
+import Frames
+import TestSupport
+import Testing
+
+extension ProcessTests {
+  /// Relays that other people name, and that stand where only people of the house should come.
+  @Suite("Relays that other people name")
+  struct ForeignRelayTests {
+    /// `relay.publish` to a relay that is named by its address or by something that resolves to it.
+    private func publish(_ client: BusPeer, _ relay: String, isForeign: Bool) throws -> BusPeer.Answer {
+      let event = RelayStep.eventJSON(1)
+      return try client.call("relay.publish", #"{"relay":"\#(relay)","event":\#(event),"isForeign":\#(isForeign)}"#)
+    }
+
+    @Test("An event is not brought to a private address, however that is written, and the reason is told")
+    func publishing() throws {
+      let relay = try ScriptedRelay(.accept(), .forever(.expect("EVENT"), .ok(true, "")))
+      let port = try #require(relay.url.split(separator: ":").last)
+      try withRoost(.connector("[]", ["ephemeral": "true"])) { roost in
+        let client = try roost.client()
+        let places = [
+          ("ws://127.0.0.1:\(port)", "127.0.0.1, a loopback address"),
+          ("ws://localhost:\(port)", ", a loopback address"),
+          ("ws://[::ffff:127.0.0.1]:\(port)", ", a loopback address"),
+          ("ws://10.1.2.3:\(port)", "10.1.2.3, a private address"),
+          ("ws://0.0.0.0:\(port)", "0.0.0.0, an unspecified address"),
+          ("ws://169.254.169.254:\(port)", "169.254.169.254, a link-local address"),
+        ]
+        for (place, words) in places {
+          let refusal = try publish(client, place, isForeign: true).refusal
+          #expect(refusal?.code == "relay-unreachable" && refusal?.outcome == .notStarted, "\(place)")
+          #expect(
+            refusal?.message.contains(words + "; relays that other people name are not dialled there") == true,
+            "\(refusal?.message ?? "")")
+        }
+        #expect(relay.visits.isEmpty)
+        let answer = try publish(client, relay.url, isForeign: false)
+        #expect(answer.isResponse, "what somebody of the house names is dialled at once: \(answer.text)")
+        #expect(relay.visits.count == 1)
+      }
+    }
+
+    @Test("A relay that is configured is not foreign, whoever else names it")
+    func configured() throws {
+      let relay = try ScriptedRelay(.accept(), .forever(.expect("EVENT"), .ok(true, "")))
+      try withRelay(relay) { rig in
+        let answer = try publish(rig.client, relay.url, isForeign: true)
+        #expect(answer.isResponse, "\(answer.text)")
+      }
+    }
+  }
+}
