@@ -31,6 +31,8 @@ final class Connector {
   private(set) var configured: [RelayURL] = []
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
+  /// Whether relays are other than was told last, and whether that is being told.
+  private var (areStatesNew, isTellingStates) = (false, false)
   /// Encrypts for all relays at `wss://`; made for the first, since the machine's authorities take memory.
   private var security: TLSClient?
 
@@ -208,13 +210,24 @@ final class Connector {
   /// Tells whoever listens that relays are other than before.
   func relaysChanged(_ urls: [RelayURL]) {
     for url in urls { for follower in followers { follower.changed(url) } }
-    let states = states
-    let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
-    bus.sendStatus(Status(text: "\(open) of \(states.relays.count) relays connected"))
-    EventLoopActor.task { [bus] in
+    areStatesNew = true
+    if isTellingStates { return }
+    isTellingStates = true
+    EventLoopActor.task { [self] in await tellStates() }
+  }
+
+  /// All relays stand in what is told, so a change that comes while it is told is told with those behind it: a hundred
+  /// relays that connect at once are no hundred texts of a hundred relays.
+  private func tellStates() async {
+    while areStatesNew {
+      areStatesNew = false
+      let states = states
+      let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
+      bus.sendStatus(Status(text: "\(open) of \(states.relays.count) relays connected"))
       // Whoever listens gets the next one; nobody waits for this one.
       do throws(Refusal) { try await bus.publish("relay.states", BusPayload(json: states)) } catch {}
     }
+    isTellingStates = false
   }
 }
 
