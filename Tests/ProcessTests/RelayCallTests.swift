@@ -46,6 +46,29 @@ extension ProcessTests {
       }
     }
 
+    @Test("Relays that are dialled together are told together, and what is told last is true")
+    func toldTogether() throws {
+      let relay = try ScriptedRelay.serving(0)
+      let count = 40
+      try withRoost(.connector("[]")) { roost in
+        let client = try roost.client()
+        #expect(try client.answer(to: try client.ask("relay.states", type: .subscribe)).isResponse)
+        let relays = (0..<count).map { "\"\(relay.url)/\($0)\"" }.joined(separator: ",")
+        try roost.rewrite { $0.workers[0].keys["relays"] = "[\(relays)]" }
+        #expect(try client.call("supervisor.reload").isResponse)
+        func areOpen() -> Bool {
+          guard let last = client.topicEvents.last,
+            let states = try? JSONPayload.decode(RelayStates.self, from: last.payload)
+          else { return false }
+          return states.relays.count == count && states.relays.allSatisfy { $0.state == "open" }
+        }
+        try client.wait("all are open", until: areOpen)
+        #expect(
+          client.topicEvents.count <= count + 1,
+          "each is dialled and then open, and all are dialled in one turn: \(client.topicEvents.count)")
+      }
+    }
+
     @Test("A relay that takes no connection is told of when the first attempt has failed, not when time has run out")
     func unreachable() throws {
       // So long that only the failure itself can end the call in time.

@@ -28,6 +28,24 @@ extension Planner {
     }
   }
 
+  /// Asks connectors for the counters of their relays, which they tell by themselves only when a connection changes. What
+  /// does not answer soon is told as it was.
+  private func refreshStates() async {
+    for name in followed.sorted() {
+      do throws(Refusal) {
+        let answer = try await bus.request(
+          "relay.list", of: name, BusPayload(json: NoArguments()), ttlMilliseconds: Self.refreshMilliseconds)
+        let states = try answer.decoded(as: RelayStates.self)
+        directory.connectorReported(name, states.relays, isWhole: false, dialsOthers: nil)
+      } catch {
+        log.debug("\(name) does not tell its relays", metadata: ["why": "\(error.message)"])
+      }
+    }
+  }
+
+  /// How long a connector may take to tell its relays.
+  private static let refreshMilliseconds: UInt32 = 1_000
+
   private var status: PlanStatus {
     var status = PlanStatus()
     status.observes = wishes.observeCount

@@ -31,6 +31,8 @@ final class Connector {
   private(set) var configured: [RelayURL] = []
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
+  /// Whether relays are other than was told last, and whether that is being told.
+  private var (areStatesNew, isTellingStates) = (false, false)
   /// Encrypts for all relays at `wss://`; made for the first, since the machine's authorities take memory.
   private var security: TLSClient?
 
@@ -214,18 +216,29 @@ final class Connector {
     let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
     let needed = "\(open) of \(states.relays.count - idle) relays connected"
     if idle == 0 { return needed }
-    return idle == states.relays.count ? "\(idle) relays, none of them needed now" : "\(needed), \(idle) not needed now"
+    return idle == states.relays.count ? "no relay needed now, of \(idle)" : "\(needed), \(idle) not needed now"
   }
 
   /// Tells whoever listens that relays are other than before.
   func relaysChanged(_ urls: [RelayURL]) {
     for url in urls { for follower in followers { follower.changed(url) } }
-    let states = states
-    bus.sendStatus(Status(text: summary(states)))
-    EventLoopActor.task { [bus] in
+    areStatesNew = true
+    if isTellingStates { return }
+    isTellingStates = true
+    EventLoopActor.task { [self] in await tellStates() }
+  }
+
+  /// All relays stand in what is told, so a change that comes while it is told is told with those behind it: a hundred
+  /// relays that connect at once are no hundred texts of a hundred relays.
+  private func tellStates() async {
+    while areStatesNew {
+      areStatesNew = false
+      let states = states
+      bus.sendStatus(Status(text: summary(states)))
       // Whoever listens gets the next one; nobody waits for this one.
       do throws(Refusal) { try await bus.publish("relay.states", BusPayload(json: states)) } catch {}
     }
+    isTellingStates = false
   }
 }
 
