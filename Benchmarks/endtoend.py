@@ -36,10 +36,7 @@ PLANNER = """
 role = "outbox-planner"
 enabled = false
 """
-SIGNER = """
-[worker.signer]
-role = "signer"
-"""
+OTHERS = ("signer", "outbox-planner")  # that rest with store and connector, as far as they are built
 
 
 def connector(urls):
@@ -132,8 +129,10 @@ def compared(url, signed, rounds):
 @contextlib.contextmanager
 def resting(urls):
     """The whole system, connected with these relays: its processes by name."""
-    with roostd.running(gate.WORKER + connector(urls) + SIGNER) as daemon, bus.connected(daemon.socket) as client:
-        names = ("event-store", "relay-connector", "signer")
+    others = [name for name in OTHERS if (measure.PRODUCTS / name).exists()]
+    settings = "".join(f'\n[worker.{name}]\nrole = "{name}"\n' for name in others)
+    with roostd.running(gate.WORKER + connector(urls) + settings) as daemon, bus.connected(daemon.socket) as client:
+        names = ("event-store", "relay-connector", *others)
         for name in names:
             client.wait_for_ready(name)
         wait_for_relays(client, len(urls))
@@ -150,7 +149,9 @@ def at_rest(url, seconds):
             if entry["program"] == "relay-connector" and (relays or entry["figure"] != "idle-wakeups"):
                 figure = entry["figure"].replace("idle", "connected")
                 yield {**entry, "figure": figure, "program": program}
-    for figure, of, unit in (("system-wakeups", "idle-wakeups", "/s"), ("system-pss", "idle-pss", "MB")):
+    whole = (("system-wakeups", "idle-wakeups", "/s"), ("system-memory", "idle-memory", "MB"),
+             ("system-pss", "idle-pss", "MB"))
+    for figure, of, unit in whole:
         yield measure.result(figure, "all processes", unit, [sum(e["median"] for e in found if e["figure"] == of)])
 
 
