@@ -17,15 +17,12 @@ public struct PublishedEvent: Sendable, Hashable {
 extension RoostClient {
   /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
   public nonisolated static let queryLimit = 500
-  /// How long the store may take to say what became of an event, or to count, in milliseconds.
-  static let storeMilliseconds: UInt32 = 30_000
-
   /// Stores a signed event of one's own. When this returns it is verified and committed, and whoever observes has it or
   /// will.
   ///
   /// It is stored as optimistic: no relay has it yet, and this version sends it to none.
   ///
-  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
+  /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
   ///   `expired-event`, `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown`
   ///   it may be published again.
   @discardableResult
@@ -33,9 +30,15 @@ extension RoostClient {
     try await publish(json: event.json, event)
   }
 
+  /// Most bytes of an event that is taken, over the connection there is.
+  public var eventByteCountMaximum: Int {
+    EventLimit.byteCountMaximum(frameLimit: frameLimit ?? FrameReader.defaultLengthMaximum)
+  }
+
   /// The same of an event's bytes, which are kept as they are.
   @discardableResult
   public func publish(json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+    try checkSize(json)
     let event: Event
     do throws(EventFault) { event = try Event(json: json) } catch {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
@@ -43,14 +46,22 @@ extension RoostClient {
     return try await publish(json: json, event)
   }
 
+  private func checkSize(_ json: [UInt8]) throws(Refusal) {
+    let maximum = eventByteCountMaximum
+    guard json.count > maximum else { return }
+    throw Refusal(
+      .badRequest, "\(EventFault.tooLarge(byteCount: json.count, maximum: maximum))", outcome: .notStarted)
+  }
+
   private func publish(json: [UInt8], _ event: Event) async throws(Refusal) -> PublishedEvent {
+    try checkSize(json)
     // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     do throws(EventFault) { try event.verify() } catch {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
     }
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
-      options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
+      options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
     return PublishedEvent(event: event, seq: result.seq, isNew: result.isNew)
   }
 
@@ -91,7 +102,7 @@ extension RoostClient {
   public func count(_ filters: [Filter]) async throws(Refusal) -> Int {
     let counted = try await request(
       "store.count", BusPayload(json: StoreQuery(filters: try filters.payload())), as: StoreCount.self,
-      options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
+      options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
     return counted.count
   }
 
