@@ -177,7 +177,7 @@ private final class Publishing {
     // The signer looks as well; but nobody is to type a passphrase for what is refused then.
     _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets)
     let event = try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets)
-    return try await session.client.publish(event)
+    return try await store(event.json)
   }
 
   private func publish(signed json: [UInt8]) async throws(Refusal) -> PublishedEvent {
@@ -189,14 +189,20 @@ private final class Publishing {
         .badRequest, "the event holds \(secret), and would give it to everybody; --allow-secrets if that is meant",
         outcome: .notStarted)
     }
-    return try await session.client.publish(json: json)
+    return try await store(json)
+  }
+
+  private func store(_ json: [UInt8]) async throws(Refusal) -> PublishedEvent {
+    try await session.waiting(for: "store.publish") { () async throws(Refusal) in
+      try await session.client.publish(json: json)
+    }
   }
 
   /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
   /// it.
   private func signer() async throws(Refusal) -> String {
     if let signerName { return signerName }
-    let found = try session.account(account, among: try await session.client.accounts())
+    let found = try session.account(account, among: try await session.accounts())
     signerName = found.name
     guard found.state == .locked, !session.isJSON else { return found.name }
     let patience = Amount.duration(milliseconds: RoostClient.lockedMilliseconds)
