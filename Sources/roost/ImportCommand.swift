@@ -149,7 +149,9 @@ final class EventImport {
       var isFirst = true
       while !isInterrupted, refusal == nil, let line = try await source.next() {
         guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { continue }
-        if isFirst { try ImportForm.check(line, of: source) }
+        if isFirst {
+          try InputForm.check(line, name: source.name, isFile: !source.isStandardInput, rest: "roost import -")
+        }
         isFirst = false
         if source.number >= fromLine { await take(line, &run) }
       }

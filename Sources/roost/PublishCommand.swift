@@ -74,7 +74,7 @@ struct Publish: LoopCommand {
       try await session.client.connect()
       while let line = try await source.next() { try await publishing.publish(line: line, source.number) }
     } else {
-      let bytes = try InputBytes.read(event, isRaw: false)
+      let bytes = try InputBytes.read(event, isRaw: false, rest: "roost publish -")
       try await session.client.connect()
       try await publishing.publish(json: bytes)
     }
@@ -165,6 +165,8 @@ private final class Publishing {
     .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
   ]
 
+  private var now: Int64 { Int64(time(nil)) }
+
   private func published(_ json: [UInt8]) async throws(Refusal) -> PublishedEvent {
     let text: JSONText
     do throws(JSONText.Problem) { text = try JSONText(json) } catch {
@@ -175,14 +177,18 @@ private final class Publishing {
     if text["sig"] != nil { return try await publish(signed: json) }
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
     // The signer looks as well; but nobody is to type a passphrase for what is refused then.
-    _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets)
+    _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets, now: now)
     let event = try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets)
     return try await store(event.json)
   }
 
   private func publish(signed json: [UInt8]) async throws(Refusal) -> PublishedEvent {
     // What is no event is told by the client.
-    if !allowsSecrets, let event = try? Event(json: json),
+    let event = try? Event(json: json)
+    if let event, let doubt = Draft.doubt(of: event.createdAt, now: now) {
+      session.note("The event is published as it was signed, but its created_at \(doubt).")
+    }
+    if !allowsSecrets, let event,
       let secret = ([event.content] + event.tags.joined()).lazy.compactMap({ SpottedSecret(in: $0) }).first
     {
       throw Refusal(
