@@ -46,8 +46,8 @@ public enum TagReference: Hashable, Sendable {
     }
   }
 
-  /// What is to be said of a value that is written as people have it, as a sentence's end: `npub1… is 3bf0…`; nil of any
-  /// other, secret keys among them.
+  /// What is to be said of a value that is written as people have it, as a sentence's end: `npub1… is 3bf0…`; nil of
+  /// any other, secret keys among them.
   func misspelling(_ text: String) -> String? {
     let plain = text.withoutNostrScheme
     guard Self.entities.contains(where: { plain.hasPrefix($0) }) else { return nil }

@@ -17,14 +17,16 @@ public struct PublishedEvent: Sendable, Hashable {
 extension RoostClient {
   /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
   public nonisolated static let queryLimit = 500
+
   /// Stores a signed event of one's own. When this returns it is verified and committed, and whoever observes has it or
   /// will.
   ///
   /// It is stored as optimistic: no relay has it yet, and this version sends it to none.
   ///
-  /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
-  ///   `expired-event`, `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown`
-  ///   it may be published again.
+  /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (a
+  ///   newer one is in its place), `deleted` (by its author), `expired-event`, `disk-full`; `expired` when the store
+  ///   does not answer in time; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown` it
+  ///   may be published again.
   @discardableResult
   public func publish(_ event: Event) async throws(Refusal) -> PublishedEvent {
     try await publish(json: event.json, event)

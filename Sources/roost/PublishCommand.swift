@@ -72,7 +72,12 @@ struct Publish: LoopCommand {
     } else if event == "-" {
       let source = try LineSource("-")
       try await session.client.connect()
-      while let line = try await source.next() { try await publishing.publish(line: line, source.number) }
+      while let line = try await source.next() {
+        if source.number == 1 {
+          try InputForm.check(line, name: source.name, isFile: false, rest: "roost publish -")
+        }
+        try await publishing.publish(line: line, source.number)
+      }
     } else {
       let bytes = try InputBytes.read(event, isRaw: false, rest: "roost publish -")
       try await session.client.connect()

@@ -28,7 +28,9 @@ struct KeyProblem: Hashable {
   /// - Parameter remark: what else is to be said of it.
   init(_ fault: KeyStoreFault, remark: String = "", refused: SignerRefusedKey? = nil) {
     let file = fault.path.split(separator: "/").last ?? ""
-    self.init(sentence: fault.description + remark, brief: "\(file): \(fault.reason)", refused: refused)
+    var sentence = fault.description
+    if case .system = fault { sentence += "; \(fault.remedy)" }
+    self.init(sentence: sentence + remark, brief: "\(file): \(fault.reason)", refused: refused)
   }
 }
 
