@@ -7,7 +7,8 @@ public import Frames
 // stealing. Texts to be encrypted and texts that were decrypted do stand in them. `AccessEntry.isSecret` therefore
 // holds for all of them.
 //
-// `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account.
+// `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account, and no key
+// that is refused: with that one mended or gone, the only account would be another.
 
 /// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this
 /// process of the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open
@@ -222,12 +223,42 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   }
 }
 
+/// A key that is there and not used. As long as there is one, no account is taken for the only one.
+public struct SignerRefusedKey: Codable, Sendable, Hashable {
+  /// The account that it would be.
+  public var account: String
+  /// `a key file alice.key`, `a credential roost.key.alice`.
+  public var place: String
+  /// Why, as a sentence's end.
+  public var reason: String
+  /// What to do about it.
+  public var remedy: String
+
+  /// A key that is not used.
+  public init(account: String, place: String, reason: String, remedy: String) {
+    self.account = account
+    self.place = place
+    self.reason = reason
+    self.remedy = remedy
+  }
+
+  /// `a key file bob.key is there but not used: …; …`
+  public var sentence: String { "\(place) is there but not used: \(reason); \(remedy)" }
+}
+
+extension [SignerRefusedKey] {
+  /// The one that would be the account of this name.
+  public func first(named name: String) -> SignerRefusedKey? { first { $0.account == name } }
+}
+
 /// The answer of `signer.accounts` and `signer.lock`.
 public struct SignerAccounts: Codable, Sendable {
   /// By name.
   public var accounts: [SignerAccount]
   /// Key files that were refused, in sentences that say what to do.
   public var problems: [String]
+  /// Those of them that would be accounts, and are none.
+  public var refused: [SignerRefusedKey]
   /// For ``SealedSecret``: the public key of this process of the signer, 64 hexadecimal digits.
   public var sealingKey: String
   /// Whether keys are locked into memory, so that they never stand on a swap partition.
@@ -237,10 +268,12 @@ public struct SignerAccounts: Codable, Sendable {
 
   /// What the signer has.
   public init(
-    accounts: [SignerAccount], problems: [String], sealingKey: String, isMemoryLocked: Bool, waiting: Int
+    accounts: [SignerAccount], problems: [String], refused: [SignerRefusedKey] = [], sealingKey: String,
+    isMemoryLocked: Bool, waiting: Int
   ) {
     self.accounts = accounts
     self.problems = problems
+    self.refused = refused
     self.sealingKey = sealingKey
     self.isMemoryLocked = isMemoryLocked
     self.waiting = waiting

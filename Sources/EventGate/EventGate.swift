@@ -1,3 +1,4 @@
+public import Contracts
 internal import DequeModule
 public import EventArchive
 public import Nostr
@@ -107,14 +108,20 @@ public struct EventGate: Sendable {
   private var nextSubmission: UInt64 = 1
   private var recent: RecentIDs<Int64>
   private var recentEphemeral: RecentIDs<Void>
+  private let eventByteCountMaximum: Int
 
   /// A gate that has met nothing.
   ///
   /// - Parameters:
   ///   - recentCapacity: ids remembered at least; ephemeral ones half as many.
   ///   - trust: which signatures are checked; all, unless it says otherwise.
-  public init(recentCapacity: Int = 32_768, trust: RelayTrust = RelayTrust(seed: 0)) {
+  ///   - eventByteCountMaximum: a larger event is invalid.
+  public init(
+    recentCapacity: Int = 32_768, trust: RelayTrust = RelayTrust(seed: 0),
+    eventByteCountMaximum: Int = EventLimit.byteCountMaximum()
+  ) {
     self.trust = trust
+    self.eventByteCountMaximum = eventByteCountMaximum
     recent = RecentIDs(capacity: recentCapacity)
     recentEphemeral = RecentIDs(capacity: max(1, recentCapacity / 2))
   }
@@ -224,11 +231,14 @@ public struct EventGate: Sendable {
     items[number] = item
   }
 
-  private func glance(at item: Item) -> Result<EventID, EventGlanceFault> {
+  private func glance(at item: Item) -> Result<EventID, any Error> {
     guard let submission = submissions[item.submission] else {
       preconditionFailure("its submission was just looked at")
     }
     let range = submission.events[item.index].bytes
+    guard range.count <= eventByteCountMaximum else {
+      return .failure(EventFault.tooLarge(byteCount: range.count, maximum: eventByteCountMaximum))
+    }
     return submission.run.withUnsafeBytes { run in
       do throws(EventGlanceFault) {
         return .success(try EventGlance(UnsafeRawBufferPointer(rebasing: run[range])).id)

@@ -24,6 +24,11 @@ public struct Credentials: Sendable {
   /// Nothing.
   public init() {}
 
+  /// The account that a credential of this name has the key of; nil for any other.
+  public static func account(ofKey name: String) -> String? {
+    name.hasPrefix(keyPrefix) ? String(name.dropFirst(keyPrefix.count)) : nil
+  }
+
   /// Reads what is meant for the signer. A directory that is not there is a problem; what else is in it is passed over.
   public init(directory: String) {
     guard let folder = opendir(directory) else {

@@ -70,7 +70,9 @@ public final class KeyDirectory: Sendable {
     }
     if files.count > Self.fileMaximum {
       contents.problems.append(
-        .unreadable(path: path, problem: "it holds \(files.count) keys, and \(Self.fileMaximum) at most are read"))
+        .untrusted(
+          path: path, reason: "it holds \(files.count) keys, and \(Self.fileMaximum) at most are read",
+          remedy: "move some to another directory"))
     }
     Self.refuseCopies(&contents, in: path)
     return contents
@@ -83,10 +85,14 @@ public final class KeyDirectory: Sendable {
       let original = originals.count == 1 ? originals.first : nil
       for key in keys where key.name != original {
         let others = keys.map { $0.name + suffix }.filter { $0 != key.name + suffix }.joined(separator: ", ")
-        let advice =
-          original.map { "it is a copy of \($0)\(suffix); move it to another directory" }
-          ?? "\(others) has the same key, and which is the copy cannot be told; leave one of them here"
-        contents.problems.append(.untrusted(path: path + "/" + key.name + suffix, advice: advice))
+        let fault: (reason: String, remedy: String) =
+          if let original {
+            ("it is a copy of \(original)\(suffix)", "move it to another directory")
+          } else {
+            ("\(others) has the same key, and which is the copy cannot be told", "leave one of them here")
+          }
+        contents.problems.append(
+          .untrusted(path: path + "/" + key.name + suffix, reason: fault.reason, remedy: fault.remedy))
       }
       contents.keys.removeAll { key in key.name != original && keys.contains { $0.name == key.name } }
     }

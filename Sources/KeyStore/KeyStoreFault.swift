@@ -1,3 +1,4 @@
+internal import Glibc
 public import LinuxSystem
 internal import Nostr
 
@@ -5,8 +6,9 @@ internal import Nostr
 public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The system refused something.
   case system(SystemFault)
-  /// Others could read or change the file, or it is not a plain file of ours; the second text says what to do.
-  case untrusted(path: String, advice: String)
+  /// Others could read or change the file, it is not a plain file of ours, or it is a copy; the last text says what to
+  /// do.
+  case untrusted(path: String, reason: String, remedy: String)
   /// The file is not what it should be; the second text says what is wrong.
   case unreadable(path: String, problem: String)
   /// There is a file of this name already.
@@ -18,7 +20,7 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var path: String {
     switch self {
     case .system(let fault): fault.subject
-    case .untrusted(let path, _), .unreadable(let path, _), .exists(let path), .inUse(let path, _): path
+    case .untrusted(let path, _, _), .unreadable(let path, _), .exists(let path), .inUse(let path, _): path
     }
   }
 
@@ -26,10 +28,22 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var reason: String {
     switch self {
     case .system(let fault): SystemFault(call: fault.call, subject: "", code: fault.code).description
-    case .untrusted(_, let advice): advice
-    case .unreadable(_, let problem): problem
+    case .untrusted(_, let reason, _): reason
+    case .unreadable(_, let problem): "it cannot be read as a key: \(problem)"
     case .exists: "it is there already"
     case .inUse(_, let holder): "in use by \(holder)"
+    }
+  }
+
+  /// What to do about it, for whoever owns the file.
+  public var remedy: String {
+    switch self {
+    case .system(let fault) where fault.code == EACCES: "chown \(geteuid()) '\(path)'; chmod 600 '\(path)'"
+    case .system: "mend that, or move the file to another directory"
+    case .untrusted(_, _, let remedy): remedy
+    case .unreadable: "restore it from a backup, or move it away: mv '\(path)' '\(path).damaged'"
+    case .exists: "move it to another directory, or take another name"
+    case .inUse: "end the other signer"
     }
   }
 
@@ -37,8 +51,8 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .system(let fault): "\(fault)"
-    case .untrusted(let path, let advice): "\(path) is not used: \(advice)"
-    case .unreadable(let path, let problem): "\(path) cannot be read as a key: \(problem)"
+    case .untrusted(let path, let reason, let remedy): "\(path) is not used: \(reason); \(remedy)"
+    case .unreadable(let path, let problem): "\(path) cannot be read as a key: \(problem); \(remedy)"
     case .exists(let path): "\(path) is there already, and a key is never written over"
     case .inUse(let path, let holder):
       "the keys in \(path) are in use by another process (\(holder)); two signers must not share a directory"

@@ -18,7 +18,9 @@ enum SecretFile {
     // Not blocking: it might be a pipe.
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
-      if errno == ELOOP { throw .untrusted(path: path, advice: "it is a symbolic link; put the file itself there") }
+      if errno == ELOOP {
+        throw .untrusted(path: path, reason: "it is a symbolic link", remedy: "put the file itself there")
+      }
       throw .system(SystemFault(call: "open", subject: path, code: errno))
     }
     defer { close(descriptor) }
@@ -55,18 +57,21 @@ enum SecretFile {
     guard fstat(descriptor, &status) == 0 else {
       throw .system(SystemFault(call: "fstat", subject: path, code: errno))
     }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .untrusted(path: path, advice: "it is no plain file") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw .untrusted(path: path, reason: "it is no plain file", remedy: "move it away: mv '\(path)' '\(path).other'")
+    }
     let owner = geteuid()
     guard status.st_uid == owner || (isForeignOwnerAllowed && status.st_uid == 0) else {
       throw .untrusted(
-        path: path, advice: "it belongs to user \(status.st_uid) and not to us; chown \(owner) '\(path)'")
+        path: path, reason: "it belongs to user \(status.st_uid) and not to us",
+        remedy: "chown \(owner) '\(path)'")
     }
     let forbidden: mode_t = isForeignOwnerAllowed ? S_IWGRP | S_IRWXO : S_IRWXG | S_IRWXO
     guard status.st_mode & forbidden == 0 else {
       let mode = String(status.st_mode & 0o7777, radix: 8)
       throw .untrusted(
-        path: path,
-        advice: "others may read or change it (mode \(mode)); if nobody has, chmod 600 '\(path)', else make a new key")
+        path: path, reason: "others may read or change it (mode \(mode))",
+        remedy: "if nobody has, chmod 600 '\(path)', else make a new key")
     }
   }
 }

@@ -29,7 +29,7 @@ public enum EventFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .missingKey(let key): "not an event: it has no \"\(key)\""
     case .repeatedKey(let key): "not an event: it has \"\(key)\" twice"
     case .badField(let name, let form): "not an event: its \(name) is not \(form)"
-    case .tooLarge(let count, let maximum): "the event is too large: \(count) bytes, and \(maximum) at most are taken"
+    case .tooLarge(let count, let maximum): "the event has \(count) bytes; at most \(maximum) are taken"
     case .wrongID(let id): "the id is wrong: by its contents it would be \(id)"
     case .badPublicKey(let key): "the public key \(key) is not on the curve"
     case .badSignature: "the signature is wrong"

@@ -75,9 +75,9 @@ extension Filter {
   private mutating func read(_ name: String, _ scanner: inout JSONScanner) throws {
     switch name {
     case "ids":
-      ids = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(EventID.init)
+      ids = try Self.list(name, Self.digits, &scanner) { try Self.octets(name, &$0) }.map(EventID.init)
     case "authors":
-      authors = try Self.list(name, "64 lower-case hexadecimal digits each", &scanner, Self.octets).map(PublicKey.init)
+      authors = try Self.list(name, Self.digits, &scanner) { try Self.octets(name, &$0) }.map(PublicKey.init)
     case "kinds": kinds = try Self.list(name, "numbers from 0 to 65535", &scanner, Self.kind)
     case "since": since = try Self.number(name, "a whole number of seconds since 1970", &scanner)
     case "until": until = try Self.number(name, "a whole number of seconds since 1970", &scanner)
@@ -109,11 +109,33 @@ extension Filter {
     return values
   }
 
-  private static func octets(_ scanner: inout JSONScanner) throws -> Octets32? {
+  private static let digits = "64 lower-case hexadecimal digits each"
+
+  private static func octets(_ name: String, _ scanner: inout JSONScanner) throws -> Octets32? {
     guard try scanner.peek() == UInt8(ascii: "\"") else { return nil }
     let text = try scanner.scanString()
-    guard !text.hasEscapes, text.content.count == 64, let base = scanner.bytes.baseAddress else { return nil }
+    guard !text.hasEscapes, text.content.count == 64, let base = scanner.bytes.baseAddress else {
+      let reference: TagReference = name == "ids" ? .event : .key
+      guard let hint = reference.misspelling(text.string(in: scanner.bytes)) else { return nil }
+      throw FilterFault.badField(name, "a list of \(digits); \(hint)")
+    }
     return Octets32(hexadecimalAt: base + text.content.lowerBound)
+  }
+
+  /// Refuses values of tags that refer to keys, events and addresses as people write them (NIP-19): no event has those
+  /// in its tags, so nothing would be found, and nobody told why.
+  ///
+  /// Not for filters of strangers: NIP-01 lets them ask for any text.
+  ///
+  /// - Throws: `badField`, with what would be written there.
+  public func checkReferences() throws(FilterFault) {
+    for (letter, values) in tags.sorted(by: { "\($0.key)" < "\($1.key)" }) {
+      guard let reference = TagReference(tagName: "\(letter)") else { continue }
+      for value in values {
+        guard let hint = reference.misspelling("\(value)") else { continue }
+        throw .badField("#\(letter)", "a list in which each is \(reference.form); \(hint)")
+      }
+    }
   }
 
   private static func kind(_ scanner: inout JSONScanner) throws -> UInt16? {

@@ -43,7 +43,8 @@ public struct ScannedEvent: Sendable {
   /// they are.
   public let isCompact: Bool
 
-  /// Most bytes of an event that are looked at: what a bus frame can carry. Relays take between 64 KiB and 1 MiB.
+  /// Most bytes that are looked at. What is taken is less, and whoever takes events looks at that first: `EventLimit`
+  /// of the contracts.
   public static let byteCountMaximum = 1 << 20
 
   /// Reads one event object from `bytes`, which must hold nothing else but white space around it.

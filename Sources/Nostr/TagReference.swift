@@ -46,6 +46,21 @@ public enum TagReference: Hashable, Sendable {
     }
   }
 
+  /// What is to be said of a value that is written as people have it, as a sentence's end: `npub1… is 3bf0…`; nil of
+  /// any other, secret keys among them.
+  func misspelling(_ text: String) -> String? {
+    let plain = text.withoutNostrScheme
+    guard Self.entities.contains(where: { plain.hasPrefix($0) }) else { return nil }
+    let shown = text.count > Self.shownCount ? text.prefix(Self.shownCount) + "…" : text[...]
+    do throws(EntityFault) { return "\(shown) is \(try value(spelled: text))" } catch {
+      return "\(shown) is none: \(error)"
+    }
+  }
+
+  private static let entities = ["npub1", "nprofile1", "note1", "nevent1", "naddr1"]
+  /// Most letters of a wrong value that are repeated.
+  private static let shownCount = 100
+
   /// The value as tags have it, of one as people have it: `npub1…` and `nprofile1…` for keys, `note1…` and `nevent1…`
   /// for events, `naddr1…` for addresses, with or without `nostr:` in front.
   public func value(spelled text: String) throws(EntityFault) -> String {

@@ -15,6 +15,8 @@ public struct ClientSettings: Sendable {
   /// How long after a request's time to live its answer is still awaited. The hub's own answer `expired` comes within
   /// it; this deadline is for a hub that does not answer at all.
   public var answerGraceMilliseconds: UInt64 = 2_000
+  /// How long the store may take to say what became of an event that is published, or to count.
+  public var storeMilliseconds: UInt32 = 30_000
   /// The waits between attempts to connect.
   public var backoff = Backoff()
   /// Most requests under way at once; one more is refused (`full`).

@@ -17,27 +17,39 @@ public struct OwnEvent: Sendable, Hashable {
 extension RoostClient {
   /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
   public nonisolated static let queryLimit = 500
-  /// How long the store may take to say what became of an event, or to count, in milliseconds.
-  static let storeMilliseconds: UInt32 = 30_000
 
   /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:)`` does both. When
   /// this returns it is verified and committed, and whoever observes has it or will.
   ///
-  /// - Throws: `invalid` with the reason, `superseded` (a newer one is in its place), `deleted` (by its author),
-  ///   `expired-event`, `disk-full`; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown`
-  ///   it may be stored again.
+  /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (a
+  ///   newer one is in its place), `deleted` (by its author), `expired-event`, `disk-full`; `expired` when the store
+  ///   does not answer in time; `unavailable` or `no-supervisor` when nobody is there. After `outcome` `unknown` it
+  ///   may be stored again.
   @discardableResult
   public func store(_ event: Event) async throws(Refusal) -> OwnEvent { try await store(json: event.json) }
+
+  /// Most bytes of an event that is taken, over the connection there is.
+  public var eventByteCountMaximum: Int {
+    EventLimit.byteCountMaximum(frameLimit: frameLimit ?? FrameReader.defaultLengthMaximum)
+  }
 
   /// The same of an event's bytes, which are kept as they are.
   @discardableResult
   public func store(json: [UInt8]) async throws(Refusal) -> OwnEvent {
+    try checkSize(json)
     // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     let event = try Self.verified(json)
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
-      options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
+      options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
     return OwnEvent(event: event, seq: result.seq, isNew: result.isNew)
+  }
+
+  func checkSize(_ json: [UInt8]) throws(Refusal) {
+    let maximum = eventByteCountMaximum
+    guard json.count > maximum else { return }
+    throw Refusal(
+      .badRequest, "\(EventFault.tooLarge(byteCount: json.count, maximum: maximum))", outcome: .notStarted)
   }
 
   /// Reads an event, and refuses what its author has not signed before it goes anywhere.
@@ -88,7 +100,7 @@ extension RoostClient {
   public func count(_ filters: [Filter]) async throws(Refusal) -> Int {
     let counted = try await request(
       "store.count", BusPayload(json: StoreQuery(filters: try filters.payload())), as: StoreCount.self,
-      options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
+      options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
     return counted.count
   }
 

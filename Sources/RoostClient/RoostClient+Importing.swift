@@ -4,8 +4,8 @@ public import Frames
 internal import Glibc
 
 extension RoostClient {
-  /// Most bytes of events that ``importEvents(_:)`` takes at once.
-  public nonisolated static let importByteCountMaximum = (1 << 20) - 4_096
+  /// Most bytes of events that ``importEvents(_:)`` takes at once: what a frame of the usual limit holds.
+  public nonisolated static let importByteCountMaximum = FrameReader.defaultLengthMaximum - FrameHeader.lengthMinimum
 
   /// Stores events that were collected elsewhere, over the bulk lane: whatever one publishes meanwhile goes first.
   ///
@@ -13,7 +13,8 @@ extension RoostClient {
   /// harm, and is what this does by itself.
   ///
   /// - Parameter events: each the JSON of one event, as it was signed. Together at most ``importByteCountMaximum``,
-  ///   with 24 bytes for each; whoever has more sends some runs at a time, four at once keep the store busy.
+  ///   with 24 bytes for each, and each at most ``eventByteCountMaximum``; whoever has more sends some runs at a time,
+  ///   four at once keep the store busy.
   /// - Returns: what became of them, when all that is counted as stored is committed. `record` in it is the place in
   ///   `events`.
   /// - Throws: `disk-full`, of which nothing is lost; `bad-request` for more than is taken at once.

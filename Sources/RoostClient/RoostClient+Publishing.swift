@@ -37,6 +37,7 @@ extension RoostClient {
   public func publish(
     json: [UInt8], to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil
   ) async throws(Refusal) -> Publication {
+    try checkSize(json)
     _ = try Self.verified(json)
     let wanted = PlanPublish(
       event: try JSONPayload.decode(JSONValue.self, from: json), relays: relays?.map(\.text),

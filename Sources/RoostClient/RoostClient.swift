@@ -46,6 +46,8 @@ public final class RoostClient {
   public var onConnectionState: (@EventLoopActor (ConnectionState) -> Void)?
   /// What the hub last said of methods and members; nil while there is no connection.
   public var registry: Registry? { session?.bus.registry }
+  /// Most bytes of a frame on the connection there is, as the length field counts them; nil while there is none.
+  var frameLimit: Int? { session?.bus.welcome.frameLimit }
   /// Requests under way.
   public internal(set) var requestCount = 0
 

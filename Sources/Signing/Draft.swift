@@ -29,8 +29,9 @@ public struct Draft: Hashable, Sendable {
   ///   - value: an object of which only `kind` must be there.
   ///   - name: what it is called in refusals, `event`; empty: its members are named alone.
   ///   - allowsSecrets: whether a secret key may stand in it, because its owner says so: an example, a key given up.
+  ///   - now: seconds since 1970. A time far ahead of it is in other units than seconds, and relays refuse it.
   /// - Throws: `bad-request` with the place and what is expected there. A secret is never repeated.
-  public init(_ value: JSONValue, named name: String, allowsSecrets: Bool = false) throws(Refusal) {
+  public init(_ value: JSONValue, named name: String, allowsSecrets: Bool = false, now: Int64) throws(Refusal) {
     guard case .object(let members) = value else {
       throw Self.bad(name.isEmpty ? "an event is one JSON object" : "'\(name)' is not an object")
     }
@@ -42,11 +43,12 @@ public struct Draft: Hashable, Sendable {
       let hint = NearestName.hint(stranger, among: Self.memberNames)
       throw Self.bad("\(place(shown)) is nothing that an event has\(hint)")
     }
+    guard members["kind"] != nil else { throw Self.bad("\(place("kind")) is missing") }
     guard case .integer(let number)? = members["kind"], let kind = UInt16(exactly: number) else {
       throw Self.bad("\(place("kind")) must be a whole number from 0 to 65535")
     }
     self.kind = kind
-    createdAt = try Self.time(members["created_at"], place("created_at"))
+    createdAt = try Self.time(members["created_at"], place("created_at"), now: now)
     if !allowsSecrets { try Self.refuseSecrets(in: value, name) }
     try Self.checkTags(members["tags"]) { index in place("tags[\(index)]") }
   }
@@ -56,15 +58,31 @@ public struct Draft: Hashable, Sendable {
 
   private static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
 
-  private static func time(_ value: JSONValue?, _ place: String) throws(Refusal) -> Int64? {
+  private static func time(_ value: JSONValue?, _ place: String, now: Int64) throws(Refusal) -> Int64? {
     switch value {
     case nil: return nil
-    case .integer(let time)? where (0...createdAtMaximum).contains(time): return time
+    case .integer(let time)? where (0...createdAtMaximum).contains(time):
+      if let doubt = doubt(of: time, now: now) { throw bad("\(place) \(doubt); it is in seconds since 1970") }
+      return time
     case .integer(let time)? where time > 0: throw bad("\(place) is \(time), \(tooLate)")
     case .number(let time)? where time > Double(createdAtMaximum): throw bad("\(place) is \(tooLate)")
     default: throw bad("\(place) is not a whole number of seconds since 1970")
     }
   }
+
+  /// How far ahead of the present a time may lie, in seconds: a year.
+  public static let aheadMaximum: Int64 = 365 * 86_400
+
+  /// What is odd about an event's time, as a sentence's end; nil when nothing is.
+  public static func doubt(of time: Int64, now: Int64) -> String? {
+    let latest = now + aheadMaximum
+    guard time > latest else { return nil }
+    guard (earliest...latest).contains(time / 1_000) else { return "is \(time), more than a year ahead" }
+    return "is \(time), more than a year ahead: it looks like milliseconds, and would be \(time / 1_000) in seconds"
+  }
+
+  /// 1 January 2001: what would be earlier in milliseconds is none.
+  private static let earliest: Int64 = 978_307_200
 
   private static let tooLate =
     "above \(createdAtMaximum) (2^53 - 1), from where on programs read numbers differently; it is in seconds"

@@ -7,7 +7,8 @@ extension SignerMachine {
   /// The account that a caller means.
   ///
   /// - Parameters:
-  ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account there is.
+  ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account there is, as
+  ///     long as no key is refused.
   ///   - candidates: the keys that it may be for, where no account is named.
   /// - Throws: `no-such-account`, or `bad-request` when there are several.
   public func resolve(_ text: String?, candidates: [PublicKey] = []) throws(Refusal) -> Account {
@@ -19,6 +20,9 @@ extension SignerMachine {
       return account
     }
     guard case .failure(.secret) = key else {
+      if let refused = refusedKeys.first(named: text) {
+        throw Refusal(.noSuchAccount, "there is no account '\(text)'; \(refused.sentence)", outcome: .notStarted)
+      }
       let hint = NearestName.find(text, among: accounts.keys.sorted()).map { "; did you mean '\($0)'?" } ?? ""
       let shown = AccountName.isValid(text) || PublicKey(text) != nil ? " '\(text)'" : " of this name"
       throw Refusal(.noSuchAccount, "there is no account\(shown)\(hint)", outcome: .notStarted)
@@ -31,10 +35,16 @@ extension SignerMachine {
       if let account = accounts.values.first(where: { candidates.contains($0.publicKey) }) { return account }
       throw Refusal(.noSuchAccount, "it is for none of the accounts here", outcome: .notStarted)
     }
-    if accounts.count == 1, let only = accounts.values.first { return only }
-    guard !accounts.isEmpty else {
+    if accounts.count == 1, let only = accounts.values.first {
+      guard let refused = refusedKeys.first else { return only }
       throw Refusal(
-        .noSuchAccount, "there is no account yet; 'roost key generate NAME' makes one", outcome: .notStarted)
+        .badRequest, "'account' is missing: \(only.name) is the only one, but \(refused.sentence)", outcome: .notStarted
+      )
+    }
+    guard !accounts.isEmpty else {
+      let text = refusedKeys.first.map { "there is no account; \($0.sentence)" }
+      throw Refusal(
+        .noSuchAccount, text ?? "there is no account yet; 'roost key generate NAME' makes one", outcome: .notStarted)
     }
     throw Refusal(
       .badRequest, "'account' is missing, and there are \(accounts.count) accounts", outcome: .notStarted)

@@ -1,7 +1,7 @@
 public import Clocks
+public import Contracts
 public import Cryptography
 public import Frames
-internal import Contracts
 
 // What the signer decides, without keys, files or a clock: whether a use is allowed, which account it means, whether it
 // waits for a passphrase and for how long, and what is written down of it.
@@ -63,6 +63,9 @@ public struct SignerMachine: Sendable {
 
   /// The rules in force.
   public var policy: SigningPolicy
+  /// Keys that are there and not used. They make no accounts, but whoever names one is told why, and nobody is taken
+  /// for the only account beside them: at the next start another might be.
+  public var refusedKeys: [SignerRefusedKey] = []
   /// The accounts by name.
   public internal(set) var accounts: [String: Account] = [:]
   private var limits = RateLimits()

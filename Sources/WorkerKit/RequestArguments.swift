@@ -1,6 +1,5 @@
 public import Bus
 public import Contracts
-internal import Cryptography
 public import Frames
 public import Nostr
 
@@ -17,7 +16,7 @@ extension Filter {
   /// Reads the argument `filters` of a method: at least one, and at most `countMaximum`.
   ///
   /// A field that no filter has is refused, as is a tag of more than one letter: relays leave out what they do not
-  /// know, and answer with more than was asked for.
+  /// know, and answer with more than was asked for. So is an `npub` and the like where digits belong.
   ///
   /// - Throws: `bad-request` with the filter's place, what is wrong with it, and the nearest field.
   public static func list(argument values: [JSONValue], countMaximum: Int) throws(Refusal) -> [Filter] {
@@ -27,7 +26,11 @@ extension Filter {
     }
     var filters: [Filter] = []
     for (index, value) in values.enumerated() {
-      do throws(FilterFault) { filters.append(try Filter(json: JSONPayload.encode(value))) } catch {
+      do throws(FilterFault) {
+        let filter = try Filter(json: JSONPayload.encode(value))
+        try filter.checkReferences()
+        filters.append(filter)
+      } catch {
         throw Refusal(.badRequest, "\(sentence(error, index, value))\nas in: \(example)", outcome: .notStarted)
       }
     }
@@ -41,7 +44,7 @@ extension Filter {
   private static func sentence(_ fault: FilterFault, _ index: Int, _ value: JSONValue) -> String {
     let place = "filters[\(index)]"
     switch fault {
-    case .badField(let name, let form): return "'\(place).\(name)' is not \(form)\(spelling(value[name]))"
+    case .badField(let name, let form): return "'\(place).\(name)' is not \(form)"
     case .unknownField(let name) where name.hasPrefix("#"):
       return "'\(place)' has \"\(name)\": a tag is asked for by one letter, as in \"#t\""
     case .unknownField(let name):
@@ -50,15 +53,5 @@ extension Filter {
       if case .object = value { return "'\(place)' is \(fault)" }
       return "'\(place)' is not an object"
     }
-  }
-
-  /// The hexadecimal digits of the first npub in a list, for whoever wrote it as people do.
-  private static func spelling(_ field: JSONValue?) -> String {
-    guard case .array(let values)? = field else { return "" }
-    for case .string(let text) in values where text.hasPrefix("npub1") {
-      // No key at all: what is wrong with it is said already.
-      if let key = try? PublicKey(spelled: text) { return "; \(text) is \(key)" }
-    }
-    return ""
   }
 }

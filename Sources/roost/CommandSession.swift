@@ -19,6 +19,7 @@ final class CommandSession {
     var settings = ClientSettings(name: "roost", socket: options.socket)
     // A person waits: a supervisor that is away for longer than this is told as away.
     settings.patienceMilliseconds = 10_000
+    settings.storeMilliseconds = Timeout.reading.milliseconds
     client = RoostClient(settings)
   }
 

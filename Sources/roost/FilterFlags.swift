@@ -66,9 +66,15 @@ struct FilterFlags: ParsableArguments, Sendable {
 
   /// Reads one filter.
   static func read(_ text: String) throws(Refusal) -> Filter {
-    do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
+    do throws(FilterFault) { return try filter(text) } catch {
       throw Refusal(.badRequest, "\(error)", outcome: .notStarted)
     }
+  }
+
+  private static func filter(_ text: String) throws(FilterFault) -> Filter {
+    let filter = try Filter(json: Array(text.utf8))
+    try filter.checkReferences()
+    return filter
   }
 
   /// Refuses at once what is no filter, and a search that can find nothing: the store answers it with nothing, and a
@@ -76,7 +82,7 @@ struct FilterFlags: ParsableArguments, Sendable {
   static func validate(_ texts: [String]) throws {
     for text in texts {
       let filter: Filter
-      do throws(FilterFault) { filter = try Filter(json: Array(text.utf8)) } catch { throw ValidationError("\(error)") }
+      do throws(FilterFault) { filter = try Self.filter(text) } catch { throw ValidationError("\(error)") }
       guard let search = filter.search, SearchQuery(search).isImpossible else { continue }
       throw ValidationError(
         "The search '\(search)' has no word that could be found. A word is made of letters and digits, at most "

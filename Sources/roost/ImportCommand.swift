@@ -4,6 +4,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import Nostr
 internal import RoostClient
 internal import RoostOutput
 
@@ -114,9 +115,9 @@ final class EventImport {
     var byteCount = 0
     /// The line of each event.
     var lines: [Int] = []
-    /// Lines among them that no frame would hold. They are told with the others, so that all are told in the order of
-    /// the file.
-    var tooLong: [Int] = []
+    /// Lines among them that are too long for an event, and their bytes. They are told with the others, so that all are
+    /// told in the order of the file.
+    var tooLong: [(line: Int, byteCount: Int)] = []
 
     var isEmpty: Bool { lines.isEmpty && tooLong.isEmpty }
     var count: Int { lines.count + tooLong.count }
@@ -133,8 +134,6 @@ final class EventImport {
   static let runByteCount = 128 << 10
   /// Or so many events: as many as the answer can name if all are invalid.
   static let runEventCount = IngestResult.invalidMaximum
-  /// A longer line cannot be an event: no frame would hold it.
-  static let eventByteCountMaximum = RoostClient.importByteCountMaximum - IngestRecord.headerByteCount
 
   init(_ client: RoostClient, _ source: LineSource, fromLine: Int, _ record: InvalidLineFile? = nil) {
     self.record = record
@@ -150,7 +149,9 @@ final class EventImport {
       var isFirst = true
       while !isInterrupted, refusal == nil, let line = try await source.next() {
         guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { continue }
-        if isFirst { try ImportForm.check(line, of: source) }
+        if isFirst {
+          try InputForm.check(line, name: source.name, isFile: !source.isStandardInput, rest: "roost import -")
+        }
         isFirst = false
         if source.number >= fromLine { await take(line, &run) }
       }
@@ -169,13 +170,15 @@ final class EventImport {
 
   /// Adds a line to a run, and begins another when that is full.
   private func take(_ line: ArraySlice<UInt8>, _ run: inout Run) async {
-    let isTooLong = line.count > Self.eventByteCountMaximum
-    let isFull = run.byteCount + (isTooLong ? 0 : line.count) > Self.runByteCount || run.count == Self.runEventCount
+    let maximum = client.eventByteCountMaximum
+    let isTooLong = line.count > maximum
+    let runByteCount = min(Self.runByteCount, maximum)
+    let isFull = run.byteCount + (isTooLong ? 0 : line.count) > runByteCount || run.count == Self.runEventCount
     if isFull, !run.isEmpty {
       await send(run)
       run = Run()
     }
-    if isTooLong { return run.tooLong.append(source.number) }
+    if isTooLong { return run.tooLong.append((source.number, source.lineByteCount)) }
     run.events.append(line)
     run.byteCount += IngestRecord.headerByteCount + line.count
     run.lines.append(source.number)
@@ -209,8 +212,10 @@ final class EventImport {
   }
 
   private func tellInvalid(_ result: IngestResult, _ run: Run) {
+    let maximum = client.eventByteCountMaximum
     var lines = run.tooLong.map {
-      ImportSummary.Line(line: $0, reason: "the line has more than \(Self.eventByteCountMaximum) bytes")
+      ImportSummary.Line(
+        line: $0.line, reason: "\(EventFault.tooLarge(byteCount: $0.byteCount, maximum: maximum))")
     }
     for entry in result.invalid where run.lines.indices.contains(entry.record) {
       lines.append(ImportSummary.Line(line: run.lines[entry.record], reason: entry.reason))
@@ -222,7 +227,7 @@ final class EventImport {
   }
 
   private func stopped(at run: Run) {
-    let first = min(run.lines.first ?? .max, run.tooLong.first ?? .max)
+    let first = min(run.lines.first ?? .max, run.tooLong.first?.line ?? .max)
     summary.nextLine = min(summary.nextLine ?? .max, first)
   }
 

@@ -8,13 +8,17 @@ enum InputBytes {
   static let byteCountMaximum = FrameReader.lengthCeiling
 
   /// Reads `argument`; nil is an empty JSON object, or no bytes for a raw call.
-  static func read(_ argument: String?, isRaw: Bool) throws(Refusal) -> [UInt8] {
+  ///
+  /// - Parameter rest: a command for events that takes them from standard input; then a file that holds them in some
+  ///   other form is refused with how to give it.
+  static func read(_ argument: String?, isRaw: Bool, rest: String? = nil) throws(Refusal) -> [UInt8] {
     guard let argument else { return isRaw ? [] : Array("{}".utf8) }
     let isStandardInput = argument == "-"
     guard isStandardInput || argument.hasPrefix("@") else { return Array(argument.utf8) }
     let path = isStandardInput ? "standard input" : String(argument.dropFirst())
     let bytes = try isStandardInput ? readAll(STDIN_FILENO, path) : readFile(path)
     guard !isRaw else { return bytes }
+    if let rest { try InputForm.check(bytes, name: path, isFile: !isStandardInput, rest: rest) }
     do throws(JSONText.Problem) { _ = try JSONText(bytes) } catch {
       throw Refusal(.badRequest, "\(path) is not JSON: \(error)", outcome: .notStarted)
     }

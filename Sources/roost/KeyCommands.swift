@@ -80,6 +80,14 @@ struct AccountChoice: ParsableArguments, Sendable {
   }
 }
 
+extension SignerAccounts {
+  /// Refuses the name of a key that is there and not used, before anybody types a passphrase for it.
+  fileprivate func refuseTaken(_ name: String) throws(Refusal) {
+    guard let refused = refused.first(named: name) else { return }
+    throw Refusal(.nameTaken, "\(refused.sentence); nothing is written over it", outcome: .notStarted)
+  }
+}
+
 /// `roost key generate`
 struct KeyGenerate: LoopCommand {
   static let configuration = CommandConfiguration(
@@ -96,6 +104,7 @@ struct KeyGenerate: LoopCommand {
     if present.accounts.contains(where: { $0.name == account.name }) {
       throw Refusal(.nameTaken, "there is an account '\(account.name)' already", outcome: .notStarted)
     }
+    try present.refuseTaken(account.name)
     let passphrase = noPassphrase ? nil : try session.sealedNewPassphrase(for: present.sealingKey)
     let request = SignerGenerate(name: account.name, passphrase: passphrase)
     return try await session.change("signer.generate", request, verb: "made")
@@ -117,7 +126,9 @@ struct KeyImport: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let sealingKey = try await session.accounts().sealingKey
+    let present = try await session.accounts()
+    let sealingKey = present.sealingKey
+    try present.refuseTaken(account.name)
     guard let secret = try session.sealed("Secret key (nsec1…, ncryptsec1… or hexadecimal): ", for: sealingKey) else {
       throw Refusal(
         .badRequest, "no secret key was given (on the terminal, or as the first line of standard input)",
@@ -151,7 +162,7 @@ struct KeyShow: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let account = try session.account(choice.text, among: try await session.accounts().accounts)
+    let account = try session.account(choice.text, among: try await session.accounts())
     await session.print(account, KeyText.one(account, session.style))
     return .done
   }
@@ -168,7 +179,7 @@ struct KeyUnlock: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let present = try await session.accounts()
-    let account = try session.account(choice.text, among: present.accounts) { $0.state == .locked }
+    let account = try session.account(choice.text, among: present) { $0.state == .locked }
     guard account.state == .locked else {
       await session.print(account, KeyText.changed(account, "open already", session.style))
       return .done
@@ -216,7 +227,7 @@ struct KeyPassphrase: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let keys = try await session.accounts()
-    let account = try session.account(choice.text, among: keys.accounts)
+    let account = try session.account(choice.text, among: keys)
     var present: SealedSecret?
     if account.isEncrypted {
       present = try session.sealed("Present passphrase of \(account.name): ", for: keys.sealingKey)
@@ -246,7 +257,7 @@ struct KeyRemove: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let account = try session.account(self.account.name, among: try await session.accounts().accounts)
+    let account = try session.account(self.account.name, among: try await session.accounts())
     let typed: String
     if let confirm { typed = confirm } else { typed = try Self.ask(account) }
     guard typed == account.npub || typed == account.publicKey else {

@@ -17,27 +17,39 @@ extension CommandSession {
   /// The accounts, and the key that secrets are sealed for.
   func accounts() async throws(Refusal) -> SignerAccounts {
     try await client.connect()
-    return try await client.request(
-      "signer.accounts", BusPayload(json: [String: String]()), as: SignerAccounts.self,
-      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    return try await waiting(for: "signer.accounts") { () async throws(Refusal) in
+      try await client.request(
+        "signer.accounts", BusPayload(json: [String: String]()), as: SignerAccounts.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    }
   }
 
   /// The account that a person means by a name, an `npub` or hexadecimal digits; without any,
-  /// the only one that `isMeant`.
+  /// the only one that `isMeant`, as long as no key is refused: that one could be meant as well.
   func account(
-    _ text: String?, among accounts: [SignerAccount], isMeant: (SignerAccount) -> Bool = { _ in true }
+    _ text: String?, among all: SignerAccounts, isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {
+    let accounts = all.accounts
     if let text {
       let key = text.hasPrefix("nostr:") ? String(text.dropFirst(6)) : text
       if let account = accounts.first(where: { [$0.name, $0.npub, $0.publicKey].contains(key) }) { return account }
+      if let refused = all.refused.first(named: key) {
+        throw Refusal(.noSuchAccount, "there is no account '\(key)'; \(refused.sentence)", outcome: .notStarted)
+      }
       let near = NearestName.find(text, among: accounts.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
       throw Refusal(.noSuchAccount, "there is no such account\(near)", outcome: .notStarted)
     }
     let meant = accounts.filter(isMeant)
-    if meant.count == 1 { return meant[0] }
+    if meant.count == 1 {
+      guard let refused = all.refused.first else { return meant[0] }
+      throw Refusal(
+        .badRequest, "name the account, as in --as \(meant[0].name): \(refused.sentence)", outcome: .notStarted)
+    }
     guard !meant.isEmpty else {
+      let none = all.refused.first.map { "there is no account; \($0.sentence)" }
       let text =
-        accounts.isEmpty ? "there is no account yet; 'roost key generate NAME' makes one" : "no account is locked"
+        accounts.isEmpty
+        ? none ?? "there is no account yet; 'roost key generate NAME' makes one" : "no account is locked"
       throw Refusal(.noSuchAccount, text, outcome: .notStarted)
     }
     let names = meant.map(\.name).joined(separator: ", ")

@@ -10,6 +10,8 @@ final class LineSource {
   let name: String
   /// The number of the line given last.
   private(set) var number = 0
+  /// Bytes of the line given last, also of one that was cut.
+  private(set) var lineByteCount = 0
   /// Bytes of the whole; nil where that is not known.
   let byteCount: Int?
   /// Bytes read.
@@ -23,6 +25,8 @@ final class LineSource {
   private var bytes: [UInt8] = []
   private var position = 0
   private var isOver = false
+  /// Bytes of the line at `position` that were left out.
+  private var leftOutByteCount = 0
 
   private static let pieceByteCount = 256 << 10
   /// A longer line is given cut to this: no event is that long.
@@ -68,6 +72,7 @@ final class LineSource {
       readByteCount += piece.count
       // Of a line too long its beginning is kept, which is enough to say so.
       if bytes.count - position > 2 * Self.lineByteCountMaximum {
+        leftOutByteCount += bytes.count - position - Self.lineByteCountMaximum
         bytes.removeLast(bytes.count - position - Self.lineByteCountMaximum)
       }
       bytes.removeFirst(position)
@@ -79,6 +84,8 @@ final class LineSource {
 
   private func line(upTo end: Int) -> ArraySlice<UInt8> {
     number += 1
+    lineByteCount = end - position + leftOutByteCount
+    leftOutByteCount = 0
     let line = bytes[position..<end].prefix(Self.lineByteCountMaximum)
     return number == 1 && line.starts(with: Self.byteOrderMark) ? line.dropFirst(Self.byteOrderMark.count) : line
   }

@@ -75,9 +75,14 @@ struct Publish: LoopCommand {
     } else if event == "-" {
       let source = try LineSource("-")
       try await session.client.connect()
-      while let line = try await source.next() { try await publishing.publish(line: line, source.number) }
+      while let line = try await source.next() {
+        if source.number == 1 {
+          try InputForm.check(line, name: source.name, isFile: false, rest: "roost publish -")
+        }
+        try await publishing.publish(line: line, source.number)
+      }
     } else {
-      let bytes = try InputBytes.read(event, isRaw: false)
+      let bytes = try InputBytes.read(event, isRaw: false, rest: "roost publish -")
       try await session.client.connect()
       try await publishing.publish(json: bytes)
     }
@@ -172,6 +177,8 @@ private final class Publishing {
     .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
   ]
 
+  private var now: Int64 { Int64(time(nil)) }
+
   /// The bytes of a signed event; of a draft, once it is signed.
   private func signed(_ json: [UInt8]) async throws(Refusal) -> [UInt8] {
     let text: JSONText
@@ -183,14 +190,18 @@ private final class Publishing {
     if text["sig"] != nil { return try checked(json) }
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
     // The signer looks as well; but nobody is to type a passphrase for what is refused then.
-    _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets)
+    _ = try Draft(try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets, now: now)
     return try await session.client.sign(json: json, as: signer(), allowSecrets: allowsSecrets).json
   }
 
   /// A signed event, unless there is a secret in it.
   private func checked(_ json: [UInt8]) throws(Refusal) -> [UInt8] {
     // What is no event is told by the client.
-    if !allowsSecrets, let event = try? Event(json: json),
+    let event = try? Event(json: json)
+    if let event, let doubt = Draft.doubt(of: event.createdAt, now: now) {
+      session.note("The event is published as it was signed, but its created_at \(doubt).")
+    }
+    if !allowsSecrets, let event,
       let secret = ([event.content] + event.tags.joined()).lazy.compactMap({ SpottedSecret(in: $0) }).first
     {
       throw Refusal(
@@ -200,10 +211,19 @@ private final class Publishing {
     return json
   }
 
+  private func store(_ json: [UInt8]) async throws(Refusal) -> OwnEvent {
+    try await session.waiting(for: "store.publish") { () async throws(Refusal) in
+      try await session.client.store(json: json)
+    }
+  }
+
   /// Stores or publishes an event, and tells what becomes of it.
   private func deliver(_ json: [UInt8], line: Int?) async throws(Refusal) {
-    if way.isLocal { return await tell(try await session.client.store(json: json), line: line) }
-    let publication = try await session.client.publish(json: json, to: way.relays())
+    if way.isLocal { return await tell(try await store(json), line: line) }
+    let relays = try way.relays()
+    let publication = try await session.waiting(for: "plan.publish") { () async throws(Refusal) in
+      try await session.client.publish(json: json, to: relays)
+    }
     publishedCount += 1
     let event: Event
     do throws(EventFault) { event = try Event(json: json) } catch { preconditionFailure("it is published: \(error)") }
@@ -222,7 +242,7 @@ private final class Publishing {
   /// it.
   private func signer() async throws(Refusal) -> String {
     if let signerName { return signerName }
-    let found = try session.account(account, among: try await session.client.accounts())
+    let found = try session.account(account, among: try await session.accounts())
     signerName = found.name
     guard found.state == .locked, !session.isJSON else { return found.name }
     let patience = Amount.duration(milliseconds: RoostClient.lockedMilliseconds)

@@ -52,3 +52,15 @@ final class WaitingNotice {
     }
   }
 }
+
+extension CommandSession {
+  /// Does something that waits for an answer to `method`, and tells a person after two seconds what it waits for.
+  /// Programs have `--json`, and a time limit of their own.
+  func waiting<Value>(
+    for method: String, _ body: () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    let notice = isJSON ? nil : WaitingNotice(client, method: method, worker: nil)
+    defer { notice?.end() }
+    return try await body()
+  }
+}

@@ -154,7 +154,10 @@ struct KeyDirectoryTests {
     let contents = try keys.load()
     #expect(contents.keys.map(\.name) == ["good"])
     #expect(contents.problems.count == damaged.count)
-    for problem in contents.problems { #expect(!problem.description.contains(hex.prefix(16))) }
+    for problem in contents.problems {
+      #expect(!problem.description.contains(hex.prefix(16)))
+      #expect(problem.description.contains("restore it from a backup, or move it away"))
+    }
   }
 
   @Test("that a death left unfinished are removed")

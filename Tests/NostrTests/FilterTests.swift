@@ -29,6 +29,32 @@ import Testing
     } catch { #expect(error.description.contains(word), "\(error)") }
   }
 
+  @Test("What people write for keys, ids and addresses is told with what a filter has there; a secret key is not")
+  func spelling() throws {
+    let key = try #require(PublicKey("7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"))
+    let id = EventID(key.octets)
+    func fault(_ field: String, _ value: String) -> String {
+      do throws(FilterFault) {
+        try Filter(json: Array(#"{"\#(field)":["\#(value)"]}"#.utf8)).checkReferences()
+        return ""
+      } catch { return "\(error)" }
+    }
+    for (field, value) in [("authors", key.npub), ("#p", key.npub), ("#P", "nostr:" + key.npub)] {
+      #expect(fault(field, value).hasSuffix("\(key.npub) is \(key)"), "\(fault(field, value))")
+    }
+    for field in ["ids", "#e", "#E", "#q"] {
+      #expect(fault(field, id.note).hasSuffix("\(id.note) is \(id)"), "\(fault(field, id.note))")
+    }
+    #expect(fault("#p", id.note).contains("\(id.note) is none: "))
+    #expect(fault("#p", key.npub + "x").contains("is none: "))
+    let nsec = "nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"
+    #expect(!fault("authors", nsec).contains("vl029"))
+    // NIP-01 gives other tags any value, and these any text that looks like none.
+    for (field, value) in [("#t", key.npub), ("#p", "\(key)"), ("#p", "anybody"), ("#a", "30023:\(key):x")] {
+      #expect(fault(field, value).isEmpty, "\(field) \(value)")
+    }
+  }
+
   @Test("A filter in broken UTF-8 is refused")
   func brokenUTF8() {
     for part in ["search\":\"", "#t\":[\""] {

@@ -10,7 +10,8 @@ import TestSupport
 import Testing
 
 extension ProcessTests {
-  /// The whole way, with relays of other people, while everything on it dies. `ROOST_CHAOS_EVENTS=1000` for the long run.
+  /// The whole way, with relays of other people, while everything on it dies. `ROOST_CHAOS_EVENTS=1000` for the long
+  /// run.
   @Suite("Chaos", .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))
   struct ChaosTests {
     @Test(

@@ -110,7 +110,7 @@ extension ProcessTests {
         let client = try roost.client()
         _ = try client.call("signer.generate", #"{"name":"alice"}"#)
         var outcomes: Set<String> = []
-        for count in stride(from: 64_700, through: 65_500, by: 80) {
+        for count in stride(from: 60_700, through: 61_500, by: 80) {
           let text = "\(count):" + String(repeating: "a", count: count - 6)
           let result = try roost.command(["publish", "--local", "--content", "-"], input: text)
           guard result.status != .exited(0) else {

@@ -11,8 +11,12 @@ struct DraftTests {
   private static let key = "7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"
   private static let npub = "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg"
 
+  private static let now: Int64 = 1_700_000_000
+
   private func read(_ json: String, allowsSecrets: Bool = false) throws(Refusal) -> Draft {
-    try Draft(try JSONPayload.decode(JSONValue.self, from: json.utf8), named: "event", allowsSecrets: allowsSecrets)
+    try Draft(
+      try JSONPayload.decode(JSONValue.self, from: json.utf8), named: "event", allowsSecrets: allowsSecrets,
+      now: Self.now)
   }
 
   private func message(_ json: String) -> String {
@@ -42,10 +46,20 @@ struct DraftTests {
       ("1", "'event' is not an object"),
       (#"{"kind":1,"tgas":[]}"#, "'event.tgas' is nothing that an event has; did you mean 'tags'?"),
       (#"{"kind":65536}"#, "'event.kind' must be a whole number from 0 to 65535"),
-      (#"{}"#, "'event.kind' must be a whole number from 0 to 65535"),
+      (#"{}"#, "'event.kind' is missing"),
+      (#"{"kind":null}"#, "'event.kind' must be a whole number from 0 to 65535"),
       (#"{"kind":1,"created_at":-1}"#, "'event.created_at' is not a whole number of seconds since 1970"),
       (#"{"kind":1,"created_at":null}"#, "'event.created_at' is not a whole number of seconds since 1970"),
       (#"{"kind":1,"created_at":"1"}"#, "'event.created_at' is not a whole number of seconds since 1970"),
+      (
+        #"{"kind":1,"created_at":1700000000000}"#,
+        "'event.created_at' is 1700000000000, more than a year ahead: it looks like milliseconds, and would be 1700000000 "
+          + "in seconds; it is in seconds since 1970"
+      ),
+      (
+        #"{"kind":1,"created_at":1731536001}"#,
+        "'event.created_at' is 1731536001, more than a year ahead; it is in seconds since 1970"
+      ),
       (
         #"{"kind":1,"created_at":9007199254740992}"#,
         "'event.created_at' is 9007199254740992, above 9007199254740991 (2^53 - 1), from where on programs read numbers "

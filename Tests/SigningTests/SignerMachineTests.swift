@@ -66,6 +66,28 @@ struct SignerMachineTests {
     #expect(code(machine.received(key(4), wrap, at: start)) == "no-such-account")
   }
 
+  @Test("As long as a key is refused nobody is taken for the only account, and whoever names it is told why")
+  func refusedKey() throws {
+    var machine = try machine("alice")
+    machine.refusedKeys = [
+      SignerRefusedKey(account: "bob", place: "a key file bob.key", reason: "its mode is 644", remedy: "chmod 600 it")
+    ]
+    let told = "a key file bob.key is there but not used: its mode is 644; chmod 600 it"
+    for (use, expected) in [(sign(), RefusalCode.badRequest), (sign(as: "bob"), .noSuchAccount)] {
+      guard case .refuse(_, let refusal)? = machine.received(key(1), use, at: start).first else {
+        Issue.record("it is not refused")
+        continue
+      }
+      #expect(refusal.code == expected && refusal.message.hasSuffix(told), "\(refusal.message)")
+    }
+    #expect(machine.received(key(2), sign(as: "alice"), at: start) == [.perform(key(2), account: "alice")])
+    var wrap = SignerUse(method: .unwrap, caller: Self.client)
+    wrap.candidates = machine.accounts.values.map(\.publicKey)
+    #expect(machine.received(key(3), wrap, at: start) == [.perform(key(3), account: "alice")])
+    machine.refusedKeys = []
+    #expect(machine.received(key(4), sign(), at: start) == [.perform(key(4), account: "alice")])
+  }
+
   @Test("A secret key in the wrong place is refused without being repeated")
   func misplacedSecret() throws {
     var machine = try machine("alice")

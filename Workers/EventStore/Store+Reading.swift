@@ -56,14 +56,12 @@ extension Store {
     }
   }
 
-  /// Refuses one's own event that could be stored and never be sent to whoever observes.
-  func checkCanBeTold(_ byteCount: Int) throws(Refusal) {
-    let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum - ObservedPart.headByteCount
+  /// Refuses one's own event that could be stored and not take every way from there.
+  func checkSize(_ byteCount: Int) throws(Refusal) {
+    let maximum = EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit)
     guard byteCount > maximum else { return }
     throw Refusal(
-      .badRequest,
-      "the event has \(byteCount) bytes, and at most \(maximum) can be sent to those who observe: it was not stored",
-      outcome: .notStarted)
+      .badRequest, "\(EventFault.tooLarge(byteCount: byteCount, maximum: maximum))", outcome: .notStarted)
   }
 
   /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out

@@ -100,7 +100,8 @@ final class Store {
       relays = RelayNumbers(try archive.relaysNow())
       marks = ObserveMarks(try archive.marksNow())
       gate = EventGate(
-        trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()))
+        trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()),
+        eventByteCountMaximum: EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit))
     } catch {
       throw Self.cannotStart(error, worker)
     }
@@ -152,7 +153,7 @@ final class Store {
 
   private func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let bytes = request.payload.bytes
-    try checkCanBeTold(bytes.count)
+    try checkSize(bytes.count)
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
     arrivedAt = EventLoop.process.now
     requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)

@@ -28,8 +28,8 @@ extension Planner {
     }
   }
 
-  /// Asks connectors for the counters of their relays, which they tell by themselves only when a connection changes. What
-  /// does not answer soon is told as it was.
+  /// Asks connectors for the counters of their relays, which they tell by themselves only when a connection changes.
+  /// What does not answer soon is told as it was.
   private func refreshStates() async {
     for name in followed.sorted() {
       do throws(Refusal) {

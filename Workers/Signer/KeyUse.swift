@@ -11,12 +11,14 @@ import Signing
 /// The uses of one key.
 struct KeyUse {
   let key: SecretKey
+  /// Most bytes of an event: a larger one could be sent nowhere.
+  let eventByteCountMaximum: Int
 
   /// Does a job that needs a key.
   func perform(_ job: SignerJob, _ method: SignerMethod) throws(Refusal) -> BusPayload {
     switch job {
     case .sign(let draft):
-      return Self.payload(["event": try draft.event(of: key.publicKey, now: Self.now).signed(by: key).json])
+      return Self.payload(["event": try taken(draft.event(of: key.publicKey, now: Self.now).signed(by: key))])
     case .authenticate(let relay, let challenge): return authenticate(relay, challenge)
     case .cipher(let peer, let text):
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
@@ -25,6 +27,14 @@ struct KeyUse {
     case .accounts, .generate, .import, .unlock, .lock, .remove, .passphrase:
       preconditionFailure("\(method.rawValue) needs no key")
     }
+  }
+
+  /// The JSON of an event, unless it is larger than is taken.
+  private func taken(_ event: Event) throws(Refusal) -> [UInt8] {
+    let json = event.json
+    guard json.count > eventByteCountMaximum else { return json }
+    throw SignerJob.bad(
+      "\(EventFault.tooLarge(byteCount: json.count, maximum: eventByteCountMaximum)): nothing was signed")
   }
 
   private func authenticate(_ relay: RelayURL, _ challenge: String) -> BusPayload {

@@ -78,7 +78,7 @@ extension SignerJob {
   private static func sign(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
     let wanted = try request.arguments(as: SignerSign.self)
     use.account = wanted.account
-    let draft = try Draft(wanted.event, named: "event", allowsSecrets: wanted.allowSecrets ?? false)
+    let draft = try Draft(wanted.event, named: "event", allowsSecrets: wanted.allowSecrets ?? false, now: KeyUse.now)
     use.kind = draft.kind
     return .sign(draft)
   }
@@ -108,7 +108,7 @@ extension SignerJob {
   private static func wrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
     let wanted = try request.arguments(as: SignerWrap.self)
     use.account = wanted.account
-    let draft = try Draft(wanted.rumor, named: "rumor", allowsSecrets: wanted.allowSecrets ?? false)
+    let draft = try Draft(wanted.rumor, named: "rumor", allowsSecrets: wanted.allowSecrets ?? false, now: KeyUse.now)
     use.kind = draft.kind
     return .wrap(draft, wanted, recipient: try publicKey(wanted.recipient, "recipient"))
   }

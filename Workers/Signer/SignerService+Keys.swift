@@ -53,7 +53,7 @@ extension SignerService {
   var overview: SignerAccounts {
     SignerAccounts(
       accounts: accounts.keys.sorted().compactMap { account(named: $0) }, problems: problems.map(\.sentence),
-      sealingKey: sealingKey.publicKey.description, isMemoryLocked: SecretMemory.isLocked,
+      refused: machine.refusedKeys, sealingKey: sealingKey.publicKey.description, isMemoryLocked: SecretMemory.isLocked,
       waiting: machine.waitingCount)
   }
 
@@ -102,7 +102,13 @@ extension SignerService {
   /// Takes the keys and passphrases that a service manager handed over.
   func takeCredentials(_ path: String) async {
     let credentials = Credentials(directory: path)
-    for problem in credentials.problems { note(credential: KeyProblem(problem)) }
+    for fault in credentials.problems {
+      let file = String(fault.path.split(separator: "/").last ?? "")
+      let refused = Credentials.account(ofKey: file).map {
+        SignerRefusedKey(account: $0, place: "a credential \(file)", reason: fault.reason, remedy: fault.remedy)
+      }
+      note(credential: KeyProblem(fault, refused: refused))
+    }
     for (name, text) in credentials.keys.sorted(by: { $0.key < $1.key }) {
       await takeCredential(name, text, credentials.passphrases[name])
     }
@@ -114,9 +120,16 @@ extension SignerService {
     }
   }
 
-  private func note(credential file: String, _ refusal: Refusal) {
+  private func note(credential file: String, _ refusal: Refusal, missing account: String? = nil) {
     let brief = "\(file): \(refusal.message.prefix { $0 != ";" })"
-    note(credential: KeyProblem(sentence: "the credential \(file): \(refusal.message)", brief: brief))
+    let refused = account.map {
+      SignerRefusedKey(
+        account: $0, place: "a credential \(file)", reason: refusal.message,
+        remedy: "give the service manager another, or take it away there")
+    }
+    note(
+      credential: KeyProblem(
+        sentence: "the credential \(file): \(refusal.message)", brief: brief, refused: refused))
   }
 
   private func takeCredential(_ name: String, _ text: SecretText, _ passphrase: Passphrase?) async {
@@ -127,14 +140,14 @@ extension SignerService {
       if let refusal = machine.refusalOfNew(name, key.publicKey) ?? duplicateRefusal(stored) { throw refusal }
       insert(stored, .credential, key)
     } catch {
-      note(credential: "roost.key.\(name)", error)
+      note(credential: "roost.key.\(name)", error, missing: name)
     }
   }
 
   // MARK: Making and taking over
 
   private func generate(_ wanted: SignerGenerate) async throws(Refusal) -> SignerAccount {
-    if let refusal = machine.refusalOfNew(wanted.name, nil) { throw refusal }
+    if let refusal = machine.refusalOfNew(wanted.name, nil) ?? refusalOfFile(wanted.name) { throw refusal }
     let passphrase = try passphrase(wanted.passphrase)
     return try await store(wanted.name, SecretKey.generate(), passphrase, handling: .notKnownInsecure)
   }
@@ -157,6 +170,7 @@ extension SignerService {
       }
       return try told(wanted.name)
     }
+    if let refusal = refusalOfFile(wanted.name) { throw refusal }
     guard let encrypted else { return try await store(wanted.name, key, passphrase, handling: .untracked) }
     return try await store(wanted.name, key, .encrypted(encrypted))
   }
@@ -210,6 +224,7 @@ extension SignerService {
       Result { () throws(KeyStoreFault) in try directory.add(stored) }
     }
     if case .failure(let fault) = result {
+      if case .exists = fault { throw Refusal(.nameTaken, "\(fault); \(fault.remedy)", outcome: .notStarted) }
       throw Refusal(.failed, "the key cannot be stored: \(fault)", outcome: .unknown)
     }
     insert(stored, .file, key)

@@ -16,16 +16,21 @@ struct KeyProblem: Hashable {
   let sentence: String
   /// The file's name and a few words, for a line in which others stand.
   let brief: String
+  /// The key that is no account because of it; nil when no account is missing.
+  var refused: SignerRefusedKey?
 
-  init(sentence: String, brief: String) {
+  init(sentence: String, brief: String, refused: SignerRefusedKey? = nil) {
     self.sentence = sentence
     self.brief = brief
+    self.refused = refused
   }
 
   /// - Parameter remark: what else is to be said of it.
-  init(_ fault: KeyStoreFault, remark: String = "") {
+  init(_ fault: KeyStoreFault, remark: String = "", refused: SignerRefusedKey? = nil) {
     let file = fault.path.split(separator: "/").last ?? ""
-    self.init(sentence: fault.description + remark, brief: "\(file): \(fault.reason.prefix { $0 != ";" })")
+    var sentence = fault.description
+    if case .system = fault { sentence += "; \(fault.remedy)" }
+    self.init(sentence: sentence + remark, brief: "\(file): \(fault.reason)", refused: refused)
   }
 }
 
@@ -46,6 +51,7 @@ extension SignerService {
     case .success(let contents): judged(contents)
     case .failure(let fault): fileProblems = [KeyProblem(fault)]
     }
+    machine.refusedKeys = problems.compactMap(\.refused)
     tellStatus()
   }
 
@@ -53,8 +59,12 @@ extension SignerService {
   func judged(_ contents: KeyDirectory.Contents) {
     let known = Set(fileProblems)
     fileProblems = contents.problems.map { fault in
-      let isInUse = accounts[Self.accountName(ofFile: fault.path)]?.origin == .file
-      return KeyProblem(fault, remark: isInUse ? ". Until the signer ends, the account goes on with what was read" : "")
+      let name = Self.accountName(ofFile: fault.path)
+      guard accounts[name]?.origin != .file else {
+        return KeyProblem(fault, remark: ". Until the signer ends, the account goes on with what was read")
+      }
+      return KeyProblem(
+        fault, refused: fault.path.hasSuffix(".key") ? refused(name, fault.reason, fault.remedy) : nil)
     }
     fileProblems += contents.keys.compactMap { problem(of: $0) }
     let names = Set(contents.keys.map(\.name) + contents.problems.map { Self.accountName(ofFile: $0.path) })
@@ -64,21 +74,37 @@ extension SignerService {
       fileProblems.append(KeyProblem(sentence: sentence, brief: "\(name).key: gone"))
     }
     for problem in fileProblems where !known.contains(problem) { log(problem) }
+    machine.refusedKeys = problems.compactMap(\.refused)
+  }
+
+  /// A key file that is no account.
+  private func refused(_ name: String, _ reason: String, _ remedy: String) -> SignerRefusedKey {
+    SignerRefusedKey(account: name, place: "a key file \(name).key", reason: reason, remedy: remedy)
+  }
+
+  /// Why no key can be made under this name: the file of another is there, and is not used; nil when none is.
+  func refusalOfFile(_ name: String) -> Refusal? {
+    machine.refusedKeys.first(named: name).map { refused in
+      Refusal(.nameTaken, "\(refused.sentence); nothing is written over it", outcome: .notStarted)
+    }
   }
 
   /// Why a file that can be read is of no account; nil when it is of one.
   private func problem(of key: StoredKey) -> KeyProblem? {
     let present = accounts[key.name]
     if let present, present.origin == .file, present.stored.publicKey == key.publicKey { return nil }
-    var reason = "it came after the signer's start; 'roost restart \(worker.name)' reads it"
+    var reason = "it came after the signer's start"
+    var remedy = "'roost restart \(worker.name)' reads it"
     if present?.stored.publicKey == key.publicKey {
       reason = "there is an account of this name already, as a credential of the service manager's"
+      remedy = "move it to another directory, or take the credential away"
     } else if let refusal = machine.refusalOfNew(key.name, key.publicKey) {
       reason = refusal.message
+      remedy = "move it to another directory, or give it another name"
     }
     return KeyProblem(
-      sentence: "\(path(ofAccount: key.name)) is not used: \(reason)",
-      brief: "\(key.name).key: \(reason.prefix { $0 != ";" })")
+      sentence: "\(path(ofAccount: key.name)) is not used: \(reason); \(remedy)", brief: "\(key.name).key: \(reason)",
+      refused: present?.stored.publicKey == key.publicKey ? nil : refused(key.name, reason, remedy))
   }
 
   private func path(ofAccount name: String) -> String { "\(directory.path)/\(name).key" }
@@ -91,6 +117,7 @@ extension SignerService {
   /// Takes down what is wrong with a credential.
   func note(credential problem: KeyProblem) {
     credentialProblems.append(problem)
+    machine.refusedKeys = problems.compactMap(\.refused)
     log(problem)
   }
 

@@ -154,9 +154,9 @@ final class SignerService {
       guard let name = account, let secret = accounts[name]?.open else {
         preconditionFailure("the machine lets only uses of open keys through")
       }
-      finish(
-        key,
-        Result { () throws(Refusal) in try sendable(try KeyUse(key: secret).perform(item.job, item.method)) })
+      let maximum = EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit)
+      let use = KeyUse(key: secret, eventByteCountMaximum: maximum)
+      finish(key, Result { () throws(Refusal) in try sendable(try use.perform(item.job, item.method)) })
       return
     }
     // It may take as long as a passphrase's derivation does.
