@@ -27,7 +27,7 @@ struct SupervisorConfTests {
     }
   }
 
-  @Test("It is accepted: four relays and what callers name, a signer, a store, a planner, and a role to try things with")
+  @Test("It is accepted: four relays and what callers name, a signer, a store, a planner, and a role to try")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")

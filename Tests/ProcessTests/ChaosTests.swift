@@ -67,7 +67,9 @@ extension ProcessTests {
     }
 
     private static func killSomebody(_ roost: RunningRoost, _ random: inout SeededGenerator) throws {
-      let names = ["outbox-planner", "event-store", "relay-connector", "signer", "outbox-planner", "event-store", "roostd"]
+      let names = [
+        "outbox-planner", "event-store", "relay-connector", "signer", "outbox-planner", "event-store", "roostd",
+      ]
       let name = names[Int.random(in: 0..<names.count, using: &random)]
       if name == "roostd" {
         try roost.killDaemon()
