@@ -78,6 +78,7 @@ let package = Package(
     .target(
       name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"],
       swiftSettings: strict),
+    .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
@@ -150,7 +151,8 @@ let package = Package(
       name: "relay-connector",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession",
-        "RelayWishes", "TransportTLS", "WebSocket", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
     .executableTarget(
@@ -277,6 +279,8 @@ let package = Package(
       name: "RelayWishesTests",
       dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "RelayPeerTests",
       dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],

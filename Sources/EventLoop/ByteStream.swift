@@ -31,6 +31,8 @@ public final class ByteStream {
   public var onEnd: (@EventLoopActor (LoopFault?) -> Void)?
   /// Called when output that had been waiting has all gone to the kernel.
   public var onDrained: (@EventLoopActor () -> Void)?
+  /// Noted while the stream's input is worked on.
+  public var inputMark: InputMark?
   /// Bytes of unused input above which the stream ends with ENOBUFS.
   public var inputLimit = 2 << 20
   /// Bytes of waiting output above which the stream ends with ENOBUFS.
@@ -164,7 +166,7 @@ public final class ByteStream {
   private func offerTakenRest() {
     var taken = rest
     rest = InputRest()
-    taken.withBytes { bytes in onInput?(bytes) ?? 0 }
+    taken.withBytes { bytes in offer(bytes) }
     if stream == nil { taken.free() } else { rest = taken }
   }
 
@@ -175,6 +177,11 @@ public final class ByteStream {
     if turn != readTurn { (readTurn, readCount) = (turn, 0) }
     readCount += 1
     return readCount <= Self.readsPerTurn
+  }
+
+  private func offer(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+    guard let inputMark else { return onInput?(bytes) ?? 0 }
+    return inputMark.noted { onInput?(bytes) ?? 0 }
   }
 
   private func provideBuffer(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
@@ -202,7 +209,7 @@ public final class ByteStream {
       offerTakenRest()
     } else {
       let bytes = UnsafeMutableRawBufferPointer(rebasing: EventLoop.process.readBuffer[..<(rest.count + count)])
-      let used = onInput?(bytes) ?? 0
+      let used = offer(bytes)
       rest.replace(with: UnsafeRawBufferPointer(rebasing: bytes[used...]))
     }
     guard stream != nil else {
