@@ -79,6 +79,7 @@ let package = Package(
     .target(
       name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"],
       swiftSettings: strict),
+    .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "PublishQueue",
@@ -164,7 +165,8 @@ let package = Package(
       name: "relay-connector",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession",
-        "RelayWishes", "TransportTLS", "WebSocket", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
     .executableTarget(
@@ -317,6 +319,8 @@ let package = Package(
       name: "RelayWishesTests",
       dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "RelayPeerTests",
       dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],

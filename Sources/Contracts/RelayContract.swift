@@ -101,13 +101,26 @@ public struct RelayPublishResult: Codable, Sendable {
   }
 }
 
+/// `relay.retry`: dial a relay now, if it is wanted; what was the matter before is forgotten, quarantine too. Answered
+/// with a ``RelayStates/Relay``; `no-such-relay` when the connector does not have it.
+public struct RelayRetry: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"relay":"wss://relay.example"}"#
+
+  /// The relay.
+  public var relay: String
+
+  /// A wish to try.
+  public init(relay: String) { self.relay = relay }
+}
+
 /// The answer of `relay.list`, and the contents of the topic `relay.states`.
 public struct RelayStates: Codable, Sendable, Hashable {
   /// One relay as its connector sees it. Counters begin with the process.
   public struct Relay: Codable, Sendable, Hashable {
     /// Canonical URL.
     public var relay: String
-    /// `open`, `connecting`, `waiting`, `closing` or `idle`.
+    /// `open`, `connecting`, `waiting`, `closing`, `idle` or ``quarantined``.
     public var state: String
     /// Why it is not connected, if it is not.
     public var reason: String?
@@ -139,6 +152,9 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var latencyMilliseconds: UInt64?
     /// Accounts that have shown themselves on this connection (NIP-42), 64 hexadecimal digits each.
     public var authenticated: [String] = []
+
+    /// The state of a relay that is not dialled because the connector has died over its bytes.
+    public static let quarantined = "quarantined"
 
     /// A relay of which nothing is known yet.
     public init(relay: String, state: String) {

@@ -48,6 +48,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   private var unflushed: [ByteStream] = []
   private var atEnd: [@EventLoopActor () -> Void] = []
   private var turnStartReading: Instant?
+  /// Counts the polls.
+  private(set) var turn: UInt64 = 0
   let readBuffer: UnsafeMutableRawBufferPointer
 
   /// Rounds of jobs in one turn before sockets get their turn again.
@@ -150,6 +152,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     endTurn()
     flushStreams()
     guard beforePoll else { return }
+    turn &+= 1
     // Jobs left over from the last round: an active idle handle makes the poll return at once.
     let wantsIdle = !local.isEmpty
     if wantsIdle != isIdleActive {

@@ -14,15 +14,14 @@ extension RelaySession {
     switch message {
     case .event(let subscription, let range):
       guard let key = requests.keys[subscription] else {
-        countUnclaimed(subscription)
-        return []
+        return countUnclaimed(subscription, byteCount, at: now)
       }
       counters.events += 1
       counters.eventBytes += UInt64(range.count)
       return [.deliver(key, event: range)]
     case .endOfStoredEvents(let subscription, let completeness):
-      return receivedEndOfStored(subscription, completeness, at: now)
-    case .closed(let subscription, let reason): return receivedClosed(subscription, reason, at: now)
+      return receivedEndOfStored(subscription, completeness, byteCount, at: now)
+    case .closed(let subscription, let reason): return receivedClosed(subscription, reason, byteCount, at: now)
     case .ok(let id, let isAccepted, let reason):
       return receivedAuthenticationOK(id, isAccepted: isAccepted, reason, at: now)
         ?? receivedOK(id, isAccepted: isAccepted, reason, at: now)
@@ -31,8 +30,7 @@ extension RelaySession {
       return receivedChallenge(challenge, at: now)
     case .count(let subscription, _, _, _), .reconciliation(let subscription, _),
       .reconciliationRefused(let subscription, _, _):
-      countUnclaimed(subscription)
-      return []
+      return countUnclaimed(subscription, byteCount, at: now)
     case .unknown: return countGarbage(at: now)
     }
   }
@@ -66,11 +64,29 @@ extension RelaySession {
     connection.garbage += 1
     state = .open(connection)
     if connection.garbage < limits.garbageMaximum { return [] }
-    lastFailure = "it sent \(connection.garbage) messages that are not Nostr's"
+    return cut("it sent \(connection.garbage) messages that are not Nostr's", at: now)
+  }
+
+  /// A message for no request that is under way: for one that has ended, or one that never was. A relay that sends
+  /// nothing else for long takes our time, and its connection's.
+  mutating func countUnclaimed(_ subscription: String, _ byteCount: Int, at now: Instant) -> [SessionAction] {
+    guard case .open(var connection) = state else { return [] }
+    if connection.names.isOwn(subscription) { counters.lateMessages += 1 } else { counters.strayMessages += 1 }
+    connection.unclaimed.messages += 1
+    connection.unclaimed.bytes += byteCount
+    state = .open(connection)
+    let (messages, bytes) = connection.unclaimed
+    guard messages >= limits.unclaimedMaximum || bytes >= limits.unclaimedByteCountMaximum else { return [] }
+    return cut("it sent \(messages) messages, \(bytes) bytes, that nobody wants any more or ever did", at: now)
+  }
+
+  /// The relay's messages are beyond bearing: its connection is closed with 1008, and the back-off grows.
+  private mutating func cut(_ why: String, at now: Instant) -> [SessionAction] {
+    lastFailure = why
     counters.disconnections += 1
     state = .closing(hasPenalty: true)
-    var actions: [SessionAction] = [.close(code: 1008, reason: "too many messages that are not Nostr's")]
-    let failure = WorkFailure(.disconnected, "the connection to \(url) was closed: \(lastFailure)")
+    var actions: [SessionAction] = [.close(code: 1008, reason: why)]
+    let failure = WorkFailure(.disconnected, "the connection to \(url) was closed: \(why)")
     failAll(requests: .sent, publishes: .sent, failure, &actions)
     return settled(actions, at: now)
   }

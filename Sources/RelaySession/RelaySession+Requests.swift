@@ -129,19 +129,20 @@ extension RelaySession {
   }
 
   /// CLOSE for a request that was sent, if there is a connection to send it on.
-  func closeMessage(_ request: Requests.Request) -> [SessionAction] {
-    guard case .open = state, let subscription = request.subscription else { return [] }
+  mutating func closeMessage(_ request: Requests.Request) -> [SessionAction] {
+    guard case .open(var connection) = state, let subscription = request.subscription else { return [] }
+    connection.unclaimed = (0, 0)
+    state = .open(connection)
     return [.send(ClientMessage.close(subscription: subscription))]
   }
 
   // MARK: Messages
 
   mutating func receivedEndOfStored(
-    _ subscription: String, _ completeness: RelayMessage.Completeness, at now: Instant
+    _ subscription: String, _ completeness: RelayMessage.Completeness, _ byteCount: Int, at now: Instant
   ) -> [SessionAction] {
     guard let key = requests.keys[subscription], var request = requests.all[key], !request.hasEndedStored else {
-      countUnclaimed(subscription)
-      return []
+      return countUnclaimed(subscription, byteCount, at: now)
     }
     noteLatency(since: request.sentAt, at: now)
     if request.mode == .live {
@@ -154,10 +155,15 @@ extension RelaySession {
     return settled(actions + closeMessage(request), at: now)
   }
 
-  mutating func receivedClosed(_ subscription: String, _ reason: RelayReason, at now: Instant) -> [SessionAction] {
+  mutating func receivedClosed(
+    _ subscription: String, _ reason: RelayReason, _ byteCount: Int, at now: Instant
+  ) -> [SessionAction] {
     guard let key = requests.keys[subscription], let request = requests.all[key] else {
-      countUnclaimed(subscription)
-      return []
+      return countUnclaimed(subscription, byteCount, at: now)
+    }
+    if case .open(var connection) = state {
+      connection.unclaimed = (0, 0)
+      state = .open(connection)
     }
     counters.refusals += 1
     var actions: [SessionAction] = []
@@ -185,15 +191,6 @@ extension RelaySession {
     request.deadline = max(request.deadline, now.advanced(milliseconds: limits.authenticationMilliseconds * 2))
     requests.all[key] = request
     requests.waiting.append(key)
-  }
-
-  /// A subscription id without a request: one that has ended, or one that never was.
-  mutating func countUnclaimed(_ subscription: String) {
-    if case .open(let connection) = state, connection.names.isOwn(subscription) {
-      counters.lateMessages += 1
-    } else {
-      counters.strayMessages += 1
-    }
   }
 
   mutating func noteLatency(since sent: Instant?, at now: Instant) {

@@ -65,6 +65,8 @@ public struct RelaySession: Sendable {
     let since: Instant
     var names: SubscriptionNames
     var garbage = 0
+    /// Messages, and their bytes, for no request that is under way, since a request has ended.
+    var unclaimed = (messages: 0, bytes: 0)
     var authentications = Authentications()
     /// Events sent on it whose publishes all gave up: a nameless OK could be theirs.
     var abandonedEvents = 0

@@ -16,6 +16,12 @@ public struct SessionLimits: Sendable, Hashable {
   /// Messages on one connection that are not understood, before it is closed.
   public var garbageMaximum = 100
 
+  /// Messages for no request that is under way, since one has ended, before the connection is closed. What a relay has
+  /// on the way when CLOSE reaches it is less, unless it does not heed CLOSE at all.
+  public var unclaimedMaximum = 10_000
+  /// Bytes of such messages.
+  public var unclaimedByteCountMaximum = 64 << 20
+
   /// How long each step of showing oneself may take (NIP-42): the relay's challenge, the signature, the OK.
   public var authenticationMilliseconds: UInt64 = 5_000
   /// Accounts that may show themselves on one connection, each challenge counted.

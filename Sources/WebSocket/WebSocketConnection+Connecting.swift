@@ -1,5 +1,5 @@
 internal import Clocks
-internal import EventLoop
+public import EventLoop
 
 extension WebSocketConnection {
   /// Connects: name, address, encryption if asked for, upgrade; each step within its own deadline.
@@ -8,10 +8,12 @@ extension WebSocketConnection {
   /// connect deadline, so that one that swallows packets does not cost the others their turn. The connection does not
   /// read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps.
   ///
+  /// - Parameter mark: noted while bytes of the other side are worked on, those of the TLS handshake among them.
   /// - Throws: a fault that says which step failed, with whom, and what was seen.
   public static func connect(
     to endpoint: WebSocketEndpoint, fields: [HTTPField] = [], limits: WebSocketLimits = WebSocketLimits(),
-    deadlines: WebSocketDeadlines = WebSocketDeadlines(), security: (any TransportSecurity)? = nil
+    deadlines: WebSocketDeadlines = WebSocketDeadlines(), security: (any TransportSecurity)? = nil,
+    mark: InputMark? = nil
   ) async throws(WebSocketFault) -> WebSocketConnection {
     var generator = SystemRandomNumberGenerator()
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -24,6 +26,7 @@ extension WebSocketConnection {
     let addresses = limits.dialsGlobalAddressesOnly ? try globalAddresses(resolved, endpoint) : resolved
     let stream = try await reach(addresses, endpoint, deadlines)
     stream.outputLimit = limits.pendingByteCountMaximum + WebSocketLimits.controlAllowance
+    stream.inputMark = mark
     var transport: any ByteTransport = stream
     if endpoint.isSecure, let security {
       let deadline = EventLoop.process.now.advanced(milliseconds: deadlines.handshakeMilliseconds)

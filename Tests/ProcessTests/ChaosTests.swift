@@ -32,6 +32,7 @@ extension ProcessTests {
           kills += 1
           #expect(kills < 5_000, "the publisher comes to an end")
         }
+        print("chaos: \(notes.count) events, \(kills) deaths")
         #expect(publisher.refusals.isEmpty, "\(publisher.refusals.prefix(3))")
         try roost.awaitReady()
         let client = try PublishClient(roost)
@@ -100,6 +101,8 @@ private final class Publisher: Sendable {
   private let done = Mutex(false)
   private let refused = Mutex<[String]>([])
 
+  /// So slow that every death finds some under way.
+  private static let pauseMilliseconds: UInt64 = 20
   /// Most attempts for one event.
   private static let attemptMaximum = 100
 
@@ -107,7 +110,10 @@ private final class Publisher: Sendable {
     let urls = relays.compactMap { try? RelayURL($0) }
     let client = rig.client
     EventLoopActor.task { [self] in
-      for note in notes { await publish(note, urls, client) }
+      for note in notes {
+        await publish(note, urls, client)
+        await EventLoopActor.sleep(milliseconds: Self.pauseMilliseconds)
+      }
       done.withLock { $0 = true }
     }
   }

@@ -1,4 +1,5 @@
 import Frames
+import Glibc
 import TestSupport
 import Testing
 
@@ -79,6 +80,28 @@ extension ProcessTests {
         #expect(first.isResponse && first.parts.isEmpty && first.text.contains(#""isComplete":true"#), "\(first.text)")
         let second = try rig.ask()
         #expect(second.isResponse && rig.numbers(second) == [10, 11], "\(second.text)")
+      }
+    }
+
+    @Test("A relay that goes on for ever after CLOSE is cut off with 1008, and asked again later")
+    func unheededClose() throws {
+      let flood: [RelayStep] = [.accept(), .expect("REQ"), .endOfStored(), .events(0..<11_000)]
+      let relay = try ScriptedRelay(
+        scripts: [flood, [.accept(), .forever(.expect("REQ"), .events(0..<2), .endOfStored())]])
+      try withRelay(relay) { rig in
+        #expect(try rig.ask().isResponse)
+        try relay.awaitVisits("the cut") { $0[0].closeCode == 1008 }
+        try awaitSoon("an answer on another connection") { try rig.ask().parts.count == 2 }
+      }
+    }
+
+    @Test("A relay that drips events for ever is given up in the end, though it is never silent")
+    func dripping() throws {
+      let pause = RelayStep("wait a little") { _ in usleep(20_000) }
+      let relay = try ScriptedRelay(.accept(), .expect("REQ"), .forever(.events(0..<1), pause))
+      try withRelay(relay, ["request-timeout": "\"200ms\""]) { rig in
+        let answer = try rig.ask()
+        #expect(answer.refusal?.code == "timed-out" && answer.parts.count > 10, "\(answer.parts.count) events")
       }
     }
 

@@ -53,6 +53,36 @@ import Testing
     #expect(bench.taken().isEmpty, "a cancel that crossed the end is passed over")
   }
 
+  @Test(
+    "A relay that does not heed CLOSE is cut after a number of messages or bytes, counted from the last end",
+    arguments: [(10, 1), (1, 1_000)])
+  func unheededClose(messages: Int, byteCount: Int) throws {
+    var limits = SessionLimits()
+    limits.unclaimedMaximum = 10
+    limits.unclaimedByteCountMaximum = 1_000
+    let bench = Bench(limits: limits)
+    bench.connect()
+    func late() {
+      bench.apply {
+        $0.received(.event(subscription: bench.subscriptions[0], event: 0..<1), byteCount: byteCount, at: $1)
+      }
+    }
+    bench.request(1)
+    bench.receive(.endOfStoredEvents(subscription: bench.subscriptions[0], completeness: .finished))
+    for _ in 1..<messages { late() }
+    bench.request(2, .live)
+    bench.apply { $0.requestCancelled(RequestKey(2), at: $1) }
+    bench.request(3, .live)
+    for _ in 1..<messages { late() }
+    #expect(bench.session.phase == .open, "an end begins the count anew")
+    _ = bench.taken()
+    late()
+    let why = "it sent \(messages) messages, \(messages * byteCount) bytes, that nobody wants any more or ever did"
+    #expect(bench.taken().first == .close(code: 1008, reason: why) && bench.session.phase == .closing)
+    bench.apply { $0.disconnected(reason: "closed", at: $1) }
+    #expect(bench.session.phase == .waiting && bench.session.lastFailure == why)
+  }
+
   @Test("Subscription ids are never used twice, on one connection or on two")
   func names() {
     let bench = Bench()

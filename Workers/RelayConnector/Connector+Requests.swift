@@ -28,6 +28,16 @@ extension Connector {
     return min(settings.requestMilliseconds, max(1, ttl - ttl / 10))
   }
 
+  /// How long an answer may take in all, however lively the relay is: a little less than the caller waits, or a
+  /// multiple of the longest silence.
+  private func totalMilliseconds(for request: BusRequest) -> UInt64 {
+    let ttl = UInt64(request.ttlMilliseconds)
+    return ttl > 0 ? max(1, ttl - ttl / 10) : settings.requestMilliseconds * Self.totalPerSilence
+  }
+
+  /// How many times the longest silence an answer may take, if the caller does not say.
+  private static let totalPerSilence: UInt64 = 10
+
   // MARK: relay.request
 
   func request(_ request: BusRequest) throws(Refusal) -> BusPayload? {
@@ -39,7 +49,10 @@ extension Connector {
       return BusPayload(json: RelayRequestResult(relay: link.url.text, events: 0, isComplete: true))
     }
     let key = RequestKey(newKey())
-    let inHand = RequestInHand(request, link: link, key: key, Question(list), limit: wanted.limit) {
+    let inHand = RequestInHand(
+      request, link: link, key: key, Question(list), limit: wanted.limit,
+      totalMilliseconds: totalMilliseconds(for: request)
+    ) {
       [unowned self] progressed in
       deadlineMoved(key, progressed)
     }
@@ -73,10 +86,9 @@ extension Connector {
   /// The relay has shown life, or (`progressed` false) it is the caller's turn, for as long as it likes.
   private func deadlineMoved(_ key: RequestKey, _ progressed: Bool) {
     guard let request = requests[key] else { return }
-    let milliseconds = progressed ? settings.requestMilliseconds : UInt64.max
-    request.link.tell { session, now in
-      session.deadlineMoved(key, to: now.advanced(milliseconds: milliseconds), at: now)
-    }
+    let silenceEnd = EventLoop.process.now.advanced(milliseconds: settings.requestMilliseconds)
+    let deadline = request.deadline(isRelaysTurn: progressed, silenceEnd: silenceEnd)
+    request.link.tell { session, now in session.deadlineMoved(key, to: deadline, at: now) }
   }
 
   func finish(_ key: RequestKey, isComplete: Bool) {

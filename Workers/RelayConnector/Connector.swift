@@ -44,6 +44,8 @@ final class Connector {
   var wishes = WishTable()
   /// Who follows it.
   var followers: [Follower] = []
+  /// Whose bytes are in hand, and who is quarantined for them.
+  let hands: RelayHands
   /// To the store: what relays had stored, and what is new.
   let lines: IngestLines
 
@@ -56,6 +58,7 @@ final class Connector {
     self.worker = worker
     bus = worker.bus
     settings = try worker.settings(as: ConnectorSettings.self)
+    hands = RelayHands(log: log)
     lines = IngestLines(worker.bus)
     lines.onFull = { [unowned self] isFull in
       for link in links.values { isFull ? link.hold() : link.release() }
@@ -71,6 +74,7 @@ final class Connector {
       _ = try request.arguments(as: NoArguments.self)
       return BusPayload(json: states)
     }
+    worker.serve("relay.retry") { [unowned self] (request) throws(Refusal) in try retry(request) }
   }
 
   // MARK: Settings
@@ -103,6 +107,7 @@ final class Connector {
     guard let link = links[url] else { return }
     link.tell { session, now in session.closeRequested(at: now) }
     links[url] = nil
+    hands.leave(url)
     log.info("left", metadata: ["relay": "\(url)"])
   }
 
@@ -166,7 +171,7 @@ final class Connector {
   func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
     if let link = links[url] { return link }
     let link = RelayLink(
-      url: url, security: try security(for: url), connectMilliseconds: settings.connectMilliseconds,
+      url: url, security: try security(for: url), hands: hands, connectMilliseconds: settings.connectMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
     if lines.isFull { link.hold() }
     links[url] = link
@@ -192,6 +197,17 @@ final class Connector {
   func newKey() -> UInt64 {
     nextKey += 1
     return nextKey
+  }
+
+  private func retry(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let url = try parse(try request.arguments(as: RelayRetry.self).relay)
+    guard let link = links[url] else {
+      throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
+    }
+    log.info("tried anew, as asked", metadata: ["relay": "\(url)"])
+    link.retry()
+    relaysChanged([url])
+    return BusPayload(json: state(of: url))
   }
 
   // MARK: States
@@ -222,6 +238,7 @@ final class Connector {
   /// Tells whoever listens that relays are other than before.
   func relaysChanged(_ urls: [RelayURL]) {
     for url in urls { for follower in followers { follower.changed(url) } }
+<<<<<<< HEAD
     areStatesNew = true
     if isTellingStates { return }
     isTellingStates = true
@@ -235,6 +252,14 @@ final class Connector {
       areStatesNew = false
       let states = states
       bus.sendStatus(Status(text: summary(states)))
+=======
+    let states = states
+    let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
+    let quarantined = states.relays.count { $0.state == RelayStates.Relay.quarantined }
+    let rest = quarantined > 0 ? ", \(quarantined) quarantined" : ""
+    bus.sendStatus(Status(text: "\(open) of \(states.relays.count) relays connected\(rest)"))
+    EventLoopActor.task { [bus] in
+>>>>>>> guards
       // Whoever listens gets the next one; nobody waits for this one.
       do throws(Refusal) { try await bus.publish("relay.states", BusPayload(json: states)) } catch {}
     }

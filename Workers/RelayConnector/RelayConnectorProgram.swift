@@ -10,18 +10,21 @@ enum RelayConnectorProgram {
   static func main() {
     Worker.main(
       role: .relayConnector,
-      methods: ["relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow"], profile: profile
+      methods: [
+        "relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow", "relay.retry",
+      ], profile: profile
     ) { worker throws(Refusal) in
       connector = try Connector(worker)
     }
   }
 
   /// What it may do: look names up, check certificates, connect to any port (a relay may listen on any), read no file
-  /// but what that needs, write none, start nothing.
+  /// but what that needs, write none, start nothing. The one file that it changes, `in-hand`, is mapped before.
   ///
   /// The machine's authorities may be elsewhere by OpenSSL's own variables, and those of `ca-file` are anywhere: roostd
   /// puts that setting into `ROOST_CA_FILE`, because the settings themselves come when the sandbox is closed.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    HandFile.open(environment)
     let files = ["ROOST_CA_FILE", "SSL_CERT_FILE"].compactMap { environment[$0] }
     let folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
     return SandboxProfile(

@@ -5,6 +5,7 @@ import EventLoop
 import Logging
 import Nostr
 import RelaySession
+import RelayStrikes
 import WebSocket
 
 /// What the owner of links is told.
@@ -37,6 +38,9 @@ final class RelayLink {
   private(set) var session: RelaySession
 
   private unowned let owner: any RelayLinkOwner
+  private let hands: RelayHands
+  private let mark: InputMark?
+  private var hasStrikes: Bool
   private let deadlines: WebSocketDeadlines
   private var limits: WebSocketLimits
   private let security: (any TransportSecurity)?
@@ -59,10 +63,13 @@ final class RelayLink {
   private var openMilliseconds: UInt64 = 0
 
   init(
-    url: RelayURL, security: (any TransportSecurity)?, connectMilliseconds: UInt64, messageByteCountMaximum: Int,
-    log: Logger, owner: any RelayLinkOwner
+    url: RelayURL, security: (any TransportSecurity)?, hands: RelayHands, connectMilliseconds: UInt64,
+    messageByteCountMaximum: Int, log: Logger, owner: any RelayLinkOwner
   ) {
     self.url = url
+    self.hands = hands
+    mark = hands.mark(for: url)
+    hasStrikes = hands.hasStrikes(url)
     self.security = security
     self.owner = owner
     self.log = log
@@ -188,6 +195,11 @@ final class RelayLink {
   var state: RelayStates.Relay {
     let counters = session.counters
     var state = RelayStates.Relay(relay: url.text, state: session.phase.rawValue)
+    if session.phase != .open, let quarantine = hands.quarantine(of: url) {
+      state.state = RelayStates.Relay.quarantined
+      state.reason = quarantine.reason
+      return state
+    }
     state.reason = session.phase == .open || session.lastFailure.isEmpty ? nil : session.lastFailure
     state.openSince = openSince?.seconds
     state.openMilliseconds =
@@ -214,6 +226,13 @@ final class RelayLink {
 
   // MARK: The connection
 
+  /// Somebody wants it dialled now, whatever was before.
+  func retry() {
+    hands.forgive(url)
+    hasStrikes = false
+    tell { session, now in session.retryRequested(at: now) }
+  }
+
   /// Somebody of this house wants the relay: what was not dialled for strangers is dialled now.
   func noteOwnWish() {
     guard isHeldAsForeign else { return }
@@ -222,13 +241,19 @@ final class RelayLink {
   }
 
   private func connect(_ attempt: UInt64) {
+    if let quarantine = hands.quarantine(of: url) {
+      let failure = ConnectFailure(
+        message: quarantine.reason, retryAfterMilliseconds: UInt64(clamping: quarantine.secondsLeft) * 1_000)
+      tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
+      return
+    }
     limits.dialsGlobalAddressesOnly = owner.isForeign(self)
     let endpoint = WebSocketEndpoint(
       host: url.host, port: url.port, isSecure: url.isSecure, requestTarget: url.requestTarget)
-    connecting = EventLoopActor.task { [weak self, deadlines, limits, security] in
+    connecting = EventLoopActor.task { [weak self, deadlines, limits, security, mark] in
       do throws(WebSocketFault) {
         let connection = try await WebSocketConnection.connect(
-          to: endpoint, limits: limits, deadlines: deadlines, security: security)
+          to: endpoint, limits: limits, deadlines: deadlines, security: security, mark: mark)
         guard let self, !Task.isCancelled else {
           connection.abort()
           return
@@ -267,6 +292,14 @@ final class RelayLink {
   }
 
   private func received(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
+    // Noted here as well: what had waited in front of a pause comes without the socket.
+    if let mark { mark.noted { handle(kind, bytes) } } else { handle(kind, bytes) }
+    guard hasStrikes else { return }
+    hands.handled(url)
+    hasStrikes = hands.hasStrikes(url)
+  }
+
+  private func handle(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
     let now = EventLoop.process.now
     // Nostr is text. Nobody has looked whether a binary message is UTF-8, and what callers are given must be.
     guard kind == .text else {

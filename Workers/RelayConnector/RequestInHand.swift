@@ -1,4 +1,5 @@
 import Bus
+import Clocks
 import Contracts
 import EventLoop
 import Frames
@@ -19,12 +20,15 @@ final class RequestInHand {
   private let onTurn: @EventLoopActor (Bool) -> Void
   private var waiting: [[UInt8]] = []
   private var isSending = false
+  /// Until when the relay may take to be done; later by what the caller has taken.
+  private var totalEnd: Instant
+  private var callersTurn: Instant?
   private var ending: Result<RelayRequestResult, Refusal>?
 
   /// `onTurn(true)` says that it is the relay's turn again, `onTurn(false)` that the caller holds things up.
   init(
     _ request: BusRequest, link: RelayLink, key: RequestKey, _ question: Question, limit: Int?,
-    onTurn: @escaping @EventLoopActor (Bool) -> Void
+    totalMilliseconds: UInt64, onTurn: @escaping @EventLoopActor (Bool) -> Void
   ) {
     self.request = request
     self.link = link
@@ -32,10 +36,24 @@ final class RequestInHand {
     self.question = question
     self.limit = limit
     self.onTurn = onTurn
+    totalEnd = EventLoop.process.now.advanced(milliseconds: totalMilliseconds)
   }
 
   /// Whether the caller's limit is reached.
   var hasEnough: Bool { limit.map { count >= $0 } ?? false }
+
+  /// Until when the relay has, if it may be silent until `silenceEnd`: for ever while the caller takes nothing, since
+  /// that is not the relay's fault.
+  func deadline(isRelaysTurn: Bool, silenceEnd: Instant) -> Instant {
+    let now = EventLoop.process.now
+    guard isRelaysTurn else {
+      if callersTurn == nil { callersTurn = now }
+      return Instant(nanoseconds: .max)
+    }
+    if let since = callersTurn { totalEnd = totalEnd.advanced(milliseconds: now.milliseconds(since: since)) }
+    callersTurn = nil
+    return min(totalEnd, silenceEnd)
+  }
 
   /// Passes an event on, unless there were enough before it.
   func deliver(_ event: [UInt8]) {
