@@ -230,15 +230,19 @@ final class Connector {
   private func summary(_ states: RelayStates) -> String {
     let idle = states.relays.count { $0.state == RelaySession.Phase.idle.rawValue }
     let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
-    let needed = "\(open) of \(states.relays.count - idle) relays connected"
-    if idle == 0 { return needed }
-    return idle == states.relays.count ? "no relay needed now, of \(idle)" : "\(needed), \(idle) not needed now"
+    let quarantined = states.relays.count { $0.state == RelayStates.Relay.quarantined }
+    var text = "\(open) of \(states.relays.count - idle) relays connected"
+    if idle == states.relays.count {
+      text = "no relay needed now, of \(idle)"
+    } else if idle > 0 {
+      text += ", \(idle) not needed now"
+    }
+    return quarantined > 0 ? "\(text), \(quarantined) quarantined" : text
   }
 
   /// Tells whoever listens that relays are other than before.
   func relaysChanged(_ urls: [RelayURL]) {
     for url in urls { for follower in followers { follower.changed(url) } }
-<<<<<<< HEAD
     areStatesNew = true
     if isTellingStates { return }
     isTellingStates = true
@@ -252,14 +256,6 @@ final class Connector {
       areStatesNew = false
       let states = states
       bus.sendStatus(Status(text: summary(states)))
-=======
-    let states = states
-    let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
-    let quarantined = states.relays.count { $0.state == RelayStates.Relay.quarantined }
-    let rest = quarantined > 0 ? ", \(quarantined) quarantined" : ""
-    bus.sendStatus(Status(text: "\(open) of \(states.relays.count) relays connected\(rest)"))
-    EventLoopActor.task { [bus] in
->>>>>>> guards
       // Whoever listens gets the next one; nobody waits for this one.
       do throws(Refusal) { try await bus.publish("relay.states", BusPayload(json: states)) } catch {}
     }
