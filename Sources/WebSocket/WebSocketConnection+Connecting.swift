@@ -6,9 +6,9 @@ extension WebSocketConnection {
   ///
   /// All addresses of the host are tried in the resolver's order; each gets an equal share of what is left of the
   /// connect deadline, so that one that swallows packets does not cost the others their turn. The connection does not
-  /// read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps.
+  /// read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps. `mark` is noted while
+  /// bytes of the other side are worked on, those of the handshakes among them.
   ///
-  /// - Parameter mark: noted while bytes of the other side are worked on, those of the TLS handshake among them.
   /// - Throws: a fault that says which step failed, with whom, and what was seen.
   public static func connect(
     to endpoint: WebSocketEndpoint, fields: [HTTPField] = [], limits: WebSocketLimits = WebSocketLimits(),

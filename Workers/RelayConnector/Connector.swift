@@ -201,11 +201,12 @@ final class Connector {
 
   private func retry(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let url = try parse(try request.arguments(as: RelayRetry.self).relay)
-    guard let link = links[url] else {
+    guard links[url] != nil || configured.contains(url) || hands.hasStrikes(url) else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
     log.info("tried anew, as asked", metadata: ["relay": "\(url)"])
-    link.retry()
+    hands.forgive(url)
+    links[url]?.retry()
     relaysChanged([url])
     return BusPayload(json: state(of: url))
   }

@@ -226,9 +226,8 @@ final class RelayLink {
 
   // MARK: The connection
 
-  /// Somebody wants it dialled now, whatever was before.
+  /// Somebody wants it dialled now, whatever was before; its strikes are forgotten already.
   func retry() {
-    hands.forgive(url)
     hasStrikes = false
     tell { session, now in session.retryRequested(at: now) }
   }
