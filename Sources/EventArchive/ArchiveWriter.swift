@@ -72,11 +72,13 @@ struct ArchiveWriter {
     let indexed = event.indexed
     let idTerm = maker.term(id: indexed.id)
     if try hasVanished(indexed) { return .vanished }
-    if let seq = try seq(ofID: idTerm) {
-      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
-      return .duplicate(seq: seq)
-    }
+    // Also of one that is there still, until it is swept.
     if let expiration = event.expiration, expiration <= now { return .expired }
+    if let seq = try seq(ofID: idTerm) {
+      let isMended = try mend(seq, by: event)
+      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
+      return isMended ? .mended(seq: seq) : .duplicate(seq: seq)
+    }
     if try isDeleted(indexed) { return .deleted }
     let place = address(of: indexed)
     if let place, let rival = try occupant(of: place) {

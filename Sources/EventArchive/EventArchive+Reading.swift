@@ -52,6 +52,17 @@ extension EventArchive {
     }
   }
 
+  /// The JSON of a seq as it is stored, whatever became of it; nil when it is gone. Waits on this thread.
+  public func storedNow(_ seq: Int64) throws(StorageFault) -> [UInt8]? {
+    try file.readNow { session in
+      let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
+      statement.bind(seq, at: 1)
+      guard try statement.step() else { return nil }
+      defer { statement.reset() }
+      return statement.bytes(0)
+    }
+  }
+
   /// Events committed after one seq, up to another, that any of the filters matches, in order: one page.
   ///
   /// - Parameters:

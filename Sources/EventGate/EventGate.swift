@@ -204,7 +204,8 @@ public struct EventGate: Sendable {
       append(number, to: &checks)
       return
     }
-    if let seq = recent.value(of: id) {
+    // What no relay sent is held against what is stored: that may be over by now, or damaged.
+    if incomingRelay(of: item) != nil, let seq = recent.value(of: id) {
       item.resolution = .known(seq: seq)
     } else if recentEphemeral.value(of: id) != nil {
       item.resolution = .metEphemeral
@@ -223,6 +224,8 @@ public struct EventGate: Sendable {
     counters.duplicates += 1
     items[number] = item
   }
+
+  private func incomingRelay(of item: Item) -> Int64? { submissions[item.submission]?.events[item.index].relay }
 
   private func glance(at item: Item) -> Result<EventID, EventGlanceFault> {
     guard let submission = submissions[item.submission] else {
@@ -370,6 +373,7 @@ public struct EventGate: Sendable {
         if !gone.contains(id) { recent.insert(id, seq) }
         announce(item, seq: seq)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
+      case .mended(let seq): actions.append(.mended(id, seq: seq))
       case .superseded, .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome))

@@ -12,6 +12,8 @@ public struct PublishedEvent: Sendable, Hashable {
   public let seq: Int64?
   /// Whether it was not there before. Publishing twice is publishing once.
   public let isNew: Bool
+  /// Whether it was there, and damaged, and is mended by this copy.
+  public let isMended: Bool
 }
 
 extension RoostClient {
@@ -51,7 +53,7 @@ extension RoostClient {
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
       options: .idempotent(ttlMilliseconds: Self.storeMilliseconds))
-    return PublishedEvent(event: event, seq: result.seq, isNew: result.isNew)
+    return PublishedEvent(event: event, seq: result.seq, isNew: result.isNew, isMended: result.isMended == true)
   }
 
   /// What is stored that any of `filters` matches, newest first: a sequence for as much as there may be.

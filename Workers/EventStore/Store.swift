@@ -184,13 +184,16 @@ final class Store {
 
   private func check(_ job: GateJob) {
     EventLoopActor.task { [self] in
-      let (archive, keys) = (archive, keys)
+      let (archive, keys, now) = (archive, keys, Self.now)
       let findings = await EventLoopActor.onThreadPool {
         job.run(
           lookUp: { ids in
             // If it cannot be read they are verified, and the writer says what is wrong.
             do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
-          }, keys: keys)
+          },
+          stored: { seq in
+            do throws(StorageFault) { return try archive.storedNow(seq) } catch { return nil }
+          }, now: now, keys: keys)
       }
       gate.finished(job, findings)
       pump()
@@ -280,6 +283,9 @@ final class Store {
       guard let waiting = requests.removeValue(forKey: number), let fault else { return }
       if case .distrust(let relay) = waiting { unwrittenDistrust.insert(relay) }
       waiting.request?.refuse(refusal(fault))
+    case .mended(let id, let seq):
+      log.error(
+        "a stored event was damaged, and is mended by a copy that came", metadata: ["id": "\(id)", "seq": "\(seq)"])
     case .report(let report): tell(report)
     }
   }
@@ -310,6 +316,8 @@ final class Store {
     case .archived(.stored(let seq)): request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: true)))
     case .archived(.duplicate(let seq)):
       request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false)))
+    case .archived(.mended(let seq)):
+      request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false, isMended: true)))
     case .ephemeral(let isNew): request.respond(BusPayload(json: PublishResult(id: id, seq: nil, isNew: isNew)))
     case .archived(.superseded):
       request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))
