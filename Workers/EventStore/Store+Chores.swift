@@ -81,6 +81,8 @@ extension Store {
       for relay in unwrittenDistrust { writeDistrust(of: relay) }
       unwrittenDistrust = []
       gauge.lookAgain()
+      // A damaged file may have been removed from its place.
+      tellStatus()
       scheduleSweep()
       pump()
     }
@@ -89,13 +91,8 @@ extension Store {
   // MARK: Room
 
   private var isEvictionDue: Bool {
-    let wasUnderWay = gauge.isUnderWay
     let isDue = gauge.isDue(usedByteCount: archive.usedByteCount, retention)
-    if wasUnderWay != isDue {
-      log.info(
-        isDue ? "above the size limit: removing the oldest events" : "below the size limit again",
-        metadata: ["used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit ?? 0)"])
-    }
+    if gauge.room != room { tell(gauge.room) }
     return isDue
   }
 
@@ -103,13 +100,24 @@ extension Store {
     let slice = try await archive.evict(retention, now: Self.now)
     gate.removed(slice.gone)
     evictedCount += UInt64(slice.gone.count)
-    guard slice.isExhausted else { return }
-    gauge.exhausted()
-    guard !isFullTold else { return }
-    isFullTold = true
-    log.warning(
-      "the size limit is reached, and nothing is left that may be removed: what was published here and by keep-authors stays",
-      metadata: ["used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit ?? 0)"])
+    if slice.isExhausted { gauge.exhausted() }
+  }
+
+  /// Says once of each change how much room there is.
+  private func tell(_ next: RetentionGauge.Room) {
+    room = next
+    let figures: Logger.Metadata = [
+      "used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit.map { "\($0)" } ?? "none")",
+    ]
+    switch next {
+    case .below: log.info("below the size limit again", metadata: figures)
+    case .making: log.info("above the size limit: removing the oldest events", metadata: figures)
+    case .exhausted:
+      log.warning(
+        "above the size limit, and nothing is left that may be removed: what was published here and by keep-authors stays",
+        metadata: figures)
+    }
+    tellStatus()
   }
 
   // MARK: Settings
@@ -134,8 +142,8 @@ extension Store {
       }
     }
     if retention != wanted {
-      gauge.lookAgain()
-      isFullTold = false
+      // Of another limit it is told anew.
+      gauge = RetentionGauge()
     }
     retention = wanted
     let byteCount = settings.recentEventsBytes ?? EventArchive.standardRecentByteCount

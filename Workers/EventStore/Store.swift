@@ -62,8 +62,10 @@ final class Store {
   var retention = ArchiveRetention()
   var gauge = RetentionGauge()
   var evictedCount: UInt64 = 0
-  /// Whether the log says that nothing more can be removed.
-  var isFullTold = false
+  /// What was told last of the room.
+  var room = RetentionGauge.Room.below
+  /// The status line that was sent last.
+  var lastStatus = ""
   /// When the last events came.
   var arrivedAt = EventLoop.process.now
   let quietTimer = LoopTimer()
@@ -107,6 +109,7 @@ final class Store {
     announcedSeq = archive.lastSeq
     reportLosses(rescue)
     try adoptSettings()
+    tellStatus()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
@@ -239,7 +242,7 @@ final class Store {
     guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
     fault = nil
     log.notice("the event database can be written again")
-    worker.bus.sendStatus(Status(text: "\(archive.eventCount) events"))
+    tellStatus()
   }
 
   /// The database could not be read or written.
@@ -252,7 +255,7 @@ final class Store {
     if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
     self.fault = fault
     faultedAt = EventLoop.process.now
-    worker.bus.sendStatus(Status(text: "\(fault.description)"))
+    tellStatus()
   }
 
   /// A fault in a caller's words.
@@ -320,7 +323,10 @@ final class Store {
       request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false, isMended: true)))
     case .ephemeral(let isNew): request.respond(BusPayload(json: PublishResult(id: id, seq: nil, isNew: isNew)))
     case .archived(.superseded):
-      request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))
+      request.refuse(
+        Refusal(
+          .superseded, "a newer event is in the place of \(id), or one of the same second with a lower id (NIP-01)",
+          outcome: .notStarted))
     case .archived(.deleted):
       request.refuse(Refusal(.deletedEvent, "its author has deleted \(id)", outcome: .notStarted))
     case .archived(.vanished):
