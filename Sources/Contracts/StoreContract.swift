@@ -171,6 +171,8 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var seq: Int64 = 0
   /// The last rescue of a damaged database, while the damaged file is beside it.
   public var rescued: Rescue?
+  /// Events that were found not to be what their ids say, and were removed. Told for a week; absent: none.
+  public var damaged: Int64?
   /// Events that were committed and that the database had not any more at a start: lost to damage or with the power, or
   /// the file was removed or replaced. Told for a week; absent when none is known.
   public var lost: SeqRange?

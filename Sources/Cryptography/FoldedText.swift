@@ -2,9 +2,9 @@ internal import CUtf8proc
 
 // A word that is looked for is rarely written as it stands: É for é, ＡＢＣ for abc, ﬁ for fi. So both are brought into
 // one form before they are compared: compatibility forms and cases folded (Unicode's NFKC and case folding), accents
-// removed. Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them, and the points
-// of Hebrew and Arabic, which are written for learners and in scripture; the marks of Devanagari, the hamza of Arabic
-// or the voicing of kana make another letter.
+// removed. Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them, and the
+// points of Hebrew and Arabic, which are written for learners and in scripture; the marks of Devanagari, the hamza of
+// Arabic or the voicing of kana make another letter.
 //
 // It stands with the passphrases because utf8proc, which has Unicode's tables, has one importer.
 

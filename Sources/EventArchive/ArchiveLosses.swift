@@ -2,8 +2,9 @@ internal import Glibc
 internal import Storage
 
 // What was lost is told until somebody has taken note: of a rescue as long as the damaged file lies beside the
-// database, since whoever has what he needs of it removes it; of commits that went with the log or the power, for a
-// week. So it stands in the database, as properties, and outlives starts.
+// database, since whoever has what he needs of it removes it; of commits that went with the log or the power, and of
+// events that were found damaged one by one, for a week. So it stands in the database, as properties, and outlives
+// starts.
 
 /// What is known of events that were here, and are lost.
 public struct ArchiveLosses: Sendable, Hashable {
@@ -11,6 +12,8 @@ public struct ArchiveLosses: Sendable, Hashable {
   public var rescue: ArchiveRescue?
   /// Seqs that were committed and that the database had not any more at a start.
   public var seqs: ClosedRange<Int64>?
+  /// Events that were found damaged and removed, see ``EventArchive/scrub(now:)``.
+  public var damagedCount: Int64 = 0
 
   /// Nothing.
   public init() {}
@@ -47,7 +50,7 @@ extension ArchiveRescue {
 }
 
 extension EventArchive {
-  /// How long lost seqs are told, in seconds.
+  /// How long lost seqs and damaged events are told, in seconds.
   static let lossSeconds: Int64 = 7 * 86_400
 
   /// What was lost, as far as it is still to be told: a damaged file that was removed from its place is so at once.
@@ -72,6 +75,9 @@ extension EventArchive {
         let time = try session.property("lost-time"), now - time < Self.lossSeconds
       {
         losses.seqs = first...last
+      }
+      if let time = try session.property("damaged-time"), now - time < Self.lossSeconds {
+        losses.damagedCount = try session.property("damaged-count") ?? 0
       }
       return losses
     }

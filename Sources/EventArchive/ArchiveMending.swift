@@ -1,9 +1,10 @@
 internal import Nostr
 internal import Storage
 
-// A stored event whose bytes are not what its author signed any more: a disk that errs changes bytes without a word, and
-// SQLite keeps no checksums. When a good copy comes, from here or from a file, it takes the place of the damaged one.
-// The seq, the place in every index and the words are those of the event as it was, so only the row itself is written.
+// A stored event whose bytes are not what its author signed any more: a disk that errs changes bytes without a word,
+// and SQLite keeps no checksums. When a good copy comes, from here or from a file, it takes the place of the damaged
+// one. The seq, the place in every index and the words are those of the event as it was, so only the row itself is
+// written.
 
 extension ArchiveWriter {
   /// Puts a verified copy in the place of a stored event that is damaged. Returns whether it was.
@@ -23,7 +24,8 @@ extension ArchiveWriter {
     return true
   }
 
-  private func json(_ seq: Int64) throws -> [UInt8]? {
+  /// The JSON of a seq, whatever became of it; nil when it is gone.
+  func json(_ seq: Int64) throws -> [UInt8]? {
     let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
     statement.bind(seq, at: 1)
     guard try statement.step() else { return nil }

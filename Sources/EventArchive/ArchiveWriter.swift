@@ -179,14 +179,18 @@ struct ArchiveWriter {
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
-    if let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) {
-      change.goneBySegment[segment.number, default: 0] += 1
-    }
+    countGone(seq)
     try removeWords(seq)
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
+  }
+
+  /// Takes note that the postings of a seq stand for nothing.
+  mutating func countGone(_ seq: Int64) {
+    guard let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) else { return }
+    change.goneBySegment[segment.number, default: 0] += 1
   }
 
   func run(_ sql: String, _ first: Int64, _ second: Int64? = nil) throws {

@@ -52,14 +52,18 @@ extension EventArchive {
     }
   }
 
-  /// The JSON of a seq as it is stored, whatever became of it; nil when it is gone. Waits on this thread.
-  public func storedNow(_ seq: Int64) throws(StorageFault) -> [UInt8]? {
+  /// The JSON of seqs as it is stored, whatever became of it; those that are gone are left out. Waits on this thread.
+  public func storedNow(_ seqs: [Int64]) throws(StorageFault) -> [Int64: [UInt8]] {
     try file.readNow { session in
       let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
-      statement.bind(seq, at: 1)
-      guard try statement.step() else { return nil }
-      defer { statement.reset() }
-      return statement.bytes(0)
+      var stored: [Int64: [UInt8]] = [:]
+      for seq in seqs {
+        statement.bind(seq, at: 1)
+        guard try statement.step() else { continue }
+        stored[seq] = statement.bytes(0)
+        statement.reset()
+      }
+      return stored
     }
   }
 

@@ -378,9 +378,7 @@ public struct EventGate: Sendable {
       }
       finish(number, .archived(outcome))
     }
-    guard commit.hasVanishing else { return }
-    removalCount += 1
-    recent.removeAll()
+    if commit.hasVanishing { removedUnknown() }
   }
 
   private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
@@ -402,6 +400,12 @@ public struct EventGate: Sendable {
     guard !ids.isEmpty else { return }
     removalCount += 1
     for id in ids { recent.remove(id) }
+  }
+
+  /// Events were removed, and it is not known which: any may come again.
+  public mutating func removedUnknown() {
+    removalCount += 1
+    recent.removeAll()
   }
 
   /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So

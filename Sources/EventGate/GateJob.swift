@@ -39,19 +39,21 @@ public struct GateJob: Sendable {
   ///
   /// - Parameters:
   ///   - lookUp: the seqs of ids that are stored.
-  ///   - stored: the JSON of a seq; nil when it is gone, or cannot be read.
+  ///   - stored: the JSON of seqs, those left out that are gone or cannot be read.
   ///   - now: seconds since 1970.
   ///   - keys: shared by all threads.
   public func run(
-    lookUp: ([EventID]) -> [Int64?], stored: (Int64) -> [UInt8]? = { _ in nil }, now: Int64 = .min,
+    lookUp: ([EventID]) -> [Int64?], stored: ([Int64]) -> [Int64: [UInt8]] = { _ in [:] }, now: Int64 = .min,
     keys: ParsedKeyCache
   ) -> [Finding] {
     let known = lookUp(checks.map(\.id))
+    let looked = zip(checks, known).compactMap { check, seq in check.looksAtStored ? seq : nil }
+    let stored = looked.isEmpty ? [:] : stored(looked)
     let verifier = EventVerifier()
     return checks.indices.map { index in
       let check = checks[index]
       guard let seq = index < known.count ? known[index] : nil else { return Self.verify(check, verifier, keys) }
-      let isDue = check.looksAtStored && Self.mayReplace(check, stored(seq), verifier, now: now)
+      let isDue = check.looksAtStored && Self.mayReplace(check, stored[seq], verifier, now: now)
       guard check.isAlone || isDue else { return .known(seq: seq) }
       let finding = Self.verify(check, verifier, keys)
       // A bad copy of what is stored changes nothing; only of one's own it is said.

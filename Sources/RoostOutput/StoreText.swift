@@ -19,6 +19,11 @@ public enum StoreText {
         "what had seqs \(lost.first) to \(lost.last) is not in the database any more: its log was damaged, the power "
           + "was lost, or the file was removed or replaced. This is told for a week")
     }
+    if let count = status.damaged {
+      problems.append(
+        "\(Amount.count(count, "stored event")) were found damaged and removed: the disk or the memory errs. What a relay "
+          + "or a file still has can come again. This is told for a week")
+    }
     if status.isFull == true {
       problems.append(
         "above its size limit (\(bytes(status.usedBytes)) of \(bytes(status.limitBytes ?? 0))), and nothing is left "

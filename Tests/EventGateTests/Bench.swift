@@ -68,7 +68,7 @@ struct Bench {
     let seqs = seqs
     let damaged = damaged
     gate.finished(
-      job, job.run(lookUp: { $0.map { seqs[$0] } }, stored: { damaged[$0] }, now: now, keys: keys))
+      job, job.run(lookUp: { $0.map { seqs[$0] } }, stored: { seqs in damaged.filter { seqs.contains($0.key) } }, now: now, keys: keys))
   }
 
   /// Writes what is ready; false when nothing is.

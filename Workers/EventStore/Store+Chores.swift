@@ -18,6 +18,10 @@ extension Store {
   static let sweepMilliseconds: UInt64 = 30_000
   /// After a failure, how long until chores are tried again.
   static let retryMilliseconds: UInt64 = 2_000
+  /// From one slice of looking for damaged events to the next.
+  static let scrubMilliseconds: UInt64 = 2_000
+  /// How often it is looked whether all should be looked through again.
+  static let scrubRestMilliseconds: UInt64 = 3_600_000
   /// A smaller limit would leave no room for the index of what is kept.
   static let sizeLimitMinimum: Int64 = 16 << 20
   /// Slices of room made in a row while events wait, when they come faster than room is made.
@@ -31,6 +35,7 @@ extension Store {
     case segment
     case trim
     case index
+    case scrub
   }
 
   /// What is to be done next; nil when there is nothing.
@@ -41,7 +46,8 @@ extension Store {
     if archive.hasTrimWork { return .trim }
     if isEvictionDue { return .evict }
     if archive.hasSegmentWork { return .segment }
-    return isIndexingDue ? .index : nil
+    if isIndexingDue { return .index }
+    return isScrubDue && gate.isIdle ? .scrub : nil
   }
 
   func perform(_ chore: Chore) {
@@ -63,6 +69,7 @@ extension Store {
         case .segment: try await archive.writeSegmentSlice()
         case .trim: try await archive.trimSlice()
         case .index: try await archive.indexSlice()
+        case .scrub: try await scrub()
         }
         recovered()
       } catch {
@@ -86,6 +93,29 @@ extension Store {
       scheduleSweep()
       pump()
     }
+  }
+
+  // MARK: Damage
+
+  /// Looks through the stored events from now on, slowly.
+  func scheduleScrub(afterMilliseconds milliseconds: UInt64 = Store.scrubMilliseconds) {
+    scrubTimer.set(afterMilliseconds: milliseconds) { [unowned self] in
+      isScrubDue = true
+      pump()
+    }
+  }
+
+  private func scrub() async throws(StorageFault) {
+    isScrubDue = false
+    defer { scheduleScrub() }
+    let slice = try await archive.scrub(now: Self.now)
+    defer { if slice.isComplete { scheduleScrub(afterMilliseconds: Self.scrubRestMilliseconds) } }
+    guard !slice.removed.isEmpty else { return }
+    gate.removedUnknown()
+    tellStatus()
+    log.error(
+      "stored events are damaged, and were removed: the disk or the memory errs",
+      metadata: ["events": "\(slice.removed.count)", "first-seq": "\(slice.removed[0])"])
   }
 
   // MARK: Room

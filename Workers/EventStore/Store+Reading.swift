@@ -107,6 +107,7 @@ extension Store {
     status.seq = archive.lastSeq
     let losses = archive.losses
     status.lost = losses.seqs.map { StoreStatus.SeqRange($0) }
+    status.damaged = losses.damagedCount > 0 ? losses.damagedCount : nil
     status.rescued = losses.rescue.map { rescue in
       StoreStatus.Rescue(
         at: rescue.time, saved: rescue.savedCount, lost: rescue.lostCount, aside: rescue.quarantinePath)

@@ -27,6 +27,7 @@ extension Store {
       problems.append("was damaged: \(rescue.savedCount) events saved, \(lost) lost")
     }
     if let seqs = losses.seqs { problems.append("lost seqs \(seqs.lowerBound) to \(seqs.upperBound)") }
+    if losses.damagedCount > 0 { problems.append("\(losses.damagedCount) events found damaged and removed") }
     if room == .exhausted { problems.append("above its size limit, nothing may be removed") }
     for conduct in gate.trust.worst(Self.distrustedMaximum) where conduct.isDistrusted {
       if let url = relays.url(of: conduct.relay) { problems.append("distrusts \(url)") }

@@ -71,6 +71,8 @@ final class Store {
   let quietTimer = LoopTimer()
   let sweepTimer = LoopTimer()
   let retryTimer = LoopTimer()
+  let scrubTimer = LoopTimer()
+  var isScrubDue = false
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
@@ -118,6 +120,7 @@ final class Store {
       do throws(StorageFault) { try archive.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
     scheduleSweep()
+    scheduleScrub()
     pump()
   }
 
@@ -194,8 +197,8 @@ final class Store {
             // If it cannot be read they are verified, and the writer says what is wrong.
             do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
           },
-          stored: { seq in
-            do throws(StorageFault) { return try archive.storedNow(seq) } catch { return nil }
+          stored: { seqs in
+            do throws(StorageFault) { return try archive.storedNow(seqs) } catch { return [:] }
           }, now: now, keys: keys)
       }
       gate.finished(job, findings)
