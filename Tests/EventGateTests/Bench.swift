@@ -67,8 +67,10 @@ struct Bench {
   mutating func finish(_ job: GateJob) {
     let seqs = seqs
     let damaged = damaged
-    gate.finished(
-      job, job.run(lookUp: { $0.map { seqs[$0] } }, stored: { seqs in damaged.filter { seqs.contains($0.key) } }, now: now, keys: keys))
+    let findings = job.run(
+      lookUp: { $0.map { seqs[$0] } }, stored: { seqs in damaged.filter { seqs.contains($0.key) } }, now: now,
+      keys: keys)
+    gate.finished(job, findings)
   }
 
   /// Writes what is ready; false when nothing is.

@@ -76,8 +76,12 @@ extension ProcessTests {
         try awaitSoon("roost status says so", within: 30) {
           try store.peer.call("supervisor.status").text.contains("was damaged: \(saved.count) events saved")
         }
+        let doctor = try roost.command(["doctor"])
+        #expect(doctor.status == .exited(1) && doctor.output.contains("damaged-"), "\(doctor.output)")
         #expect(rescue.aside.hasPrefix(path) && unlink(rescue.aside) == 0)
         #expect(try store.status().rescued == nil)
+        let later = try roost.command(["doctor"])
+        #expect(later.output.contains("none known to be lost"), "\(later.output)")
       }
     }
 
