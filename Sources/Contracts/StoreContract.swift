@@ -37,6 +37,8 @@ public struct IngestResult: Codable, Sendable, Hashable {
   public var stored = 0
   /// There already.
   public var duplicate = 0
+  /// There, and damaged: the copy has taken the place of what was stored. Absent: none.
+  public var mended: Int?
   /// A newer one is in its place.
   public var superseded = 0
   /// Deleted by its author.
@@ -66,9 +68,12 @@ public struct PublishResult: Codable, Sendable, Hashable {
   public var seq: Int64?
   /// Whether it was not there before.
   public var isNew: Bool
+  /// Whether it was there, and damaged, and is mended by this copy; absent: no.
+  public var isMended: Bool?
 
   /// A result.
-  public init(id: String, seq: Int64?, isNew: Bool) {
+  public init(id: String, seq: Int64?, isNew: Bool, isMended: Bool = false) {
+    self.isMended = isMended ? true : nil
     self.id = id
     self.seq = seq
     self.isNew = isNew
@@ -164,8 +169,12 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var events: Int64 = 0
   /// The last seq.
   public var seq: Int64 = 0
-  /// Events committed before this start that the database has not: lost to damage, or with the power; absent when none
-  /// is known.
+  /// The last rescue of a damaged database, while the damaged file is beside it.
+  public var rescued: Rescue?
+  /// Events that were found not to be what their ids say, and were removed. Told for a week; absent: none.
+  public var damaged: Int64?
+  /// Events that were committed and that the database had not any more at a start: lost to damage or with the power, or
+  /// the file was removed or replaced. Told for a week; absent when none is known.
   public var lost: SeqRange?
   /// Bytes of the database file and its log.
   public var bytes: Int64 = 0
@@ -200,6 +209,26 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var unsearched: Int64 = 0
   /// Why nothing can be written at present, if so.
   public var fault: String?
+
+  /// What a rescue has come to.
+  public struct Rescue: Codable, Sendable, Hashable {
+    /// When, seconds since 1970.
+    public var at: Int64
+    /// Events in the new database.
+    public var saved: Int
+    /// Events lost; absent when the damaged file did not say how many it had.
+    public var lost: Int?
+    /// The damaged file. Without it no more is told of the rescue.
+    public var aside: String
+
+    /// A rescue.
+    public init(at: Int64, saved: Int, lost: Int?, aside: String) {
+      self.at = at
+      self.saved = saved
+      self.lost = lost
+      self.aside = aside
+    }
+  }
 
   /// Seqs, both ends among them.
   public struct SeqRange: Codable, Sendable, Hashable {

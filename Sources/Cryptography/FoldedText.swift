@@ -2,8 +2,9 @@ internal import CUtf8proc
 
 // A word that is looked for is rarely written as it stands: É for é, ＡＢＣ for abc, ﬁ for fi. So both are brought into
 // one form before they are compared: compatibility forms and cases folded (Unicode's NFKC and case folding), accents
-// removed. Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them; the marks of
-// Devanagari or the voicing of kana make another letter.
+// removed. Only accents of U+0300 … U+036F, which are a matter of typing in most languages that have them, and the
+// points of Hebrew and Arabic, which are written for learners and in scripture; the marks of Devanagari, the hamza of
+// Arabic or the voicing of kana make another letter.
 //
 // It stands with the passphrases because utf8proc, which has Unicode's tables, has one importer.
 
@@ -37,10 +38,21 @@ public struct FoldedText: Sendable {
       return
     }
     characters.removeSubrange(count...)
-    characters.removeAll { (0x300...0x36F).contains($0) }
+    characters.removeAll { Self.isOptionalMark($0) }
     let composed = utf8proc_normalize_utf32(&characters, characters.count, Self.composed)
     characters.removeSubrange(max(0, composed)...)
     scalars = characters
+  }
+
+  /// Accents; points and cantillation of Hebrew; vowels, doubling and Quranic signs of Arabic, and what only makes a
+  /// word longer there.
+  private static func isOptionalMark(_ scalar: Int32) -> Bool {
+    switch scalar {
+    case 0x300...0x36F, 0x591...0x5BD, 0x5BF, 0x5C1...0x5C2, 0x5C4...0x5C5, 0x5C7, 0x610...0x61A, 0x640,
+      0x64B...0x652, 0x656...0x65F, 0x670, 0x6D6...0x6DC, 0x6DF...0x6E4, 0x6E7...0x6E8, 0x6EA...0x6ED:
+      true
+    default: false
+    }
   }
 
   /// What a character is.

@@ -61,6 +61,12 @@ struct ArchiveMemory: Sendable {
     for (term, seq) in change.removedIDs {
       for index in generations.indices where generations[index].ids[term] == seq { generations[index].ids[term] = nil }
     }
+    if !change.discarded.isEmpty {
+      let discarded = Set(change.discarded)
+      for index in generations.indices {
+        generations[index].ids = generations[index].ids.filter { !discarded.contains($0.value) }
+      }
+    }
     generations[last].storedCount += change.storedCount
     generations[last].postings.add(change.postings)
     vanishing.merge(change.vanishing) { max($0, $1) }
@@ -100,6 +106,8 @@ struct ArchiveChange: Sendable {
   var eventCount: Int64 = 0
   /// Ids of what was removed: nobody may go on taking them for stored.
   var gone: [EventID] = []
+  /// Seqs of events that were damaged and are removed: their ids are not known.
+  var discarded: [Int64] = []
   /// Authors who asked to be forgotten, and up to when.
   var vanishing: [PublicKey: Int64] = [:]
   /// Those of whom nothing is left.

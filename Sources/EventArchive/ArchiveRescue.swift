@@ -18,10 +18,15 @@ public import Storage
 public struct ArchiveRescue: Sendable, Hashable {
   /// Where the damaged file is now.
   public let quarantinePath: String
+  /// When it was put aside, seconds since 1970.
+  public let time: Int64
   /// Events in the new one.
   public internal(set) var savedCount = 0
   /// Events that could be read, and are not what was signed any more.
   public internal(set) var damagedCount = 0
+  /// Events that were there before and were not saved, the damaged ones among them; nil when the file does not say how
+  /// many it had.
+  public internal(set) var lostCount: Int?
   /// Why reading ended before the end, if it did.
   public internal(set) var reason: String?
 }
@@ -48,12 +53,16 @@ extension EventArchive {
     }
     let mark = DamageMark(database: path)
     if !mark.isSet {
-      do throws(StorageFault) { return (try open(path), nil) } catch {
+      do throws(StorageFault) {
+        let archive = try open(path)
+        try archive.keepLosses(now: now)
+        return (archive, nil)
+      } catch {
         guard error.kind == .corrupt else { throw error }
       }
     }
-    let aside = try mark.asidePath(now: now)
-    var rescue = ArchiveRescue(quarantinePath: aside)
+    let (aside, time) = try mark.aside(now: now)
+    var rescue = ArchiveRescue(quarantinePath: aside, time: time)
     // Both are there when only the mark was left to be taken away.
     let isFilled = access(path, F_OK) == 0 && access(aside, F_OK) == 0
     if !isFilled {
@@ -67,7 +76,8 @@ extension EventArchive {
       guard rename(unfinished, path) == 0 else { throw cannotMove(path) }
     }
     let archive = try open(path)
-    if isFilled { rescue.savedCount = Int(archive.eventCount) }
+    try archive.keepLosses(now: now)
+    if isFilled { rescue = archive.losses.rescue ?? rescue }
     mark.clear()
     return (archive, rescue)
   }
@@ -92,93 +102,32 @@ extension EventArchive {
   private func refill(
     from path: String, given: Int64?, _ rescue: inout ArchiveRescue, now: Int64, _ progress: (ArchiveRescue) -> Void
   ) throws(StorageFault) {
-    let old: StorageFile
-    do throws(StorageFault) {
-      old = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: ArchiveSchema.migrations)
-    } catch {
+    var old: DamagedFile
+    do throws(StorageFault) { old = try DamagedFile(path: path, given: given) } catch {
       rescue.reason = error.reason
-      return try goOn(after: (given ?? 0) + SeqLedger.unknownGap)
+      return try goOn(after: (given ?? 0) + SeqLedger.unknownGap, rescue)
     }
-    var (seq, step) = (Int64(0), Int64(1))
-    let last = given ?? Self.lastSeq(old)
     let verifier = EventVerifier()
-    while true {
-      do throws(StorageFault) {
-        let page = try Self.page(old, after: seq)
-        guard let end = page.last?.seq else { break }
-        var events: [(seq: Int64, event: VerifiedEvent)] = []
-        for row in page {
-          // A seq beyond the last is part of the damage.
-          let seq = min(row.seq, last)
-          if let event = row.event(verifier, now: now) { events.append((seq, event)) } else { rescue.damagedCount += 1 }
+    var soundCount: Int64 = 0
+    while let rows = old.next() {
+      var events: [(seq: Int64, event: VerifiedEvent)] = []
+      for row in rows {
+        guard let event = row.event(verifier, now: now) else {
+          rescue.damagedCount += 1
+          continue
         }
-        rescue.savedCount += try restore(events, now: now)
-        while hasSegmentWork { try writeSegmentSliceNow() }
-        (seq, step) = (end, 1)
-      } catch {
-        guard error.path == path else { throw error }
-        // A page of the file cannot be read: on behind it, in longer and longer steps.
-        rescue.reason = error.reason
-        seq += step
-        step *= 2
-        guard seq < last else { break }
+        // A seq beyond the last is part of the damage.
+        events.append((min(row.seq, old.last ?? DamagedFile.seqMaximum), event))
       }
+      soundCount += Int64(events.count)
+      if !events.isEmpty { rescue.savedCount += try restore(events, now: now) }
+      while hasSegmentWork { try writeSegmentSliceNow() }
       progress(rescue)
     }
-    try goOn(after: max(seq, last) + SeqLedger.unknownGap)
-    do throws(StorageFault) { try old.close() } catch { rescue.reason = error.reason }
-  }
-
-  private struct Row {
-    let seq: Int64
-    let flags: Int64
-    let json: [UInt8]
-
-    func event(_ verifier: EventVerifier, now: Int64) -> VerifiedEvent? {
-      json.withUnsafeBytes { bytes in
-        do throws(EventFault) {
-          return try VerifiedEvent(
-            bytes, ScannedEvent(bytes), verifier: verifier, receivedAt: now, isKept: flags & 1 != 0)
-        } catch { return nil }
-      }
-    }
-  }
-
-  private static let pageCount: Int64 = 200
-
-  private static func page(_ file: StorageFile, after seq: Int64) throws(StorageFault) -> [Row] {
-    try file.readNow { session in
-      let statement = try session.statement("SELECT seq, flags, json FROM event WHERE seq > ? ORDER BY seq LIMIT ?")
-      statement.bind(seq, at: 1)
-      statement.bind(pageCount, at: 2)
-      var rows: [Row] = []
-      while true {
-        do {
-          guard try statement.step() else { return rows }
-        } catch {
-          // What came before the damage is good.
-          if rows.isEmpty { throw error }
-          return rows
-        }
-        rows.append(Row(seq: statement.number(0), flags: statement.number(1), json: statement.bytes(2)))
-      }
-    }
-  }
-
-  /// The last seq of a damaged file, as far as it says; 0 when it does not.
-  private static func lastSeq(_ file: StorageFile) -> Int64 {
-    var last: Int64 = 0
-    for sql in ["SELECT value FROM property WHERE name = 'last-seq'", "SELECT max(seq) FROM event"] {
-      do throws(StorageFault) {
-        last = try file.readNow { session in
-          let statement = try session.statement(sql)
-          guard try statement.step() else { return last }
-          defer { statement.reset() }
-          return max(last, statement.number(0))
-        }
-      } catch { continue }
-    }
-    return last
+    old.close()
+    rescue.reason = old.reason
+    rescue.lostCount = old.eventCount.map { Int(clamping: max(0, $0 - soundCount)) }
+    try goOn(after: max(old.seq, old.last ?? 0) + SeqLedger.unknownGap, rescue)
   }
 
   /// Stores events under the seqs they had. Returns how many are stored.
@@ -196,11 +145,13 @@ extension EventArchive {
     ).outcomes.count { if case .stored = $0 { true } else { false } }
   }
 
-  private func goOn(after seq: Int64) throws(StorageFault) {
+  /// Goes on behind all seqs that may have been given, and writes down what the rescue has come to.
+  private func goOn(after seq: Int64, _ rescue: ArchiveRescue) throws(StorageFault) {
     _ = try file.writeNow(
       { session in
         var writer = writer(session)
         writer.skip(to: seq)
+        try rescue.write(session)
         try writer.finish()
         return Written(outcomes: [], change: writer.change)
       }, onCommit: { apply($0) })

@@ -45,6 +45,18 @@ public struct ArchiveRetention: Sendable, Hashable {
 
 /// Says when room is made: from above the limit down to the goal, and not for every event that is above one of them.
 public struct RetentionGauge: Sendable, Hashable {
+  /// How much room there is, as somebody is told: to look again where nothing was left is no news until there is room.
+  public enum Room: Sendable, Hashable {
+    /// The size is below the limit, or was brought below it. May become `making`.
+    case below
+    /// It is above, and what is oldest goes. May become any.
+    case making
+    /// It is above, and nothing is left that may be removed. May become `below`.
+    case exhausted
+  }
+
+  /// How much room there is, as of the last ``isDue(usedByteCount:_:)``.
+  public private(set) var room = Room.below
   /// Whether room is being made.
   public private(set) var isUnderWay = false
   /// Whether nothing was left that may be removed. It is looked for again after ``lookAgain()``.
@@ -55,13 +67,22 @@ public struct RetentionGauge: Sendable, Hashable {
 
   /// Whether the next slice is to be removed.
   public mutating func isDue(usedByteCount: Int64, _ retention: ArchiveRetention) -> Bool {
+    measure(usedByteCount: usedByteCount, retention)
+    switch (isUnderWay, isExhausted && usedByteCount > retention.byteLimit ?? .max) {
+    case (_, true): room = .exhausted
+    case (true, false): room = room == .exhausted ? .exhausted : .making
+    case (false, false): room = .below
+    }
+    return isUnderWay
+  }
+
+  private mutating func measure(usedByteCount: Int64, _ retention: ArchiveRetention) {
     guard let limit = retention.byteLimit, let goal = retention.byteGoal, !isExhausted else {
       isUnderWay = false
-      return false
+      return
     }
     if usedByteCount > limit { isUnderWay = true }
     if usedByteCount <= goal { isUnderWay = false }
-    return isUnderWay
   }
 
   /// Nothing more may be removed.

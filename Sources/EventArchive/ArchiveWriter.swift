@@ -72,11 +72,13 @@ struct ArchiveWriter {
     let indexed = event.indexed
     let idTerm = maker.term(id: indexed.id)
     if try hasVanished(indexed) { return .vanished }
-    if let seq = try seq(ofID: idTerm) {
-      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
-      return .duplicate(seq: seq)
-    }
+    // Also of one that is there still, until it is swept.
     if let expiration = event.expiration, expiration <= now { return .expired }
+    if let seq = try seq(ofID: idTerm) {
+      let isMended = try mend(seq, by: event)
+      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
+      return isMended ? .mended(seq: seq) : .duplicate(seq: seq)
+    }
     if try isDeleted(indexed) { return .deleted }
     let place = address(of: indexed)
     if let place, let rival = try occupant(of: place) {
@@ -177,14 +179,18 @@ struct ArchiveWriter {
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
-    if let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) {
-      change.goneBySegment[segment.number, default: 0] += 1
-    }
+    countGone(seq)
     try removeWords(seq)
     try run("DELETE FROM event WHERE seq = ?", seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
+  }
+
+  /// Takes note that the postings of a seq stand for nothing.
+  mutating func countGone(_ seq: Int64) {
+    guard let segment = segments.first(where: { $0.firstSeq <= seq && seq <= $0.lastSeq }) else { return }
+    change.goneBySegment[segment.number, default: 0] += 1
   }
 
   func run(_ sql: String, _ first: Int64, _ second: Int64? = nil) throws {

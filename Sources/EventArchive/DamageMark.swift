@@ -23,18 +23,20 @@ struct DamageMark {
 
   /// Where the damaged database is put: named when it is asked for first, and written down, since a rescue that begins
   /// again must find it.
-  func asidePath(now: Int64) throws(StorageFault) -> String {
+  func aside(now: Int64) throws(StorageFault) -> (path: String, time: Int64) {
     let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw fault }
     defer { Glibc.close(file) }
     var bytes = [UInt8](repeating: 0, count: Self.timeByteCount)
     let count = pread(file, &bytes, bytes.count, 0)
-    if let time = Int64(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)) { return aside(time) }
+    if let time = Int64(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)) {
+      return (Self.asidePath(database, time), time)
+    }
     let text = Array("\(now)".utf8)
     guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count, fsync(file) == 0 else {
       throw fault
     }
-    return aside(now)
+    return (Self.asidePath(database, now), now)
   }
 
   /// It is rescued.
@@ -43,7 +45,8 @@ struct DamageMark {
   /// More than a time has digits.
   private static let timeByteCount = 20
 
-  private func aside(_ time: Int64) -> String { "\(database).damaged-\(time)" }
+  /// Where a database found damaged at a time is put.
+  static func asidePath(_ database: String, _ time: Int64) -> String { "\(database).damaged-\(time)" }
 
   private var fault: StorageFault {
     let kind: StorageFault.Kind = errno == ENOSPC ? .full : .inaccessible

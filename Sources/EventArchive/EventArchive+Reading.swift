@@ -52,6 +52,21 @@ extension EventArchive {
     }
   }
 
+  /// The JSON of seqs as it is stored, whatever became of it; those that are gone are left out. Waits on this thread.
+  public func storedNow(_ seqs: [Int64]) throws(StorageFault) -> [Int64: [UInt8]] {
+    try file.readNow { session in
+      let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
+      var stored: [Int64: [UInt8]] = [:]
+      for seq in seqs {
+        statement.bind(seq, at: 1)
+        guard try statement.step() else { continue }
+        stored[seq] = statement.bytes(0)
+        statement.reset()
+      }
+      return stored
+    }
+  }
+
   /// Events committed after one seq, up to another, that any of the filters matches, in order: one page.
   ///
   /// - Parameters:

@@ -32,6 +32,7 @@ public final class EventArchive: Sendable {
     var searchedSeq: Int64
     var trimmer: SegmentTrimmer?
     var usedByteCount: Int64
+    var losses = ArchiveLosses()
   }
 
   /// The version of the database's form; a file of a later one is refused.
@@ -73,6 +74,12 @@ public final class EventArchive: Sendable {
   public internal(set) var searchedSeq: Int64 {
     get { state.withLock { $0.searchedSeq } }
     set { state.withLock { $0.searchedSeq = newValue } }
+  }
+
+  /// What was lost at some time, as it is written down.
+  var keptLosses: ArchiveLosses {
+    get { state.withLock { $0.losses } }
+    set { state.withLock { $0.losses = newValue } }
   }
 
   /// Bytes of the database's pages in use, as of the last commit of events, or of what was trimmed. The file may be

@@ -158,6 +158,8 @@ public enum StoreOutcome: Hashable, Sendable {
   case stored(seq: Int64)
   /// It was there already.
   case duplicate(seq: Int64)
+  /// It was there, and damaged: this copy is in its place now.
+  case mended(seq: Int64)
   /// A newer one is in its place (NIP-01: of one second, the lower id stays).
   case superseded
   /// Its author has deleted it (NIP-09).

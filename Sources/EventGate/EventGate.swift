@@ -211,7 +211,8 @@ public struct EventGate: Sendable {
       append(number, to: &checks)
       return
     }
-    if let seq = recent.value(of: id) {
+    // What no relay sent is held against what is stored: that may be over by now, or damaged.
+    if incomingRelay(of: item) != nil, let seq = recent.value(of: id) {
       item.resolution = .known(seq: seq)
     } else if recentEphemeral.value(of: id) != nil {
       item.resolution = .metEphemeral
@@ -230,6 +231,8 @@ public struct EventGate: Sendable {
     counters.duplicates += 1
     items[number] = item
   }
+
+  private func incomingRelay(of item: Item) -> Int64? { submissions[item.submission]?.events[item.index].relay }
 
   private func glance(at item: Item) -> Result<EventID, any Error> {
     guard let submission = submissions[item.submission] else {
@@ -380,13 +383,12 @@ public struct EventGate: Sendable {
         if !gone.contains(id) { recent.insert(id, seq) }
         announce(item, seq: seq)
       case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
+      case .mended(let seq): actions.append(.mended(id, seq: seq))
       case .superseded, .deleted, .vanished, .expired, .noted: break
       }
       finish(number, .archived(outcome))
     }
-    guard commit.hasVanishing else { return }
-    removalCount += 1
-    recent.removeAll()
+    if commit.hasVanishing { removedUnknown() }
   }
 
   private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
@@ -408,6 +410,12 @@ public struct EventGate: Sendable {
     guard !ids.isEmpty else { return }
     removalCount += 1
     for id in ids { recent.remove(id) }
+  }
+
+  /// Events were removed, and it is not known which: any may come again.
+  public mutating func removedUnknown() {
+    removalCount += 1
+    recent.removeAll()
   }
 
   /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So

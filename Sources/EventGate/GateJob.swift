@@ -13,6 +13,9 @@ public struct GateJob: Sendable {
     let checksSignature: Bool
     /// Whether it is verified also when its id is stored.
     var isAlone = false
+
+    /// Whether the stored event of its id is looked at as well: not for what relays send, again and again.
+    var looksAtStored: Bool { relay == nil }
   }
 
   let checks: [Check]
@@ -36,16 +39,41 @@ public struct GateJob: Sendable {
   ///
   /// - Parameters:
   ///   - lookUp: the seqs of ids that are stored.
+  ///   - stored: the JSON of seqs, those left out that are gone or cannot be read.
+  ///   - now: seconds since 1970.
   ///   - keys: shared by all threads.
-  public func run(lookUp: ([EventID]) -> [Int64?], keys: ParsedKeyCache) -> [Finding] {
+  public func run(
+    lookUp: ([EventID]) -> [Int64?], stored: ([Int64]) -> [Int64: [UInt8]] = { _ in [:] }, now: Int64 = .min,
+    keys: ParsedKeyCache
+  ) -> [Finding] {
     let known = lookUp(checks.map(\.id))
+    let looked = zip(checks, known).compactMap { check, seq in check.looksAtStored ? seq : nil }
+    let stored = looked.isEmpty ? [:] : stored(looked)
     let verifier = EventVerifier()
     return checks.indices.map { index in
-      let seq = index < known.count ? known[index] : nil
-      if let seq, !checks[index].isAlone { return .known(seq: seq) }
-      let finding = Self.verify(checks[index], verifier, keys)
-      if let seq, case .valid = finding { return .known(seq: seq) }
-      return finding
+      let check = checks[index]
+      guard let seq = index < known.count ? known[index] : nil else { return Self.verify(check, verifier, keys) }
+      let isDue = check.looksAtStored && Self.mayReplace(check, stored[seq], verifier, now: now)
+      guard check.isAlone || isDue else { return .known(seq: seq) }
+      let finding = Self.verify(check, verifier, keys)
+      // A bad copy of what is stored changes nothing; only of one's own it is said.
+      if case .valid = finding { return isDue ? finding : .known(seq: seq) }
+      return check.isAlone ? finding : .known(seq: seq)
+    }
+  }
+
+  /// Whether a stored event counts as none beside a copy that came: because it is damaged, or because its time is over
+  /// and it only waits to be removed.
+  private static func mayReplace(_ check: Check, _ stored: [UInt8]?, _ verifier: EventVerifier, now: Int64) -> Bool {
+    guard let stored else { return false }
+    return stored.withUnsafeBytes { bytes in
+      do throws(EventFault) {
+        let event = try ScannedEvent(bytes)
+        if let end = event.expiration(in: bytes), end <= now { return true }
+        // Most copies are the same bytes, and need no second look.
+        if check.run[check.bytes].elementsEqual(stored) { return false }
+        return event.id != check.id || verifier.fault(of: event, in: bytes) != nil
+      } catch { return true }
     }
   }
 

@@ -60,6 +60,7 @@ public struct GateResult: Sendable, Hashable {
     switch outcome {
     case .archived(.stored): counts.stored += 1
     case .archived(.duplicate), .ephemeral(isNew: false): counts.duplicate += 1
+    case .archived(.mended): counts.mended = (counts.mended ?? 0) + 1
     case .archived(.superseded): counts.superseded += 1
     case .archived(.deleted), .archived(.vanished): counts.deleted += 1
     case .archived(.expired): counts.expired += 1
@@ -82,6 +83,8 @@ public enum GateAction: Sendable {
   case answer(UInt64, GateResult)
   /// A relay has shown what it is.
   case report(TrustReport)
+  /// A stored event was damaged, and is mended by a copy that came.
+  case mended(EventID, seq: Int64)
   /// Nothing that waited of a submission was stored, because the archive could not be written.
   case refuse(UInt64)
 }

@@ -14,7 +14,7 @@ public struct SearchedText: Hashable, Sendable {
 
   /// Of another version, all that is stored is taken apart again. To be raised with every change to what is searched,
   /// or how.
-  public static let version: Int64 = 2
+  public static let version: Int64 = 3
 
   /// Takes out of an event what is searched; empty for a kind that is not.
   ///

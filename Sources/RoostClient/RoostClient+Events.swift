@@ -12,6 +12,8 @@ public struct OwnEvent: Sendable, Hashable {
   public let seq: Int64?
   /// Whether it was not there before. Storing twice is storing once.
   public let isNew: Bool
+  /// Whether it was there, and damaged, and is mended by this copy.
+  public let isMended: Bool
 }
 
 extension RoostClient {
@@ -42,7 +44,7 @@ extension RoostClient {
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
       options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
-    return OwnEvent(event: event, seq: result.seq, isNew: result.isNew)
+    return OwnEvent(event: event, seq: result.seq, isNew: result.isNew, isMended: result.isMended == true)
   }
 
   func checkSize(_ json: [UInt8]) throws(Refusal) {

@@ -25,12 +25,15 @@ final class Checkpointer: Sendable {
   private let pageCount: Int
   private let state = Mutex(State())
 
-  /// Begins when `pageCount` pages were written since the last time.
-  init(path: String, pageCount: Int) throws {
-    self.pageCount = pageCount
+  /// Begins when as many pages were written since the last time as the settings say.
+  init(path: String, _ settings: StorageSettings) throws {
+    pageCount = settings.checkpointPageCount
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
-    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0") }
+    configuration.prepareDatabase { database in
+      if settings.isDamaged { try database.execute(sql: StorageFile.damagedPragma) }
+      try database.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0")
+    }
     queue = try DatabaseQueue(path: path, configuration: configuration)
   }
 

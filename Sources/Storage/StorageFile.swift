@@ -44,6 +44,8 @@ public struct StorageSettings: Sendable {
   /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many
   /// he does it himself.
   public var checkpointPageCount = 4_000
+  /// Whether the file is known to be damaged: then one that ends too early is read as far as it goes.
+  public var isDamaged = false
 
   /// The usual ones.
   public init(durability: Durability) { self.durability = durability }
@@ -66,6 +68,8 @@ public final class StorageFile: Sendable {
     configuration.maximumReaderCount = settings.readerCount
     configuration.busyMode = .timeout(5)
     configuration.prepareDatabase { database in
+      // First of all: the others look at the schema.
+      if settings.isDamaged { try database.execute(sql: Self.damagedPragma) }
       let synchronous = settings.durability == .full ? "FULL" : "NORMAL"
       try database.execute(
         sql: """
@@ -83,11 +87,14 @@ public final class StorageFile: Sendable {
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       }
       try pool.writeWithoutTransaction { try Self.migrate($0, path, migrations) }
-      checkpointer = try Checkpointer(path: path, pageCount: settings.checkpointPageCount)
+      checkpointer = try Checkpointer(path: path, settings)
     } catch {
       throw StorageFault(error, path: path)
     }
   }
+
+  /// SQLite's way to be told that a file shorter than it should be is to be read all the same.
+  static let damagedPragma = "PRAGMA writable_schema = ON"
 
   private static func migrate(_ database: Database, _ path: String, _ migrations: [StorageMigration]) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0

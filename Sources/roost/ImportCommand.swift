@@ -61,6 +61,7 @@ struct ImportSummary: Encodable {
   var lines = 0
   var stored = 0
   var duplicate = 0
+  var mended = 0
   var superseded = 0
   var deleted = 0
   var expired = 0
@@ -78,6 +79,7 @@ struct ImportSummary: Encodable {
     lines += count
     stored += result.stored
     duplicate += result.duplicate
+    mended += result.mended ?? 0
     superseded += result.superseded
     deleted += result.deleted
     expired += result.expired
@@ -252,7 +254,8 @@ final class EventImport {
 enum ImportText {
   static func lines(_ summary: ImportSummary, _ style: Style) -> [String] {
     let counts = [
-      (summary.stored, "stored"), (summary.duplicate, "there already"), (summary.superseded, "superseded"),
+      (summary.stored, "stored"), (summary.duplicate, "there already"),
+      (summary.mended, "mended, being damaged in the database"), (summary.superseded, "superseded"),
       (summary.deleted, "deleted by their authors"), (summary.expired, "over"), (summary.ephemeral, "ephemeral"),
       (summary.invalid, "invalid"),
     ]

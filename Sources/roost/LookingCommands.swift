@@ -61,6 +61,7 @@ struct Doctor: LoopCommand {
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
     // The supervisor holds no key and looks at no key file; who does is asked beside it.
     result.checks += await keyChecks(session)
+    result.checks += await storeChecks(session)
     await session.print(result, DoctorText.lines(result, session.style))
     return result.checks.allSatisfy(\.isGood) ? .done : .failed
   }
@@ -71,12 +72,31 @@ extension Doctor {
   /// now.
   @EventLoopActor
   private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard let registry = session.client.registry, let role = registry.methods["signer.accounts"]?.role,
-      registry.members.contains(where: { $0.role == role && $0.isReady })
-    else { return [] }
+    guard isReady("signer.accounts", session) else { return [] }
     do throws(Refusal) { return KeyText.checks(try await session.accounts()) } catch {
       return [DoctorResult.Check(name: "keys", isGood: false, text: "the signer cannot tell: \(error.message)")]
     }
+  }
+
+  /// What the event store has to say about its database.
+  @EventLoopActor
+  private func storeChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("store.status", session) else { return [] }
+    do throws(Refusal) {
+      let status = try await session.client.request(
+        "store.status", BusPayload(json: NoArguments()), as: StoreStatus.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return StoreText.checks(status)
+    } catch {
+      return [DoctorResult.Check(name: "events", isGood: false, text: "the event store cannot tell: \(error.message)")]
+    }
+  }
+
+  /// Whether there is somebody who answers a method now.
+  @EventLoopActor
+  private func isReady(_ method: String, _ session: CommandSession) -> Bool {
+    guard let registry = session.client.registry, let role = registry.methods[method]?.role else { return false }
+    return registry.members.contains { $0.role == role && $0.isReady }
   }
 }
 

@@ -262,7 +262,11 @@ private final class Publishing {
       return await session.output.writeLine(JSONPayload.encode(report))
     }
     var place = published.seq.map { "stored as number \($0)" } ?? "passed on and not kept, being ephemeral"
-    if !published.isNew { place = published.seq.map { "there already, as number \($0)" } ?? "known already" }
+    if published.isMended {
+      place = published.seq.map { "there already, and mended: number \($0) was damaged" } ?? "mended"
+    } else if !published.isNew {
+      place = published.seq.map { "there already, as number \($0)" } ?? "known already"
+    }
     let style = session.style
     if line != nil { return await session.output.writeLines(["\(event.id.note)  \(style.paint(place, .dim))"]) }
     await session.output.writeLines([

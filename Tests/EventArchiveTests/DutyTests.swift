@@ -131,6 +131,37 @@ struct DutyTests {
     #expect(nothing == nil && again.eventCount == 49)
   }
 
+  @Test("A damaged event is mended by a good copy of it, in its old place, and by nothing else")
+  func mending() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    let archive = try EventArchive(path: path)
+    let events = [event(author, 1, [], "one"), event(author, 2, [], "two"), event(author, 3, [], "three")]
+    _ = try archive.storeNow(events.map { try verified($0) }, now: 100)
+    let file = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: [])
+    try file.writeNow { session in
+      try session.execute("UPDATE event SET json = replace(json, 'two', 'owt') WHERE seq = 2")
+      try session.execute("UPDATE event SET json = 'nonsense' WHERE seq = 3")
+    }
+    #expect(
+      try archive.storeNow(events.map { try verified($0) }, now: 100)
+        == [.duplicate(seq: 1), .mended(seq: 2), .mended(seq: 3)])
+    #expect(try archive.storeNow([verified(events[1])], now: 100) == [.duplicate(seq: 2)])
+    let found = try archive.queryNow(Filter(authors: [author.publicKey]), limit: 10, now: 100)
+    #expect(found.map(\.json) == events.reversed().map(\.json) && archive.eventCount == 3)
+    try file.close()
+  }
+
+  @Test("What is over is refused as such also while it waits to be removed")
+  func overAgain() throws {
+    let directory = try TemporaryDirectory()
+    let archive = try EventArchive(path: directory.path + "/events.db")
+    let event = try verified(event(author, 1, [["expiration", "60"]], "soon over"))
+    #expect(try archive.storeNow([event], now: 50) == [.stored(seq: 1)])
+    #expect(try archive.storeNow([event], now: 59) == [.duplicate(seq: 1)])
+    #expect(try archive.storeNow([event], now: 60) == [.expired])
+  }
+
   @Test("A file that is no database is put aside, and an empty one begins")
   func nonsense() throws {
     let directory = try TemporaryDirectory()

@@ -83,11 +83,11 @@ struct Model {
   private var requests: [UnsignedEvent] = []
 
   mutating func store(_ event: UnsignedEvent, now: Int64, isKept: Bool) -> StoreOutcome {
+    if let end = expiration(event), end <= now { return .expired }
     if let known = events.firstIndex(where: { $0.event.id == event.id }) {
       if isKept { events[known].isKept = true }
       return .duplicate(seq: events[known].seq)
     }
-    if let end = expiration(event), end <= now { return .expired }
     if requests.contains(where: { deletes($0, event) }) { return .deleted }
     if let address = EventAddress(of: event),
       let rival = events.firstIndex(where: { EventAddress(of: $0.event) == address })

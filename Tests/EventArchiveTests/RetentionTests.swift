@@ -65,6 +65,28 @@ struct RetentionTests {
     }
   }
 
+  @Test("Where nothing is left that may be removed, that is told once, and again only when there was room")
+  func room() {
+    let retention = ArchiveRetention(byteLimit: 1_600)
+    var gauge = RetentionGauge()
+    func rooms(_ sizes: [Int64]) -> [RetentionGauge.Room] {
+      sizes.map { size in
+        _ = gauge.isDue(usedByteCount: size, retention)
+        return gauge.room
+      }
+    }
+    #expect(rooms([1_600, 1_601, 1_550, 1_500]) == [.below, .making, .making, .below])
+    #expect(rooms([2_000]) == [.making])
+    gauge.exhausted()
+    #expect(rooms([2_000, 2_001]) == [.exhausted, .exhausted])
+    gauge.lookAgain()
+    #expect(rooms([2_001]) == [.exhausted], "to look again is no news")
+    gauge.exhausted()
+    #expect(rooms([1_600]) == [.below])
+    gauge.lookAgain()
+    #expect(rooms([1_600, 1_601]) == [.below, .making])
+  }
+
   @Test("A stream of events stays within the limit, in memory and on disk, for as long as it flows")
   func steady() throws {
     let directory = try TemporaryDirectory()

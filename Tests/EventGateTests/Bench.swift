@@ -23,6 +23,9 @@ struct Bench {
   /// Committed without a look at the signature.
   private(set) var unchecked: Set<EventID> = []
   private(set) var batchSizes: [Int] = []
+  /// What became of the bytes of a seq, where they are not those that were stored.
+  var damaged: [Int64: [UInt8]] = [:]
+  private(set) var mended: [EventID] = []
   var lastSeq: Int64 = 0
   var now: Int64 = 1_000
 
@@ -63,7 +66,11 @@ struct Bench {
   /// Runs a job to its end.
   mutating func finish(_ job: GateJob) {
     let seqs = seqs
-    gate.finished(job, job.run(lookUp: { $0.map { seqs[$0] } }, keys: keys))
+    let damaged = damaged
+    let findings = job.run(
+      lookUp: { $0.map { seqs[$0] } }, stored: { seqs in damaged.filter { seqs.contains($0.key) } }, now: now,
+      keys: keys)
+    gate.finished(job, findings)
   }
 
   /// Writes what is ready; false when nothing is.
@@ -86,7 +93,10 @@ struct Bench {
         notes.append((note, behind: committed.count))
         return .noted
       case .event(let event):
-        if let seq = seqs[event.indexed.id] { return .duplicate(seq: seq) }
+        if let end = event.expiration, end <= now { return .expired }
+        if let seq = seqs[event.indexed.id] {
+          return damaged.removeValue(forKey: seq) == nil ? .duplicate(seq: seq) : .mended(seq: seq)
+        }
         lastSeq += 1
         seqs[event.indexed.id] = lastSeq
         committed.append(event.indexed.id)
@@ -113,6 +123,7 @@ struct Bench {
       case .answer(let number, let result):
         #expect(answers[number] == nil, "answered twice")
         answers[number] = result
+      case .mended(let id, _): mended.append(id)
       case .report(let report): reports.append(report)
       case .refuse(let number): refused.append(number)
       }

@@ -50,6 +50,43 @@ struct GateTests {
     #expect(bench.committed.count == 4_001 && bulk.count == 2_000)
   }
 
+  @Test("A good copy from here or from a file mends a stored event that is damaged; a relay's, and a bad one, do not")
+  func mending() {
+    for isKept in [true, false] {
+      var bench = Bench()
+      let event = Made.event(1)
+      bench.submit([event.json], .live, relay: 1)
+      bench.run()
+      bench.damaged[1] = Made.forged(event)
+      let fromRelay = bench.submit([event.json], .live, relay: 1)
+      let bad = bench.submit([Made.forged(event)], isKept ? .local : .bulk, isKept: isKept)
+      bench.run()
+      #expect(bench.answers[fromRelay]?.counts.duplicate == 1 && bench.mended.isEmpty)
+      #expect(bench.answers[bad]?.counts.invalidCount == (isKept ? 1 : 0))
+      let good = bench.submit([event.json], isKept ? .local : .bulk, isKept: isKept)
+      bench.run()
+      #expect(bench.mended == [event.id] && bench.answers[good]?.counts.mended == 1)
+      let again = bench.submit([event.json], isKept ? .local : .bulk, isKept: isKept)
+      bench.run()
+      #expect(bench.answers[again]?.counts.duplicate == 1 && bench.gate.isIdle)
+    }
+  }
+
+  @Test("What is stored and over, and only waits to be removed, is refused as over")
+  func over() {
+    var bench = Bench()
+    let event = Made.event(1, tags: [["expiration", "1001"]])
+    bench.submit([event.json], .bulk)
+    bench.run()
+    bench.now = 1_001
+    bench.damaged[1] = event.json
+    for isKept in [true, false] {
+      let number = bench.submit([event.json], .local, isKept: isKept)
+      bench.run()
+      #expect(bench.answers[number]?.last == .archived(.expired))
+    }
+  }
+
   @Test("With all jobs under way there is one more for events of one's own, and for nothing else")
   func ownJob() {
     var bench = Bench()

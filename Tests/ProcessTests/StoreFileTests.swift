@@ -68,6 +68,20 @@ extension ProcessTests {
         #expect(known.isSuperset(of: saved))
         let logs = try store.peer.call("supervisor.logs", #"{"worker":"event-store"}"#)
         #expect((logs.parts.map(\.text) + [logs.text]).joined().contains("was put aside"))
+        // It is told until the damaged file is removed, also after another start.
+        _ = try store.peer.call("supervisor.restart", #"{"worker":"event-store"}"#)
+        try roost.awaitReady()
+        let rescue = try #require(try store.status().rescued)
+        #expect(rescue.saved == saved.count && rescue.lost == 2_000 - saved.count)
+        try awaitSoon("roost status says so", within: 30) {
+          try store.peer.call("supervisor.status").text.contains("was damaged: \(saved.count) events saved")
+        }
+        let doctor = try roost.command(["doctor"])
+        #expect(doctor.status == .exited(1) && doctor.output.contains("damaged-"), "\(doctor.output)")
+        #expect(rescue.aside.hasPrefix(path) && unlink(rescue.aside) == 0)
+        #expect(try store.status().rescued == nil)
+        let later = try roost.command(["doctor"])
+        #expect(later.output.contains("none known to be lost"), "\(later.output)")
       }
     }
 

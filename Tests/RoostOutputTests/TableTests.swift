@@ -205,6 +205,21 @@ import Testing
     #expect(DoctorText.lines(DoctorResult(checks: []), .plain).last == "All is well.")
   }
 
+  @Test("The doctor says what was lost of events and what to do, and that nothing may be removed above the limit")
+  func doctorOfEvents() {
+    var status = StoreStatus()
+    (status.events, status.usedBytes) = (3_400, 36_237_312)
+    #expect(StoreText.checks(status).map(\.isGood) == [true])
+    status.rescued = StoreStatus.Rescue(at: 1_763_700_000, saved: 3_400, lost: 3_044, aside: "/s/events.db.damaged-1")
+    status.lost = StoreStatus.SeqRange(7...9)
+    (status.isFull, status.limitBytes, status.damaged) = (true, 16 << 20, 2)
+    let checks = StoreText.checks(status)
+    #expect(checks.map(\.isGood) == [false, false, false, false])
+    #expect(checks[0].text.contains("3400 events saved, 3044 events lost") && checks[0].text.contains("damaged-1"))
+    #expect(checks[1].text.contains("seqs 7 to 9") && checks[3].text.contains("raise size-limit"))
+    #expect(checks[2].text.hasPrefix("2 stored events were found damaged"))
+  }
+
   @Test("What is held or on its way is no failure, and has a mark of its own")
   func doctorPending() {
     let check = DoctorResult.Check(name: "worker w", isGood: true, isPending: true, text: "is held, its mail kept.")

@@ -18,6 +18,10 @@ extension Store {
   static let sweepMilliseconds: UInt64 = 30_000
   /// After a failure, how long until chores are tried again.
   static let retryMilliseconds: UInt64 = 2_000
+  /// From one slice of looking for damaged events to the next.
+  static let scrubMilliseconds: UInt64 = 2_000
+  /// How often it is looked whether all should be looked through again.
+  static let scrubRestMilliseconds: UInt64 = 3_600_000
   /// A smaller limit would leave no room for the index of what is kept.
   static let sizeLimitMinimum: Int64 = 16 << 20
   /// Slices of room made in a row while events wait, when they come faster than room is made.
@@ -31,6 +35,7 @@ extension Store {
     case segment
     case trim
     case index
+    case scrub
   }
 
   /// What is to be done next; nil when there is nothing.
@@ -41,7 +46,8 @@ extension Store {
     if archive.hasTrimWork { return .trim }
     if isEvictionDue { return .evict }
     if archive.hasSegmentWork { return .segment }
-    return isIndexingDue ? .index : nil
+    if isIndexingDue { return .index }
+    return isScrubDue && gate.isIdle ? .scrub : nil
   }
 
   func perform(_ chore: Chore) {
@@ -63,6 +69,7 @@ extension Store {
         case .segment: try await archive.writeSegmentSlice()
         case .trim: try await archive.trimSlice()
         case .index: try await archive.indexSlice()
+        case .scrub: try await scrub()
         }
         recovered()
       } catch {
@@ -81,21 +88,41 @@ extension Store {
       for relay in unwrittenDistrust { writeDistrust(of: relay) }
       unwrittenDistrust = []
       gauge.lookAgain()
+      // A damaged file may have been removed from its place.
+      tellStatus()
       scheduleSweep()
       pump()
     }
   }
 
+  // MARK: Damage
+
+  /// Looks through the stored events from now on, slowly.
+  func scheduleScrub(afterMilliseconds milliseconds: UInt64 = Store.scrubMilliseconds) {
+    scrubTimer.set(afterMilliseconds: milliseconds) { [unowned self] in
+      isScrubDue = true
+      pump()
+    }
+  }
+
+  private func scrub() async throws(StorageFault) {
+    isScrubDue = false
+    defer { scheduleScrub() }
+    let slice = try await archive.scrub(now: Self.now)
+    defer { if slice.isComplete { scheduleScrub(afterMilliseconds: Self.scrubRestMilliseconds) } }
+    guard !slice.removed.isEmpty else { return }
+    gate.removedUnknown()
+    tellStatus()
+    log.error(
+      "stored events are damaged, and were removed: the disk or the memory errs",
+      metadata: ["events": "\(slice.removed.count)", "first-seq": "\(slice.removed[0])"])
+  }
+
   // MARK: Room
 
   private var isEvictionDue: Bool {
-    let wasUnderWay = gauge.isUnderWay
     let isDue = gauge.isDue(usedByteCount: archive.usedByteCount, retention)
-    if wasUnderWay != isDue {
-      log.info(
-        isDue ? "above the size limit: removing the oldest events" : "below the size limit again",
-        metadata: ["used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit ?? 0)"])
-    }
+    if gauge.room != room { tell(gauge.room) }
     return isDue
   }
 
@@ -103,13 +130,24 @@ extension Store {
     let slice = try await archive.evict(retention, now: Self.now)
     gate.removed(slice.gone)
     evictedCount += UInt64(slice.gone.count)
-    guard slice.isExhausted else { return }
-    gauge.exhausted()
-    guard !isFullTold else { return }
-    isFullTold = true
-    log.warning(
-      "the size limit is reached, and nothing is left that may be removed: what was published here and by keep-authors stays",
-      metadata: ["used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit ?? 0)"])
+    if slice.isExhausted { gauge.exhausted() }
+  }
+
+  /// Says once of each change how much room there is.
+  private func tell(_ next: RetentionGauge.Room) {
+    room = next
+    let figures: Logger.Metadata = [
+      "used": "\(archive.usedByteCount)", "limit": "\(retention.byteLimit.map { "\($0)" } ?? "none")",
+    ]
+    switch next {
+    case .below: log.info("below the size limit again", metadata: figures)
+    case .making: log.info("above the size limit: removing the oldest events", metadata: figures)
+    case .exhausted:
+      log.warning(
+        "above the size limit, and nothing is left that may be removed: what was published here and by keep-authors stays",
+        metadata: figures)
+    }
+    tellStatus()
   }
 
   // MARK: Settings
@@ -134,8 +172,8 @@ extension Store {
       }
     }
     if retention != wanted {
-      gauge.lookAgain()
-      isFullTold = false
+      // Of another limit it is told anew.
+      gauge = RetentionGauge()
     }
     retention = wanted
     let byteCount = settings.recentEventsBytes ?? EventArchive.standardRecentByteCount

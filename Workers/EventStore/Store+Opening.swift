@@ -63,13 +63,14 @@ extension Store {
       log.error(
         "the event database was damaged: it was put aside, and a new one holds what could be read",
         metadata: [
-          "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
+          "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)",
+          "lost": "\(rescue.lostCount.map { "\($0)" } ?? "unknown")", "damaged": "\(rescue.damagedCount)",
           "why": "\(rescue.reason ?? "found damaged in use")",
         ])
     }
     if let lost = archive.lostSeqs {
       log.error(
-        "events that were committed are not in the database: its log was damaged, or the power was lost",
+        "committed events are missing: the log was damaged, the power was lost, or the file was removed or replaced",
         metadata: ["first-seq": "\(lost.lowerBound)", "last-seq": "\(lost.upperBound)"])
     }
   }

@@ -103,7 +103,13 @@ extension Store {
     var status = StoreStatus()
     status.events = archive.eventCount
     status.seq = archive.lastSeq
-    status.lost = archive.lostSeqs.map { StoreStatus.SeqRange($0) }
+    let losses = archive.losses
+    status.lost = losses.seqs.map { StoreStatus.SeqRange($0) }
+    status.damaged = losses.damagedCount > 0 ? losses.damagedCount : nil
+    status.rescued = losses.rescue.map { rescue in
+      StoreStatus.Rescue(
+        at: rescue.time, saved: rescue.savedCount, lost: rescue.lostCount, aside: rescue.quarantinePath)
+    }
     status.path = archive.path
     status.bytes = ["", "-wal"].reduce(0) { $0 + Self.byteCount(archive.path + $1) }
     status.verified = gate.counters.verified
@@ -114,7 +120,7 @@ extension Store {
     status.usedBytes = archive.usedByteCount
     status.limitBytes = retention.byteLimit
     status.evicted = evictedCount
-    status.isFull = gauge.isExhausted ? true : nil
+    status.isFull = room == .exhausted ? true : nil
     status.unsearched = archive.lastSeq - archive.searchedSeq
     status.observers = observations.count
     status.unchecked = gate.counters.unchecked

@@ -29,7 +29,7 @@ extension Store {
       log.error(
         "a relay sent what no author signed: from now on all it sends is checked, and so is what was taken unchecked",
         metadata: ["relay": "\(url)"])
-      worker.bus.sendStatus(Status(text: "distrusts \(url)"))
+      tellStatus()
       writeDistrust(of: relay)
     case .forgeries(let relay, let count):
       log.warning(

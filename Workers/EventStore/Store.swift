@@ -62,13 +62,17 @@ final class Store {
   var retention = ArchiveRetention()
   var gauge = RetentionGauge()
   var evictedCount: UInt64 = 0
-  /// Whether the log says that nothing more can be removed.
-  var isFullTold = false
+  /// What was told last of the room.
+  var room = RetentionGauge.Room.below
+  /// The status line that was sent last.
+  var lastStatus = ""
   /// When the last events came.
   var arrivedAt = EventLoop.process.now
   let quietTimer = LoopTimer()
   let sweepTimer = LoopTimer()
   let retryTimer = LoopTimer()
+  let scrubTimer = LoopTimer()
+  var isScrubDue = false
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
@@ -108,6 +112,7 @@ final class Store {
     announcedSeq = archive.lastSeq
     reportLosses(rescue)
     try adoptSettings()
+    tellStatus()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
     worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
@@ -116,6 +121,7 @@ final class Store {
       do throws(StorageFault) { try archive.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
     scheduleSweep()
+    scheduleScrub()
     pump()
   }
 
@@ -185,13 +191,16 @@ final class Store {
 
   private func check(_ job: GateJob) {
     EventLoopActor.task { [self] in
-      let (archive, keys) = (archive, keys)
+      let (archive, keys, now) = (archive, keys, Self.now)
       let findings = await EventLoopActor.onThreadPool {
         job.run(
           lookUp: { ids in
             // If it cannot be read they are verified, and the writer says what is wrong.
             do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
-          }, keys: keys)
+          },
+          stored: { seqs in
+            do throws(StorageFault) { return try archive.storedNow(seqs) } catch { return [:] }
+          }, now: now, keys: keys)
       }
       gate.finished(job, findings)
       pump()
@@ -237,7 +246,7 @@ final class Store {
     guard fault != nil, EventLoop.process.now.milliseconds(since: faultedAt) >= Self.retryMilliseconds else { return }
     fault = nil
     log.notice("the event database can be written again")
-    worker.bus.sendStatus(Status(text: "\(archive.eventCount) events"))
+    tellStatus()
   }
 
   /// The database could not be read or written.
@@ -250,7 +259,7 @@ final class Store {
     if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
     self.fault = fault
     faultedAt = EventLoop.process.now
-    worker.bus.sendStatus(Status(text: "\(fault.description)"))
+    tellStatus()
   }
 
   /// A fault in a caller's words.
@@ -281,6 +290,9 @@ final class Store {
       guard let waiting = requests.removeValue(forKey: number), let fault else { return }
       if case .distrust(let relay) = waiting { unwrittenDistrust.insert(relay) }
       waiting.request?.refuse(refusal(fault))
+    case .mended(let id, let seq):
+      log.error(
+        "a stored event was damaged, and is mended by a copy that came", metadata: ["id": "\(id)", "seq": "\(seq)"])
     case .report(let report): tell(report)
     }
   }
@@ -311,9 +323,14 @@ final class Store {
     case .archived(.stored(let seq)): request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: true)))
     case .archived(.duplicate(let seq)):
       request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false)))
+    case .archived(.mended(let seq)):
+      request.respond(BusPayload(json: PublishResult(id: id, seq: seq, isNew: false, isMended: true)))
     case .ephemeral(let isNew): request.respond(BusPayload(json: PublishResult(id: id, seq: nil, isNew: isNew)))
     case .archived(.superseded):
-      request.refuse(Refusal(.superseded, "a newer event is in the place of \(id)", outcome: .notStarted))
+      request.refuse(
+        Refusal(
+          .superseded, "a newer event is in the place of \(id), or one of the same second with a lower id (NIP-01)",
+          outcome: .notStarted))
     case .archived(.deleted):
       request.refuse(Refusal(.deletedEvent, "its author has deleted \(id)", outcome: .notStarted))
     case .archived(.vanished):

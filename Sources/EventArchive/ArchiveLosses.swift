@@ -1,0 +1,85 @@
+internal import Glibc
+internal import Storage
+
+// What was lost is told until somebody has taken note: of a rescue as long as the damaged file lies beside the
+// database, since whoever has what he needs of it removes it; of commits that went with the log or the power, and of
+// events that were found damaged one by one, for a week. So it stands in the database, as properties, and outlives
+// starts.
+
+/// What is known of events that were here, and are lost.
+public struct ArchiveLosses: Sendable, Hashable {
+  /// The last rescue, while the damaged file is there.
+  public var rescue: ArchiveRescue?
+  /// Seqs that were committed and that the database had not any more at a start.
+  public var seqs: ClosedRange<Int64>?
+  /// Events that were found damaged and removed, see ``EventArchive/scrub(now:)``.
+  public var damagedCount: Int64 = 0
+
+  /// Nothing.
+  public init() {}
+}
+
+extension ArchiveRescue {
+  /// Writes down what it has come to, in the database that was made.
+  func write(_ session: StorageSession) throws {
+    try session.write(property: "rescue-time", time)
+    try session.write(property: "rescue-saved", Int64(savedCount))
+    try session.write(property: "rescue-damaged", Int64(damagedCount))
+    try session.write(property: "rescue-lost", lostCount.map { Int64($0) } ?? Self.unknownCount)
+    guard let reason else { return try session.execute("DELETE FROM property WHERE name = 'rescue-reason'") }
+    let statement = try session.statement("INSERT OR REPLACE INTO property (name, value) VALUES ('rescue-reason', ?)")
+    statement.bind(reason, at: 1)
+    try statement.run()
+  }
+
+  private static let unknownCount: Int64 = -1
+
+  /// What was written down.
+  init?(_ session: StorageSession) throws {
+    guard let time = try session.property("rescue-time") else { return nil }
+    self.init(quarantinePath: DamageMark.asidePath(session.path, time), time: time)
+    savedCount = Int(clamping: try session.property("rescue-saved") ?? 0)
+    damagedCount = Int(clamping: try session.property("rescue-damaged") ?? 0)
+    let lost = try session.property("rescue-lost") ?? Self.unknownCount
+    lostCount = lost == Self.unknownCount ? nil : Int(clamping: lost)
+    let statement = try session.statement("SELECT value FROM property WHERE name = 'rescue-reason'")
+    guard try statement.step() else { return }
+    reason = statement.text(0)
+    statement.reset()
+  }
+}
+
+extension EventArchive {
+  /// How long lost seqs and damaged events are told, in seconds.
+  static let lossSeconds: Int64 = 7 * 86_400
+
+  /// What was lost, as far as it is still to be told: a damaged file that was removed from its place is so at once.
+  public var losses: ArchiveLosses {
+    var losses = keptLosses
+    if let rescue = losses.rescue, access(rescue.quarantinePath, F_OK) != 0 { losses.rescue = nil }
+    return losses
+  }
+
+  /// Writes down what this start has found to be lost, and reads what earlier ones have.
+  func keepLosses(now: Int64) throws(StorageFault) {
+    let found = lostSeqs
+    keptLosses = try file.writeNow { session in
+      var losses = ArchiveLosses()
+      losses.rescue = try ArchiveRescue(session)
+      if let found, try session.property("lost-last") != found.upperBound {
+        try session.write(property: "lost-first", found.lowerBound)
+        try session.write(property: "lost-last", found.upperBound)
+        try session.write(property: "lost-time", now)
+      }
+      if let first = try session.property("lost-first"), let last = try session.property("lost-last"), first <= last,
+        let time = try session.property("lost-time"), now - time < Self.lossSeconds
+      {
+        losses.seqs = first...last
+      }
+      if let time = try session.property("damaged-time"), now - time < Self.lossSeconds {
+        losses.damagedCount = try session.property("damaged-count") ?? 0
+      }
+      return losses
+    }
+  }
+}

@@ -1,0 +1,44 @@
+internal import Nostr
+internal import Storage
+
+// A stored event whose bytes are not what its author signed any more: a disk that errs changes bytes without a word,
+// and SQLite keeps no checksums. When a good copy comes, from here or from a file, it takes the place of the damaged
+// one. The seq, the place in every index and the words are those of the event as it was, so only the row itself is
+// written.
+
+extension ArchiveWriter {
+  /// Puts a verified copy in the place of a stored event that is damaged. Returns whether it was.
+  mutating func mend(_ seq: Int64, by event: VerifiedEvent) throws -> Bool {
+    guard event.isSignatureChecked, let json = try json(seq), json != event.json,
+      !Self.isSound(json, as: event.indexed.id)
+    else { return false }
+    let statement = try session.statement("UPDATE event SET time = ?, kind = ?, json = ? WHERE seq = ?")
+    statement.bind(event.indexed.createdAt, at: 1)
+    statement.bind(Int64(event.indexed.kind), at: 2)
+    statement.bind(event.json, at: 3)
+    statement.bind(seq, at: 4)
+    try statement.run()
+    try run("DELETE FROM unchecked WHERE seq = ?", seq)
+    // Whoever has the damaged one in memory forgets it.
+    change.gone.append(event.indexed.id)
+    return true
+  }
+
+  /// The JSON of a seq, whatever became of it; nil when it is gone.
+  func json(_ seq: Int64) throws -> [UInt8]? {
+    let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.bytes(0)
+  }
+
+  private static func isSound(_ json: [UInt8], as id: EventID) -> Bool {
+    json.withUnsafeBytes { bytes in
+      do throws(EventFault) {
+        let event = try ScannedEvent(bytes)
+        return event.id == id && EventVerifier().fault(of: event, in: bytes) == nil
+      } catch { return false }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+internal import Cryptography
+internal import Nostr
+internal import Storage
+
+// What can still be read of a damaged file's events.
+//
+// Rows are read in runs, in the order of seqs. A run ends at a page that cannot be read, and what it has read until
+// then is kept. Behind it each seq is asked for by itself: that goes down the table's tree to one leaf, so what hangs
+// on sound pages is found whatever became of its neighbours, and the next run begins at the first seq that is. After
+// `fineSearchCount` seqs in vain, as behind a damaged page near the root of a large file, or in a gap, steps double,
+// and where one ends well the first good seq is looked for by halves.
+//
+// Rejected: to go through the pages of the file without the tree. It would find events behind damaged inner pages, but
+// also such as were removed, and must not come back.
+
+/// Reads a damaged file. Used by one thread.
+struct DamagedFile {
+  struct Row {
+    let seq: Int64
+    let flags: Int64
+    let json: [UInt8]
+
+    /// The event; nil when it is not what was signed any more.
+    func event(_ verifier: EventVerifier, now: Int64) -> VerifiedEvent? {
+      json.withUnsafeBytes { bytes in
+        do throws(EventFault) {
+          return try VerifiedEvent(
+            bytes, ScannedEvent(bytes), verifier: verifier, receivedAt: now,
+            isKept: flags & ArchiveRetention.keptFlag != 0)
+        } catch { return nil }
+      }
+    }
+  }
+
+  /// Rows of a run.
+  static let runCount: Int64 = 200
+  /// Seqs that are each asked for in a row, in vain, before steps get longer: a second's work.
+  static let fineSearchCount = 65_536
+  /// No file of ours has a higher seq.
+  static let seqMaximum: Int64 = 1 << 53
+
+  /// The last seq that was given; nil when nobody knows.
+  let last: Int64?
+  /// How many events it had; nil when it does not say.
+  let eventCount: Int64?
+  /// All up to this seq was looked at.
+  private(set) var seq: Int64 = 0
+  /// Why something could not be read, as of the last time.
+  private(set) var reason: String?
+
+  private let file: StorageFile
+  private var isSearching = false
+
+  /// Opens the file.
+  ///
+  /// - Parameter given: the last seq that may have been given, where that is known from elsewhere.
+  /// - Throws: that nothing can be read of it.
+  init(path: String, given: Int64?) throws(StorageFault) {
+    var settings = StorageSettings(durability: .normal)
+    settings.isDamaged = true
+    file = try StorageFile(path: path, settings, migrations: ArchiveSchema.migrations)
+    let stored = Self.number(file, "SELECT value FROM property WHERE name = 'last-seq'")
+    let highest = Self.number(file, "SELECT max(seq) FROM event")
+    last = given ?? [stored, highest].compactMap { $0 }.max().map { min($0, Self.seqMaximum) }
+    eventCount = Self.number(file, "SELECT value FROM property WHERE name = 'event-count'")
+  }
+
+  private static func number(_ file: StorageFile, _ sql: String) -> Int64? {
+    do throws(StorageFault) {
+      return try file.readNow { session in
+        let statement = try session.statement(sql)
+        guard try statement.step() else { return nil }
+        defer { statement.reset() }
+        return statement.number(0)
+      }
+    } catch { return nil }
+  }
+
+  /// The next rows; empty after a piece where there are none, nil at the end.
+  mutating func next() -> [Row]? {
+    if isSearching {
+      guard let found = nextReadable() else { return nil }
+      (seq, isSearching) = (found - 1, false)
+    }
+    var rows: [Row] = []
+    do throws(StorageFault) {
+      try read(&rows)
+      guard let end = rows.last?.seq else { return nil }
+      seq = end
+    } catch {
+      reason = error.reason
+      isSearching = true
+      // Without a row the next seq is the one that cannot be read, or is not there.
+      seq = rows.last?.seq ?? seq + 1
+    }
+    return rows
+  }
+
+  /// Closes the file.
+  mutating func close() {
+    do throws(StorageFault) { try file.close() } catch { reason = error.reason }
+  }
+
+  /// What was read before the damage stays in `rows`: a transaction that has met it cannot be ended without an error.
+  private func read(_ rows: inout [Row]) throws(StorageFault) {
+    var read: [Row] = []
+    defer { rows = read }
+    try file.readNow { session in
+      let statement = try session.statement("SELECT seq, flags, json FROM event WHERE seq >= ? ORDER BY seq LIMIT ?")
+      // Not "behind the last one", whose leaf may be the damaged one.
+      statement.bind(seq + 1, at: 1)
+      statement.bind(Self.runCount, at: 2)
+      while try statement.step() {
+        read.append(Row(seq: statement.number(0), flags: statement.number(1), json: statement.bytes(2)))
+      }
+    }
+  }
+
+  /// The first seq behind those that were looked at of which it can be said whether there is an event; nil when there
+  /// is none up to the last.
+  private func nextReadable() -> Int64? {
+    let end = last ?? Self.seqMaximum
+    var (failed, step, count) = (seq, Int64(1), 0)
+    while failed < end {
+      let candidate = failed + min(step, end - failed)
+      if isReadable(candidate) { return firstReadable(after: failed, upTo: candidate) }
+      failed = candidate
+      count += 1
+      if count >= Self.fineSearchCount { step *= 2 }
+    }
+    return nil
+  }
+
+  private func firstReadable(after failed: Int64, upTo good: Int64) -> Int64 {
+    var (failed, good) = (failed, good)
+    while good - failed > 1 {
+      let middle = failed + (good - failed) / 2
+      if isReadable(middle) { good = middle } else { failed = middle }
+    }
+    return good
+  }
+
+  private func isReadable(_ seq: Int64) -> Bool {
+    do throws(StorageFault) {
+      try file.readNow { session in
+        let statement = try session.statement("SELECT 1 FROM event WHERE seq = ?")
+        statement.bind(seq, at: 1)
+        if try statement.step() { statement.reset() }
+      }
+      return true
+    } catch { return false }
+  }
+}
