@@ -37,7 +37,7 @@ public struct RelayChoice: Hashable, Sendable {
     self.isOutside = isOutside
   }
 
-  /// The reasons in one line, as in ``PublicationTarget/why``.
+  /// The reasons in one line, as in `PublicationTarget.why`.
   public var reason: String { why.joined(separator: ", ") }
 
   /// As `plan.route` tells it.

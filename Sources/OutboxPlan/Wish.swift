@@ -5,7 +5,7 @@ internal import Observing
 
 /// Something that relays are to be asked for: what somebody observes, or what the planner wants to know itself.
 public struct Wish: Hashable, Sendable {
-  /// Its name: the key of an ``ActiveObserve``, or one that begins with ``ownPrefix``.
+  /// Its name: the key of an `ActiveObserve`, or one that begins with ``ownPrefix``.
   public let key: String
   /// What is asked; canonical.
   public let filters: [Filter]

@@ -185,8 +185,10 @@ public struct PublishQueue: Sendable {
   /// Somebody wants relays that failed, or were called off, tried again, and those that wait tried now.
   ///
   /// - Parameters:
+  ///   - id: the event.
   ///   - relay: only this one.
   ///   - expiresAt: until when, at least.
+  ///   - moment: when it happens.
   public mutating func retried(
     _ id: EventID, relay: String? = nil, expiresAt: Int64, at moment: Moment
   ) -> [PublishAction] {

@@ -19,7 +19,7 @@ extension RoostClient {
   ///
   /// - Parameters:
   ///   - event: the event.
-  ///   - relays: to these and no others, ``PlanPublish/relayMaximum`` at most; planned unless said. For an event that
+  ///   - relays: to these and no others, `PlanPublish.relayMaximum` at most; planned unless said. For an event that
   ///     was published before, those that it does not have yet are added.
   ///   - expiresAfterSeconds: after which relays that have not taken it are given up; as configured unless said.
   /// - Throws: `no-relays` with the reason; `invalid`, `superseded`, `deleted`, `expired-event`, `disk-full`;

@@ -97,6 +97,7 @@ public enum RouteText {
   /// - Parameters:
   ///   - route: what the planner says.
   ///   - names: names of keys, 64 hexadecimal digits each.
+  ///   - style: whether it is painted.
   public static func lines(_ route: Route, names: [String: String], _ style: Style) -> [String] {
     var lines: [String] = []
     if !route.stops.isEmpty { lines += table(route.stops, names, style) }

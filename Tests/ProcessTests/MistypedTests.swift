@@ -67,7 +67,7 @@ extension ProcessTests {
         #expect(missing.contains("'kind' is missing"), "\(missing)")
         let key = SecretKey.generate()
         let signed = UnsignedEvent(pubkey: key.publicKey, createdAt: 1_763_750_000_000, kind: 1).signed(by: key)
-        let told = try roost.command(["publish", String(decoding: signed.json, as: UTF8.self)])
+        let told = try roost.command(["publish", "--local", String(decoding: signed.json, as: UTF8.self)])
         #expect(told.status == .exited(0) && words(told.output).contains("looks like milliseconds"), "\(told.output)")
       }
     }
