@@ -17,6 +17,7 @@ extension Planner {
     worker.serve("plan.relays") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
       await settled()
+      await refreshStates()
       return BusPayload(json: relayList)
     }
     worker.serve("plan.relays.add") { [unowned self] (request) throws(Refusal) in try await add(request) }
