@@ -31,7 +31,7 @@ extension ProcessTests {
       let event = note(byteCount: Self.maximum)
       var exported: [UInt8] = []
       try withRoost(.store) { roost in
-        let published = try roost.command(["publish", "@" + roost.write(event, to: "event.json")])
+        let published = try roost.command(["publish", "--local", "@" + roost.write(event, to: "event.json")])
         #expect(published.status == .exited(0), "\(words(published.output))")
         let store = try StoreClient(roost)
         let observed = try store.observe(#"{"kinds":[1]}"#)
@@ -61,7 +61,7 @@ extension ProcessTests {
         let client = try roost.client()
         let event = note(byteCount: Self.maximum + 1)
         let file = try roost.write(event, to: "event.json")
-        for arguments in [["publish", "@" + file], ["import", file]] {
+        for arguments in [["publish", "--local", "@" + file], ["import", file]] {
           let refused = try roost.command(arguments)
           #expect(
             refused.status == .exited(1) && words(refused.output).contains(Self.sentence),
@@ -85,7 +85,7 @@ extension ProcessTests {
       try withRoost(.store) { roost in
         #expect(try roost.client().call("supervisor.hold", #"{"worker":"event-store"}"#).isResponse)
         let event = String(decoding: makeNotes(0..<1)[0].json, as: UTF8.self)
-        let refused = try roost.command(["publish", event])
+        let refused = try roost.command(["publish", "--local", event])
         #expect(refused.status == .exited(5), "\(words(refused.output))")
         #expect(
           words(refused.output).contains("event-store is held: the call waits in the mailbox"),

@@ -64,9 +64,9 @@ extension ProcessTests {
           let refusal = try rig.client.call(method, arguments).refusal
           #expect(refusal?.code == .badRequest && refusal?.message.contains(Self.told) == true, "\(method)")
         }
-        #expect(try rig.command(["publish", "--content", "x", "--as", "alice"], "").status == .exited(0))
+        #expect(try rig.command(["publish", "--local", "--content", "x", "--as", "alice"], "").status == .exited(0))
         rename(rig.keys + "/bob.key", rig.keys + "/../bob.away")
-        #expect(try rig.command(["publish", "--content", "y"], "").status == .exited(0))
+        #expect(try rig.command(["publish", "--local", "--content", "y"], "").status == .exited(0))
         for (method, arguments) in uses { #expect(try rig.client.call(method, arguments).isResponse, "\(method)") }
       }
     }
