@@ -1,4 +1,4 @@
-internal import Glibc
+internal import LinuxSystem
 
 /// A reading of the wall clock, for people: stamped on lines and letters, never used to measure.
 public struct WallTime: Sendable, Hashable, Comparable {
@@ -9,12 +9,7 @@ public struct WallTime: Sendable, Hashable, Comparable {
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
   /// What the machine's clock says.
-  public static var now: WallTime {
-    var time = timespec()
-    let result = clock_gettime(CLOCK_REALTIME, &time)
-    precondition(result == 0, "every kernel has a wall clock")
-    return WallTime(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
-  }
+  public static var now: WallTime { WallTime(milliseconds: WallClock.milliseconds) }
 
   /// Order in time.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }

@@ -4,6 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import Nostr
 import Observing
@@ -92,11 +93,11 @@ extension Planner {
 
   /// Each account's own kinds are wished by themselves, so that another account changes nothing of it.
   private func wishLists(of keys: Set<String>) {
-    for key in accountKeys.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: Self.wall) }
+    for key in accountKeys.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: WallClock.seconds) }
     for text in keys.subtracting(accountKeys).sorted() {
       guard let key = PublicKey(text) else { continue }
       let wish = Wish(own: text, [Filter(authors: [key], kinds: Self.ownKinds)])
-      wishes.wished(wish, in: directory, at: now, wall: Self.wall)
+      wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
     }
     accountKeys = keys
     readLists()

@@ -2,6 +2,7 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import OutboxPlan
 
@@ -31,12 +32,12 @@ extension Planner {
     case .nothing: return
     case .list: listObserves()
     case .take(let changed, let removed):
-      for key in removed { wishes.ended(key, at: now, wall: Self.wall) }
+      for key in removed { wishes.ended(key, at: now, wall: WallClock.seconds) }
       for observe in changed {
         if let wish = Wish(observe) {
-          wishes.wished(wish, in: directory, at: now, wall: Self.wall)
+          wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
         } else {
-          wishes.ended(observe.key, at: now, wall: Self.wall)
+          wishes.ended(observe.key, at: now, wall: WallClock.seconds)
         }
       }
       let keys = Set(changed.map(\.key) + removed)

@@ -3,6 +3,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LinuxSystem
 import Logging
 import Nostr
 import OutboxPlan
@@ -36,13 +37,13 @@ extension Planner: PublishRouting {
       guard directory.directMessageRelays(of: person) == nil else { return }
       let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
       let wish = Wish(own: "dm:\(person)", [filter], isLive: false)
-      wishes.wished(wish, in: directory, at: now, wall: Self.wall)
+      wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
       update()
       let deadline = now.advanced(milliseconds: Self.findMilliseconds)
       while wishes.progress(of: wish.key)?.isComplete == false, now < deadline, !isDraining {
         await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
       }
-      wishes.ended(wish.key, at: now, wall: Self.wall)
+      wishes.ended(wish.key, at: now, wall: WallClock.seconds)
       update()
       try await lookUpMessageRelays(of: person)
     } catch {

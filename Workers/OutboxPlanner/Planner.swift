@@ -5,6 +5,7 @@ import Cryptography
 import EventLoop
 import Frames
 import Glibc
+import LinuxSystem
 import Logging
 import Nostr
 import OutboxPlan
@@ -88,11 +89,7 @@ final class Planner {
       throw Refusal(.failed, error.description)
     }
     // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    wishes = DesiredSet(
-      generation: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000,
-      frameLimit: worker.bus.welcome.frameLimit)
+    wishes = DesiredSet(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
     publishing = try Publishing(worker, directory: path, routes: self)
   }
 
@@ -128,8 +125,6 @@ final class Planner {
     }
   }
 
-  /// Seconds since 1970.
-  static var wall: Int64 { Int64(time(nil)) }
   /// The present instant.
   var now: Instant { EventLoop.process.now }
 
@@ -164,7 +159,7 @@ final class Planner {
     guard !isDraining else { return }
     if plannedRevision != directory.revision {
       plannedRevision = directory.revision
-      wishes.replan(in: directory, at: now, wall: Self.wall)
+      wishes.replan(in: directory, at: now, wall: WallClock.seconds)
       publishing?.connectorsChanged()
     }
     if !isEarly { wishes.settled() }
@@ -186,7 +181,7 @@ final class Planner {
   }
 
   private func pack() {
-    if !isEarly { wishes.pack(at: now, wall: Self.wall, budget: &budget) }
+    if !isEarly { wishes.pack(at: now, wall: WallClock.seconds, budget: &budget) }
     guard let deadline = wishes.deadline else { return packTimer.cancel() }
     // While it is early the end of that time calls, or a source that speaks.
     if !isEarly { packTimer.set(at: deadline) { [unowned self] in update() } }

@@ -3,6 +3,7 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import Nostr
 import OutboxPlan
 import PublishLedger
@@ -119,7 +120,7 @@ extension Publishing {
         .full, "\(queue.count) publications are under way already", outcome: .notStarted, retryAfterMilliseconds: 5_000)
     }
     lastNumber += 1
-    let now = Self.time
+    let now = WallClock.seconds
     let publication = QueuedPublication(
       number: lastNumber, id: event.id, author: event.pubkey, kind: event.kind, acceptedAt: now,
       expiresAt: expiry(event.kind, lifetime, now), targets: targets)

@@ -5,6 +5,7 @@ import Cryptography
 import EventLoop
 import Frames
 import Glibc
+import LinuxSystem
 import Logging
 import Nostr
 import OutboxPlan
@@ -74,7 +75,7 @@ final class Publishing {
     let rescue: LedgerRescue?
     do throws(StorageFault) {
       (ledger, contents, rescue) = try PublishLedger.openOrRescue(
-        path: directory + "/" + Self.fileName, now: Self.time)
+        path: directory + "/" + Self.fileName, now: WallClock.seconds)
     } catch {
       Self.leaveIfWaitingHelps(error, worker)
       throw Refusal(.failed, error.description)
@@ -161,10 +162,7 @@ final class Publishing {
 
   // MARK: The machine
 
-  /// Seconds since 1970.
-  static var time: Int64 { Int64(Glibc.time(nil)) }
-
-  var moment: Moment { Moment(instant: EventLoop.process.now, time: Self.time) }
+  var moment: Moment { Moment(instant: EventLoop.process.now, time: WallClock.seconds) }
 
   /// Tells the machine something, and does what it wants.
   func perform(_ step: (inout PublishQueue, Moment) -> [PublishAction]) {
@@ -316,7 +314,7 @@ final class Publishing {
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
         while true {
-          let gone = try await ledger.sweep(now: Self.time)
+          let gone = try await ledger.sweep(now: WallClock.seconds)
           for state in gone { counts[state, default: 0] -= 1 }
           guard gone.count == PublishLedger.sweepCount else { break }
         }

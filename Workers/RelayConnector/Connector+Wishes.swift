@@ -2,6 +2,7 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import Nostr
 import RelaySession
 import RelayWishes

@@ -213,9 +213,11 @@ final class Connector {
 
   // MARK: States
 
+  /// The relays of the group, and those that are dialled besides.
+  var urls: Set<RelayURL> { Set(links.keys).union(configured) }
+
   var states: RelayStates {
-    let urls = Set(links.keys).union(configured)
-    return RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
+    RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
   }
 
   func state(of url: RelayURL) -> RelayStates.Relay {
@@ -233,7 +235,9 @@ final class Connector {
     let open = states.relays.count { $0.state == RelaySession.Phase.open.rawValue }
     let quarantined = states.relays.count { $0.state == RelayStates.Relay.quarantined }
     var text = "\(open) of \(states.relays.count - idle) relays connected"
-    if idle == states.relays.count {
+    if states.relays.isEmpty {
+      text = "no relays"
+    } else if idle == states.relays.count {
       text = "no relay needed now, of \(idle)"
     } else if idle > 0 {
       text += ", \(idle) not needed now"

@@ -23,7 +23,7 @@ final class Follower {
   init(_ request: BusRequest, of connector: Connector) {
     self.request = request
     self.connector = connector
-    relays = Set(connector.states.relays.compactMap { try? RelayURL($0.relay) })
+    relays = connector.urls
     requests = Set(connector.wishes.relays.keys)
   }
 
@@ -70,8 +70,11 @@ final class Follower {
         await withCheckedContinuation { waiter = $0 }
         continue
       }
-      // One that is gone ends the telling: its cancellation is on the way, or the bus has ended.
-      do throws(Refusal) { try await request.send(part: BusPayload(json: next())) } catch { return }
+      do throws(Refusal) { try await request.send(part: BusPayload(json: next())) } catch {
+        // Of one that is cancelled, or whose bus has ended, this is nothing; any other hears it and follows anew.
+        request.refuse(error)
+        return
+      }
     }
   }
 
@@ -82,8 +85,9 @@ final class Follower {
     report.dialsOthers = connector.settings.ephemeral == true
     report.generation = connector.wishes.state?.generation
     report.version = connector.wishes.state?.version
-    report.relays = relays.prefix(Self.partMaximum).sorted { $0.text < $1.text }.map(connector.state)
-    for relay in report.relays { if let url = try? RelayURL(relay.relay) { relays.remove(url) } }
+    let urls = relays.prefix(Self.partMaximum).sorted { $0.text < $1.text }
+    report.relays = urls.map(connector.state)
+    relays.subtract(urls)
     for key in requests.prefix(Self.partMaximum).sorted() {
       requests.remove(key)
       if let told = connector.report(key) { report.requests.append(told) }

@@ -2,6 +2,7 @@ import Clocks
 import Contracts
 import Cryptography
 import EventLoop
+import LinuxSystem
 import Logging
 import Nostr
 import RelaySession
