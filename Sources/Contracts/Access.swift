@@ -334,5 +334,6 @@ extension AccessTable {
     AccessEntry(652, "signer.lock", servedBy: .signer, callers: [.client]),
     AccessEntry(653, "signer.remove", servedBy: .signer, callers: [.client]),
     AccessEntry(654, "signer.passphrase", servedBy: .signer, callers: [.client]),
+    AccessEntry(672, "signer.changes", .topic, servedBy: .signer, callers: [.client, .outboxPlanner]),
   ]
 }

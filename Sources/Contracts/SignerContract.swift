@@ -280,6 +280,16 @@ public struct SignerAccounts: Codable, Sendable {
   }
 }
 
+/// An event of the topic `signer.changes`: all accounts, whenever one has come, gone, or been locked or unlocked. It
+/// may be missed; `signer.accounts` tells the same.
+public struct SignerChanges: Codable, Sendable {
+  /// By name.
+  public var accounts: [SignerAccount]
+
+  /// The accounts as they are now.
+  public init(accounts: [SignerAccount]) { self.accounts = accounts }
+}
+
 /// `signer.generate`: a new key. Answered by its ``SignerAccount``. To be asked at most once: doing it twice is two
 /// keys.
 public struct SignerGenerate: MethodArguments {

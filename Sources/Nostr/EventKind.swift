@@ -70,6 +70,8 @@ public enum EventKind {
   public static let privateRelays: UInt16 = 10_013
   /// Where one receives private messages (NIP-17).
   public static let directMessageRelays: UInt16 = 10_050
+  /// Of the ephemeral kinds, one that no NIP uses: what is sent to see what a relay makes of it.
+  public static let probe: UInt16 = 20_070
   /// A gift wrap that is not to be kept (NIP-59).
   public static let ephemeralGiftWrap: UInt16 = 21_059
   /// The answer to a relay's challenge (NIP-42).

@@ -117,6 +117,11 @@ extension PublishQueue {
   private mutating func tryAgain(_ key: SendingKey, _ index: Int, _ outcome: SendOutcome, at moment: Moment) {
     guard let target = entries[key.id]?.publication.targets[index] else { return }
     let base = limits.authorizationBaseMilliseconds
+    if case .locked = outcome {
+      entries[key.id]?.slots[index].awaitsUnlocking = true
+    } else {
+      entries[key.id]?.slots[index].awaitsUnlocking = false
+    }
     switch outcome {
     case .refused(let words): end(key.id, index, .failed, words)
     case .rejected(let words):

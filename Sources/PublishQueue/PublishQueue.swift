@@ -2,6 +2,7 @@ internal import Clocks
 public import Contracts
 internal import DequeModule
 internal import HeapModule
+public import Cryptography
 public import Nostr
 
 // The publish queue: which event goes to which relay next, and when one that was not taken goes again.
@@ -47,6 +48,8 @@ public struct PublishQueue: Sendable {
     var isInFlight = false
     /// Attempts in a row of which nobody knows the end.
     var unsettledCount = 0
+    /// Whether it waits because who would show himself is locked.
+    var awaitsUnlocking = false
   }
 
   /// Something that comes with time. Void ones stay until they come up, or until there are too many of them.
@@ -179,6 +182,20 @@ public struct PublishQueue: Sendable {
   /// Connectors have come or gone: what found none goes at once.
   public mutating func connectorsChanged(at moment: Moment) -> [PublishAction] {
     for (relay, lane) in lanes where lane.hold?.reason == .absent { release(relay) }
+    return finish(at: moment)
+  }
+
+  /// An account can sign again: what waited for it to show itself goes at once.
+  public mutating func accountUnlocked(_ account: PublicKey, at moment: Moment) -> [PublishAction] {
+    for (id, entry) in entries {
+      for (index, slot) in entry.slots.enumerated() where slot.awaitsUnlocking && slot.due != nil {
+        guard entry.publication.targets[index].manner.account == account else { continue }
+        entries[id]?.slots[index].due = nil
+        entries[id]?.publication.change(index) { $0.progress.nextAttemptAt = nil }
+        lineUp(id, index, at: moment)
+        changed(id)
+      }
+    }
     return finish(at: moment)
   }
 

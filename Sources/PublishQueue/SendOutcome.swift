@@ -67,13 +67,11 @@ extension SendOutcome {
     case "relay-unreachable":
       self = .unreachable(words, afterMilliseconds: refusal.retryAfterMilliseconds.map(UInt64.init))
     case .locked: self = .locked(words)
-    case "not-authenticated":
-      // The connector passes the signer's words on, without their code.
-      self = words.contains("locked") ? .locked(words) : .unauthorized(words)
+    case "not-authenticated": self = .unauthorized(words)
     case "relay-disconnected", "timed-out", .expired, .workerDied, .cancelled, "disconnected":
       self = refusal.outcome == .notStarted ? .absent(words) : .unsettled(words)
     case .gone, .unavailable, .unknownMethod, .full, "closing": self = .absent(words)
-    case .noSuchRelay, .denied, .badRequest, .badPayload, "not-supported", "private-address", "blocked":
+    case .noSuchRelay, .denied, .badRequest, .badPayload, "not-supported", "not-protected", "private-address", "blocked":
       self = .refused(words)
     // Among them what lay in a connector's hand at each of several deaths: perhaps it was to blame, perhaps not.
     default: self = .rejected(words)

@@ -30,7 +30,14 @@ struct Authentications {
   /// How often a challenge was answered, or was to be.
   var attemptCount = 0
 
-  var nextDeadline: Instant? { states.values.lazy.compactMap(\.deadline).min() }
+  /// Whether the relay has been asked for its challenge; nil while there is no reason to.
+  var probe: Probe?
+
+  var nextDeadline: Instant? {
+    let next = states.values.lazy.compactMap(\.deadline).min()
+    guard let due = probe?.deadline else { return next }
+    return min(due, next ?? due)
+  }
 }
 
 /// What follows from `auth-required`.
@@ -72,15 +79,16 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// There is no signature: `message` is a sentence's end that says why.
+  /// There is no signature: `message` is a sentence's end that says why. With `isLocked` there would be one if the
+  /// account were unlocked.
   public mutating func authenticationFailed(
-    _ account: PublicKey, message: String, at now: Instant
+    _ account: PublicKey, message: String, isLocked: Bool = false, at now: Instant
   ) -> [SessionAction] {
     guard case .open(let connection) = state, case .signing? = connection.authentications.states[account] else {
       return []
     }
     var actions: [SessionAction] = []
-    fail(account, message, &actions)
+    fail(account, WorkFailure(isLocked ? .locked : .notAuthenticated, message), &actions)
     return settled(actions, at: now)
   }
 
@@ -170,6 +178,7 @@ extension RelaySession {
   }
 
   mutating func expireAuthentications(at now: Instant, _ actions: inout [SessionAction]) {
+    startProbe(at: now, &actions)
     guard case .open(let connection) = state else { return }
     for (account, state) in connection.authentications.states {
       guard let deadline = state.deadline, deadline <= now else { continue }

@@ -24,6 +24,7 @@ extension RelaySession {
     case .closed(let subscription, let reason): return receivedClosed(subscription, reason, byteCount, at: now)
     case .ok(let id, let isAccepted, let reason):
       return receivedAuthenticationOK(id, isAccepted: isAccepted, reason, at: now)
+        ?? receivedProbeOK(id, isAccepted: isAccepted, at: now)
         ?? receivedOK(id, isAccepted: isAccepted, reason, at: now)
     case .notice(let text): return receivedNotice(text, at: now)
     case .authentication(let challenge):

@@ -120,9 +120,13 @@ extension RelaySession {
     if publication.isHeld { return true }
     guard publication.isProtected, let account = publication.account, !hasShown(account) else { return false }
     publishes.all[id]?.isHeld = true
-    if case .failed(let failure) = show(account, at: now, &actions) {
+    var failure = exposure
+    if failure == nil, case .failed(let reason) = show(account, at: now, &actions) { failure = reason }
+    if let failure {
       _ = publishes.remove(id)
       actions += publication.claims.map { .failPublish($0.key, failure) }
+    } else {
+      planProbe(at: now)
     }
     return true
   }

@@ -64,6 +64,10 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut = "timed-out"
     /// The relay wants to know who asks, and could not be told, or did not like the answer.
     case notAuthenticated = "not-authenticated"
+    /// The same, because the account that would show himself is locked.
+    case locked
+    /// The relay takes protected events from anybody, so it gets none (NIP-70).
+    case notProtected = "not-protected"
     /// A bound of ``SessionLimits`` is reached.
     case full
     /// The session was asked to close.
@@ -143,6 +147,9 @@ public enum SessionAction: Hashable, Sendable {
   case reportChallenge(String)
   /// Have the challenge signed by this account; report `authenticationSigned` or `authenticationFailed`.
   case authenticate(PublicKey, challenge: String)
+  /// Make an event that says nothing, ephemeral and protected, signed by a key made for it (NIP-70); report it with
+  /// `probeMade`.
+  case makeProbe
   /// Stop, or go on, reading from the relay.
   case pauseReading
   /// Go on reading.

@@ -24,6 +24,8 @@ public struct SessionLimits: Sendable, Hashable {
 
   /// How long each step of showing oneself may take (NIP-42): the relay's challenge, the signature, the OK.
   public var authenticationMilliseconds: UInt64 = 5_000
+  /// How long a relay may take to send its challenge by itself, before a protected event has it asked for one.
+  public var challengeMilliseconds: UInt64 = 1_000
   /// Accounts that may show themselves on one connection, each challenge counted.
   public var authenticationMaximum = 16
 

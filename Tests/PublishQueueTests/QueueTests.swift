@@ -1,5 +1,6 @@
 import Clocks
 import Contracts
+import Cryptography
 import Nostr
 import PublishQueue
 import Testing
@@ -162,6 +163,26 @@ struct QueueTests {
     bench.apply { $0.retried(id, expiresAt: $1.time + 60, at: $1) }
     #expect(Set(bench.inFlight.keys.map(\.relay)) == [Self.alpha, Self.beta])
     #expect(bench.target(id, Self.alpha)?.attempts == 2)
+  }
+
+  @Test("sends what waited for a locked account as soon as it is unlocked, and nothing else")
+  func unlocking() {
+    let bench = Bench()
+    let (alice, bob) = (SecretKey.generate().publicKey, SecretKey.generate().publicKey)
+    let (hers, his, hersToo) = (
+      bench.publish([Self.alpha], account: alice), bench.publish([Self.beta], account: bob),
+      bench.publish([Self.beta], account: alice)
+    )
+    bench.settle(SendingKey(id: hers, relay: Self.alpha), .locked("alice is locked"))
+    bench.settle(SendingKey(id: his, relay: Self.beta), .locked("bob is locked"))
+    bench.settle(SendingKey(id: hersToo, relay: Self.beta), .rejected("error: no"))
+    #expect(bench.inFlight.isEmpty)
+    bench.apply { $0.accountUnlocked(alice, at: $1) }
+    #expect(Array(bench.inFlight.keys) == [SendingKey(id: hers, relay: Self.alpha)])
+    #expect(bench.target(his, Self.beta)?.nextAttemptAt != nil && bench.target(hersToo, Self.beta)?.attempts == 1)
+    bench.settle(SendingKey(id: hers, relay: Self.alpha), .rejected("error: no"))
+    bench.apply { $0.accountUnlocked(alice, at: $1) }
+    #expect(bench.inFlight.isEmpty, "it waits for another reason now")
   }
 
   @Test("a clock that was set between two processes ends nothing sooner than by that much, and stops no retry")

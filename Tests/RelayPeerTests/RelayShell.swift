@@ -51,7 +51,7 @@ final class RelayShell {
     case .reportNotice(let text): notices.append(text)
     case .reportLeftOut, .passNotice: break
     case .reportChallenge(let text): challenges.append(text)
-    case .authenticate: Issue.record("this shell has no signer")
+    case .authenticate, .makeProbe: Issue.record("this shell has no signer")
     case .pauseReading: connection?.pauseReading()
     case .resumeReading: connection?.resumeReading()
     case .setTimer(let due): timer.set(at: due) { [weak self] in self?.apply { $0.timerFired(at: $1) } }

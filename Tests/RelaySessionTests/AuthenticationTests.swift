@@ -98,12 +98,82 @@ import Testing
     #expect(bench.texts().map { $0.prefix(7) } == [#"["AUTH""#])
     bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
     #expect(bench.texts().map { $0.prefix(8) } == [#"["EVENT""#])
+  }
+
+  @Test("A relay that sends no challenge by itself is asked for one, by an event that says nothing")
+  func probed() {
+    let bench = Bench()
+    bench.connect()
+    _ = bench.taken()
+    bench.publish(1, event: 7, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    bench.advance(milliseconds: 999)
+    #expect(bench.taken().isEmpty)
+    bench.advance(milliseconds: 1)
+    #expect(bench.taken() == [.makeProbe])
+    bench.publish(2, event: 8, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    bench.advance(milliseconds: 1_000)
+    #expect(bench.taken().isEmpty, "one is enough")
+    bench.probe()
+    #expect(bench.texts() == [#"["EVENT",{"probe":1}]"#])
+    bench.receive(.authentication(challenge: "c1"))
+    bench.receive(.ok(id: Bench.probeID, isAccepted: false, reason: Self.needed))
+    bench.sign(Self.alice, "c1")
+    _ = bench.taken()
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    #expect(bench.texts().map { $0.prefix(8) } == [#"["EVENT""#, #"["EVENT""#])
+    #expect(bench.session.counters.strayMessages == 0)
+  }
+
+  @Test("A relay that takes protected events from anybody gets none, and silence is told as before")
+  func exposed() {
+    let bench = Bench()
+    bench.connect()
+    bench.publish(1, event: 7, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    bench.advance(milliseconds: 1_000)
+    bench.probe()
+    _ = bench.taken()
+    bench.receive(.ok(id: Bench.probeID, isAccepted: true, reason: RelayReason("")))
+    let told = "ws://relay.example.com takes protected events from anybody (it does not keep NIP-70)"
+    #expect(bench.failures() == [told])
+    bench.publish(2, event: 8, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    #expect(bench.failures() == [told])
     let silent = Bench()
     silent.connect()
     silent.publish(1, event: 7, milliseconds: 60_000, account: Self.alice, isProtected: true)
-    silent.advance(milliseconds: 5_000)
+    silent.advance(milliseconds: 1_000)
+    silent.probe()
+    _ = silent.taken()
+    silent.advance(milliseconds: 4_000)
     #expect(silent.failures() == ["ws://relay.example.com has sent no challenge to sign (NIP-42)"])
-    #expect(silent.texts().isEmpty)
+  }
+
+  @Test("A challenge that comes in time spares the relay the question")
+  func challengedInTime() {
+    let bench = Bench()
+    bench.connect()
+    _ = bench.taken()
+    bench.publish(1, event: 7, milliseconds: 60_000, account: Self.alice, isProtected: true)
+    bench.advance(milliseconds: 500)
+    bench.receive(.authentication(challenge: "c1"))
+    #expect(Bench.challenges(in: bench.taken()) == ["c1"])
+    bench.advance(milliseconds: 1_000)
+    #expect(bench.taken().isEmpty)
+  }
+
+  @Test("A locked account is told as such")
+  func locked() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    _ = bench.taken()
+    bench.apply { $0.authenticationFailed(Self.alice, message: "alice sleeps", isLocked: true, at: $1) }
+    guard case .failPublish(_, let failure)? = bench.taken().first else {
+      Issue.record("no failure")
+      return
+    }
+    #expect(failure.code == .locked && failure.message == "alice sleeps")
   }
 
   @Test("A signature for an earlier challenge is thrown away, and the new challenge signed")

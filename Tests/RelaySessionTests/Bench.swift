@@ -110,6 +110,12 @@ final class Bench {
     }
   }
 
+  /// The id of what ``probe()`` makes.
+  static let probeID = id(0xB)
+
+  /// The shell makes the event that asks for a challenge.
+  func probe() { apply { $0.probeMade(event: Array(#"{"probe":1}"#.utf8), id: Self.probeID, at: $1) } }
+
   /// The challenges among actions that the signer is to sign.
   static func challenges(in actions: [SessionAction]) -> [String] {
     actions.compactMap { if case .authenticate(_, let challenge) = $0 { challenge } else { nil } }

@@ -14,7 +14,7 @@ import OutboxPlan
 // from the store as it comes.
 
 extension Planner {
-  /// How often the signer is asked again; it has no topic for it, and an account that is new waits that long at most.
+  /// How often the signer is asked again, should its topic have said something that was not heard.
   private static let accountMilliseconds: UInt64 = 30_000
   /// How long the signer may take.
   private static let signerMilliseconds: UInt32 = 5_000
@@ -81,7 +81,19 @@ extension Planner {
   /// Strangers remembered; then all are forgotten, and asked about again.
   private static let strangerMaximum = 1_024
 
+  /// The signer tells that accounts have changed.
+  func received(accounts payload: BusPayload) {
+    do throws(Refusal) {
+      accountsAre(try payload.decoded(as: SignerChanges.self).accounts)
+    } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
   private func accountsAre(_ accounts: [SignerAccount]) {
+    let unlocked = Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) })
+    for account in unlocked.subtracting(unlockedAccounts) { publishing?.accountUnlocked(account) }
+    unlockedAccounts = unlocked
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }
     let before = directory.accounts.map { "\($0.name) \($0.key)" }
     guard directory.unsettled != nil || before != known.map({ "\($0.name) \($0.key)" }) else { return }

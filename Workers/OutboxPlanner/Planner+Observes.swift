@@ -12,12 +12,14 @@ extension Planner {
   func subscribe() {
     persist("the subscription") { [self] () async throws(Refusal) in
       try await bus.subscribe("store.observes")
+      try await bus.subscribe("signer.changes")
       return true
     }
   }
 
   func received(_ event: BusEvent) {
     defer { event.acknowledge() }
+    if event.name == "signer.changes" { return received(accounts: event.payload) }
     guard event.name == "store.observes" else { return }
     do throws(Refusal) {
       take(mirror.received(try event.payload.decoded(as: ObserveChanges.self)))

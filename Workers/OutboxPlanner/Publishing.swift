@@ -131,6 +131,9 @@ final class Publishing {
   /// Connectors have come or gone.
   func connectorsChanged() { perform { $0.connectorsChanged(at: $1) } }
 
+  /// An account can sign again.
+  func accountUnlocked(_ account: PublicKey) { perform { $0.accountUnlocked(account, at: $1) } }
+
   /// The worker is to finish: nothing new is sent, and nobody is kept waiting.
   func drain() {
     isDraining = true

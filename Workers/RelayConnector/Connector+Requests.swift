@@ -214,7 +214,9 @@ extension Connector: RelayLinkOwner {
         }
       } catch {
         log.notice("nobody shows himself", metadata: ["relay": "\(link.url)", "why": "\(error.message)"])
-        link.tell { session, now in session.authenticationFailed(account, message: error.message, at: now) }
+        link.tell { session, now in
+          session.authenticationFailed(account, message: error.message, isLocked: error.code == .locked, at: now)
+        }
       }
     }
   }

@@ -127,6 +127,9 @@ final class RelayLink {
       owner.link(self, answered: key, isAccepted: isAccepted, reason)
     case .failPublish(let key, let failure): owner.link(self, failed: key, failure)
     case .authenticate(let account, let challenge): owner.link(self, authenticate: account, challenge)
+    case .makeProbe:
+      let probe = Self.probe()
+      tell { session, now in session.probeMade(event: probe.json, id: probe.id, at: now) }
     case .reportNotice(let reason):
       log.notice("the relay says", metadata: ["relay": "\(url)", "notice": "\(reason)"])
     case .passNotice(let key, let reason): owner.link(self, noticed: key, reason)
@@ -142,6 +145,13 @@ final class RelayLink {
       timer.set(at: instant) { [unowned self] in tell { session, now in session.timerFired(at: now) } }
     case .cancelTimer: timer.cancel()
     }
+  }
+
+  /// What asks a relay for its challenge: nobody's, kept by none, and old in a minute (NIP-01, NIP-40, NIP-70).
+  private static func probe() -> Event {
+    let (key, now) = (SecretKey.generate(), WallClock.seconds)
+    let tags = [["-"], ["expiration", "\(now + 60)"]]
+    return UnsignedEvent(pubkey: key.publicKey, createdAt: now, kind: EventKind.probe, tags: tags).signed(by: key)
   }
 
   private func noteChanges() {

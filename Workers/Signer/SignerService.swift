@@ -56,6 +56,7 @@ final class SignerService {
   private var inHand: [SignerMachine.Key: InHand] = [:]
   private var nextKey: UInt64 = 1
   private let timer = LoopTimer()
+  private var lastAccounts: [SignerAccount] = []
 
   init(_ worker: Worker, _ premises: Premises) throws(Refusal) {
     self.worker = worker
@@ -207,10 +208,23 @@ final class SignerService {
   private var lastStatus = ""
 
   func tellStatus() {
+    tellAccounts()
     var text = machine.summary + problemSummary
     if !SecretMemory.isLocked { text += ", memory not locked" }
     guard text != lastStatus else { return }
     lastStatus = text
     worker.bus.sendStatus(Status(text: text))
+  }
+  /// Tells the topic when accounts are other than it was told last.
+  private func tellAccounts() {
+    let present = overview.accounts
+    guard present != lastAccounts else { return }
+    lastAccounts = present
+    EventLoopActor.task { [worker] in
+      // Whoever misses it asks from time to time.
+      do throws(Refusal) {
+        try await worker.bus.publish("signer.changes", BusPayload(json: SignerChanges(accounts: present)))
+      } catch {}
+    }
   }
 }
