@@ -32,8 +32,8 @@ public import Nostr
 // refused as it stands.
 //
 // Several publishes of one event share one EVENT message and its OK. A relay that refuses with an empty id (nostr-relay
-// does) is understood as soon as it can be counted out which event it means; an acceptance without a name is believed by
-// nobody.
+// does) is understood as soon as it can be counted out which event it means; nobody believes an acceptance without a
+// name.
 
 /// The session with one relay: connection, requests, publishes. A pure machine.
 public struct RelaySession: Sendable {

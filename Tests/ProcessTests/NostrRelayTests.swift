@@ -80,6 +80,19 @@ extension ProcessTests {
       }
     }
 
+    @Test("What is asked without a condition, or beside a filter with a narrow limit, comes whole all the same")
+    func wideFilters() throws {
+      let relay = try NostrRelay(events: SharedFolder.repository + "/Tests/Peers/events.jsonl")
+      try PlannerRig.run(relays: [relay.url]) { rig in
+        for filters in ["[{}]", #"[{"kinds":[1]},{"kinds":[0],"limit":1}]"#] {
+          let answer = try rig.client.call("relay.request", #"{"relay":"\#(relay.url)","filters":\#(filters)}"#)
+          #expect(answer.parts.count == 24, "\(filters)")
+        }
+        let shown = try rig.observed("{}", at: [relay.url], last: event(1, 900))
+        #expect(shown.count == 24)
+      }
+    }
+
     @Test("It does not search, and what is shown of its answer are the events that have the words")
     func search() throws {
       let relay = try NostrRelay(events: SharedFolder.repository + "/Tests/Peers/events.jsonl")

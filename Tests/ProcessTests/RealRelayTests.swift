@@ -33,7 +33,7 @@ extension ProcessTests {
           let value = try JSONPayload.decode(JSONValue.self, from: event.json)
           _ = try rig.ask("plan.publish", PlanPublish(event: value, relays: [relay.url]), as: Publication.self)
         }
-        for event in rest { try publications.await(event, .confirmed) }
+        for event in rest { try publications.await(event, .confirmed, within: 60) }
         let states = try rig.ask("relay.list", NoArguments(), as: RelayStates.self).relays
         #expect(states[0].connections == 2, "\(states)")
         let last = makeEvents(900_000..<900_001)[0]
