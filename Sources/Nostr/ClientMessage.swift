@@ -24,12 +24,22 @@ public struct RawFilters: Hashable, Sendable {
     self.count = count
   }
 
-  /// Filters as they are written, without those that can match nothing; nil when none is left, or more than
+  /// Filters as more relays understand them, without those that can match nothing; nil when none is left, or more than
   /// ``countMaximum``.
+  ///
+  /// They ask for the same in any order (NIP-01), but some relays hold the limit of the last one for that of all
+  /// (nostr-relay does): the widest stands there. And a filter without a condition matches nothing to it: such a one
+  /// asks for whatever is since 1970.
   public init?(matchingSomething filters: [Filter]) {
     let wanted = filters.filter { !$0.matchesNothing }
     guard (1...Self.countMaximum).contains(wanted.count) else { return nil }
-    bytes = Array(wanted.map(\.json).joined(separator: [UInt8(ascii: ",")]))
+    let ordered = wanted.enumerated().sorted { left, right in
+      (left.element.limit ?? .max, left.offset) < (right.element.limit ?? .max, right.offset)
+    }
+    let texts = ordered.map { _, filter in
+      filter == Filter(limit: filter.limit) ? Filter(since: 0, limit: filter.limit).json : filter.json
+    }
+    bytes = Array(texts.joined(separator: [UInt8(ascii: ",")]))
     count = wanted.count
   }
 

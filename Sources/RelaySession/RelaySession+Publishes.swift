@@ -15,6 +15,8 @@ struct Publishes {
     /// The relay wants `account` to have shown himself first.
     var isHeld = false
     var sentAt: Instant?
+    /// Its place among the events that were sent; nil until then.
+    var sentNumber: UInt64?
     /// Which NOTICE came before it was sent; nil until then.
     var noticeMark: NoticeBoard.Mark?
     /// Who waits for the OK, and until when.
@@ -31,6 +33,8 @@ struct Publishes {
   var hasWaiting: Bool { !waiting.isEmpty }
   /// Sent, and not answered.
   var sentCount = 0
+  /// The place of the event that was sent last, of all that ever were.
+  var lastSentNumber: UInt64 = 0
   var nextDeadline: Instant? { all.values.lazy.flatMap(\.claims).map(\.deadline).min() }
 
   /// Forgets an event and all its claims.
@@ -105,7 +109,9 @@ extension RelaySession {
       publishes.sentByteCount += publication.byteCount
       publishes.sentCount += 1
       if publication.account == nil { publishes.all[id]?.event = [] }
+      publishes.lastSentNumber += 1
       publishes.all[id]?.sentAt = now
+      publishes.all[id]?.sentNumber = publishes.lastSentNumber
       publishes.all[id]?.noticeMark = notices.mark
       actions.append(.send(ClientMessage.publish(publication.event)))
     }
@@ -143,10 +149,7 @@ extension RelaySession {
     publishes.all[id]?.claims.removeAll { $0.key == key }
     guard let publication = publishes.all[id], publication.claims.isEmpty else { return }
     _ = publishes.remove(id)
-    if publication.sentAt != nil, case .open(var connection) = state {
-      connection.abandonedEvents += 1
-      state = .open(connection)
-    }
+    if let number = publication.sentNumber { abandon(id, number: number) }
   }
 
   mutating func expirePublishes(at now: Instant, _ actions: inout [SessionAction]) {
@@ -163,26 +166,37 @@ extension RelaySession {
   mutating func receivedOK(
     _ id: EventID?, isAccepted: Bool, _ reason: RelayReason, at now: Instant
   ) -> [SessionAction] {
-    guard let id = id ?? (isAccepted ? nil : onlySentEvent), let publication = publishes.all[id],
-      publication.sentAt != nil
-    else {
+    var actions: [SessionAction] = []
+    if let id, publishes.all[id]?.sentAt != nil {
+      answer(id, isAccepted: isAccepted, reason, at: now, &actions)
+    } else if let id {
+      settleAbandoned(id)
+    } else if isAccepted {
       counters.strayMessages += 1
-      return []
+    } else {
+      noteNamelessRefusal(reason)
     }
+    layRefusals(at: now, &actions)
+    return settled(actions, at: now)
+  }
+
+  /// The relay's answer for an event that was sent.
+  mutating func answer(
+    _ id: EventID, isAccepted: Bool, _ reason: RelayReason, at now: Instant, _ actions: inout [SessionAction]
+  ) {
+    guard let publication = publishes.all[id] else { return }
     noteLatency(since: publication.sentAt, at: now)
     if isAccepted { counters.accepted += 1 } else { counters.refusals += 1 }
-    var actions: [SessionAction] = []
     switch isAccepted ? nil : demand(reason, publication.account, at: now, &actions) {
     case .begun:
       hold(id)
-      return settled(actions, at: now)
+      return
     case .failed(let failure):
-      actions = publication.claims.map { .failPublish($0.key, failure) }
+      actions += publication.claims.map { .failPublish($0.key, failure) }
     case nil:
-      actions = publication.claims.map { .answer($0.key, isAccepted: isAccepted, reason: reason) }
+      actions += publication.claims.map { .answer($0.key, isAccepted: isAccepted, reason: reason) }
     }
     _ = publishes.remove(id)
-    return settled(actions, at: now)
   }
 
   /// Back to those that wait, until the account has shown himself.
@@ -192,15 +206,8 @@ extension RelaySession {
     publishes.sentByteCount -= publication.byteCount
     publishes.waitingByteCount += publication.byteCount
     publishes.all[id]?.sentAt = nil
+    publishes.all[id]?.sentNumber = nil
     publishes.all[id]?.isHeld = true
     publishes.waiting.append(id)
-  }
-
-  /// The one event a nameless refusal can mean; nil when there is none, or several, or one that was given up.
-  private var onlySentEvent: EventID? {
-    guard case .open(let connection) = state, connection.abandonedEvents == 0, publishes.sentCount == 1 else {
-      return nil
-    }
-    return publishes.all.first { $0.value.sentAt != nil }?.key
   }
 }

@@ -31,9 +31,9 @@ public import Nostr
 // waits until the account that the work names has shown himself, and is sent again, once. Work without an account is
 // refused as it stands.
 //
-// Several publishes of one event share one EVENT message and its OK. A relay that answers with an empty id (nostr-relay
-// does for a bad signature) is understood when exactly one event can be meant, and when it refuses; an acceptance
-// without a name is believed by nobody.
+// Several publishes of one event share one EVENT message and its OK. A relay that refuses with an empty id (nostr-relay
+// does) is understood as soon as it can be counted out which event it means; nobody believes an acceptance without a
+// name.
 
 /// The session with one relay: connection, requests, publishes. A pure machine.
 public struct RelaySession: Sendable {
@@ -68,8 +68,7 @@ public struct RelaySession: Sendable {
     /// Messages, and their bytes, for no request that is under way, since a request has ended.
     var unclaimed = (messages: 0, bytes: 0)
     var authentications = Authentications()
-    /// Events sent on it whose publishes all gave up: a nameless OK could be theirs.
-    var abandonedEvents = 0
+    var namelessRefusals = NamelessRefusals()
   }
 
   /// The relay.

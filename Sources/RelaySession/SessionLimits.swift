@@ -13,6 +13,9 @@ public struct SessionLimits: Sendable, Hashable {
   public var sentEventMaximum = 64
   /// Bytes of events sent and not answered yet; one larger event goes alone.
   public var sentEventByteCountMaximum = 1 << 20
+  /// Events on one connection that were sent and given up before they were answered, and are remembered for refusals
+  /// without an id; beyond it no such refusal is understood on that connection.
+  public var abandonedEventMaximum = 64
   /// Messages on one connection that are not understood, before it is closed.
   public var garbageMaximum = 100
 

@@ -3,6 +3,22 @@ import TestSupport
 import Testing
 
 @Suite struct ClientMessageTests {
+  @Test("Filters are written as more relays understand them: the widest limit last, none of them empty")
+  func understood() {
+    func written(_ filters: [Filter]) -> String? {
+      RawFilters(matchingSomething: filters).map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+    let filters = [
+      Filter(kinds: [1]), Filter(kinds: [0], limit: 1), Filter(kinds: [3], limit: 9), Filter(kinds: [7]),
+      Filter(kinds: [4], limit: 1),
+    ]
+    #expect(
+      written(filters)
+        == #"{"kinds":[0],"limit":1},{"kinds":[4],"limit":1},{"kinds":[3],"limit":9},{"kinds":[1]},{"kinds":[7]}"#)
+    #expect(written([Filter(), Filter(limit: 5)]) == #"{"since":0,"limit":5},{"since":0}"#)
+    #expect(written([Filter(authors: [])]) == nil)
+  }
+
   @Test("Messages are written as NIP-01 shows them")
   func written() throws {
     let one = try RawFilters(json: Array(#" {"kinds":[1]} "#.utf8))

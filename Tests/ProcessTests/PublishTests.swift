@@ -36,7 +36,9 @@ extension ProcessTests {
         #expect(parts.last?.state == .confirmed && parts.last?.targets.allSatisfy { $0.confirmedAt != nil } == true)
         #expect(try client.accepted(event, to: [alpha]).state == .confirmed)
         #expect(try StoreClient(roost).query(#"{"ids":["\#(event.id)"]}"#).count == 1)
-        let more = try client.accepted(event, to: [alpha, try AnsweringRelay(directory, "gone")])
+        let gone = try AnsweringRelay(directory, "gone")
+        try gone.stop()
+        let more = try client.accepted(event, to: [alpha, gone])
         #expect(more.state == .partial && more.targets.count == 3)
         #expect(alpha.count(of: event) == 1 && beta.count(of: event) == 1)
       }

@@ -24,35 +24,6 @@ import Testing
     #expect(bench.session.publishCount == 1)
   }
 
-  @Test("A refusal without an id is understood when one event can be meant, an acceptance never")
-  func nameless() {
-    let bench = Bench()
-    bench.connect()
-    bench.publish(1, event: 1)
-    _ = bench.taken()
-    bench.receive(.ok(id: nil, isAccepted: true, reason: RelayReason("")))
-    #expect(bench.taken().isEmpty)
-    bench.receive(.ok(id: nil, isAccepted: false, reason: RelayReason("invalid: signature")))
-    #expect(bench.taken() == [.answer(PublishKey(1), isAccepted: false, reason: RelayReason("invalid: signature"))])
-    bench.publish(2, event: 2)
-    bench.publish(3, event: 3)
-    _ = bench.taken()
-    bench.receive(.ok(id: nil, isAccepted: false, reason: RelayReason("")))
-    #expect(bench.taken().isEmpty, "two events could be meant")
-  }
-
-  @Test("A refusal without an id is not laid on an event when one given up before could be meant")
-  func namelessLate() {
-    let bench = Bench()
-    bench.connect()
-    bench.publish(1, event: 1, milliseconds: 100)
-    bench.advance(milliseconds: 100)
-    bench.publish(2, event: 2)
-    _ = bench.taken()
-    bench.receive(.ok(id: nil, isAccepted: false, reason: RelayReason("")))
-    #expect(bench.taken().isEmpty && bench.session.publishCount == 1)
-  }
-
   @Test("On disconnect a sent event is unknown, a sent request safe to repeat, and what waited goes out next time")
   func disconnected() {
     var limits = SessionLimits()
