@@ -54,6 +54,8 @@ final class PublishWriter {
   private var changed: Set<EventID> = []
   private var stored: [Int64] = []
   private var removed: [Int64] = []
+  /// Of the transaction under way.
+  private var removing: Set<Int64> = []
   private var isWriting = false
   private let retryTimer = LoopTimer()
   /// Transactions begun.
@@ -96,8 +98,11 @@ final class PublishWriter {
     pump()
   }
 
-  /// It is to stay after all.
-  func note(kept number: Int64) { removed.removeAll { $0 == number } }
+  /// One that was to be removed is to stay after all; false when the transaction that removes it is under way.
+  func keeps(_ number: Int64) -> Bool {
+    removed.removeAll { $0 == number }
+    return !removing.contains(number)
+  }
 
   /// Waits until all that was noted, and the changes of this publication, are written or could not be.
   func flush(_ id: EventID? = nil) async {
@@ -127,6 +132,7 @@ final class PublishWriter {
     turnCount += 1
     // At once, so that whoever waits knows whether his part is in this one.
     let turn = take()
+    removing = Set(turn.batch.removed)
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
         if !turn.batch.isEmpty { try await ledger.write(turn.batch) }
@@ -135,6 +141,7 @@ final class PublishWriter {
         failed(turn, error)
       }
       isWriting = false
+      removing = []
       for flusher in flushers where flusher.turn <= turnCount { flusher.continuation.resume() }
       flushers.removeAll { $0.turn <= turnCount }
       pump()

@@ -31,12 +31,16 @@ extension Publishing {
     do throws(StorageFault) { return try await ledger.row(id) } catch { throw PublishWriter.refusal(error) }
   }
 
-  /// The bytes of a publication that is not in the machine.
-  func body(of publication: QueuedPublication) async -> [UInt8]? {
+  /// The event of a publication, from memory or from the ledger; nil when it is in neither.
+  func body(of publication: QueuedPublication) async throws(Refusal) -> [UInt8]? {
     if let event = bodies[publication.id] { return event }
-    do throws(StorageFault) { return try await ledger.event(of: publication.number) } catch {
+    do throws(StorageFault) {
+      let event = try await ledger.event(of: publication.number)
+      if let event { bodies.keep(event, publication.id) }
+      return event
+    } catch {
       log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
-      return nil
+      throw PublishWriter.refusal(error)
     }
   }
 
