@@ -112,7 +112,8 @@ extension DesiredSet {
   private mutating func noteReach(of relay: RelayStates.Relay) {
     guard let url = RelayURL(canonical: relay.relay) else { return }
     // `waiting`: the last attempt has failed, and the next one is not allowed yet.
-    unreachable[url] = relay.state == "waiting" ? relay.reason ?? "it cannot be reached" : nil
+    let isLeftAlone = relay.state == "waiting" || relay.state == RelayStates.Relay.quarantined
+    unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
     guard unreachable[url] != nil else { return }
     for (id, demand) in demands where id.relay == url && demand.pack != nil && !demand.hasFailed {
       demands[id]?.hasFailed = true
