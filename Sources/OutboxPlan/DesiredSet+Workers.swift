@@ -126,6 +126,8 @@ extension DesiredSet {
     for id in pack.demands {
       noteChange(ofDemand: id)
       if report.state == .stored { noteStored(id) }
+      // A reason why it is only asked: its EOSE is overdue, and nobody is to wait for it.
+      if report.state == .asked, report.reason != nil { demands[id]?.hasFailed = true }
     }
     let isShared = pack.demands.contains { (demands[$0]?.filters.count ?? 0) < pack.filterCount }
     if report.state == .refused, pack.demands.count > 1, isShared {

@@ -82,7 +82,7 @@ public struct DesiredSet: Sendable {
     var isAlone = false
     /// Seconds since 1970: what the relay had stored up to then is here.
     var resumesAt: Int64?
-    /// The relay could not be reached when it was to be asked first.
+    /// The relay could not be reached when it was to be asked first, or said nothing for too long.
     var hasFailed = false
     /// The relay has sent all that there can be, and is not asked any more.
     var isOver = false

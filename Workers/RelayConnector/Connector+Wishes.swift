@@ -147,7 +147,7 @@ extension Connector {
       key: key, relay: relay.text, state: .waiting, storedAt: wishes.storedAt[key], events: report.events)
     switch report.state {
     case .waiting(let reason): told.reason = reason
-    case .asked: told.state = .asked
+    case .asked: (told.state, told.reason) = (.asked, report.overdue)
     case .stored: told.state = .stored
     case .refused(let reason): (told.state, told.reason) = (.refused, reason)
     }
