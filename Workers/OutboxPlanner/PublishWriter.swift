@@ -177,11 +177,7 @@ final class PublishWriter {
   }
 
   private func failed(_ turn: Turn, _ fault: StorageFault) {
-    if fault.kind == .corrupt {
-      ledger.markDamaged()
-      log.critical("\(fault.description): starting again to save what can be read")
-      exit(Self.damagedExitCode)
-    }
+    leaveIfDamaged(fault)
     if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
     self.fault = fault
     changed.formUnion(turn.changes.keys)
@@ -195,6 +191,20 @@ final class PublishWriter {
         pump()
       }
     }
+  }
+
+  /// What was found damaged, by writing or by reading, is saved by the next start, which does nothing else before.
+  private func leaveIfDamaged(_ fault: StorageFault) {
+    guard fault.kind == .corrupt else { return }
+    ledger.markDamaged()
+    log.critical("\(fault.description): starting again to save what can be read")
+    exit(Self.damagedExitCode)
+  }
+
+  /// A fault of reading in a caller's words, unless the file is damaged.
+  func refusal(reading fault: StorageFault) -> Refusal {
+    leaveIfDamaged(fault)
+    return Self.refusal(fault)
   }
 
   /// A fault in a caller's words.

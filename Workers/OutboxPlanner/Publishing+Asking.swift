@@ -28,7 +28,7 @@ extension Publishing {
   }
 
   func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
-    do throws(StorageFault) { return try await ledger.row(id) } catch { throw PublishWriter.refusal(error) }
+    do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.refusal(reading: error) }
   }
 
   /// The event of a publication, from memory or from the ledger; nil when it is in neither.
@@ -40,7 +40,7 @@ extension Publishing {
       return event
     } catch {
       log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
-      throw PublishWriter.refusal(error)
+      throw writer.refusal(reading: error)
     }
   }
 
@@ -104,7 +104,7 @@ extension Publishing {
         before = last.publication.number
       }
     } catch {
-      throw PublishWriter.refusal(error)
+      throw writer.refusal(reading: error)
     }
     // Nothing is awaited from here: what was in the ledger alone may be in memory now.
     found.removeAll { entry in EventID(entry.publication.id).map { queue[$0] != nil } ?? false }
