@@ -104,10 +104,13 @@ final class PublishWriter {
     return !removing.contains(number)
   }
 
+  /// Whether anything is being written, or waits for it.
+  var isBusy: Bool { isWriting || hasWork }
+
   /// Waits until all that was noted, and the changes of this publication, are written or could not be.
   func flush(_ id: EventID? = nil) async {
     repeat {
-      guard isWriting || hasWork else { return }
+      guard isBusy else { return }
       let turn = hasWork ? turnCount + 1 : turnCount
       await withCheckedContinuation { flushers.append((turn, $0)) }
     } while id.map(changed.contains) ?? false && fault == nil
