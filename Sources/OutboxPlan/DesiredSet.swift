@@ -159,9 +159,6 @@ public struct DesiredSet: Sendable {
     noteChange(of: key)
   }
 
-  /// The keys of all wishes.
-  public var wishKeys: Set<String> { Set(entries.keys) }
-
   /// Where something goes has changed: every wish is planned anew, and only what differs is asked anew.
   public mutating func replan(in directory: RelayDirectory, at now: Instant, wall: Int64) {
     for key in entries.keys.sorted() { plan(key, in: directory, at: now, wall: wall) }
