@@ -151,7 +151,7 @@ public struct RequestReport: Codable, Sendable, Hashable {
   public var relay: String
   /// How far it is.
   public var state: State
-  /// Why it waits or was refused.
+  /// Why it waits or was refused; of one that is asked, why its EOSE is not waited for any more.
   public var reason: String?
   /// When EOSE came, seconds since 1970; with `stored`, and kept after a disconnection.
   public var storedAt: Int64?

@@ -1,7 +1,7 @@
 public import Contracts
 internal import DequeModule
-public import EventArchive
-public import Nostr
+internal import EventArchive
+internal import Nostr
 
 // The way of an event from its bytes to its commit, without the loop, the threads and the disk.
 //
@@ -42,7 +42,7 @@ public struct EventGate: Sendable {
   /// Which signatures are checked, and what relays have shown of themselves.
   public var trust: RelayTrust
   /// Events that wait, or are on their way, by lane.
-  public private(set) var waiting = [0, 0, 0]
+  public internal(set) var waiting = [0, 0, 0]
 
   /// Events of one job.
   public static let checkMaximum = 32
@@ -57,7 +57,7 @@ public struct EventGate: Sendable {
   /// What goes with local events into a transaction: it is short, because somebody waits for it.
   static let besideLocalMaximum = 100
 
-  private struct Submission: Sendable {
+  struct Submission: Sendable {
     let lane: Lane
     let run: [UInt8]
     let events: [IncomingEvent]
@@ -68,7 +68,7 @@ public struct EventGate: Sendable {
     var result = GateResult()
   }
 
-  private enum Resolution: Sendable {
+  enum Resolution: Sendable {
     case known(seq: Int64)
     case metEphemeral
     case valid(VerifiedEvent)
@@ -76,7 +76,7 @@ public struct EventGate: Sendable {
     case note(ArchiveNote)
   }
 
-  private struct Item: Sendable {
+  struct Item: Sendable {
     let submission: UInt64
     let index: Int
     var id: EventID?
@@ -86,28 +86,28 @@ public struct EventGate: Sendable {
   }
 
   /// An id under way.
-  private struct Pending: Sendable {
+  struct Pending: Sendable {
     var verified: VerifiedEvent?
     var followers: [UInt64] = []
     var holders = 1
   }
 
-  private var submissions: [UInt64: Submission] = [:]
+  var submissions: [UInt64: Submission] = [:]
   private var lanes: [Deque<UInt64>] = [[], [], []]
-  private var order: [Deque<UInt64>] = [[], [], []]
-  private var items: [UInt64: Item] = [:]
-  private var pending: [EventID: Pending] = [:]
+  var order: [Deque<UInt64>] = [[], [], []]
+  var items: [UInt64: Item] = [:]
+  var pending: [EventID: Pending] = [:]
   /// Followers of forged copies: checked next.
   private var promoted = Deque<UInt64>()
-  private var writing: [(item: UInt64, isEntry: Bool)]?
+  var writing: [(item: UInt64, isEntry: Bool)]?
   private var jobCount = 0
   /// How often events were removed: what was looked up before says nothing of what is stored now.
-  private var removalCount: UInt64 = 0
-  private var actions: [GateAction] = []
+  var removalCount: UInt64 = 0
+  var actions: [GateAction] = []
   private var nextItem: UInt64 = 1
   private var nextSubmission: UInt64 = 1
-  private var recent: RecentIDs<Int64>
-  private var recentEphemeral: RecentIDs<Void>
+  var recent: RecentIDs<Int64>
+  var recentEphemeral: RecentIDs<Void>
   private let eventByteCountMaximum: Int
 
   /// A gate that has met nothing.
@@ -299,155 +299,10 @@ public struct EventGate: Sendable {
   private mutating func resolve(_ number: UInt64, _ resolution: Resolution) { items[number]?.resolution = resolution }
 
   /// One copy of an id is done with.
-  private mutating func leave(_ id: EventID, promoting: Bool = false) {
+  mutating func leave(_ id: EventID, promoting: Bool = false) {
     guard var entry = pending[id] else { return }
     entry.holders -= 1
     if promoting, !entry.followers.isEmpty { promoted.append(entry.followers.removeFirst()) }
     pending[id] = entry.holders > 0 ? entry : nil
-  }
-
-  // MARK: Written
-
-  /// What the next transaction writes; nil when nothing is ready, or one is under way.
-  public mutating func nextBatch(now: Int64) -> GateBatch? {
-    guard writing == nil else { return nil }
-    var entries: [ArchiveEntry] = []
-    var writing: [(item: UInt64, isEntry: Bool)] = []
-    var maximum = Self.batchMaximum
-    for lane in Lane.allCases {
-      let isLast = lane == Lane.allCases.last
-      let end = min(maximum, isLast ? Self.batchMaximum : Self.batchMaximum - Self.batchReserve * (2 - lane.rawValue))
-      while writing.count < end, let number = order[lane.rawValue].first, let item = items[number] {
-        guard let resolution = item.resolution else { break }
-        order[lane.rawValue].removeFirst()
-        prepare(number, item, resolution, now, &entries, &writing)
-      }
-      if lane == .local, !writing.isEmpty { maximum = min(maximum, writing.count + Self.besideLocalMaximum) }
-    }
-    guard !writing.isEmpty else { return nil }
-    self.writing = writing
-    return GateBatch(entries: entries)
-  }
-
-  private mutating func prepare(
-    _ number: UInt64, _ item: Item, _ resolution: Resolution, _ now: Int64, _ entries: inout [ArchiveEntry],
-    _ writing: inout [(item: UInt64, isEntry: Bool)]
-  ) {
-    guard let submission = submissions[item.submission] else { return finish(number, nil) }
-    let incoming = submission.events[item.index]
-    switch resolution {
-    case .invalid(let reason): finish(number, .invalid(reason))
-    case .metEphemeral: finish(number, .ephemeral(isNew: false))
-    case .known(let seq):
-      guard incoming.relay != nil || submission.isKept else { return finish(number, .archived(.duplicate(seq: seq))) }
-      entries.append(
-        .seen(seq: seq, relay: incoming.relay, receivedAt: incoming.receivedAt, isKept: submission.isKept))
-      writing.append((number, true))
-    case .valid(var event):
-      if KindClass(event.indexed.kind) == .ephemeral {
-        if let end = event.expiration, end <= now { return finish(number, .archived(.expired)) }
-        writing.append((number, false))
-        return
-      }
-      event.relay = incoming.relay
-      event.receivedAt = incoming.receivedAt
-      event.isKept = submission.isKept
-      entries.append(.event(event))
-      writing.append((number, true))
-    case .note(let note):
-      entries.append(.note(note))
-      writing.append((number, true))
-    }
-  }
-
-  /// The transaction is committed.
-  public mutating func committed(_ commit: ArchiveCommit) {
-    guard let writing else { preconditionFailure("only what is being written is committed") }
-    self.writing = nil
-    removed(commit.gone)
-    let gone = Set(commit.gone)
-    var outcomes = commit.outcomes.makeIterator()
-    for (number, isEntry) in writing {
-      guard let item = items[number] else { continue }
-      let outcome = isEntry ? outcomes.next() : nil
-      guard let id = item.id else {
-        finish(number, .archived(.noted))
-        continue
-      }
-      guard let outcome else {
-        finishEphemeral(number, item, id)
-        continue
-      }
-      switch outcome {
-      case .stored(let seq):
-        if !gone.contains(id) { recent.insert(id, seq) }
-        announce(item, seq: seq)
-      case .duplicate(let seq): if !gone.contains(id) { recent.insert(id, seq) }
-      case .mended(let seq): actions.append(.mended(id, seq: seq))
-      case .superseded, .deleted, .vanished, .expired, .noted: break
-      }
-      finish(number, .archived(outcome))
-    }
-    if commit.hasVanishing { removedUnknown() }
-  }
-
-  private mutating func finishEphemeral(_ number: UInt64, _ item: Item, _ id: EventID) {
-    let isNew = recentEphemeral.value(of: id) == nil
-    recentEphemeral.insert(id, ())
-    if isNew { announce(item, seq: nil) }
-    finish(number, .ephemeral(isNew: isNew))
-  }
-
-  /// The event as it came: with the relay that sent it.
-  private mutating func announce(_ item: Item, seq: Int64?) {
-    guard case .valid(var event)? = item.resolution else { return }
-    event.relay = submissions[item.submission]?.events[item.index].relay
-    actions.append(.announce(event, seq: seq))
-  }
-
-  /// Events were removed by themselves: they may come again.
-  public mutating func removed(_ ids: [EventID]) {
-    guard !ids.isEmpty else { return }
-    removalCount += 1
-    for id in ids { recent.remove(id) }
-  }
-
-  /// Events were removed, and it is not known which: any may come again.
-  public mutating func removedUnknown() {
-    removalCount += 1
-    recent.removeAll()
-  }
-
-  /// The transaction was not committed: whoever has an event in it is refused, with all that he still has waiting. So
-  /// is whoever waits with a note: it could speak of events before it that were not stored.
-  public mutating func failed() {
-    guard let writing else { preconditionFailure("only what is being written fails") }
-    self.writing = nil
-    for (number, _) in writing {
-      if let item = items[number] { refuse(item.submission) }
-      finish(number, nil)
-    }
-    for (number, submission) in submissions.sorted(by: { $0.key < $1.key }) where submission.hasNotes { refuse(number) }
-  }
-
-  private mutating func refuse(_ number: UInt64) {
-    guard let submission = submissions.removeValue(forKey: number) else { return }
-    waiting[submission.lane.rawValue] -= submission.open
-    actions.append(.refuse(number))
-  }
-
-  /// An item is done with; nil when nobody waits for it any more.
-  private mutating func finish(_ number: UInt64, _ outcome: GateOutcome?) {
-    guard let item = items.removeValue(forKey: number) else { return }
-    if let id = item.id, !item.isAlone, case .valid? = item.resolution { leave(id) }
-    guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
-    submission.result.add(outcome, id: item.id, record: submission.events[item.index].record)
-    submission.open -= 1
-    waiting[submission.lane.rawValue] -= 1
-    if submission.open == 0 {
-      actions.append(.answer(item.submission, submission.result))
-    } else {
-      submissions[item.submission] = submission
-    }
   }
 }

@@ -41,12 +41,6 @@ public struct RelayURL: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The value of the HTTP `Host` field: the host, in brackets if IPv6, with its port unless that is the default.
-  public var hostField: String {
-    let name = host.contains(":") ? "[\(host)]" : host
-    return port == RelayURLParts.defaultPort(isSecure: isSecure) ? name : "\(name):\(port)"
-  }
-
   /// The canonical spelling.
   public var description: String { text }
   /// Whether both name the same relay.

@@ -91,11 +91,17 @@ struct RelayURLParts {
       }
     guard isName else { throw .badHost(String(text)) }
     // What ends in a number is an address (WHATWG URL), and then it must be one: 127.1 and 0x7f.1 have many readings.
-    if let last = labels.last, last.utf8.allSatisfy({ $0 &- 0x30 < 10 }) {
+    if let last = labels.last, isNumber(last) {
       var address = in_addr()
       guard labels.count == 4, inet_pton(AF_INET, name, &address) == 1 else { throw .badHost(String(text)) }
     }
     return name
+  }
+
+  /// Digits, or hexadecimal ones behind `0x`, of which resolvers make addresses as well.
+  private static func isNumber(_ label: Substring) -> Bool {
+    if label.hasPrefix("0x") { return label.utf8.dropFirst(2).allSatisfy { hexadecimalValue($0) != nil } }
+    return label.utf8.allSatisfy { $0 &- 0x30 < 10 }
   }
 
   /// An IPv6 address in the shortest spelling (RFC 5952), without its brackets.

@@ -112,7 +112,8 @@ extension DesiredSet {
   private mutating func noteReach(of relay: RelayStates.Relay) {
     guard let url = RelayURL(canonical: relay.relay) else { return }
     // `waiting`: the last attempt has failed, and the next one is not allowed yet.
-    unreachable[url] = relay.state == "waiting" ? relay.reason ?? "it cannot be reached" : nil
+    let isLeftAlone = relay.state == "waiting" || relay.state == RelayStates.Relay.quarantined
+    unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
     guard unreachable[url] != nil else { return }
     for (id, demand) in demands where id.relay == url && demand.pack != nil && !demand.hasFailed {
       demands[id]?.hasFailed = true
@@ -125,6 +126,8 @@ extension DesiredSet {
     for id in pack.demands {
       noteChange(ofDemand: id)
       if report.state == .stored { noteStored(id) }
+      // A reason why it is only asked: its EOSE is overdue, and nobody is to wait for it.
+      if report.state == .asked, report.reason != nil { demands[id]?.hasFailed = true }
     }
     let isShared = pack.demands.contains { (demands[$0]?.filters.count ?? 0) < pack.filterCount }
     if report.state == .refused, pack.demands.count > 1, isShared {

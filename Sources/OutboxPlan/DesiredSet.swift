@@ -82,7 +82,7 @@ public struct DesiredSet: Sendable {
     var isAlone = false
     /// Seconds since 1970: what the relay had stored up to then is here.
     var resumesAt: Int64?
-    /// The relay could not be reached when it was to be asked first.
+    /// The relay could not be reached when it was to be asked first, or said nothing for too long.
     var hasFailed = false
     /// The relay has sent all that there can be, and is not asked any more.
     var isOver = false
@@ -158,9 +158,6 @@ public struct DesiredSet: Sendable {
     if !entry.stops.isEmpty { gather(at: now) }
     noteChange(of: key)
   }
-
-  /// The keys of all wishes.
-  public var wishKeys: Set<String> { Set(entries.keys) }
 
   /// Where something goes has changed: every wish is planned anew, and only what differs is asked anew.
   public mutating func replan(in directory: RelayDirectory, at now: Instant, wall: Int64) {

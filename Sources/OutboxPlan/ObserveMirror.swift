@@ -41,6 +41,16 @@ public struct ObserveMirror: Sendable {
 
   /// The list is here, whole.
   public mutating func listed(_ observes: [ActiveObserve], _ end: ObserveListEnd) -> Step {
+    let before = self
+    let step = taken(observes, end)
+    guard case .list = step else { return step }
+    // Nothing of it was told, so nothing of it is known: the next list would hide what is in both.
+    known = before.known
+    (generation, isListing) = (nil, false)
+    return .list
+  }
+
+  private mutating func taken(_ observes: [ActiveObserve], _ end: ObserveListEnd) -> Step {
     isListing = false
     (generation, version) = (end.generation, end.version)
     var changed: [ActiveObserve] = []

@@ -125,16 +125,11 @@ extension RelayDirectory {
   public func route(_ filters: [Filter], named: [RelayURL] = [], isExclusive: Bool = false) -> FilterRoute {
     let filters = filters.filter { !$0.matchesNothing }
     var route = FilterRoute()
-    var asked: [RelayURL: (choice: RelayChoice, filters: [Filter])] = [:]
+    var asked = Asked()
     func ask(_ choice: RelayChoice, _ some: [Filter]) {
-      guard !some.isEmpty else { return }
-      guard var known = asked[choice.url] else { return asked[choice.url] = (choice, some) }
-      var both = ChoiceList()
-      both.add(known.choice)
-      both.add(choice)
-      known.choice = both.choices[0]
-      known.filters += some.filter { !known.filters.contains($0) }
-      asked[choice.url] = known
+      for (receiver, filters) in Dictionary(grouping: some, by: { receiver(of: $0, at: choice.url) }) {
+        asked.add(choice, filters, as: receiver)
+      }
     }
     for url in named {
       if let blocker = blocker(of: url) {
@@ -150,10 +145,21 @@ extension RelayDirectory {
       for stop in messageStops(filters) { ask(stop.choice, stop.filters) }
       route.skipped += reads.skipped
     }
-    route.stops = asked.values.map { FilterRoute.Stop($0.choice, $0.filters) }
-      .sorted { $0.choice.url.text < $1.choice.url.text }
+    route.stops = asked.stops
     if route.stops.isEmpty { route.problem = noReadRelay(filters, route) }
     return route
+  }
+
+  /// The account that is to ask a filter at a relay, whoever asks the others there: that whose gift wraps, and nothing
+  /// else, it asks for where they are received. A relay that keeps them from strangers keeps them from our other
+  /// accounts as well.
+  private func receiver(of filter: Filter, at url: RelayURL) -> PublicKey? {
+    guard filter.kinds?.allSatisfy({ Self.wrapKinds.contains($0) }) == true,
+      let recipients = filter.tags[Self.recipientTag], recipients.count == 1,
+      let key = PublicKey(recipients[0].description), let account = account(key),
+      directMessageRelays(of: account.key)?.contains(url) == true
+    else { return nil }
+    return account.key
   }
 
   private func noReadRelay(_ filters: [Filter], _ route: FilterRoute) -> NoRoute {
@@ -208,4 +214,48 @@ extension RelayDirectory {
 extension EventRoute {
   /// Nowhere, and why.
   static func none(_ reason: String) -> EventRoute { EventRoute(problem: NoRoute(reason)) }
+}
+
+/// What is asked where: at each relay once, and once more for each account that asks there for itself.
+private struct Asked {
+  private struct Place: Hashable {
+    let relay: RelayURL
+    let receiver: PublicKey?
+  }
+
+  private var places: [Place: FilterRoute.Stop] = [:]
+
+  /// Adds filters to what a relay is asked; each counts once.
+  ///
+  /// - Parameter receiver: the account that asks these for itself; whom the choice names when nil.
+  mutating func add(_ choice: RelayChoice, _ filters: [Filter], as receiver: PublicKey?) {
+    var stop = FilterRoute.Stop(choice, filters)
+    stop.choice.account = receiver ?? choice.account
+    let place = Place(relay: choice.url, receiver: receiver)
+    places[place] = places[place].map { Self.together($0, stop) } ?? stop
+  }
+
+  /// In the order of their URLs.
+  var stops: [FilterRoute.Stop] {
+    var stops: [Place: FilterRoute.Stop] = [:]
+    for (place, stop) in places.sorted(by: { $0.key.receiver == nil && $1.key.receiver != nil }) {
+      // Whoever asks for all others asks for himself with them.
+      let common = Place(relay: place.relay, receiver: nil)
+      let isSame = stops[common]?.choice.account == stop.choice.account
+      let key = isSame ? common : place
+      stops[key] = stops[key].map { Self.together($0, stop) } ?? stop
+    }
+    return stops.values.sorted {
+      ($0.choice.url.text, $0.choice.account?.description ?? "") < (
+        $1.choice.url.text, $1.choice.account?.description ?? ""
+      )
+    }
+  }
+
+  private static func together(_ first: FilterRoute.Stop, _ second: FilterRoute.Stop) -> FilterRoute.Stop {
+    var both = ChoiceList()
+    both.add(first.choice)
+    both.add(second.choice)
+    return FilterRoute.Stop(both.choices[0], first.filters + second.filters.filter { !first.filters.contains($0) })
+  }
 }

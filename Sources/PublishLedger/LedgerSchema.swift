@@ -3,9 +3,10 @@ internal import Storage
 
 // The tables.
 //
-//   publication  what was accepted, by the order of acceptance; its state is that of its targets together, kept for
-//   looking up target       its relays: how far each is, and how it is sent there body         the event's bytes,
-//   apart, so that a change of state does not write them again; gone when every relay has it
+//   publication  what was accepted, by the order of acceptance; its state is that of its targets together, to look by
+//   target       its relays: how far each is, and how it is sent there
+//   body         the event's bytes, apart, so that a change of state does not write them again; gone when every relay
+//                has it
 //
 // States are numbers. `sent` is written as `pending`: whoever reads it is another process, and does not know what came
 // of it.

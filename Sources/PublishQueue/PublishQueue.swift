@@ -104,6 +104,9 @@ public struct PublishQueue: Sendable {
   /// How many changes the ledger was to know; with ``subscript(_:)``, for ``recorded(_:version:)``.
   public func version(of id: EventID) -> UInt64? { entries[id]?.version }
 
+  /// Whether the ledger has all that it was to know of a publication; of one that is not in memory it has.
+  public func isRecorded(_ id: EventID) -> Bool { entries[id].map { $0.version == $0.recordedVersion } ?? true }
+
   /// A publication as it is told: what waits for its relay says so.
   public func publication(_ id: EventID, at moment: Moment) -> Publication? {
     guard let entry = entries[id] else { return nil }

@@ -12,7 +12,7 @@ struct Authentications {
     /// Sent; the relay's OK has not come.
     case sent(EventID, challenge: Int, until: Instant)
     /// The relay knows who it is.
-    case shown(challenge: Int)
+    case shown(challenge: Int, since: Instant)
     /// It came to nothing.
     case failed(WorkFailure, challenge: Int)
 
@@ -44,6 +44,8 @@ struct Authentications {
 enum Demand {
   /// The account is about to show himself: the work waits.
   case begun
+  /// He has, since the work was sent: it is sent again.
+  case met
   /// He cannot, or it would not help.
   case failed(WorkFailure)
 }
@@ -61,9 +63,7 @@ extension RelaySession {
   public mutating func authenticationSigned(
     _ account: PublicKey, challenge: String, event: [UInt8], id: EventID, at now: Instant
   ) -> [SessionAction] {
-    guard case .open(var connection) = state,
-      case .signing(let number, _)? = connection.authentications.states[account]
-    else { return [] }
+    guard case .open(var connection) = state, let number = signing(account, challenge) else { return [] }
     var actions: [SessionAction] = []
     if challenge == self.challenge {
       let until = now.advanced(milliseconds: limits.authenticationMilliseconds)
@@ -79,17 +79,25 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// There is no signature: `message` is a sentence's end that says why. With `isLocked` there would be one if the
-  /// account were unlocked.
+  /// There is no signature of the challenge: `message` is a sentence's end that says why. With `isLocked` there would
+  /// be one if the account were unlocked.
   public mutating func authenticationFailed(
-    _ account: PublicKey, message: String, isLocked: Bool = false, at now: Instant
+    _ account: PublicKey, challenge: String, message: String, isLocked: Bool = false, at now: Instant
   ) -> [SessionAction] {
-    guard case .open(let connection) = state, case .signing? = connection.authentications.states[account] else {
-      return []
-    }
+    guard signing(account, challenge) != nil else { return [] }
     var actions: [SessionAction] = []
     fail(account, WorkFailure(isLocked ? .locked : .notAuthenticated, message), &actions)
     return settled(actions, at: now)
+  }
+
+  /// The number of the challenge that the account's signer has; nil when he has none, or another one: an answer may be
+  /// from a connection before.
+  private func signing(_ account: PublicKey, _ challenge: String) -> Int? {
+    guard case .open(let connection) = state,
+      case .signing(let number, _)? = connection.authentications.states[account],
+      challenge == self.challenge || number < connection.authentications.challengeCount
+    else { return nil }
+    return number
   }
 
   func hasShown(_ account: PublicKey) -> Bool {
@@ -101,12 +109,15 @@ extension RelaySession {
 
   /// What to make of a refusal: nil if it is none that showing oneself could mend, or nobody would.
   mutating func demand(
-    _ reason: RelayReason, _ account: PublicKey?, at now: Instant, _ actions: inout [SessionAction]
+    _ reason: RelayReason, _ account: PublicKey?, sentAt: Instant?, at now: Instant,
+    _ actions: inout [SessionAction]
   ) -> Demand? {
     guard reason.word == "auth-required", let account else { return nil }
-    if case .open(let connection) = state, case .shown(let number)? = connection.authentications.states[account],
+    if case .open(let connection) = state,
+      case .shown(let number, let since)? = connection.authentications.states[account],
       number == connection.authentications.challengeCount
     {
+      if let sentAt, sentAt < since { return .met }
       // It knows who asks, and asks who it is: once more would end the same.
       return .failed(WorkFailure(.notAuthenticated, "\(url) takes AUTH and goes on to ask for it", reason: reason))
     }
@@ -169,7 +180,7 @@ extension RelaySession {
     guard let account = answered?.key else { return nil }
     var actions: [SessionAction] = []
     if isAccepted {
-      succeed(account)
+      succeed(account, at: now)
     } else {
       counters.refusals += 1
       fail(account, "\(url) refused AUTH\(reason.text.isEmpty ? "" : ": \(reason.text)")", reason: reason, &actions)
@@ -186,7 +197,7 @@ extension RelaySession {
       case .awaitingChallenge: fail(account, "\(url) has sent no challenge to sign (NIP-42)", &actions)
       case .signing: fail(account, "the signer did not answer in time", &actions)
       // Some relays say nothing to a good AUTH: what was refused is sent again, and shows it.
-      case .sent: succeed(account)
+      case .sent: succeed(account, at: now)
       case .shown, .failed: break
       }
     }
@@ -194,9 +205,10 @@ extension RelaySession {
 
   // MARK: Ends
 
-  private mutating func succeed(_ account: PublicKey) {
+  private mutating func succeed(_ account: PublicKey, at now: Instant) {
     guard case .open(var connection) = state else { return }
-    connection.authentications.states[account] = .shown(challenge: number(of: account, in: connection))
+    connection.authentications.states[account] = .shown(
+      challenge: number(of: account, in: connection), since: now)
     state = .open(connection)
     release(account)
   }
@@ -224,7 +236,7 @@ extension RelaySession {
 
   private func number(of account: PublicKey, in connection: Connection) -> Int {
     switch connection.authentications.states[account] {
-    case .signing(let number, _), .sent(_, let number, _), .shown(let number), .failed(_, let number): number
+    case .signing(let number, _), .sent(_, let number, _), .shown(let number, _), .failed(_, let number): number
     case .awaitingChallenge, nil: connection.authentications.challengeCount
     }
   }

@@ -75,8 +75,8 @@ extension RelaySession {
     if let failure = unreachableForNow(at: now) { return [.failPublish(key, failure)] }
     publishes.ids[key] = id
     if isKnown {
+      join(id, with: event, account, isProtected: isProtected)
       publishes.all[id]?.claims.append((key, deadline))
-      if publishes.all[id]?.account == nil { publishes.all[id]?.account = account }
     } else {
       publishes.all[id] = Publishes.Publication(
         event: event, byteCount: event.count, account: account, isProtected: isProtected, claims: [(key, deadline)])
@@ -84,6 +84,15 @@ extension RelaySession {
       publishes.waitingByteCount += event.count
     }
     return settled([], at: now)
+  }
+
+  /// Another publish of an event that is known. Bytes that were let go, since nobody was to show himself for them, are
+  /// needed again when now somebody is.
+  private mutating func join(_ id: EventID, with event: [UInt8], _ account: PublicKey?, isProtected: Bool) {
+    if isProtected { publishes.all[id]?.isProtected = true }
+    guard let account, let known = publishes.all[id], known.account == nil else { return }
+    publishes.all[id]?.account = account
+    if known.event.isEmpty { publishes.all[id]?.event = event }
   }
 
   /// Nobody waits for the answer any more; an event that was not sent yet is not sent. No further action names the key.
@@ -187,9 +196,12 @@ extension RelaySession {
     guard let publication = publishes.all[id] else { return }
     noteLatency(since: publication.sentAt, at: now)
     if isAccepted { counters.accepted += 1 } else { counters.refusals += 1 }
-    switch isAccepted ? nil : demand(reason, publication.account, at: now, &actions) {
+    switch isAccepted ? nil : demand(reason, publication.account, sentAt: publication.sentAt, at: now, &actions) {
     case .begun:
-      hold(id)
+      hold(id, isHeld: true)
+      return
+    case .met:
+      hold(id, isHeld: false)
       return
     case .failed(let failure):
       actions += publication.claims.map { .failPublish($0.key, failure) }
@@ -199,15 +211,15 @@ extension RelaySession {
     _ = publishes.remove(id)
   }
 
-  /// Back to those that wait, until the account has shown himself.
-  private mutating func hold(_ id: EventID) {
+  /// Back to those that wait; while held, until the account has shown himself.
+  private mutating func hold(_ id: EventID, isHeld: Bool) {
     guard let publication = publishes.all[id] else { return }
     publishes.sentCount -= 1
     publishes.sentByteCount -= publication.byteCount
     publishes.waitingByteCount += publication.byteCount
     publishes.all[id]?.sentAt = nil
     publishes.all[id]?.sentNumber = nil
-    publishes.all[id]?.isHeld = true
+    publishes.all[id]?.isHeld = isHeld
     publishes.waiting.append(id)
   }
 }

@@ -167,9 +167,12 @@ extension RelaySession {
     }
     counters.refusals += 1
     var actions: [SessionAction] = []
-    switch demand(reason, request.account, at: now, &actions) {
+    switch demand(reason, request.account, sentAt: request.sentAt, at: now, &actions) {
     case .begun:
-      hold(key, at: now)
+      hold(key, isHeld: true, at: now)
+      return settled(actions, at: now)
+    case .met:
+      hold(key, isHeld: false, at: now)
       return settled(actions, at: now)
     case .failed(let failure):
       _ = requests.remove(key)
@@ -182,12 +185,12 @@ extension RelaySession {
     return settled([.failRequest(key, failure)], at: now)
   }
 
-  /// Back to those that wait, until the account has shown himself.
-  private mutating func hold(_ key: RequestKey, at now: Instant) {
+  /// Back to those that wait; while held, until the account has shown himself.
+  private mutating func hold(_ key: RequestKey, isHeld: Bool, at now: Instant) {
     guard var request = requests.all[key], let subscription = request.subscription else { return }
     requests.keys[subscription] = nil
     request.subscription = nil
-    request.isHeld = true
+    request.isHeld = isHeld
     request.deadline = max(request.deadline, now.advanced(milliseconds: limits.authenticationMilliseconds * 2))
     requests.all[key] = request
     requests.waiting.append(key)

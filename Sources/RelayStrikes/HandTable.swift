@@ -129,7 +129,9 @@ public struct HandTable {
       if inHand == UInt32(number) { remains.relayInHand = relay }
       let strikeCount = min(Int(slot.load(fromByteOffset: 2, as: UInt16.self)), strikeMaximum)
       guard strikeCount > 0 else { continue }
-      remains.strikes[relay] = (0..<strikeCount).map { slot.load(fromByteOffset: 8 + 8 * $0, as: Int64.self) }
+      // A time before 1970 is none, and far enough before it no sum could hold it.
+      let strikes = (0..<strikeCount).map { slot.load(fromByteOffset: 8 + 8 * $0, as: Int64.self) }.filter { $0 >= 0 }
+      if !strikes.isEmpty { remains.strikes[relay] = strikes }
     }
     return remains
   }

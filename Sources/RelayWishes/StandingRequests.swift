@@ -56,6 +56,8 @@ public struct StandingRequests: Sendable {
     public let state: State
     /// Events it has brought.
     public let events: UInt64
+    /// While it is asked: why its EOSE is not expected any more, should it come or not.
+    public let overdue: String?
   }
 
   /// What the shell is to do, in order.
@@ -85,6 +87,8 @@ public struct StandingRequests: Sendable {
     var retries = Retries()
     /// When the relay last brought something for it, or was asked.
     var lastSign = Instant(nanoseconds: 0)
+    /// Whether the relay has said nothing for too long since it was asked.
+    var isOverdue = false
   }
 
   enum Phase: Hashable {
@@ -136,7 +140,8 @@ public struct StandingRequests: Sendable {
       case .started: entry.isStored ? .stored : .asked
       case .idle, .pausing: .waiting(entry.reason ?? whyClosed)
       }
-    return Report(state: state, events: entry.events)
+    let overdue = state == .asked && entry.isOverdue ? silence : nil
+    return Report(state: state, events: entry.events, overdue: overdue)
   }
 
   // MARK: Wishes
@@ -253,9 +258,13 @@ public struct StandingRequests: Sendable {
         entries[key]?.reason = nil
         actions.append(.changed(key))
       case .started(let request, hasEnded: false) where patienceEnd(of: entry).map { $0 <= now } ?? false:
-        keys[request] = nil
-        actions.append(.cancel(request))
-        refuse(key, "it has sent neither an event nor EOSE for \(limits.patienceMilliseconds / 1_000) s")
+        if entry.wish.isLive {
+          entries[key]?.isOverdue = true
+        } else {
+          keys[request] = nil
+          actions.append(.cancel(request))
+          refuse(key, silence)
+        }
         actions.append(.changed(key))
       default: break
       }
@@ -273,9 +282,14 @@ public struct StandingRequests: Sendable {
     entries[key]?.reason = reason
   }
 
-  /// When a relay that says nothing is given up: only where somebody waits for its EOSE and for nothing else.
+  private var silence: String {
+    "it has sent neither an event nor EOSE for \(limits.patienceMilliseconds / 1_000) s"
+  }
+
+  /// When nobody waits any longer for the EOSE of a relay that says nothing. Where more than that is wanted of it the
+  /// request stands on, since what is new may come all the same.
   private func patienceEnd(of entry: Entry) -> Instant? {
-    entry.wish.isLive ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
+    entry.isOverdue ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
   }
 
   // MARK: What follows
@@ -299,6 +313,7 @@ public struct StandingRequests: Sendable {
         keys[request] = key
         entries[key]?.phase = .started(request, hasEnded: false)
         entries[key]?.lastSign = now
+        entries[key]?.isOverdue = false
         entries[key]?.reason = nil
         actions += [.start(request, key, entry.wish), .changed(key)]
       }

@@ -18,7 +18,7 @@ public struct WishLimits: Sendable, Hashable {
   public var otherMaximum = 2
   /// Wait when the session takes no more requests.
   public var fullMilliseconds: UInt64 = 1_000
-  /// How long a relay may say nothing at all to a request that is over with EOSE.
+  /// How long a relay may say nothing at all to a request before its EOSE is not waited for any more.
   public var patienceMilliseconds: UInt64 = 30_000
 
   /// The limits above.

@@ -232,12 +232,13 @@ public final class WebSocketConnection {
   // MARK: Ending
 
   /// Begins to close: no message is delivered or sent any more, and `onEnd` comes when the other side has answered, or
-  /// when ``WebSocketDeadlines/closeMilliseconds`` have passed. `reason` is cut to 123 bytes.
+  /// when ``WebSocketDeadlines/closeMilliseconds`` have passed. `reason` is cut to 123 bytes. Before
+  /// ``start(onMessage:onEnd:)`` the connection is cut, and `onEnd` comes with the start.
   public func close(code: UInt16 = 1000, reason: String = "") {
     switch state {
     case .closing, .over: return
     case .idle:
-      abort()
+      finish(.closed(code: code))
       return
     case .open: break
     }

@@ -34,7 +34,8 @@ import Testing
       ("wss://relay.example.com:0", "port"), ("wss://relay.example.com:70000", "port"), ("wss://a b.com", "a b.com"),
       ("wss://relay.example.com:", "port"), ("wss://.example.com", "host name"), ("wss://example.com.", "host name"),
       ("wss://exämple.com", "xn--"), ("wss://\u{212A}.example.com", "xn--"), ("wss://1.2.3", "IP address"),
-      ("wss://1.2.3.999", "IP address"),
+      ("wss://1.2.3.999", "IP address"), ("ws://127.0.0.0x1", "IP address"), ("ws://0x7F000001", "IP address"),
+      ("ws://127.0x", "IP address"),
       ("wss://[::1", "host"), ("wss://[::g]", "host"), ("wss://[::1]x", "host"),
       ("wss://relay.example.com//x", "empty part"), ("wss://relay.example.com/wss://other.org", "pasted"),
       ("wss://relay.example.com/relay.example.com", "pasted"), ("wss://relay.example.com/a/../b", ".."),
@@ -55,9 +56,9 @@ import Testing
   func dialled() throws {
     let url = try RelayURL("ws://[::1]:7777/inbox/?a=b")
     #expect(url.host == "::1" && url.port == 7777 && !url.isSecure)
-    #expect(url.hostField == "[::1]:7777" && url.requestTarget == "/inbox?a=b")
+    #expect(url.requestTarget == "/inbox?a=b")
     let secure = try RelayURL("wss://relay.example.com")
-    #expect(secure.port == 443 && secure.hostField == "relay.example.com" && secure.requestTarget == "/")
+    #expect(secure.port == 443 && secure.requestTarget == "/")
   }
 
   @Test("In JSON it is a string, made canonical when read")

@@ -274,4 +274,32 @@ struct DesiredSetTests {
     }
     for key in live.keys { #expect(bench.progress(of: key).isComplete, "seed \(seed)") }
   }
+
+  @Test("Nobody waits for what a relay has stored while it is left alone", arguments: ["waiting", "quarantined"])
+  func leftAlone(state: String) throws {
+    let bench = bench(["wss://a.org"])
+    let key = try bench.wish(kind: 1)
+    bench.settle()
+    #expect(!bench.progress(of: key).isComplete)
+    var relay = RelayStates.Relay(relay: "wss://a.org", state: state)
+    (relay.isConfigured, relay.reads, relay.writes, relay.reason) = (true, true, true, "it is not dialled")
+    bench.set.reported("main", RelayReport(isWhole: false, relays: [relay]), at: bench.now)
+    let progress = bench.progress(of: key)
+    #expect(progress.isComplete && progress.relays.map(\.reason) == ["it is not dialled"])
+  }
+
+  @Test("Nobody waits for what a relay has stored once its EOSE is overdue, but it is here when it comes")
+  func overdue() throws {
+    let bench = bench(["wss://a.org"])
+    let key = try bench.wish(kind: 1)
+    bench.settle()
+    bench.report(.asked, of: bench.standing[0])
+    #expect(!bench.progress(of: key).isComplete)
+    bench.report(.asked, of: bench.standing[0], reason: "it has sent nothing")
+    let progress = bench.progress(of: key)
+    #expect(progress.isComplete && progress.relays.map(\.reason) == ["it has sent nothing"])
+    #expect(bench.fetches().isEmpty)
+    bench.report(.stored, of: bench.standing[0])
+    #expect(bench.progress(of: key).isComplete && bench.fetches().count == 1)
+  }
 }

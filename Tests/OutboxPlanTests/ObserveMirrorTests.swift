@@ -55,4 +55,20 @@ struct ObserveMirrorTests {
     let step = mirror.listed([profiles], ObserveListEnd(generation: 8, version: 0, count: 1))
     #expect(step == .take(changed: [], removed: [notes.key]))
   }
+
+  @Test("A list that another one must follow hides nothing: what it had is taken from the next")
+  func overtaken() {
+    var mirror = ObserveMirror()
+    mirror.listBegins()
+    var step = mirror.listed([profiles], ObserveListEnd(generation: 7, version: 1, count: 1))
+    #expect(step == .take(changed: [profiles], removed: []))
+    mirror.listBegins()
+    _ = mirror.received(changes(1, of: 8))
+    step = mirror.listed([notes], ObserveListEnd(generation: 7, version: 3, count: 1))
+    #expect(step == .list, "the store has begun another life meanwhile")
+    mirror.listBegins()
+    step = mirror.listed([notes], ObserveListEnd(generation: 8, version: 1, count: 1))
+    #expect(step == .take(changed: [notes], removed: [profiles.key]))
+    #expect(mirror.observes == [notes.key: notes])
+  }
 }

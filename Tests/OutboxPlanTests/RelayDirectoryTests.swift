@@ -185,6 +185,25 @@ struct RelayDirectoryTests {
     #expect(RelayDirectory().route([Filter(kinds: [1])]).problem != nil)
   }
 
+  @Test("At a relay where two accounts receive gift wraps each asks for its own")
+  func sharedMessageRelay() throws {
+    var directory = RelayDirectory.sample([alice, bob], relays: [hub])
+    for account in [alice, bob] { _ = directory.learn(account.messageList(["wss://hub.org"])) }
+    let tag = try #require(TagLetter("p"))
+    func wraps(to people: [Someone]) -> Filter {
+      Filter(kinds: [GiftWrap.kind], tags: [tag: people.map { TagValue($0.key.description) }])
+    }
+    let notes = Filter(kinds: [1])
+    let stops = directory.route([wraps(to: [alice, bob]), notes]).stops
+    #expect(stops.map(\.choice.url.text) == ["wss://hub.org", "wss://hub.org"])
+    for (account, filters) in [(alice, [wraps(to: [alice]), notes]), (bob, [wraps(to: [bob])])] {
+      let stop = stops.first { $0.choice.account == account.key }
+      #expect(stop.map { Set($0.filters) } == Set(filters), "\(account.name)")
+    }
+    let named = directory.route([wraps(to: [bob])], named: [try url("wss://hub.org")]).stops
+    #expect(named.map(\.choice.account) == [bob.key] && named.map(\.choice.why) == [["named", "dm-list of bob"]])
+  }
+
   @Test("One's own gift wraps are asked for where one receives them, and nowhere else")
   func wrapQuestions() throws {
     var directory = RelayDirectory.sample([alice, bob], relays: [hub])

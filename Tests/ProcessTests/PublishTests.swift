@@ -151,6 +151,33 @@ extension ProcessTests {
       }
     }
 
+    @Test("A forged copy of an event takes no place of the genuine one while the store is away")
+    func forgedWithoutStore() throws {
+      try withRoost(.publishing) { roost in
+        let client = try PublishClient(roost)
+        let events = makeEvents(0..<2)
+        let forged = try events.map { event in
+          try Event(event.unsigned, signature: #require(Signature(String(repeating: "0", count: 128))))
+        }
+        let before = makeEvents(5..<6)[0]
+        try client.accepted(before, to: [alpha])
+        _ = try client.peer.call("supervisor.stop", #"{"worker":"event-store"}"#)
+        // Of the first the forged copy comes first, of the second the genuine one.
+        var refusals: [RefusalCode?] = []
+        for copy in [forged[0], events[0], events[1], forged[1]] {
+          let answer = try client.peer.call(
+            "plan.publish", PublishClient.arguments(copy, [alpha]), ttlMilliseconds: 1_500)
+          refusals.append(answer.refusal?.code)
+        }
+        #expect(refusals[0] == .invalidEvent && refusals[3] == .invalidEvent)
+        #expect(refusals[1...2].allSatisfy { $0 == .unavailable || $0 == .expired }, "\(refusals)")
+        _ = try client.peer.call("supervisor.start", #"{"worker":"event-store"}"#)
+        try roost.awaitReady()
+        for event in events { try client.await(event, .confirmed) }
+        #expect(Set(alpha.received) == Set((events + [before]).map { "\($0.id)" }))
+      }
+    }
+
     @Test(
       "On a full disk what is new is refused, what is accepted goes on, and nothing is lost",
       .enabled(if: SmallDisk.isPossible))

@@ -46,6 +46,24 @@ extension ProcessTests {
       }
     }
 
+    @Test("A call that is refused, or asks for nothing, takes no place of those for relays dialled by name")
+    func noPlace() throws {
+      let relay = try ScriptedRelay.serving(1)
+      var layout = Layout.connector("[]")
+      layout.workers[0].keys["ephemeral"] = "true"
+      try withRoost(layout) { roost in
+        let client = try roost.client()
+        for number in 0..<70 {
+          let url = "\(relay.url)/\(number)"
+          let wrong = try client.call("relay.request", #"{"relay":"\#(url)/a","filters":[7]}"#)
+          let empty = try client.call("relay.request", #"{"relay":"\#(url)/b","filters":[{"ids":[]}]}"#)
+          let noEvent = try client.call("relay.publish", #"{"relay":"\#(url)/c","event":{}}"#)
+          #expect(wrong.refusal?.code == .badRequest && empty.isResponse && noEvent.refusal?.code == .badRequest)
+        }
+        #expect(try client.call("relay.request", #"{"relay":"\#(relay.url)"}"#).parts.count == 1)
+      }
+    }
+
     @Test("Relays that are dialled together are told together, and what is told last is true")
     func toldTogether() throws {
       let relay = try ScriptedRelay.serving(0)

@@ -207,6 +207,12 @@ extension ProcessTests {
         let answer = try rig.client.call("relay.list")
         let states = try JSONPayload.decode(RelayStates.self, from: answer.terminal.payload)
         #expect(states.relays.map(\.state) == ["open"] && relay.visits.count == 1)
+        try rig.planner.wait("whoever follows hears that it is not configured") {
+          rig.planner.parts(of: following).contains { part in
+            let report = try? JSONPayload.decode(RelayReport.self, from: part.payload)
+            return report?.isWhole == false && report?.relays.contains { !$0.isConfigured } == true
+          }
+        }
       }
     }
 

@@ -168,7 +168,7 @@ import Testing
     bench.publish(1, event: 7, account: Self.alice)
     bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
     _ = bench.taken()
-    bench.apply { $0.authenticationFailed(Self.alice, message: "alice sleeps", isLocked: true, at: $1) }
+    bench.apply { $0.authenticationFailed(Self.alice, challenge: "c1", message: "alice sleeps", isLocked: true, at: $1) }
     guard case .failPublish(_, let failure)? = bench.taken().first else {
       Issue.record("no failure")
       return
@@ -215,5 +215,60 @@ import Testing
     bench.advance(milliseconds: 300_000)
     bench.connect()
     #expect(bench.session.authenticatedAccounts.isEmpty)
+  }
+
+  @Test("An event that nobody was to show himself for can be sent again for whoever joins later and would")
+  func joined() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(1, event: 7)
+    bench.publish(2, event: 7, account: Self.alice)
+    let first = bench.texts()
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    bench.sign(Self.alice, "c1")
+    _ = bench.taken()
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    #expect(bench.texts() == first && first.count == 1, "the same message, whole")
+  }
+
+  @Test("What was refused for a message from before the account had shown himself is sent again, once")
+  func refusedLate() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.request(1, account: Self.alice)
+    bench.request(2, account: Self.alice)
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.closed(subscription: bench.subscriptions[0], reason: Self.needed))
+    bench.sign(Self.alice, "c1")
+    bench.advance(milliseconds: 10)
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    _ = bench.taken()
+    bench.receive(.closed(subscription: bench.subscriptions[1], reason: Self.needed))
+    #expect(bench.texts().map { $0.prefix(6) } == [#"["REQ""#])
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    #expect(bench.texts().map { $0.prefix(8) } == [#"["EVENT""#])
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    #expect(bench.failures() == ["ws://relay.example.com takes AUTH and goes on to ask for it"])
+  }
+
+  @Test("A failure to sign for an earlier connection ends nothing on this one")
+  func failedLate() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    bench.publish(1, event: 7, account: Self.alice)
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    bench.apply { $0.disconnected(reason: "reset", at: $1) }
+    _ = bench.untilAttempt()
+    bench.apply { [attempts = bench.attempts] in $0.connected(attempt: attempts.last!.number, at: $1) }
+    bench.receive(.authentication(challenge: "c2"))
+    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
+    _ = bench.taken()
+    bench.apply { $0.authenticationFailed(Self.alice, challenge: "c1", message: "the bus was busy", at: $1) }
+    #expect(bench.failures().isEmpty)
+    bench.apply { $0.authenticationFailed(Self.alice, challenge: "c2", message: "nobody is there", at: $1) }
+    #expect(bench.failures() == ["nobody is there"])
   }
 }

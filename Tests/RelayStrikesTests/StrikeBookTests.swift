@@ -102,6 +102,12 @@ import Testing
     for index in memory.indices { memory[index] = UInt8.random(in: 0...255, using: &generator) }
     #expect(HandTable(memory).remains == HandTable.Remains())
     for index in 12..<memory.count { memory[index] = UInt8.random(in: 0...255, using: &generator) }
-    #expect(HandTable(memory).remains.strikes.values.allSatisfy { $0.count <= HandTable.strikeMaximum })
+    var table = HandTable(memory)
+    table.keep([.min, .min + 1, .max], of: "ws://a/")
+    let strikes = HandTable(memory).remains.strikes
+    #expect(strikes.values.allSatisfy { $0.count <= HandTable.strikeMaximum })
+    var book = StrikeBook(strikes: strikes)
+    book.expire(at: 1_700_000_000)
+    for relay in strikes.keys { _ = book.quarantine(of: relay, at: 1_700_000_000) }
   }
 }

@@ -81,7 +81,7 @@ import Testing
     bench.advance(milliseconds: 1)
     #expect(bench.taken() == [.cancel(.nth(0))] && bench.timer == nil)
     #expect(bench.state("a") == .refused("it has sent neither an event nor EOSE for 30 s"))
-    #expect(bench.state("b") == .asked, "a live wish has no deadline")
+    #expect(bench.state("b") == .asked && bench.requests.report("b")?.overdue != nil, "a live wish stands on")
   }
 
   @Test("Another wish under a key replaces it, and the same changes nothing; dropping cancels what is under way, once")

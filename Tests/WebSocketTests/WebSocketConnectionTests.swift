@@ -179,6 +179,18 @@ import Testing
     }
   }
 
+  @Test("A close before the start is an end that is told at the start")
+  func closedBeforeStart() async throws {
+    try await LoopThread.run {
+      let server = try ScriptedServer { $0.upgrade() }
+      let client = try await server.connect()
+      client.connection.close(code: 1011)
+      client.start()
+      #expect(client.ends == [.closed(code: 1011)] && client.messages.isEmpty)
+      server.close()
+    }
+  }
+
   @Test("An idle connection is pinged; an answer keeps it, silence ends it")
   func liveness() async throws {
     try await LoopThread.run {

@@ -14,6 +14,7 @@ extension Planner {
     persist("relay.follow of \(name)") { [self] () async throws(Refusal) in
       guard bus.registry.members.contains(where: { $0.name == name }) else {
         followed.remove(name)
+        openRelays[name] = nil
         return true
       }
       defer { wishes.followEnded(of: name) }
@@ -28,7 +29,7 @@ extension Planner {
   private func reported(_ name: String, _ report: RelayReport) {
     directory.connectorReported(name, report.relays, isWhole: report.isWhole, dialsOthers: report.dialsOthers)
     wishes.reported(name, report, at: now)
-    noteOpen(report.relays)
+    noteOpen(report, of: name)
     update()
   }
 

@@ -85,13 +85,14 @@ extension Planner: PublishRouting {
     let purpose: DialBudget.Purpose
   }
 
-  /// Tells the queue which relays are connected now and were not before.
-  func noteOpen(_ relays: [RelayStates.Relay]) {
-    for relay in relays {
+  /// Tells the queue which relays are connected now and were not before, in this life of their connector.
+  func noteOpen(_ report: RelayReport, of connector: String) {
+    if report.isWhole { openRelays[connector] = nil }
+    for relay in report.relays {
       guard let url = try? RelayURL(relay.relay) else { continue }  // A connector of ours spells them canonically.
       if relay.state != "open" {
-        openRelays.remove(url)
-      } else if openRelays.insert(url).inserted {
+        openRelays[connector]?.remove(url)
+      } else if openRelays[connector, default: []].insert(url).inserted {
         publishing?.relayOpened(url)
       }
     }

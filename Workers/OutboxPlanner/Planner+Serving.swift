@@ -125,11 +125,13 @@ extension Planner {
     guard relay.reads || relay.writes else {
       throw Refusal(.badRequest, "a relay that is neither read nor written is of no use", outcome: .notStarted)
     }
+    let before = directory.addedRelays.first { $0.url == relay.url }
     guard directory.add(relay) else {
       throw Refusal(.full, "\(RelayDirectory.addedMaximum) relays were added already", outcome: .notStarted)
     }
     do throws(StorageFault) { try await added.add(relay) } catch {
-      _ = directory.remove(relay.url)
+      // What is on the disk goes on to count.
+      _ = before.map { directory.add($0) } ?? directory.remove(relay.url)
       throw refusal(error)
     }
     recovered()

@@ -61,7 +61,8 @@ final class Planner {
   var fault: StorageFault?
   private(set) var publishing: Publishing?
   var publishesUnderWay: [Dialling: Int] = [:]
-  var openRelays: Set<RelayURL> = []
+  /// By connector.
+  var openRelays: [String: Set<RelayURL>] = [:]
   let budgetTimer = LoopTimer()
   private let settleTimer = LoopTimer()
   private var hasBegunPublishing = false

@@ -12,8 +12,10 @@ struct PublishBodies {
 
   subscript(id: EventID) -> [UInt8]? { events[id] }
 
+  /// Keeps an event; of one that is here already the copy that came first.
   mutating func keep(_ event: [UInt8], _ id: EventID) {
-    guard events.updateValue(event, forKey: id) == nil else { return }
+    guard events[id] == nil else { return }
+    events[id] = event
     order.append(id)
     byteCount += event.count
     while byteCount > Self.byteMaximum, let oldest = order.popFirst() {

@@ -54,6 +54,8 @@ final class PublishWriter {
   private var changed: Set<EventID> = []
   private var stored: [Int64] = []
   private var removed: [Int64] = []
+  /// Of the transaction under way.
+  private var removing: Set<Int64> = []
   private var isWriting = false
   private let retryTimer = LoopTimer()
   /// Transactions begun.
@@ -96,13 +98,19 @@ final class PublishWriter {
     pump()
   }
 
-  /// It is to stay after all.
-  func note(kept number: Int64) { removed.removeAll { $0 == number } }
+  /// One that was to be removed is to stay after all; false when the transaction that removes it is under way.
+  func keeps(_ number: Int64) -> Bool {
+    removed.removeAll { $0 == number }
+    return !removing.contains(number)
+  }
+
+  /// Whether anything is being written, or waits for it.
+  var isBusy: Bool { isWriting || hasWork }
 
   /// Waits until all that was noted, and the changes of this publication, are written or could not be.
   func flush(_ id: EventID? = nil) async {
     repeat {
-      guard isWriting || hasWork else { return }
+      guard isBusy else { return }
       let turn = hasWork ? turnCount + 1 : turnCount
       await withCheckedContinuation { flushers.append((turn, $0)) }
     } while id.map(changed.contains) ?? false && fault == nil
@@ -127,6 +135,7 @@ final class PublishWriter {
     turnCount += 1
     // At once, so that whoever waits knows whether his part is in this one.
     let turn = take()
+    removing = Set(turn.batch.removed)
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
         if !turn.batch.isEmpty { try await ledger.write(turn.batch) }
@@ -135,6 +144,7 @@ final class PublishWriter {
         failed(turn, error)
       }
       isWriting = false
+      removing = []
       for flusher in flushers where flusher.turn <= turnCount { flusher.continuation.resume() }
       flushers.removeAll { $0.turn <= turnCount }
       pump()
@@ -170,11 +180,7 @@ final class PublishWriter {
   }
 
   private func failed(_ turn: Turn, _ fault: StorageFault) {
-    if fault.kind == .corrupt {
-      ledger.markDamaged()
-      log.critical("\(fault.description): starting again to save what can be read")
-      exit(Self.damagedExitCode)
-    }
+    leaveIfDamaged(fault)
     if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
     self.fault = fault
     changed.formUnion(turn.changes.keys)
@@ -188,6 +194,20 @@ final class PublishWriter {
         pump()
       }
     }
+  }
+
+  /// What was found damaged, by writing or by reading, is saved by the next start, which does nothing else before.
+  private func leaveIfDamaged(_ fault: StorageFault) {
+    guard fault.kind == .corrupt else { return }
+    ledger.markDamaged()
+    log.critical("\(fault.description): starting again to save what can be read")
+    exit(Self.damagedExitCode)
+  }
+
+  /// A fault of reading in a caller's words, unless the file is damaged.
+  func refusal(reading fault: StorageFault) -> Refusal {
+    leaveIfDamaged(fault)
+    return Self.refusal(fault)
   }
 
   /// A fault in a caller's words.

@@ -4,6 +4,7 @@ import Contracts
 import EventLoop
 import Frames
 import LinuxSystem
+import Logging
 import Nostr
 import OutboxPlan
 import PublishLedger
@@ -26,8 +27,8 @@ extension Publishing {
     guard !isDraining else { throw Self.draining }
     try await claim(event.id)
     defer { release(event.id) }
-    if try await isKnown(event.id) {
-      try await store(event, json, request)
+    if try await isKnown(event.id), let first = try await first(event, json) {
+      try await store(first.event, first.json, request)
       try await addRelays(named, to: event, json, lifetime: wanted.expiresAfter)
     } else {
       try await accept(event, json, try await targets(of: event, named: named), lifetime: wanted.expiresAfter)
@@ -53,6 +54,13 @@ extension Publishing {
       guard event.id == right else { throw .wrongID(right) }
       return event
     } catch {
+      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
+    }
+  }
+
+  /// - Throws: `invalid-event` for a signature that is not its author's.
+  static func verify(_ event: Event) throws(Refusal) {
+    do throws(EventFault) { try event.verify() } catch {
       throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
     }
   }
@@ -86,15 +94,39 @@ extension Publishing {
   }
 
   private func isKnown(_ id: EventID) async throws(Refusal) -> Bool {
-    if queue[id] != nil || unstored[id] != nil { return true }
-    guard let row = try await row(id) else { return false }
-    if !row.isStored, queue[id] == nil {
-      // The store has refused it, and a full disk keeps it from being taken out: it is asked once more.
-      writer.note(kept: row.publication.number)
+    while queue[id] == nil, unstored[id] == nil {
+      guard let row = try await row(id) else { return false }
+      if row.isStored || queue[id] != nil { return true }
+      // The store has refused it, and a full disk keeps it from being taken out: it is asked once more. A transaction
+      // that takes it out at this moment is waited for, or what is accepted now would go with it.
+      guard writer.keeps(row.publication.number) else {
+        await writer.flush()
+        continue
+      }
       unstored[id] = row.publication
       count(id, row.publication.state)
     }
     return true
+  }
+
+  /// The copy that stands for a known event. While the store has not seen it that is the one in the ledger, which is
+  /// what relays will be sent: the signature is no part of the id, and a copy by somebody else must neither take its
+  /// place nor, being forged, have it refused.
+  ///
+  /// - Returns: nil when the copy in the ledger was the forged one, and is gone.
+  private func first(_ event: Event, _ json: [UInt8]) async throws(Refusal) -> (event: Event, json: [UInt8])? {
+    guard let publication = unstored[event.id] else { return (event, json) }
+    let kept = try await body(of: publication)
+    if kept == json { return (event, json) }
+    try Self.verify(event)
+    if let kept, let first = try? Event(json: kept) {  // What cannot be read is no copy.
+      do throws(Refusal) {
+        try Self.verify(first)
+        return (first, kept)
+      } catch { log.warning("a forged copy makes room for the event", metadata: ["event": "\(event.id)"]) }
+    }
+    await withdraw(event.id)
+    return nil
   }
 
   // MARK: Committing
@@ -152,9 +184,7 @@ extension Publishing {
         .badRequest, "an event has \(PlanPublish.relayMaximum) relays at most", outcome: .notStarted)
     }
     // Its bytes may be dropped already, and these take their place.
-    do throws(EventFault) { try event.verify() } catch {
-      throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
-    }
+    try Self.verify(event)
     let targets = try await targets(of: event, named: new)
     // It may have come to its end meanwhile, and been forgotten.
     guard try await inMemory(event.id) != nil else { return }

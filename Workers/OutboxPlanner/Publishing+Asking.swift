@@ -21,22 +21,32 @@ extension Publishing {
 
   /// A publication as it is told; nil when it was never accepted, or is forgotten.
   func publication(_ id: EventID) async throws(Refusal) -> Publication? {
+    await recorded(id)
     if let publication = queue.publication(id, at: moment) { return publication }
     guard let row = try await row(id), row.isStored else { return nil }
     // It may have come to memory meanwhile.
     return queue.publication(id, at: moment) ?? row.publication.publication
   }
 
-  func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
-    do throws(StorageFault) { return try await ledger.row(id) } catch { throw PublishWriter.refusal(error) }
+  /// Waits until a publication is written down as it is, or cannot be: what is told stays true after a death.
+  private func recorded(_ id: EventID) async {
+    while !queue.isRecorded(id), writer.isBusy, writer.fault == nil { await writer.flush(id) }
   }
 
-  /// The bytes of a publication that is not in the machine.
-  func body(of publication: QueuedPublication) async -> [UInt8]? {
+  func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
+    do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.refusal(reading: error) }
+  }
+
+  /// The event of a publication, from memory or from the ledger; nil when it is in neither.
+  func body(of publication: QueuedPublication) async throws(Refusal) -> [UInt8]? {
     if let event = bodies[publication.id] { return event }
-    do throws(StorageFault) { return try await ledger.event(of: publication.number) } catch {
+    do throws(StorageFault) {
+      let event = try await ledger.event(of: publication.number)
+      if let event { bodies.keep(event, publication.id) }
+      return event
+    } catch {
       log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
-      return nil
+      throw writer.refusal(reading: error)
     }
   }
 
@@ -100,15 +110,25 @@ extension Publishing {
         before = last.publication.number
       }
     } catch {
-      throw PublishWriter.refusal(error)
+      throw writer.refusal(reading: error)
     }
-    // Nothing is awaited from here: what was in the ledger alone may be in memory now.
+    // Nothing is awaited until they are chosen: what was in the ledger alone may be in memory now.
     found.removeAll { entry in EventID(entry.publication.id).map { queue[$0] != nil } ?? false }
     for id in queue.ids {
       guard let number = queue[id]?.number, let publication = queue.publication(id, at: moment) else { continue }
       if states?.contains(publication.state) ?? true { found.append((number, publication)) }
     }
-    return found.sorted { $0.number > $1.number }.prefix(limit).map(\.publication)
+    var told: [Publication] = []
+    for (_, known) in found.sorted(by: { $0.number > $1.number }).prefix(limit) {
+      guard let id = EventID(known.id), !queue.isRecorded(id) else {
+        told.append(known)
+        continue
+      }
+      // Meanwhile it may be in another state.
+      guard let publication = try await publication(id), states?.contains(publication.state) ?? true else { continue }
+      told.append(publication)
+    }
+    return told
   }
 
   // MARK: plan.follow

@@ -37,11 +37,23 @@ extension Publishing {
     while unstored[event.id] != nil {
       do throws(Refusal) { return try await storeOnce(event, json, until: deadline) } catch {
         guard !Self.finalRefusals.contains(error.code) else { throw error }
-        if !isTold { request.accept() }
+        if !isTold {
+          // Nobody is told that something is queued which the store will refuse.
+          try await requireGenuine(event)
+          request.accept()
+        }
         isTold = true
         guard EventLoop.process.now < deadline, !isDraining, !request.isCancelled else { throw notYet(error) }
         await EventLoopActor.sleep(milliseconds: Self.storeSpacingMilliseconds)
       }
+    }
+  }
+
+  /// The store looks at signatures, but it is away.
+  private func requireGenuine(_ event: Event) async throws(Refusal) {
+    do throws(Refusal) { try Self.verify(event) } catch {
+      await withdraw(event.id)
+      throw error
     }
   }
 
@@ -59,17 +71,9 @@ extension Publishing {
         "store.publish", BusPayload(json), ttlMilliseconds: UInt32(min(left, Self.storeAnswerMilliseconds)))
       let result = try answer.decoded(as: PublishResult.self)
       // What it knows it knows by the id, and has not looked at this copy's signature.
-      if !result.isNew {
-        do throws(EventFault) { try event.verify() } catch {
-          throw Refusal(.invalidEvent, "\(error)", outcome: .notStarted)
-        }
-      }
+      if !result.isNew { try Self.verify(event) }
     } catch {
-      if Self.finalRefusals.contains(error.code) {
-        forget(event.id)
-        // Whoever asks again finds no trace of it.
-        await writer.flush()
-      }
+      if Self.finalRefusals.contains(error.code) { await withdraw(event.id) }
       throw error
     }
     guard let publication = unstored.removeValue(forKey: event.id) else { return }
@@ -81,12 +85,14 @@ extension Publishing {
     tellEverybody(of: event.id)
   }
 
-  /// Takes a publication that the store refuses out of the ledger: nobody was told that it is accepted.
-  private func forget(_ id: EventID) {
+  /// Takes a publication that the store refuses out of the ledger: nobody was told that it is accepted. Whoever asks
+  /// again then finds no trace of it.
+  func withdraw(_ id: EventID) async {
     guard let publication = unstored.removeValue(forKey: id) else { return }
     writer.note(removed: publication.number)
     bodies.drop(id)
     uncount(id)
+    await writer.flush()
   }
 
   // MARK: Without a caller
@@ -106,18 +112,20 @@ extension Publishing {
     }
   }
 
-  /// Offers one publication; false when the store is away.
+  /// Offers one publication; false when the store is away, or the ledger cannot be read.
   private func offer(_ publication: QueuedPublication) async -> Bool {
     let id = publication.id
     guard claims[id] == nil, unstored[id] != nil else { return true }
     claims[id] = []
     defer { for waiter in claims.removeValue(forKey: id) ?? [] { waiter.resume() } }
-    guard let json = await body(of: publication), let event = try? Event(json: json) else {
-      // In the ledger without its event: there is nothing to send.
-      forget(id)
-      return true
-    }
-    do throws(Refusal) { try await storeOnce(event, json, until: nil) } catch {
+    do throws(Refusal) {
+      guard let json = try await body(of: publication), let event = try? Event(json: json) else {
+        // In the ledger without its event: there is nothing to send.
+        await withdraw(id)
+        return true
+      }
+      try await storeOnce(event, json, until: nil)
+    } catch {
       guard Self.finalRefusals.contains(error.code) else { return false }
       log.warning(
         "a publication that nobody was told of is not taken by the event store",

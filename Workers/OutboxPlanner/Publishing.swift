@@ -239,11 +239,15 @@ final class Publishing {
   }
 
   private func outcome(of key: SendingKey, _ manner: SendingManner) async -> SendOutcome {
+    guard let publication = queue[key.id] else { return .refused("the event is forgotten") }
+    let body: [UInt8]?
+    // A disk that cannot be read is no relay's refusal.
+    do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
+    guard let event = body else { return .refused("the event is not in the ledger any more") }
     do throws(Refusal) {
-      guard let event = try await event(of: key.id) else { return .refused("the event is not in the ledger any more") }
       // It was written by this worker; what it is not says the message.
       guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
-      let isMessage = queue[key.id].map { $0.kind == GiftWrap.kind || $0.kind == GiftWrap.ephemeralKind } ?? false
+      let isMessage = publication.kind == GiftWrap.kind || publication.kind == GiftWrap.ephemeralKind
       let purpose: DialBudget.Purpose = isMessage ? .directMessage : .publish
       let connector: String
       switch routes.publishBegins(at: relay, for: purpose) {
@@ -269,19 +273,6 @@ final class Publishing {
     let json = JSONPayload.encode(wanted)
     guard let place = json.firstRange(of: null) else { preconditionFailure("the event stands in its arguments") }
     return BusPayload(json[..<place.lowerBound] + Array("\"event\":".utf8) + event + json[place.upperBound...])
-  }
-
-  /// An event's bytes, from memory or from the ledger.
-  private func event(of id: EventID) async throws(Refusal) -> [UInt8]? {
-    if let event = bodies[id] { return event }
-    guard let number = queue[id]?.number else { return nil }
-    do throws(StorageFault) {
-      let event = try await ledger.event(of: number)
-      if let event { bodies.keep(event, id) }
-      return event
-    } catch {
-      throw PublishWriter.refusal(error)
-    }
   }
 
   // MARK: Telling

@@ -42,12 +42,13 @@ extension Connector {
 
   func request(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: RelayRequest.self)
-    let link = try resolve(wanted.relay)
+    let url = try resolve(wanted.relay)
     let list = try Filter.list(argument: wanted.filters ?? [.object([:])], countMaximum: RawFilters.countMaximum)
     // Some relays take an empty list for no condition at all, and would send everything.
     guard let filters = RawFilters(matchingSomething: list) else {
-      return BusPayload(json: RelayRequestResult(relay: link.url.text, events: 0, isComplete: true))
+      return BusPayload(json: RelayRequestResult(relay: url.text, events: 0, isComplete: true))
     }
+    let link = try link(url)
     let key = RequestKey(newKey())
     let inHand = RequestInHand(
       request, link: link, key: key, Question(list), limit: wanted.limit,
@@ -109,13 +110,14 @@ extension Connector {
 
   func publish(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: RelayPublish.self)
-    let link = try resolve(wanted.relay)
+    let url = try resolve(wanted.relay)
     let account = try wanted.account.map { text throws(Refusal) in try Self.account(text) }
     let event = JSONPayload.encode(wanted.event)
     let id = try Self.id(of: event)
+    let link = try link(url)
     let key = PublishKey(newKey())
     let isForeign = wanted.isForeign ?? false
-    publishes[key] = PublishInHand(request: request, relay: link.url, id: "\(id)", isForeign: isForeign)
+    publishes[key] = PublishInHand(request: request, relay: url, id: "\(id)", isForeign: isForeign)
     if !isForeign { link.noteOwnWish() }
     request.accept()
     request.onCancel = { [unowned self] in
@@ -215,7 +217,8 @@ extension Connector: RelayLinkOwner {
       } catch {
         log.notice("nobody shows himself", metadata: ["relay": "\(link.url)", "why": "\(error.message)"])
         link.tell { session, now in
-          session.authenticationFailed(account, message: error.message, isLocked: error.code == .locked, at: now)
+          session.authenticationFailed(
+            account, challenge: challenge, message: error.message, isLocked: error.code == .locked, at: now)
         }
       }
     }

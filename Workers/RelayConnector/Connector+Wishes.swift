@@ -52,7 +52,7 @@ extension Connector {
     for key in gone { drop(key) }
     for wish in read { try self.wish(wish) }
     wishes.state = (wanted.generation, wanted.version)
-    for follower in followers { follower.wishesTaken() }
+    for follower in followers { follower.changed() }
     return BusPayload(json: RelayDesireResult(version: wanted.version))
   }
 
@@ -73,13 +73,14 @@ extension Connector {
       throw Refusal(
         .full, "\(count) wishes are more than \(RelayDesire.requestMaximum)", outcome: .notStarted)
     }
+    let dialled = Set(read.filter { $0.wish != nil }.map(\.relay))
     var others: Set<RelayURL> = []
-    for relay in Set(read.map(\.relay)) where links[relay] == nil && !configured.contains(relay) {
+    for relay in dialled where links[relay] == nil && !configured.contains(relay) {
       try requireDialling(relay, besides: others.count)
       others.insert(relay)
     }
-    // From here on nothing fails.
-    for relay in Set(read.map(\.relay)) { _ = try link(relay) }
+    // Only encryption can fail here: with those that need it in front, all are made or none.
+    for relay in dialled.sorted(by: { $0.isSecure && !$1.isSecure }) { _ = try link(relay) }
   }
 
   private func wish(_ read: ReadWish) throws(Refusal) {
@@ -146,7 +147,7 @@ extension Connector {
       key: key, relay: relay.text, state: .waiting, storedAt: wishes.storedAt[key], events: report.events)
     switch report.state {
     case .waiting(let reason): told.reason = reason
-    case .asked: told.state = .asked
+    case .asked: (told.state, told.reason) = (.asked, report.overdue)
     case .stored: told.state = .stored
     case .refused(let reason): (told.state, told.reason) = (.refused, reason)
     }

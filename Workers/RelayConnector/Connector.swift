@@ -100,13 +100,15 @@ final class Connector {
     if settings.connect != .onDemand {
       for url in wanted { try link(url).tell { session, now in session.openRequested(at: now) } }
     }
-    relaysChanged(wanted)
+    relaysChanged(wanted + gone)
+    for follower in followers { follower.changed() }
   }
 
   private func retire(_ url: RelayURL) {
     guard let link = links[url] else { return }
-    link.tell { session, now in session.closeRequested(at: now) }
     links[url] = nil
+    idleTimers.removeValue(forKey: url)?.cancel()
+    link.tell { session, now in session.closeRequested(at: now) }
     hands.leave(url)
     log.info("left", metadata: ["relay": "\(url)"])
   }
@@ -125,19 +127,19 @@ final class Connector {
     }
   }
 
-  /// The relay a caller means: the one it names, or the only one there is.
-  func resolve(_ text: String?) throws(Refusal) -> RelayLink {
+  /// The relay a caller means: the one it names, or the only one there is. It takes no place yet: ``link(_:)`` is for
+  /// who has work for it.
+  func resolve(_ text: String?) throws(Refusal) -> RelayURL {
     guard let text else {
       guard configured.count == 1, let only = configured.first else {
         throw Refusal(
           .badRequest, "'relay' is missing, and \(worker.name) has \(configured.count) relays", outcome: .notStarted)
       }
-      return try link(only)
+      return only
     }
     let url = try parse(text)
-    if let known = links[url] { return known }
     try requireDialling(url, besides: 0)
-    return try link(url)
+    return url
   }
 
   /// - Parameter besides: how many others that are no relays of the group are to be dialled as well.
@@ -185,12 +187,14 @@ final class Connector {
 
   /// A relay that need not be connected and has nothing to do is left after a while.
   func settle(_ link: RelayLink?) {
-    guard let link, !isWanted(link.url), !link.hasWork else { return }
-    let timer = idleTimers[link.url] ?? LoopTimer()
-    idleTimers[link.url] = timer
+    // One that was left already ends its work now; its URL may have another by then.
+    guard let link, links[link.url] === link, !isWanted(link.url), !link.hasWork else { return }
+    let url = link.url
+    let timer = idleTimers[url] ?? LoopTimer()
+    idleTimers[url] = timer
     timer.set(afterMilliseconds: Self.idleMilliseconds) { [unowned self] in
-      idleTimers[link.url] = nil
-      if !link.hasWork, !isWanted(link.url) { retire(link.url) }
+      idleTimers[url] = nil
+      if links[url]?.hasWork == false, !isWanted(url) { retire(url) }
     }
   }
 

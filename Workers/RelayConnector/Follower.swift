@@ -12,7 +12,7 @@ final class Follower {
   private unowned let connector: Connector
   private var relays: Set<RelayURL> = []
   private var requests: Set<String> = []
-  private var isVersionNew = true
+  private var isStateNew = true
   private var isWhole = true
   private var isOver = false
   private var waiter: CheckedContinuation<Void, Never>?
@@ -50,8 +50,9 @@ final class Follower {
     wake()
   }
 
-  func wishesTaken() {
-    isVersionNew = true
+  /// The wishes have another version, or other relays are dialled besides those of the group.
+  func changed() {
+    isStateNew = true
     wake()
   }
 
@@ -66,7 +67,7 @@ final class Follower {
 
   private func tell() async {
     while !isOver {
-      if relays.isEmpty, requests.isEmpty, !isVersionNew {
+      if relays.isEmpty, requests.isEmpty, !isStateNew {
         await withCheckedContinuation { waiter = $0 }
         continue
       }
@@ -81,7 +82,7 @@ final class Follower {
   private func next() -> RelayReport {
     var report = RelayReport(isWhole: isWhole)
     isWhole = false
-    isVersionNew = false
+    isStateNew = false
     report.dialsOthers = connector.settings.ephemeral == true
     report.generation = connector.wishes.state?.generation
     report.version = connector.wishes.state?.version
