@@ -80,6 +80,7 @@ let package = Package(
       name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"],
       swiftSettings: strict),
     .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
+    .target(name: "ClientSession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "PublishQueue",
@@ -321,6 +322,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ClientSessionTests", dependencies: ["ClientSession", "Cryptography", "Nostr", "Clocks", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RelayPeerTests",
       dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],

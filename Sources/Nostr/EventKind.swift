@@ -74,6 +74,8 @@ public enum EventKind {
   public static let probe: UInt16 = 20_070
   /// A gift wrap that is not to be kept (NIP-59).
   public static let ephemeralGiftWrap: UInt16 = 21_059
+  /// What is for the eyes of its recipient only (NIP-59).
+  public static let giftWraps: Set<UInt16> = [giftWrap, ephemeralGiftWrap]
   /// The answer to a relay's challenge (NIP-42).
   public static let relayAuthentication: UInt16 = 22_242
   /// A request to a remote signer, or its answer (NIP-46).

@@ -1,0 +1,213 @@
+public import Nostr
+
+// REQ, COUNT and CLOSE: questions to the store, with bounds.
+
+extension ClientSession {
+  /// Why a question is not asked.
+  private enum Objection {
+    case said(RelayReason)
+    /// It is only about what others may not see, and the client has not shown who it is.
+    case unknown(RelayReason)
+  }
+
+  mutating func receivedRequest(
+    _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
+  ) -> [ClientAction] {
+    // A REQ under a name that is in use takes its place (NIP-01), also when it is refused.
+    let ends = endSubscription(id)
+    switch question(filters, house, at: now) {
+    case .failure(let refusal): return ends + refused(refusal.objection) { closed(id, $0) }
+    case .success(let question):
+      let values = Self.valueCount(filters)
+      guard subscriptions.count < limits.subscriptionMaximum else {
+        let text = "error: \(limits.subscriptionMaximum) subscriptions are open on this connection, and no more may be"
+        return ends + refused(.said(RelayReason(text))) { closed(id, $0) }
+      }
+      guard standingValues + values <= limits.standingValueMaximum else {
+        let text = "error: the filters of this connection name more than \(limits.standingValueMaximum) values together"
+        return ends + refused(.said(RelayReason(text))) { closed(id, $0) }
+      }
+      let work = begin()
+      subscriptions[id] = Subscription(work: work, valueCount: values)
+      names[work] = id
+      standingValues += values
+      return ends + hint(filters) + [.observe(work, question, isFetched: fetches)]
+    }
+  }
+
+  mutating func receivedCount(
+    _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
+  ) -> [ClientAction] {
+    switch question(filters, house, at: now) {
+    case .failure(let refusal): return refused(refusal.objection) { closed(id, $0) }
+    case .success(let question):
+      guard counts.count < limits.countMaximum else {
+        let text = "rate-limited: \(limits.countMaximum) counts are under way on this connection"
+        return refused(.said(RelayReason(text))) { closed(id, $0) }
+      }
+      let work = begin()
+      counts[work] = id
+      return hint(filters) + [.count(work, question)]
+    }
+  }
+
+  mutating func receivedReconciliation(
+    _ id: String, _ filter: Filter, _ message: [UInt8], _ house: ClientHouse, at now: Instant
+  ) -> [ClientAction] {
+    let ends = endReconciliation(id)
+    func refusal(_ reason: RelayReason) -> ClientAction {
+      .send(RelayMessage.writeReconciliationRefused(subscription: id, reason: reason))
+    }
+    switch question([filter], house, at: now) {
+    case .failure(let objection): return ends + refused(objection.objection, refusal)
+    case .success(let question):
+      guard reconciliations.count < limits.reconciliationMaximum else {
+        let text = "blocked: \(limits.reconciliationMaximum) reconciliations are under way on this connection"
+        return ends + refused(.said(RelayReason(text)), refusal)
+      }
+      let work = begin()
+      reconciliations[id] = work
+      reconciliationNames[work] = id
+      return ends + hint([filter]) + [.openReconciliation(work, question, message: message)]
+    }
+  }
+
+  mutating func continueReconciliation(_ id: String, _ message: [UInt8]) -> [ClientAction] {
+    guard let work = reconciliations[id] else {
+      let reason = RelayReason("closed: there is no reconciliation of this name")
+      return counted([.send(RelayMessage.writeReconciliationRefused(subscription: id, reason: reason))])
+    }
+    return [.continueReconciliation(work, message: message)]
+  }
+
+  mutating func endReconciliation(_ id: String) -> [ClientAction] {
+    guard let work = reconciliations.removeValue(forKey: id) else { return [] }
+    reconciliationNames[work] = nil
+    return [.endReconciliation(work)]
+  }
+
+  mutating func endSubscription(_ id: String) -> [ClientAction] {
+    guard let subscription = subscriptions.removeValue(forKey: id) else { return [] }
+    names[subscription.work] = nil
+    standingValues -= subscription.valueCount
+    return [.endObserve(subscription.work)]
+  }
+
+  // MARK: What may be asked
+
+  private struct Refused: Error { let objection: Objection }
+
+  private mutating func question(
+    _ filters: [Filter], _ house: ClientHouse, at now: Instant
+  ) -> Result<ClientQuestion, Refused> {
+    func refused(_ text: String) -> Result<ClientQuestion, Refused> {
+      .failure(Refused(objection: .said(RelayReason(text))))
+    }
+    if let refusal = refusal(house) { return .failure(Refused(objection: .unknown(refusal))) }
+    guard mayAsk(at: now) else {
+      return refused("rate-limited: at most \(limits.requestsPerSecond) requests a second are answered")
+    }
+    guard filters.count <= limits.filterMaximum else {
+      return refused("invalid: it has \(filters.count) filters; at most \(limits.filterMaximum) are taken")
+    }
+    guard Self.valueCount(filters) <= limits.valueMaximum else {
+      return refused("invalid: its filters name more than \(limits.valueMaximum) values together")
+    }
+    if shown.isEmpty, filters.allSatisfy({ Self.isAboutWrapsAlone($0) }) {
+      let reason = RelayReason("auth-required: gift wraps are shown to their recipients only (NIP-59)")
+      return .failure(Refused(objection: .unknown(reason)))
+    }
+    let bounded = filters.map { filter in
+      var filter = filter
+      filter.limit = min(filter.limit ?? limits.eventMaximum, limits.eventMaximum)
+      return filter
+    }
+    return .success(ClientQuestion(filters: bounded, recipients: shown.sorted { $0.description < $1.description }))
+  }
+
+  private mutating func refused(_ objection: Objection, _ answer: (RelayReason) -> ClientAction) -> [ClientAction] {
+    refusedCount += 1
+    switch objection {
+    case .said(let reason): return [answer(reason)]
+    case .unknown(let reason): return challenged() + [answer(reason)]
+    }
+  }
+
+  /// Who asks for gift wraps among others is told that there is something to show, and is answered without them.
+  private mutating func hint(_ filters: [Filter]) -> [ClientAction] {
+    guard shown.isEmpty else { return [] }
+    let asksForWraps = filters.contains { filter in
+      filter.kinds?.contains(where: EventKind.giftWraps.contains) ?? false
+    }
+    return asksForWraps ? challenged() : []
+  }
+
+  private static func isAboutWrapsAlone(_ filter: Filter) -> Bool {
+    filter.kinds.map { !$0.isEmpty && $0.allSatisfy(EventKind.giftWraps.contains) } ?? false
+  }
+
+  static func valueCount(_ filters: [Filter]) -> Int {
+    filters.reduce(0) { count, filter in
+      let named = (filter.ids?.count ?? 0) + (filter.authors?.count ?? 0) + (filter.kinds?.count ?? 0)
+      return count + named + filter.tags.values.reduce(0) { $0 + $1.count }
+    }
+  }
+
+  // MARK: What comes of it
+
+  /// The client's name for something that is observed; nil when it wants no more of it.
+  public func subscription(of work: ClientWork) -> String? { names[work] }
+
+  /// All that was stored has been sent.
+  public mutating func storedEnd(_ work: ClientWork, isComplete: Bool?) -> [ClientAction] {
+    guard let id = names[work], subscriptions[id]?.isStoredSent == false else { return [] }
+    subscriptions[id]?.isStoredSent = true
+    let completeness: RelayMessage.Completeness =
+      switch isComplete {
+      case nil: .unstated
+      case true?: .finished
+      case false?: .partial
+      }
+    return [.send(RelayMessage.writeEndOfStoredEvents(subscription: id, completeness: completeness))]
+  }
+
+  /// Something observed is over without having been ended from here; `reason` is a word, a colon and a sentence.
+  public mutating func observeEnded(_ work: ClientWork, _ reason: RelayReason) -> [ClientAction] {
+    guard let id = names.removeValue(forKey: work), let subscription = subscriptions.removeValue(forKey: id) else {
+      return []
+    }
+    standingValues -= subscription.valueCount
+    return [closed(id, reason)]
+  }
+
+  /// A count is there.
+  public mutating func counted(_ work: ClientWork, _ count: Int) -> [ClientAction] {
+    guard let id = counts.removeValue(forKey: work), !isOver else { return [] }
+    return [.send(RelayMessage.writeCount(subscription: id, count: count))]
+  }
+
+  /// There will be none; `reason` is a word, a colon and a sentence.
+  public mutating func countFailed(_ work: ClientWork, _ reason: RelayReason) -> [ClientAction] {
+    guard let id = counts.removeValue(forKey: work), !isOver else { return [] }
+    return [closed(id, reason)]
+  }
+
+  /// The relay's side of a reconciliation has something to say.
+  public func reconciled(_ work: ClientWork, message: [UInt8]) -> [ClientAction] {
+    guard let id = reconciliationNames[work], !isOver else { return [] }
+    return [.send(RelayMessage.writeReconciliation(subscription: id, message: message))]
+  }
+
+  /// A reconciliation is over; `reason` is a word, a colon and a sentence.
+  public mutating func reconciliationFailed(
+    _ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int? = nil
+  ) -> [ClientAction] {
+    guard let id = reconciliationNames.removeValue(forKey: work), !isOver else { return [] }
+    reconciliations[id] = nil
+    return [
+      .send(
+        RelayMessage.writeReconciliationRefused(
+          subscription: id, reason: reason, recordCountMaximum: recordCountMaximum))
+    ]
+  }
+}

@@ -1,0 +1,204 @@
+public import Clocks
+public import Cryptography
+public import Nostr
+
+// One client of the local relay, as a value: its messages go in, what to do comes out. No socket, no store, no clock.
+//
+// A relay promises little and clients count on all of it, so each message ends in exactly one answer of its own kind:
+// an EVENT in OK, a REQ in EOSE or CLOSED, a COUNT in COUNT or CLOSED, a NEG-OPEN in NEG-MSG or NEG-ERR, AUTH in OK.
+// What cannot be read far enough for that ends in a NOTICE.
+//
+// Whose events go where. Clients use a local relay as their cache, and put other people's events there by the
+// thousand; those are kept, and no more. What an account of this house has signed, or whatever comes over a connection
+// on which such an account has shown itself, is meant for the world: it goes to the publish queue, which knows to which
+// relays.
+//
+// Who is shown what. Everything is shown to everybody who may come in, but gift wraps, which are shown to their
+// recipients only (NIP-59), once they have shown themselves (NIP-42). The challenge is sent when it is of use and not
+// before: many clients ask a person what to make of it.
+
+/// One client's connection.
+public struct ClientSession: Sendable {
+  struct Subscription: Sendable {
+    let work: ClientWork
+    let valueCount: Int
+    var isStoredSent = false
+  }
+
+  struct WaitingEvent: Sendable {
+    let id: EventID
+    let byteCount: Int
+  }
+
+  /// What has to be shown first.
+  public let door: ClientDoor
+  /// What it may hold.
+  public let limits: ClientLimits
+  /// The challenge that is good on this connection.
+  public let challenge: String
+  /// The names of this relay: an AUTH event is for one of them.
+  public let addresses: Set<RelayURL>
+  /// Whether its requests are asked of the network as well.
+  public let fetches: Bool
+
+  /// Keys that have shown themselves.
+  public internal(set) var shown: Set<PublicKey> = []
+  /// Events it was answered OK true.
+  public internal(set) var takenCount: UInt64 = 0
+  /// Events and requests that were refused.
+  public internal(set) var refusedCount: UInt64 = 0
+
+  var subscriptions: [String: Subscription] = [:]
+  var names: [ClientWork: String] = [:]
+  var counts: [ClientWork: String] = [:]
+  var events: [ClientWork: WaitingEvent] = [:]
+  var waitingByteCount = 0
+  var reconciliations: [String: ClientWork] = [:]
+  var reconciliationNames: [ClientWork: String] = [:]
+  var isPaused = false
+  var isChallenged = false
+  var isOver = false
+  private var faultCount = 0
+  private var standingValueCount = 0
+  private var nextWork: UInt64 = 1
+  private var eventBudget = RateBudget()
+  private var requestBudget = RateBudget()
+
+  /// A client that has just come.
+  ///
+  /// - Parameters:
+  ///   - door: what has to be shown first.
+  ///   - limits: what it may hold.
+  ///   - challenge: random, for this connection alone.
+  ///   - addresses: the names under which it may know this relay.
+  ///   - fetches: whether its requests are asked of the network as well.
+  public init(
+    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), challenge: String, addresses: Set<RelayURL>,
+    fetches: Bool = false
+  ) {
+    self.door = door
+    self.limits = limits
+    self.challenge = challenge
+    self.addresses = addresses
+    self.fetches = fetches
+  }
+
+  /// Subscriptions at present.
+  public var subscriptionCount: Int { subscriptions.count }
+  /// Events that have no outcome yet.
+  public var waitingCount: Int { events.count }
+
+  // MARK: Messages
+
+  /// A message came that could be read.
+  ///
+  /// - Parameters:
+  ///   - message: what it says.
+  ///   - bytes: its text.
+  ///   - house: who is who.
+  ///   - now: when.
+  ///   - time: the same by the wall clock, seconds since 1970.
+  public mutating func received(
+    _ message: ClientMessage, in bytes: UnsafeRawBufferPointer, _ house: ClientHouse, at now: Instant, time: Int64
+  ) -> [ClientAction] {
+    if isOver { return [] }
+    switch message {
+    case .event(let range): return receivedEvent(range, in: bytes, house, at: now)
+    case .subscription(let id, let filters): return receivedRequest(id, filters, house, at: now)
+    case .closing(let id): return endSubscription(id)
+    case .authentication(let range): return receivedAuthentication(range, in: bytes, time: time)
+    case .counting(let id, let filters): return receivedCount(id, filters, house, at: now)
+    case .reconciliation(let id, let filter, let message):
+      return receivedReconciliation(id, filter, message, house, at: now)
+    case .reconciliationMessage(let id, let message): return continueReconciliation(id, message)
+    case .reconciliationEnd(let id): return endReconciliation(id)
+    case .unknown(let label):
+      return fault("unsupported: there is no message \(label.isEmpty ? "of that name" : "\"\(label)\"")")
+    }
+  }
+
+  /// A message came that could not be read: whoever waits for an answer is told under the name it has.
+  public mutating func receivedFault(_ fault: ClientMessageFault) -> [ClientAction] {
+    if isOver { return [] }
+    guard let subscription = fault.subscription else { return self.fault("invalid: \(fault)") }
+    refusedCount += 1
+    let reason = RelayReason("invalid: \(fault)")
+    switch fault.label {
+    case "NEG-OPEN", "NEG-MSG":
+      return counted([.send(RelayMessage.writeReconciliationRefused(subscription: subscription, reason: reason))])
+    // The new request is refused, and the one of the same name that it was to replace is over all the same.
+    case "REQ": return counted(endSubscription(subscription) + [closed(subscription, reason)])
+    default: return counted([closed(subscription, reason)])
+    }
+  }
+
+  /// A binary message came: Nostr is text.
+  public mutating func receivedBinary() -> [ClientAction] {
+    isOver ? [] : fault("invalid: messages are text, this one is binary")
+  }
+
+  /// The connection is gone: all that was begun for it is to end.
+  public mutating func disconnected() -> [ClientAction] {
+    isOver = true
+    let actions =
+      names.keys.sorted().map(ClientAction.endObserve)
+      + reconciliationNames.keys.sorted().map(ClientAction.endReconciliation)
+    names = [:]
+    subscriptions = [:]
+    reconciliations = [:]
+    reconciliationNames = [:]
+    return actions
+  }
+
+  // MARK: Shared by the answers
+
+  mutating func begin() -> ClientWork {
+    defer { nextWork += 1 }
+    return ClientWork(nextWork)
+  }
+
+  /// Words for whoever reads logs of the client; too many of them end the connection.
+  mutating func fault(_ text: String) -> [ClientAction] {
+    counted([.send(RelayMessage.writeNotice(RelayReason(text)))])
+  }
+
+  /// Counts one message that came to nothing.
+  mutating func counted(_ actions: [ClientAction]) -> [ClientAction] {
+    faultCount += 1
+    guard faultCount > limits.faultMaximum else { return actions }
+    isOver = true
+    let ends = disconnected()
+    return actions + ends + [.close(code: 1008, reason: "too many messages that cannot be used")]
+  }
+
+  func closed(_ id: String, _ reason: RelayReason) -> ClientAction {
+    .send(RelayMessage.writeClosed(subscription: id, reason: reason))
+  }
+
+  /// The challenge, once.
+  mutating func challenged() -> [ClientAction] {
+    if isChallenged { return [] }
+    isChallenged = true
+    return [.send(RelayMessage.writeAuthentication(challenge: challenge))]
+  }
+
+  /// Why nothing is done for this client yet; nil when it may come in.
+  func refusal(_ house: ClientHouse) -> RelayReason? {
+    guard case .closed(let why) = door else { return nil }
+    if shown.contains(where: { house.accounts.contains($0) || house.guests.contains($0) }) { return nil }
+    return RelayReason(shown.isEmpty ? "auth-required: \(why)" : "restricted: \(why)")
+  }
+
+  mutating func mayAddEvent(at now: Instant) -> Bool {
+    eventBudget.take(perSecond: limits.eventsPerSecond, burst: limits.eventBurst, at: now)
+  }
+
+  mutating func mayAsk(at now: Instant) -> Bool {
+    requestBudget.take(perSecond: limits.requestsPerSecond, burst: limits.requestBurst, at: now)
+  }
+
+  var standingValues: Int {
+    get { standingValueCount }
+    set { standingValueCount = newValue }
+  }
+}
