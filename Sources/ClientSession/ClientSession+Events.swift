@@ -1,5 +1,5 @@
-public import Clocks
-public import Nostr
+internal import Clocks
+internal import Nostr
 
 // EVENT and its OK.
 

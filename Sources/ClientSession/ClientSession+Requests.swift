@@ -1,3 +1,5 @@
+internal import Clocks
+internal import Cryptography
 public import Nostr
 
 // REQ, COUNT and CLOSE: questions to the store, with bounds.
@@ -10,22 +12,28 @@ extension ClientSession {
     case unknown(RelayReason)
   }
 
+  /// What is refused, by its name.
+  private enum Asked {
+    case request(String)
+    case reconciliation(String)
+  }
+
   mutating func receivedRequest(
     _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
   ) -> [ClientAction] {
     // A REQ under a name that is in use takes its place (NIP-01), also when it is refused.
     let ends = endSubscription(id)
     switch question(filters, house, at: now) {
-    case .failure(let refusal): return ends + refused(refusal.objection) { closed(id, $0) }
+    case .failure(let refusal): return ends + refused(refusal.objection, .request(id))
     case .success(let question):
       let values = Self.valueCount(filters)
       guard subscriptions.count < limits.subscriptionMaximum else {
         let text = "error: \(limits.subscriptionMaximum) subscriptions are open on this connection, and no more may be"
-        return ends + refused(.said(RelayReason(text))) { closed(id, $0) }
+        return ends + refused(.said(RelayReason(text)), .request(id))
       }
       guard standingValues + values <= limits.standingValueMaximum else {
         let text = "error: the filters of this connection name more than \(limits.standingValueMaximum) values together"
-        return ends + refused(.said(RelayReason(text))) { closed(id, $0) }
+        return ends + refused(.said(RelayReason(text)), .request(id))
       }
       let work = begin()
       subscriptions[id] = Subscription(work: work, valueCount: values)
@@ -39,11 +47,11 @@ extension ClientSession {
     _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
   ) -> [ClientAction] {
     switch question(filters, house, at: now) {
-    case .failure(let refusal): return refused(refusal.objection) { closed(id, $0) }
+    case .failure(let refusal): return refused(refusal.objection, .request(id))
     case .success(let question):
       guard counts.count < limits.countMaximum else {
         let text = "rate-limited: \(limits.countMaximum) counts are under way on this connection"
-        return refused(.said(RelayReason(text))) { closed(id, $0) }
+        return refused(.said(RelayReason(text)), .request(id))
       }
       let work = begin()
       counts[work] = id
@@ -55,15 +63,12 @@ extension ClientSession {
     _ id: String, _ filter: Filter, _ message: [UInt8], _ house: ClientHouse, at now: Instant
   ) -> [ClientAction] {
     let ends = endReconciliation(id)
-    func refusal(_ reason: RelayReason) -> ClientAction {
-      .send(RelayMessage.writeReconciliationRefused(subscription: id, reason: reason))
-    }
     switch question([filter], house, at: now) {
-    case .failure(let objection): return ends + refused(objection.objection, refusal)
+    case .failure(let objection): return ends + refused(objection.objection, .reconciliation(id))
     case .success(let question):
       guard reconciliations.count < limits.reconciliationMaximum else {
         let text = "blocked: \(limits.reconciliationMaximum) reconciliations are under way on this connection"
-        return ends + refused(.said(RelayReason(text)), refusal)
+        return ends + refused(.said(RelayReason(text)), .reconciliation(id))
       }
       let work = begin()
       reconciliations[id] = work
@@ -125,11 +130,18 @@ extension ClientSession {
     return .success(ClientQuestion(filters: bounded, recipients: shown.sorted { $0.description < $1.description }))
   }
 
-  private mutating func refused(_ objection: Objection, _ answer: (RelayReason) -> ClientAction) -> [ClientAction] {
+  private mutating func refused(_ objection: Objection, _ asked: Asked) -> [ClientAction] {
     refusedCount += 1
     switch objection {
-    case .said(let reason): return [answer(reason)]
-    case .unknown(let reason): return challenged() + [answer(reason)]
+    case .said(let reason): return [answer(asked, reason)]
+    case .unknown(let reason): return challenged() + [answer(asked, reason)]
+    }
+  }
+
+  private func answer(_ asked: Asked, _ reason: RelayReason) -> ClientAction {
+    switch asked {
+    case .request(let id): closed(id, reason)
+    case .reconciliation(let id): .send(RelayMessage.writeReconciliationRefused(subscription: id, reason: reason))
     }
   }
 

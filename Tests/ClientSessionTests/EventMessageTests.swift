@@ -111,7 +111,8 @@ struct EventMessageTests {
     var limits = ClientLimits()
     limits.eventByteCountMaximum = 1_000
     let visit = Visit(limits: limits)
-    #expect(visit.say(event(content: String(repeating: "x", count: 1_000)))[0].contains("false,\"invalid: the event has"))
+    #expect(
+      visit.say(event(content: String(repeating: "x", count: 1_000)))[0].contains("false,\"invalid: the event has"))
     #expect(visit.say(event(kind: 22_242))[0].contains("false,\"invalid: "))
   }
 }

@@ -112,7 +112,8 @@ struct RequestMessageTests {
     let alice = SecretKey.generate()
     let visit = Visit()
     #expect(visit.authenticate(alice, challenge: "other")[0].contains("false,\"invalid: the challenge"))
-    #expect(visit.authenticate(alice, relay: "wss://elsewhere.example")[0].contains("false,\"invalid: the event is for"))
+    #expect(
+      visit.authenticate(alice, relay: "wss://elsewhere.example")[0].contains("false,\"invalid: the event is for"))
     #expect(visit.session.shown.isEmpty)
     #expect(visit.authenticate(alice)[0].contains(",true,\"\""))
     #expect(visit.session.shown == [alice.publicKey])
@@ -128,12 +129,14 @@ struct RequestMessageTests {
     let door = ClientDoor.closed(why: "pages of https://x.example must be allowed")
     let visit = Visit(door: door, house: house)
     let note = event()
-    #expect(visit.say(#"["REQ","a",{}]"#) == [
-      #"["AUTH","c0ffee"]"#, #"["CLOSED","a","auth-required: pages of https://x.example must be allowed"]"#,
-    ])
-    #expect(visit.say(note) == [
-      #"["OK","\#(note.id)",false,"auth-required: pages of https://x.example must be allowed"]"#
-    ])
+    #expect(
+      visit.say(#"["REQ","a",{}]"#) == [
+        #"["AUTH","c0ffee"]"#, #"["CLOSED","a","auth-required: pages of https://x.example must be allowed"]"#,
+      ])
+    #expect(
+      visit.say(note) == [
+        #"["OK","\#(note.id)",false,"auth-required: pages of https://x.example must be allowed"]"#
+      ])
     #expect(visit.say(#"["COUNT","a",{}]"#)[0].hasPrefix(#"["CLOSED","a","auth-required"#))
     visit.authenticate(SecretKey.generate())
     #expect(visit.say(#"["REQ","a",{}]"#)[0].hasPrefix(#"["CLOSED","a","restricted"#), "any key is no account")
@@ -151,10 +154,10 @@ struct RequestMessageTests {
     visit.say(#"["REQ","b",{}]"#)
     visit.say(#"["COUNT","n",{}]"#)
     let observes = visit.observes
-    #expect(observes.allSatisfy(\.isFetched))
-    #expect(
-      visit.note { $0.observeEnded(observes[0].work, RelayReason("error: the store is away")) }
-        == [#"["CLOSED","a","error: the store is away"]"#])
+    let areFetched = observes.allSatisfy { $0.isFetched }
+    #expect(areFetched)
+    let closed = visit.note { $0.observeEnded(observes[0].work, RelayReason("error: the store is away")) }
+    #expect(closed == [#"["CLOSED","a","error: the store is away"]"#])
     let count = try #require(visit.counts.first)
     #expect(visit.note { $0.counted(count.work, 7) } == [#"["COUNT","n",{"count":7}]"#])
     _ = visit.taken()

@@ -14,7 +14,7 @@ final class Visit {
   private(set) var actions: [ClientAction] = []
   private(set) var texts: [String] = []
 
-  static let address = RelayURL(reading: "ws://127.0.0.1:4869")!
+  static let address = (try? RelayURL("ws://127.0.0.1:4869"))!
 
   init(
     door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), house: ClientHouse = ClientHouse(),
@@ -46,7 +46,9 @@ final class Visit {
   func note(_ step: (inout ClientSession) -> [ClientAction]) -> [String] {
     var said: [String] = []
     for action in step(&session) {
-      if case .send(let bytes) = action { said.append(String(decoding: bytes, as: UTF8.self)) } else {
+      if case .send(let bytes) = action {
+        said.append(String(decoding: bytes, as: UTF8.self))
+      } else {
         actions.append(action)
       }
     }
@@ -64,7 +66,9 @@ final class Visit {
   // MARK: What is to be done
 
   var observes: [(work: ClientWork, question: ClientQuestion, isFetched: Bool)] {
-    actions.compactMap { if case .observe(let work, let question, let fetched) = $0 { (work, question, fetched) } else { nil } }
+    actions.compactMap {
+      if case .observe(let work, let question, let fetched) = $0 { (work, question, fetched) } else { nil }
+    }
   }
   var counts: [(work: ClientWork, question: ClientQuestion)] {
     actions.compactMap { if case .count(let work, let question) = $0 { (work, question) } else { nil } }
@@ -74,7 +78,8 @@ final class Visit {
   }
   var ends: [ClientWork] { actions.compactMap { if case .endObserve(let work) = $0 { work } else { nil } } }
   var closing: (code: UInt16, reason: String)? {
-    actions.compactMap { if case .close(let code, let reason) = $0 { (code, reason) } else { nil } }.first
+    for case .close(let code, let reason) in actions { return (code, reason) }
+    return nil
   }
 
   /// The client shows itself.
