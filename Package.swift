@@ -24,6 +24,7 @@ let package = Package(
     .executable(name: "roost-exec", targets: ["roost-exec"]),
     .executable(name: "relay-connector", targets: ["relay-connector"]),
     .executable(name: "signer", targets: ["signer"]),
+    .executable(name: "local-relay", targets: ["local-relay"]),
     // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
     .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
     .executable(name: "event-store", targets: ["event-store"]),
@@ -170,6 +171,15 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
+    .executableTarget(
+      name: "local-relay",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "ClientSession",
+        "TransportTLS", "WebSocket", "WorkerKit",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Workers/LocalRelay", swiftSettings: strict),
     .executableTarget(
       name: "signer",
       dependencies: [

@@ -88,6 +88,9 @@ public struct ClientSession: Sendable {
   /// Events that have no outcome yet.
   public var waitingCount: Int { events.count }
 
+  /// Whether anything is done for it.
+  public func isAdmitted(_ house: ClientHouse) -> Bool { refusal(house) == nil }
+
   // MARK: Messages
 
   /// A message came that could be read.

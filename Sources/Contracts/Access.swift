@@ -265,7 +265,7 @@ extension AccessTable {
 
   /// Roost's own lines.
   public static let builtIn: [AccessEntry] = [
-    AccessEntry(1, "supervisor.status", servedBy: .supervisor, callers: [.client]),
+    AccessEntry(1, "supervisor.status", servedBy: .supervisor, callers: [.client, .localRelay]),
     AccessEntry(2, "supervisor.start", servedBy: .supervisor, callers: [.client]),
     AccessEntry(3, "supervisor.stop", servedBy: .supervisor, callers: [.client]),
     AccessEntry(4, "supervisor.restart", servedBy: .supervisor, callers: [.client]),
@@ -283,7 +283,7 @@ extension AccessTable {
 
     AccessEntry(256, "relay.request", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(257, "relay.publish", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
-    AccessEntry(258, "relay.list", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(258, "relay.list", servedBy: .relayConnector, callers: [.client, .outboxPlanner, .localRelay]),
     AccessEntry(259, "relay.desire", servedBy: .relayConnector, callers: [.outboxPlanner]),
     AccessEntry(260, "relay.follow", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(261, "relay.retry", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
@@ -314,7 +314,7 @@ extension AccessTable {
     AccessEntry(391, "plan.relays.add", servedBy: .outboxPlanner, callers: [.client]),
     AccessEntry(392, "plan.relays.remove", servedBy: .outboxPlanner, callers: [.client]),
     AccessEntry(393, "plan.progress", servedBy: .outboxPlanner, callers: [.client, .localRelay]),
-    AccessEntry(394, "plan.status", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(394, "plan.status", servedBy: .outboxPlanner, callers: [.client, .localRelay]),
     AccessEntry(416, "plan.published", .topic, servedBy: .outboxPlanner, callers: publishers),
 
     AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
@@ -334,6 +334,11 @@ extension AccessTable {
     AccessEntry(652, "signer.lock", servedBy: .signer, callers: [.client]),
     AccessEntry(653, "signer.remove", servedBy: .signer, callers: [.client]),
     AccessEntry(654, "signer.passphrase", servedBy: .signer, callers: [.client]),
-    AccessEntry(672, "signer.changes", .topic, servedBy: .signer, callers: [.client, .outboxPlanner]),
+    AccessEntry(672, "signer.changes", .topic, servedBy: .signer, callers: [.client, .outboxPlanner, .localRelay]),
+
+    AccessEntry(704, "local.status", servedBy: .localRelay, callers: [.client]),
+    AccessEntry(705, "local.clients", servedBy: .localRelay, callers: [.client]),
+    AccessEntry(706, "local.allow", servedBy: .localRelay, callers: [.client]),
+    AccessEntry(707, "local.deny", servedBy: .localRelay, callers: [.client]),
   ]
 }

@@ -18,6 +18,14 @@ extension RelayMessage {
     return json
   }
 
+  /// `["EVENT","sub",`: behind it go the event and `]`. For whoever sends many to one subscription.
+  public static func eventHead(subscription: String) -> [UInt8] {
+    var json: [UInt8] = []
+    begin("EVENT", subscription, &json)
+    json.append(UInt8(ascii: ","))
+    return json
+  }
+
   /// `["EOSE","sub"]`, with `["finish"]` or `["more"]` behind it where that is known (NIP-67).
   public static func writeEndOfStoredEvents(subscription: String, completeness: Completeness = .unstated) -> [UInt8] {
     var json: [UInt8] = []

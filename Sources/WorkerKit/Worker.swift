@@ -135,22 +135,26 @@ public final class Worker {
     public static let unavailable: Int32 = 69
   }
 
+  /// The window of a worker that answers requests and asks a few itself.
+  public nonisolated static var standardWindow: Window { Window(frames: 256, bytes: 4 << 20) }
+
   /// Runs a worker: the whole of a worker program's main.
   ///
   /// - Parameters:
   ///   - role: what it is on the bus.
   ///   - methods: what it serves; each gets its handler by ``serve(_:_:)`` in `setUp`.
+  ///   - window: what the hub may send it before it has dealt with what came.
   ///   - profile: the sandbox for this role, given the environment.
   ///   - setUp: prepares everything; the worker is READY when it returns. What it throws ends the process with code 78.
   public nonisolated static func main(
-    role: Role, methods: [String], profile: ([String: String]) -> SandboxProfile,
+    role: Role, methods: [String], window: Window = standardWindow, profile: ([String: String]) -> SandboxProfile,
     setUp: @escaping @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
   ) -> Never {
     let options = WorkerOptions.read(role: role.name)
     // Before the first thread: Landlock holds for threads that come later only.
     let sandbox = enterSandbox(profile(options.environment), options)
     LoggingSystem.bootstrap { LineLogHandler(category: $0) }
-    EventLoopActor.task { await start(role, methods, options, sandbox, setUp) }
+    EventLoopActor.task { await start(role, methods, window, options, sandbox, setUp) }
     EventLoop.process.run()
     exit(0)
   }
@@ -164,12 +168,12 @@ public final class Worker {
   }
 
   private static func start(
-    _ role: Role, _ methods: [String], _ options: WorkerOptions, _ sandbox: String,
+    _ role: Role, _ methods: [String], _ window: Window, _ options: WorkerOptions, _ sandbox: String,
     _ setUp: @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
   ) async {
     let worker: Worker
     do throws(Refusal) {
-      worker = Worker(name: options.name, bus: try await join(role, methods, options, sandbox))
+      worker = Worker(name: options.name, bus: try await join(role, methods, window, options, sandbox))
     } catch {
       say("cannot join the bus: \(error.message) (\(error.code))")
       exit(error.code == .noSupervisor ? ExitCode.unavailable : ExitCode.configuration)
@@ -193,7 +197,7 @@ public final class Worker {
   private static var living: Worker?
 
   private static func join(
-    _ role: Role, _ methods: [String], _ options: WorkerOptions, _ sandbox: String
+    _ role: Role, _ methods: [String], _ window: Window, _ options: WorkerOptions, _ sandbox: String
   ) async throws(Refusal) -> BusConnection {
     let stream: ByteStream
     switch options.transport {
@@ -211,7 +215,7 @@ public final class Worker {
     hello.version = RoostVersion.text
     hello.methods = methods
     hello.sandbox = sandbox
-    hello.window = Window(frames: 256, bytes: 4 << 20)
+    hello.window = window
     return try await BusConnection.open(
       stream, greeting: hello, deadline: EventLoop.process.now.advanced(milliseconds: 10_000))
   }

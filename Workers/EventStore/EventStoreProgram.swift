@@ -9,15 +9,14 @@ import WorkerKit
 enum EventStoreProgram {
   static func main() {
     Worker.main(role: .eventStore, methods: Store.methods, profile: profile) { worker throws(Refusal) in
-      guard let directory = StoreDirectory.path else { throw StoreDirectory.refusal }
-      let (archive, rescue) = try await Store.open(worker, directory: directory)
+      let (archive, rescue) = try await Store.open(worker, directory: WorkerDirectory.path.get())
       store = try Store(worker, archive, rescue)
     }
   }
 
   /// What it may do: read and write below its own directory, and nothing else.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
-    let directory = StoreDirectory.make(environment)
+    let directory = WorkerDirectory.make(environment, role: .eventStore)
     return SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths, writablePaths: directory.map { [$0] } ?? [], network: .none,
       maySpawn: false)

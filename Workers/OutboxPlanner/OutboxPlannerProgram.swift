@@ -10,14 +10,14 @@ enum OutboxPlannerProgram {
   static func main() {
     Worker.main(role: .outboxPlanner, methods: Planner.methods + Publishing.methods, profile: profile) {
       worker throws(Refusal) in
-      planner = try Planner(worker, directory: PlannerDirectory.path.get())
+      planner = try Planner(worker, directory: WorkerDirectory.path.get())
       planner?.start()
     }
   }
 
   /// What it may do: read and write below its own directory, and nothing else.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
-    let directory = PlannerDirectory.make(environment)
+    let directory = WorkerDirectory.make(environment, role: .outboxPlanner)
     return SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths, writablePaths: directory.map { [$0] } ?? [], network: .none,
       maySpawn: false)

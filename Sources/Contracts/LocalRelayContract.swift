@@ -1,0 +1,106 @@
+// The methods of role `local-relay`, `local.*`: who is connected, and which pages of browsers may come in.
+
+/// The answer of `local.status`. Counters begin with the process.
+public struct LocalRelayStatus: Codable, Sendable, Hashable {
+  /// Where it listens, as clients dial it.
+  public var addresses: [String] = []
+  /// Connections now, and how many there may be.
+  public var connections = 0
+  /// The bound.
+  public var connectionsMaximum = 0
+  /// Subscriptions of all of them.
+  public var subscriptions = 0
+  /// Connections since the start.
+  public var accepted = 0
+  /// Connections turned away, since there were too many.
+  public var turnedAway = 0
+  /// Events that clients have sent and that were taken.
+  public var taken: UInt64 = 0
+  /// Events and requests of clients that were refused.
+  public var refused: UInt64 = 0
+  /// Events sent to clients.
+  public var delivered: UInt64 = 0
+
+  /// Nothing yet.
+  public init() {}
+}
+
+/// One connection, as `local.clients` tells it.
+public struct LocalRelayClient: Codable, Sendable, Hashable {
+  /// Counts connections since the start.
+  public var number: UInt64
+  /// Its address and port.
+  public var address: String
+  /// The page it is, if it is one in a browser.
+  public var origin: String?
+  /// The program it says it is.
+  public var agent: String?
+  /// Whether it may do anything; else it is an unknown page, or has not shown itself.
+  public var isAdmitted: Bool
+  /// Keys it has shown itself as, 64 hexadecimal digits each.
+  public var authenticated: [String]
+  /// Its subscriptions.
+  public var subscriptions: Int
+  /// Events it has sent that were taken.
+  public var taken: UInt64
+  /// Events sent to it.
+  public var delivered: UInt64
+
+  /// A connection.
+  public init(
+    number: UInt64, address: String, origin: String?, agent: String?, isAdmitted: Bool, authenticated: [String],
+    subscriptions: Int, taken: UInt64, delivered: UInt64
+  ) {
+    self.number = number
+    self.address = address
+    self.origin = origin
+    self.agent = agent
+    self.isAdmitted = isAdmitted
+    self.authenticated = authenticated
+    self.subscriptions = subscriptions
+    self.taken = taken
+    self.delivered = delivered
+  }
+}
+
+/// The answer of `local.clients`: at most ``clientMaximum`` connections, the latest first, and what is allowed.
+public struct LocalRelayClients: Codable, Sendable, Hashable {
+  /// Connections.
+  public var clients: [LocalRelayClient]
+  /// How many there are besides.
+  public var others: Int
+  /// Origins that were allowed, sorted.
+  public var allowed: [String]
+
+  /// Most connections of one answer.
+  public static let clientMaximum = 500
+
+  /// Who is there.
+  public init(clients: [LocalRelayClient], others: Int, allowed: [String]) {
+    self.clients = clients
+    self.others = others
+    self.allowed = allowed
+  }
+}
+
+/// `local.allow` and `local.deny`: pages of an origin may do what programs may, or may not any more. Answered with the
+/// origins that are allowed now, when that is on the disk; connections of a denied origin are closed.
+public struct LocalRelayOrigin: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"origin":"https://client.example"}"#
+
+  /// The origin as browsers write it: scheme, host, and port unless it is the scheme's own.
+  public var origin: String
+
+  /// An origin.
+  public init(origin: String) { self.origin = origin }
+}
+
+/// The answer of `local.allow` and `local.deny`.
+public struct LocalRelayOrigins: Codable, Sendable, Hashable {
+  /// Sorted.
+  public var allowed: [String]
+
+  /// These.
+  public init(allowed: [String]) { self.allowed = allowed }
+}

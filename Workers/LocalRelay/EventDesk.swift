@@ -1,0 +1,220 @@
+import Bus
+import ClientSession
+import Contracts
+import DequeModule
+import EventLoop
+import Frames
+import Logging
+
+// Where clients' events go: to the store in runs, or one by one to the publish queue.
+//
+// A run is what has come while the one before it was on its way, of all clients together: alone, an event goes at once;
+// in a flood many share a frame, a transaction and an answer. Two runs are on their way at a time, so that the store
+// verifies one while it writes the other.
+//
+// Events are offered again when whoever had them died: a store or a planner that has them already says so, and the
+// client is told what is true in the end. Until then it waits, as it would for a slow disk, and it is read no further
+// when much waits.
+
+/// Takes events of all clients, and tells each what became of its own.
+@EventLoopActor
+final class EventDesk {
+  /// Whoever has brought an event.
+  @EventLoopActor
+  protocol Owner: AnyObject {
+    /// It is known what became of it.
+    func settled(_ work: ClientWork, _ outcome: EventOutcome)
+  }
+
+  private struct Piece {
+    let owner: any Owner
+    let work: ClientWork
+    let bytes: [UInt8]
+    var note = ""
+  }
+
+  /// Runs on their way at a time.
+  private static let runMaximum = 2
+  /// Bytes of a run; one larger event goes alone.
+  private static let runByteCount = 256 << 10
+  /// Publishes on their way at a time.
+  private static let publishMaximum = 128
+  /// Bytes that wait here from which on clients are read no further.
+  static let byteCountMaximum = 32 << 20
+  /// How often what had nobody to take it is offered again, and how long is waited before.
+  private static let attemptMaximum = 40
+  private static let retryMilliseconds: UInt64 = 250
+
+  private let bus: BusConnection
+  private let log: Logger
+  private var waiting = Deque<Piece>()
+  private var publishing = Deque<Piece>()
+  private var runCount = 0
+  private var publishCount = 0
+  private var isFlushDue = false
+  private var waitingByteCount = 0
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+
+  init(_ bus: BusConnection, _ log: Logger) {
+    self.bus = bus
+    self.log = log
+  }
+
+  /// Whether clients are to be read no further for now.
+  var isFull: Bool { waitingByteCount >= Self.byteCountMaximum }
+
+  /// Waits until half of it is free.
+  func awaitRoom() async {
+    guard isFull else { return }
+    await withCheckedContinuation { waiters.append($0) }
+  }
+
+  /// Takes an event.
+  func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
+    waitingByteCount += bytes.count
+    switch destination {
+    case .store: waiting.append(Piece(owner: owner, work: work, bytes: bytes))
+    case .world: publishing.append(Piece(owner: owner, work: work, bytes: bytes))
+    }
+    guard !isFlushDue else { return }
+    isFlushDue = true
+    // What this turn of the loop still brings goes with it.
+    EventLoopActor.task { [self] in
+      isFlushDue = false
+      flush()
+    }
+  }
+
+  private func flush() {
+    while runCount < Self.runMaximum, !waiting.isEmpty { send(nextRun()) }
+    while publishCount < Self.publishMaximum, let piece = publishing.popFirst() { publish(piece) }
+  }
+
+  private func settle(_ piece: Piece, _ outcome: EventOutcome) {
+    waitingByteCount -= piece.bytes.count
+    piece.owner.settled(piece.work, outcome)
+    guard !waiters.isEmpty, waitingByteCount <= Self.byteCountMaximum / 2 else { return }
+    let due = waiters
+    waiters = []
+    for waiter in due { waiter.resume() }
+  }
+
+  // MARK: To the store
+
+  private func nextRun() -> [Piece] {
+    var pieces: [Piece] = []
+    var byteCount = 0
+    while let next = waiting.first, pieces.count < OfferRun.countMaximum {
+      byteCount += next.bytes.count + OfferRun.headerByteCount
+      guard pieces.isEmpty || byteCount <= Self.runByteCount else { break }
+      pieces.append(next)
+      waiting.removeFirst()
+    }
+    return pieces
+  }
+
+  private func send(_ pieces: [Piece]) {
+    runCount += 1
+    EventLoopActor.task { [self] in
+      await offer(pieces)
+      runCount -= 1
+      flush()
+    }
+  }
+
+  private func offer(_ pieces: [Piece]) async {
+    var run: [UInt8] = []
+    for piece in pieces { OfferRun.append(piece.bytes, to: &run) }
+    let payload = BusPayload(run, isRaw: true)
+    let result = await repeated { () async throws(Refusal) in try await self.bus.request("store.offer", payload) }
+    do throws(Refusal) {
+      let outcomes: [OfferOutcome]
+      do throws(OfferRun.Problem) { outcomes = try OfferOutcome.read(try result.get().bytes) } catch let problem
+        as OfferRun.Problem
+      {
+        throw Refusal(.badPayload, problem.description)
+      }
+      guard outcomes.count == pieces.count else {
+        throw Refusal(.badPayload, "the store has answered for \(outcomes.count) of \(pieces.count) events")
+      }
+      for (piece, outcome) in zip(pieces, outcomes) { settle(piece, EventOutcome(outcome, note: piece.note)) }
+    } catch {
+      log.warning("events were not taken", metadata: ["count": "\(pieces.count)", "why": "\(error.message)"])
+      for piece in pieces { settle(piece, .failed(error.message)) }
+    }
+  }
+
+  // MARK: To the world
+
+  private func publish(_ piece: Piece) {
+    publishCount += 1
+    EventLoopActor.task { [self] in
+      await askToPublish(piece)
+      publishCount -= 1
+      flush()
+    }
+  }
+
+  private func askToPublish(_ piece: Piece) async {
+    var arguments = Array(#"{"event":"#.utf8)
+    arguments.reserveCapacity(piece.bytes.count + 16)
+    arguments += piece.bytes
+    arguments.append(UInt8(ascii: "}"))
+    let payload = BusPayload(arguments)
+    let result = await repeated { () async throws(Refusal) in try await self.bus.request("plan.publish", payload) }
+    switch result {
+    case .success: settle(piece, .taken(note: ""))
+    case .failure(let refusal):
+      switch refusal.code {
+      case .noRelays, .unknownMethod:
+        // It is kept all the same: a client that asks for it here finds it.
+        var kept = piece
+        kept.note = "kept here, and sent nowhere: \(refusal.message)"
+        waiting.append(kept)
+      case .superseded: settle(piece, .superseded)
+      case .deletedEvent: settle(piece, .deleted)
+      case .expiredEvent: settle(piece, .expired)
+      case .invalidEvent: settle(piece, .invalid(refusal.message))
+      default: settle(piece, .failed(refusal.message))
+      }
+    }
+  }
+
+  /// Asks again while there is nobody to answer, for ten seconds.
+  private func repeated(
+    _ body: @EventLoopActor () async throws(Refusal) -> BusPayload
+  ) async -> Result<BusPayload, Refusal> {
+    var attempts = 0
+    while true {
+      do throws(Refusal) { return .success(try await body()) } catch {
+        attempts += 1
+        guard error.isPassing, attempts < Self.attemptMaximum else { return .failure(error) }
+        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+      }
+    }
+  }
+}
+
+extension EventOutcome {
+  /// What the store has said, as a client is told.
+  init(_ outcome: OfferOutcome, note: String) {
+    switch outcome {
+    case .stored, .mended, .ephemeral: self = .taken(note: note)
+    case .duplicate, .ephemeralAgain: self = note.isEmpty ? .duplicate : .taken(note: note)
+    case .superseded: self = .superseded
+    case .deleted, .vanished: self = .deleted
+    case .expired: self = .expired
+    case .invalid(let reason): self = .invalid(reason)
+    }
+  }
+}
+
+extension Refusal {
+  /// Whether another attempt may find somebody: whoever was asked died, is starting, or was busy.
+  var isPassing: Bool {
+    switch code {
+    case .workerDied, .unavailable, .gone, .expired, .full: true
+    default: false
+    }
+  }
+}

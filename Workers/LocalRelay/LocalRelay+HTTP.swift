@@ -1,0 +1,59 @@
+import Contracts
+import EventLoop
+import Frames
+import Logging
+import WebSocket
+
+// What comes over the port before a WebSocket does, and instead of one.
+
+extension LocalRelay: WebSocketServerDelegate {
+  func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision {
+    guard isOurName(head.hostName) else {
+      return .refuse(
+        421, "this relay is not \(head.host.isEmpty ? "a host without a name" : head.host); hosts = [...] names it so")
+    }
+    let isKnown = head.path == "/" || head.path == Visitor.fetchingPath
+    if head.wantsWebSocket { return isKnown ? .upgrade() : .refuse(404, "the relay is at /") }
+    if head.method == "OPTIONS", isKnown { return .respond(HTTPAnswer(status: 204, fields: Self.sharing)) }
+    guard head.method == "GET" || head.method == "HEAD" else {
+      return .respond(
+        HTTPAnswer(status: 405, text: "only GET is answered here", fields: [HTTPField("Allow", "GET, HEAD, OPTIONS")]))
+    }
+    let asksForDocument = head.values(of: "accept").contains { $0.lowercased().contains("application/nostr+json") }
+    if isKnown, asksForDocument { return .respond(informationAnswer) }
+    // Figures and names are for this machine's people.
+    guard peer.isLoopback else { return .refuse(404, "there is nothing to see here; it is a Nostr relay") }
+    switch head.path {
+    case "/": return .later { [weak self] responder in self?.respondPage(responder) }
+    case "/metrics": return .later { [weak self] responder in self?.respondMetrics(responder) }
+    default: return .refuse(404, "there are / and /metrics")
+    }
+  }
+
+  func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress) {
+    admit(connection, Visitor(head, from: peer))
+  }
+
+  func accepting(failedBy fault: LoopFault) {
+    log.error("a connection could not be accepted", metadata: ["why": "\(fault)"])
+  }
+
+  /// A page of the internet whose name was made to lead to this machine asks for that name: it is not ours.
+  private func isOurName(_ name: String) -> Bool {
+    ["localhost", "127.0.0.1", "::1"].contains(name) || places.contains { $0.host == name }
+      || (settings.hosts ?? []).contains { $0.lowercased() == name }
+  }
+
+  /// Pages of all origins may read what the relay says of itself (NIP-11).
+  static let sharing = [
+    HTTPField("Access-Control-Allow-Origin", "*"), HTTPField("Access-Control-Allow-Headers", "*"),
+    HTTPField("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"),
+  ]
+
+  private var informationAnswer: HTTPAnswer {
+    let document = RelayDocument(settings, limits: settings.clientLimits)
+    return HTTPAnswer(
+      status: 200, fields: [HTTPField("Content-Type", "application/nostr+json")] + Self.sharing,
+      body: JSONPayload.encode(document))
+  }
+}

@@ -1,0 +1,324 @@
+import Bus
+import ClientSession
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Glibc
+import LinuxSystem
+import Logging
+import Nostr
+import Storage
+import TransportTLS
+import WebSocket
+import WorkerKit
+
+// The local relay: who may come in, and what all clients share.
+//
+// Whoever is on this machine may do what Nostr's relays allow, without a word. A page in a browser is on this machine as
+// well, and may have been written by anybody: it may do nothing until its origin was allowed or it has shown itself as
+// an account. A page under a name of its own that leads to 127.0.0.1 is found out by the Host it asks for. Who comes
+// over the network must show himself, over TLS.
+
+/// Serves clients, and `local.*`.
+@EventLoopActor
+final class LocalRelay: ClientLink.Owner {
+  let worker: Worker
+  let log = Logger(label: "local-relay")
+  let desk: EventDesk
+  private(set) var house = ClientHouse()
+  private(set) var settings: LocalRelaySettings
+  /// Where it listens.
+  private(set) var places: [SocketAddress] = []
+  private(set) var clients: [UInt64: ClientLink] = [:]
+  /// Counters of clients that have left.
+  private var pastDelivered: UInt64 = 0
+  private var pastTaken: UInt64 = 0
+  private var pastRefused: UInt64 = 0
+  private var nextClient: UInt64 = 1
+  private var server: WebSocketServer?
+  private var security: TLSServer?
+  private var origins: AllowedOrigins
+  private var fetchFilters: [Filter] = []
+  private var fetchKeys: Set<PublicKey> = []
+  private let accountTimer = LoopTimer()
+  private var lastStatus = ""
+
+  nonisolated static let methods = ["local.status", "local.clients", "local.allow", "local.deny"]
+
+  /// Subscriptions of one client that the network is asked for at a time.
+  private static let fetchMaximum = 8
+  private static let accountMilliseconds: UInt64 = 30_000
+  private static let signerMilliseconds: UInt32 = 5_000
+
+  var bus: BusConnection { worker.bus }
+  var slowMilliseconds: UInt64 { settings.slowClientMilliseconds ?? 30_000 }
+
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    desk = EventDesk(worker.bus, Logger(label: "local-relay"))
+    settings = try worker.settings(as: LocalRelaySettings.self)
+    do throws(StorageFault) { origins = try AllowedOrigins(directory: directory) } catch {
+      throw Refusal(.failed, "\(error)")
+    }
+    try adopt(settings)
+  }
+
+  /// Listens, and begins to serve.
+  func start() async throws(Refusal) {
+    serve()
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onDrain = { [unowned self] in drain() }
+    worker.onEnd = { [origins, log] in
+      do throws(StorageFault) { try origins.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    }
+    bus.onEvent = { [unowned self] in received($0) }
+    EventLoopActor.task { [self] in
+      do throws(Refusal) { try await bus.subscribe("signer.changes") } catch {}
+    }
+    await askAccounts()
+    try listen()
+    tellStatus()
+  }
+
+  private func listen() throws(Refusal) {
+    let certificate = settings.certificateFile ?? ""
+    if !certificate.isEmpty {
+      let key = settings.keyFile ?? ""
+      do throws(IdentityFault) {
+        security = try TLSServer(certificateFile: certificate, keyFile: key.isEmpty ? certificate : key)
+      } catch {
+        throw Refusal(.failed, "certificate-file: \(error)")
+      }
+    }
+    let server = WebSocketServer(delegate: self, limits: settings.serverLimits)
+    for address in try settings.addresses() {
+      if !address.isLoopback, security == nil {
+        throw Refusal(.failed, "listen: \(address) is open to others: that needs certificate-file and key-file")
+      }
+      do throws(LoopFault) {
+        // On its own machine nobody listens in between, and local clients come without TLS.
+        let port = try server.listen(on: address, security: address.isLoopback ? nil : security)
+        places.append(address.with(port: port))
+      } catch {
+        // A machine without IPv6 has no ::1.
+        if address.isIPv6, error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { continue }
+        log.error("cannot listen", metadata: ["address": "\(address)", "why": "\(error)"])
+        exit(Worker.ExitCode.unavailable)
+      }
+    }
+    self.server = server
+    log.notice("listening", metadata: ["addresses": "\(addresses.map(\.text).joined(separator: " "))"])
+  }
+
+  private func drain() {
+    server?.close()
+    for client in clients.values { client.close(code: 1001, "the relay is stopping; come again") }
+  }
+
+  // MARK: Settings
+
+  private func settingsChanged() {
+    do throws(Refusal) { try adopt(try worker.settings(as: LocalRelaySettings.self)) } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func adopt(_ new: LocalRelaySettings) throws(Refusal) {
+    house.guests = try new.guestKeys()
+    fetchFilters = try (new.fetchFilters ?? []).map { text throws(Refusal) in
+      do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
+        throw Refusal(.failed, "fetch-filters: \(text): \(error)")
+      }
+    }
+    fetchKeys = Set(
+      (new.fetchClients ?? []).compactMap { text in
+        do throws(EntityFault) { return try PublicKey(spelled: text) } catch { return nil }
+      })
+    settings = new
+  }
+
+  // MARK: Accounts
+
+  private func askAccounts() async {
+    accountTimer.set(afterMilliseconds: Self.accountMilliseconds) { [unowned self] in
+      EventLoopActor.task { [self] in await askAccounts() }
+    }
+    guard bus.registry.members.contains(where: { $0.role == Role.signer.name && $0.isReady }) else { return }
+    do throws(Refusal) {
+      let answer = try await bus.request("signer.accounts", ttlMilliseconds: Self.signerMilliseconds)
+      accountsAre(try answer.decoded(as: SignerAccounts.self).accounts)
+    } catch {
+      log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func received(_ event: BusEvent) {
+    defer { event.acknowledge() }
+    guard event.name == "signer.changes" else { return }
+    do throws(Refusal) { accountsAre(try event.payload.decoded(as: SignerChanges.self).accounts) } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func accountsAre(_ accounts: [SignerAccount]) {
+    house.accounts = Set(accounts.compactMap { PublicKey($0.publicKey) })
+  }
+
+  // MARK: Clients
+
+  /// How clients may know this relay.
+  var addresses: [RelayURL] {
+    let hosts = places.map(\.host) + (settings.hosts ?? [])
+    let isEncrypted = security != nil
+    var texts: [String] = []
+    for place in places {
+      let names = place.isLoopback ? [place.host.contains(":") ? "[\(place.host)]" : place.host] : hosts
+      texts += names.map { "\(place.isLoopback ? "ws" : isEncrypted ? "wss" : "ws")://\($0):\(place.port)" }
+    }
+    return texts.compactMap { text in
+      do throws(RelayURLFault) { return try RelayURL(text) } catch { return nil }
+    }
+  }
+
+  /// The same, with everything that a client of this machine may have dialled.
+  private var names: Set<RelayURL> {
+    var texts = addresses.map(\.text)
+    for port in Set(places.map(\.port)) {
+      for host in ["localhost", "127.0.0.1", "[::1]"] + (settings.hosts ?? []) {
+        for scheme in ["ws", "wss"] { texts.append("\(scheme)://\(host):\(port)") }
+      }
+    }
+    for host in settings.hosts ?? [] { texts += ["ws://\(host)", "wss://\(host)"] }
+    texts += texts.map { ($0.hasSuffix("/") ? String($0.dropLast()) : $0) + Visitor.fetchingPath }
+    return Set(
+      texts.compactMap { text in
+        do throws(RelayURLFault) { return try RelayURL(text) } catch { return nil }
+      })
+  }
+
+  /// What a visitor has to show.
+  private func door(for visitor: Visitor) -> ClientDoor {
+    guard visitor.address.isLoopback else {
+      return .closed(why: "this relay is for its own accounts and guests")
+    }
+    guard let text = visitor.origin else { return .open }
+    if let origin = Origin(text) {
+      if origins.origins.contains(origin.text) { return .open }
+      return .closed(why: "pages of \(origin) may do nothing here yet; roost client allow \(origin) lets them")
+    }
+    return .closed(why: "a page that does not say where it is from must show that it is an account's")
+  }
+
+  func admit(_ connection: WebSocketConnection, _ visitor: Visitor) {
+    let session = ClientSession(
+      door: door(for: visitor), limits: settings.clientLimits, challenge: Self.challenge(), addresses: names,
+      fetches: settings.fetch == true || visitor.wantsFetching || isFetcher(visitor) || !fetchFilters.isEmpty
+        || !fetchKeys.isEmpty)
+    let link = ClientLink(connection, session, visitor, number: nextClient, log: log, owner: self)
+    clients[nextClient] = link
+    nextClient += 1
+    link.start()
+    tellStatus()
+  }
+
+  private static func challenge() -> String {
+    RandomBytes.make(16).map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+
+  private func isFetcher(_ visitor: Visitor) -> Bool {
+    guard let origin = visitor.origin.flatMap({ Origin($0) }) else { return false }
+    return (settings.fetchClients ?? []).contains { Origin($0) == origin }
+  }
+
+  func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool {
+    guard link.fetchingCount < Self.fetchMaximum else { return false }
+    if settings.fetch == true || link.visitor.wantsFetching || isFetcher(link.visitor) { return true }
+    if !link.session.shown.isDisjoint(with: fetchKeys) { return true }
+    return !question.filters.isEmpty
+      && question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }
+  }
+
+  func ended(_ link: ClientLink) {
+    guard clients.removeValue(forKey: link.number) != nil else { return }
+    pastDelivered += link.deliveredCount
+    pastTaken += link.session.takenCount
+    pastRefused += link.session.refusedCount
+    tellStatus()
+  }
+
+  // MARK: Telling
+
+  /// As `local.status` tells it.
+  var status: LocalRelayStatus {
+    var status = LocalRelayStatus()
+    status.addresses = addresses.map(\.text)
+    status.connections = clients.count
+    status.connectionsMaximum = settings.serverLimits.connectionsMaximum
+    status.subscriptions = clients.values.reduce(0) { $0 + $1.session.subscriptionCount }
+    status.accepted = server?.counts.upgraded ?? 0
+    status.turnedAway = server?.counts.turnedAway ?? 0
+    status.taken = clients.values.reduce(pastTaken) { $0 + $1.session.takenCount }
+    status.refused = clients.values.reduce(pastRefused) { $0 + $1.session.refusedCount }
+    status.delivered = clients.values.reduce(pastDelivered) { $0 + $1.deliveredCount }
+    return status
+  }
+
+  private func tellStatus() {
+    let place = addresses.first?.text ?? "nowhere"
+    let text = "\(place), \(clients.count) client\(clients.count == 1 ? "" : "s")"
+    guard text != lastStatus else { return }
+    lastStatus = text
+    bus.sendStatus(Status(text: text))
+  }
+
+  // MARK: Serving
+
+  private func serve() {
+    worker.serve("local.status") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: status)
+    }
+    worker.serve("local.clients") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      let latest = clients.values.sorted { $0.number > $1.number }.prefix(LocalRelayClients.clientMaximum)
+      let told = LocalRelayClients(
+        clients: latest.map { $0.told(house) }, others: clients.count - latest.count, allowed: origins.origins.sorted())
+      return BusPayload(json: told)
+    }
+    worker.serve("local.allow") { [unowned self] (request) throws(Refusal) in try await set(request, isAllowed: true) }
+    worker.serve("local.deny") { [unowned self] (request) throws(Refusal) in try await set(request, isAllowed: false) }
+  }
+
+  private func set(_ request: BusRequest, isAllowed: Bool) async throws(Refusal) -> BusPayload {
+    let wanted = try request.arguments(as: LocalRelayOrigin.self)
+    guard let origin = Origin(wanted.origin) else {
+      throw Refusal(
+        .badRequest, "\"\(wanted.origin)\" is no origin, such as \"https://client.example\"", outcome: .notStarted)
+    }
+    guard !isAllowed || origins.origins.count < AllowedOrigins.maximum || origins.origins.contains(origin.text) else {
+      throw Refusal(.full, "\(AllowedOrigins.maximum) origins are allowed, and no more may be", outcome: .notStarted)
+    }
+    do throws(StorageFault) { try await origins.write(origin.text, isAllowed: isAllowed) } catch {
+      throw Refusal(.failed, "that could not be written down: \(error)", outcome: .unknown)
+    }
+    origins.wrote(origin.text, isAllowed: isAllowed)
+    // What it may do was settled when it came: it comes anew.
+    for client in clients.values where client.visitor.origin.flatMap({ Origin($0) }) == origin {
+      client.close(code: 1012, isAllowed ? "you may come in now" : "you may not come in any more")
+    }
+    return BusPayload(json: LocalRelayOrigins(allowed: origins.origins.sorted()))
+  }
+}
+
+extension Filter {
+  /// Without its bounds of number: what it asks about.
+  fileprivate var unbounded: Filter {
+    var filter = self
+    filter.limit = nil
+    return filter
+  }
+}

@@ -1,0 +1,33 @@
+import Contracts
+import EventLoop
+import Frames
+import LinuxSystem
+import WorkerKit
+
+/// `local-relay`: a NIP-01 relay on this machine, over the event store.
+@main
+enum LocalRelayProgram {
+  static func main() {
+    Worker.main(role: .localRelay, methods: LocalRelay.methods, window: window, profile: profile) {
+      worker throws(Refusal) in
+      relay = try LocalRelay(worker, directory: WorkerDirectory.path.get())
+      try await relay?.start()
+    }
+  }
+
+  /// What clients have not read yet waits here, a quarter of a MiB for each subscription that is stopped; with the
+  /// usual window sixteen of them would stop all others.
+  private static let window = Window(frames: 65_536, bytes: 256 << 20)
+
+  /// What it may do: listen, read and write below its own directory, and read its certificate. It dials nobody.
+  private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    let directory = WorkerDirectory.make(environment, role: .localRelay)
+    let files = ["ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE"].compactMap { environment[$0] }.filter { !$0.isEmpty }
+    return SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths + files, writablePaths: directory.map { [$0] } ?? [], network: .inet,
+      maySpawn: false)
+  }
+
+  /// Kept for the life of the process.
+  @EventLoopActor private static var relay: LocalRelay?
+}

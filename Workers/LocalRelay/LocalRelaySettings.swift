@@ -1,0 +1,100 @@
+import ClientSession
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Nostr
+import WebSocket
+
+/// The settings of a local relay in `supervisor.conf`.
+struct LocalRelaySettings: Decodable, Sendable {
+  /// Addresses to listen at, `127.0.0.1:4869`.
+  var listen: [String]?
+  /// Further names that clients may know it by, beside those of its own machine.
+  var hosts: [String]?
+  /// The certificate chain and the key, in PEM; "" for none.
+  var certificateFile: String?
+  var keyFile: String?
+  /// Keys that may come in where one has to show oneself, beside the accounts; npub or 64 hexadecimal digits.
+  var guests: [String]?
+  /// Whether what clients ask for is asked of the network as well: all, of these origins or keys, by these filters.
+  var fetch: Bool?
+  var fetchClients: [String]?
+  var fetchFilters: [String]?
+  /// What NIP-11 tells beside what is so.
+  var description: String?
+  var contact: String?
+  // Bounds.
+  var connectionsMaximum: Int?
+  var subscriptionsMaximum: Int?
+  var filtersMaximum: Int?
+  var messageBytes: Int?
+  var eventsPerSecond: Int?
+  var requestsPerSecond: Int?
+  var slowClientMilliseconds: UInt64?
+
+  /// Where Nostr's local relays are looked for.
+  static let standardListen = ["127.0.0.1:4869", "[::1]:4869"]
+
+  /// Where it listens.
+  func addresses() throws(Refusal) -> [SocketAddress] {
+    try (listen ?? Self.standardListen).map { text throws(Refusal) in
+      guard let address = SocketAddress(text: text) else {
+        throw Refusal(.failed, "listen: \"\(text)\" is no address and port, such as \"127.0.0.1:4869\"")
+      }
+      return address
+    }
+  }
+
+  /// The bounds of one client.
+  var clientLimits: ClientLimits {
+    var limits = ClientLimits()
+    limits.subscriptionMaximum = subscriptionsMaximum ?? limits.subscriptionMaximum
+    limits.filterMaximum = filtersMaximum ?? limits.filterMaximum
+    limits.eventsPerSecond = eventsPerSecond ?? limits.eventsPerSecond
+    limits.eventBurst = 2 * limits.eventsPerSecond
+    limits.requestsPerSecond = requestsPerSecond ?? limits.requestsPerSecond
+    limits.requestBurst = 4 * limits.requestsPerSecond
+    // What stands around an event in its message is little.
+    limits.eventByteCountMaximum = min(messageByteCountMaximum - 64, EventLimit.byteCountMaximum())
+    return limits
+  }
+
+  /// Bytes of one message of a client.
+  var messageByteCountMaximum: Int { messageBytes ?? 512 << 10 }
+
+  /// The bounds of the server.
+  var serverLimits: WebSocketServerLimits {
+    var limits = WebSocketServerLimits()
+    limits.connectionsMaximum = connectionsMaximum ?? limits.connectionsMaximum
+    limits.connection.messageByteCountMaximum = messageByteCountMaximum
+    limits.connection.pendingByteCountMaximum = 16 << 20
+    return limits
+  }
+
+  /// Keys that may come in.
+  func guestKeys() throws(Refusal) -> Set<PublicKey> {
+    Set(
+      try (guests ?? []).map { text throws(Refusal) in
+        do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
+          throw Refusal(.failed, "guests: \"\(text)\": \(error)")
+        }
+      })
+  }
+}
+
+extension SocketAddress {
+  /// Whether only this machine reaches it: 127.0.0.0/8, ::1, and the first written as IPv6.
+  var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.") }
+
+  /// The same with another port.
+  func with(port: UInt16) -> SocketAddress { SocketAddress(literal: host, port: port) ?? self }
+
+  /// `127.0.0.1:4869`, `[::1]:4869`.
+  init?(text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+    var host = String(text[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    self.init(literal: host, port: port)
+  }
+}
