@@ -2,10 +2,12 @@
 //
 // wslay 1.1.1 leaves out the code, two bytes, when it looks whether the reason of a close is UTF-8: of every piece that
 // it was given, and not of the first only. So a good reason whose frame comes in two reads may look bad, and a bad one
-// good. A close frame has at most 127 bytes; what has come of it waits, unread, until the rest is there.
+// good. A close frame has at most 131 bytes; what has come of it waits, unread, until the rest is there.
 
-/// Follows the headers of a server's frames (RFC 6455, 5.2).
+/// Follows the headers of the other side's frames (RFC 6455, 5.2).
 struct FrameBoundaries {
+  /// Whether the other side masks its frames, as clients do.
+  private let isMasked: Bool
   /// Bytes of the present frame's payload that are still to come.
   private var payloadByteCount: UInt64 = 0
   /// What has come of a header that is not whole.
@@ -15,6 +17,12 @@ struct FrameBoundaries {
   private static let closeStart: UInt8 = 0x88
   /// Longest payload of a control frame.
   private static let controlByteCountMaximum = 125
+
+  /// Of the frames that go to `role`.
+  init(to role: WebSocketRole) { isMasked = role == .server }
+
+  /// Whether what has gone on ends with a frame.
+  var isBetweenFrames: Bool { payloadByteCount == 0 && header.isEmpty }
 
   /// How many of the bytes may go on, at most `capacity`: all, or those in front of a close frame that is not whole
   /// yet.
@@ -42,8 +50,10 @@ struct FrameBoundaries {
   private func isWhole(_ rest: Slice<UnsafeRawBufferPointer>, isFirst: Bool, room: Int) -> Bool {
     guard rest.first == Self.closeStart else { return true }
     guard let length = rest.dropFirst().first else { return false }
-    guard length <= Self.controlByteCountMaximum else { return true }
-    let byteCount = 2 + Int(length)
+    // One that is too long, or not masked as it should be, is a violation at once.
+    let payloadByteCount = Int(length & 0x7F)
+    guard payloadByteCount <= Self.controlByteCountMaximum, (length & 0x80 != 0) == isMasked else { return true }
+    let byteCount = 2 + (isMasked ? 4 : 0) + payloadByteCount
     return rest.count >= byteCount && (isFirst || room >= byteCount)
   }
 

@@ -117,7 +117,7 @@ private func read(
   _ stream: UnsafeRawBufferPointer, _ pieces: Pieces, _ compression: DeflateAgreement?, isWhole: Bool
 ) -> Reading {
   var pieces = pieces
-  let codec = FrameCodec(messageByteCountMaximum: messageMaximum, compression: compression)
+  let codec = FrameCodec(role: .client, messageByteCountMaximum: messageMaximum, compression: compression)
   let consumer = Consumer()
   codec.onMessage = { [unowned codec] kind, bytes in
     precondition(bytes.count <= messageMaximum, "a message is within its bound")
