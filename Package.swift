@@ -174,8 +174,8 @@ let package = Package(
     .executableTarget(
       name: "local-relay",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "ClientSession",
-        "TransportTLS", "WebSocket", "WorkerKit",
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Observing",
+        "ClientSession", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],

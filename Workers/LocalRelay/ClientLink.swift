@@ -2,11 +2,13 @@ import Bus
 import ClientSession
 import Clocks
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
 import Logging
 import Nostr
+import Observing
 import WebSocket
 
 // One client: its session, its socket, and its feeds.

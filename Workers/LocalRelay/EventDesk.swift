@@ -128,11 +128,10 @@ final class EventDesk {
     let payload = BusPayload(run, isRaw: true)
     let result = await repeated { () async throws(Refusal) in try await self.bus.request("store.offer", payload) }
     do throws(Refusal) {
+      let bytes = try result.get().bytes
       let outcomes: [OfferOutcome]
-      do throws(OfferRun.Problem) { outcomes = try OfferOutcome.read(try result.get().bytes) } catch let problem
-        as OfferRun.Problem
-      {
-        throw Refusal(.badPayload, problem.description)
+      do throws(OfferRun.Problem) { outcomes = try OfferOutcome.read(bytes) } catch {
+        throw Refusal(.badPayload, "\(error)")
       }
       guard outcomes.count == pieces.count else {
         throw Refusal(.badPayload, "the store has answered for \(outcomes.count) of \(pieces.count) events")

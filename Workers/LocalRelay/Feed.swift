@@ -1,9 +1,12 @@
 import Bus
 import ClientSession
+import Clocks
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import Nostr
+import Observing
 
 // What one REQ is answered with: a `store.observe`, begun again by itself when the store was away.
 //
