@@ -39,6 +39,8 @@ final class LocalRelay: ClientLink.Owner {
   private var server: WebSocketServer?
   private var security: TLSServer?
   private var origins: AllowedOrigins
+  private var accounts: KnownAccounts
+  private var isSignerReady = false
   private var fetchFilters: [Filter] = []
   private var fetchKeys: Set<PublicKey> = []
   private let accountTimer = LoopTimer()
@@ -58,9 +60,13 @@ final class LocalRelay: ClientLink.Owner {
     self.worker = worker
     desk = EventDesk(worker.bus, Logger(label: "local-relay"))
     settings = try worker.settings(as: LocalRelaySettings.self)
-    do throws(StorageFault) { origins = try AllowedOrigins(directory: directory) } catch {
+    do throws(StorageFault) {
+      origins = try AllowedOrigins(directory: directory)
+      accounts = try KnownAccounts(directory: directory)
+    } catch {
       throw Refusal(.failed, "\(error)")
     }
+    house.accounts = accounts.keys
     try adopt(settings)
   }
 
@@ -69,10 +75,14 @@ final class LocalRelay: ClientLink.Owner {
     serve()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onDrain = { [unowned self] in drain() }
-    worker.onEnd = { [origins, log] in
-      do throws(StorageFault) { try origins.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    worker.onEnd = { [origins, accounts, log] in
+      do throws(StorageFault) {
+        try origins.close()
+        try accounts.close()
+      } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
     bus.onEvent = { [unowned self] in received($0) }
+    bus.onRegistry = { [unowned self] in registryChanged($0) }
     EventLoopActor.task { [self] in
       do throws(Refusal) { try await bus.subscribe("signer.changes") } catch {}
     }
@@ -144,13 +154,25 @@ final class LocalRelay: ClientLink.Owner {
     accountTimer.set(afterMilliseconds: Self.accountMilliseconds) { [unowned self] in
       EventLoopActor.task { [self] in await askAccounts() }
     }
-    guard bus.registry.members.contains(where: { $0.role == Role.signer.name && $0.isReady }) else { return }
+    isSignerReady = Self.hasSigner(bus.registry)
+    guard isSignerReady else { return }
     do throws(Refusal) {
       let answer = try await bus.request("signer.accounts", ttlMilliseconds: Self.signerMilliseconds)
       accountsAre(try answer.decoded(as: SignerAccounts.self).accounts)
     } catch {
       log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
     }
+  }
+
+  /// A signer that has just come is asked at once.
+  private func registryChanged(_ registry: Registry) {
+    let wasReady = isSignerReady
+    isSignerReady = Self.hasSigner(registry)
+    if isSignerReady, !wasReady { EventLoopActor.task { [self] in await askAccounts() } }
+  }
+
+  private static func hasSigner(_ registry: Registry) -> Bool {
+    registry.members.contains { $0.role == Role.signer.name && $0.isReady }
   }
 
   private func received(_ event: BusEvent) {
@@ -161,8 +183,14 @@ final class LocalRelay: ClientLink.Owner {
     }
   }
 
-  private func accountsAre(_ accounts: [SignerAccount]) {
-    house.accounts = Set(accounts.compactMap { PublicKey($0.publicKey) })
+  private func accountsAre(_ told: [SignerAccount]) {
+    house.accounts = Set(told.compactMap { PublicKey($0.publicKey) })
+    guard accounts.adopt(house.accounts) else { return }
+    EventLoopActor.task { [accounts, log] in
+      do throws(StorageFault) { try await accounts.write(accounts.keys) } catch {
+        log.error("the accounts could not be written down", metadata: ["why": "\(error)"])
+      }
+    }
   }
 
   // MARK: Clients

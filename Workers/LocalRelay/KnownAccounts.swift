@@ -1,0 +1,55 @@
+import Contracts
+import Cryptography
+import Frames
+import Storage
+
+// Who the accounts are is the signer's to say, and the signer may start later than this relay, or be dead when it does.
+// Until it has spoken, what an account has sent would be taken for a stranger's: kept, answered OK, and brought to
+// nobody. So the last it said is written down.
+
+/// The public keys of the signer's accounts as it told them last, on disk: `accounts.db` in the worker's directory.
+struct KnownAccounts {
+  private let file: StorageFile
+  private(set) var keys: Set<PublicKey> = []
+
+  private static let migrations = [
+    StorageMigration(version: 1, "CREATE TABLE account (key TEXT PRIMARY KEY) WITHOUT ROWID")
+  ]
+
+  init(directory: String) throws(StorageFault) {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 1
+    settings.cacheByteCount = 64 << 10
+    file = try StorageFile(path: directory + "/accounts.db", settings, migrations: Self.migrations)
+    let texts = try file.writeNow { session in
+      let statement = try session.statement("SELECT key FROM account")
+      var texts: [String] = []
+      while try statement.step() { texts.append(statement.text(0)) }
+      return texts
+    }
+    keys = Set(texts.compactMap { PublicKey($0) })
+  }
+
+  /// Takes note of who they are now; whether they are others than before, and so are to be written.
+  mutating func adopt(_ new: Set<PublicKey>) -> Bool {
+    defer { keys = new }
+    return keys != new
+  }
+
+  /// Writes them down.
+  func write(_ keys: Set<PublicKey>) async throws(StorageFault) {
+    let texts = keys.map(\.description)
+    try await file.write { session in
+      let clearing = try session.statement("DELETE FROM account")
+      try clearing.run()
+      for text in texts {
+        let statement = try session.statement("INSERT INTO account (key) VALUES (?)")
+        statement.bind(text, at: 1)
+        try statement.run()
+      }
+    }
+  }
+
+  /// Puts all into the one file; nothing may be asked afterwards.
+  func close() throws(StorageFault) { try file.close() }
+}
