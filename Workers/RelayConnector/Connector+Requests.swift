@@ -226,8 +226,10 @@ extension Connector: RelayLinkOwner {
   }
 
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
-    let keeper = isNewPhase ? wishes.keepers[link.url] : nil
-    if link.session.phase == .open {
+    let keeper = wishes.keepers[link.url]
+    if !isNewPhase {
+      for account in link.session.authenticatedAccounts { keeper?.shown(account) }
+    } else if link.session.phase == .open {
       keeper?.opened()
     } else {
       keeper?.closed(link.session.lastFailure)
