@@ -1,5 +1,6 @@
 internal import Clocks
 public import Contracts
+public import Cryptography
 internal import DequeModule
 internal import HeapModule
 public import Nostr
@@ -71,6 +72,8 @@ public struct PublishQueue: Sendable {
   var ring = Deque<String>()
   var wakes = Heap<Wake>()
   var wakesMaximum = 4_096
+  /// What waits because its account is locked.
+  var locked: Set<SendingKey> = []
   /// Events sent and not answered yet.
   public internal(set) var inFlightCount = 0
   /// Whether nothing new is sent.
@@ -179,6 +182,18 @@ public struct PublishQueue: Sendable {
   /// Connectors have come or gone: what found none goes at once.
   public mutating func connectorsChanged(at moment: Moment) -> [PublishAction] {
     for (relay, lane) in lanes where lane.hold?.reason == .absent { release(relay) }
+    return finish(at: moment)
+  }
+
+  /// The signer says that these accounts can be used: what waited for one of them goes at once.
+  public mutating func accountsOpened(_ accounts: Set<PublicKey>, at moment: Moment) -> [PublishAction] {
+    for key in locked {
+      guard let index = index(of: key), let target = entries[key.id]?.publication.targets[index],
+        target.manner.account.map(accounts.contains) ?? false
+      else { continue }
+      entries[key.id]?.slots[index].due = nil
+      lineUp(key.id, index, at: moment)
+    }
     return finish(at: moment)
   }
 
