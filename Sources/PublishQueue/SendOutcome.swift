@@ -13,7 +13,7 @@ public enum SendOutcome: Sendable, Hashable {
   case taken(String)
   /// It will never take it: tried no more.
   case refused(String)
-  /// It says that it has failed (`error:`), as relays do whose disk is full or whose database is away: often, for hours.
+  /// It says that it has failed (`error:`), as relays do whose disk is full or whose database is away: for hours.
   case failing(String)
   /// It gives no reason that is known: a few more times.
   case rejected(String)
