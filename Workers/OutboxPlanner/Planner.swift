@@ -49,7 +49,6 @@ final class Planner {
   /// Accounts whose lists are read from the store now.
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
-  var unlockedAccounts: Set<PublicKey> = []
   var isAskingAccounts = false
   var accountWaiters: [CheckedContinuation<Void, Never>] = []
   /// Authors who are no accounts, and when the signer said so.

@@ -1,4 +1,5 @@
 import Clocks
+import Cryptography
 import EventLoop
 import Logging
 import Nostr
@@ -68,6 +69,8 @@ final class WishKeeper {
   // MARK: What happens
 
   func opened() { perform { requests, now in requests.opened(at: now) } }
+
+  func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
 
   func closed(_ why: String) {
     perform { requests, now in requests.closed(why: why.isEmpty ? nil : why, at: now) }
