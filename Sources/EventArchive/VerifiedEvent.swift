@@ -80,20 +80,6 @@ public struct VerifiedEvent: Sendable {
 }
 
 extension ScannedEvent {
-  /// When it ends (NIP-40), seconds since 1970; nil when it does not, or does not say so in a number.
-  func expiration(in bytes: UnsafeRawBufferPointer) -> Int64? {
-    var reader = TagReader(self, in: bytes)
-    while reader.nextTag() {
-      guard let name = reader.nextString(), name.equals("expiration", in: bytes), let value = reader.nextString() else {
-        continue
-      }
-      return Int64(value.string(in: bytes))
-    }
-    return nil
-  }
-}
-
-extension ScannedEvent {
   /// Whether a tag `["relay","ALL_RELAYS"]` is there. The store is nobody's relay, so no other value means it.
   func asksEveryRelay(in bytes: UnsafeRawBufferPointer) -> Bool {
     var reader = TagReader(self, in: bytes)

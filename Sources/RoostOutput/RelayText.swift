@@ -37,7 +37,7 @@ public enum RelayText {
     if let latency = state.latencyMilliseconds {
       rows.append(("latency", Amount.duration(milliseconds: latency)))
     }
-    rows.append(("received", "\(state.events) events, \(Amount.bytes(state.bytes))"))
+    rows.append(("received", "\(Amount.count(state.events, "event")), \(Amount.bytes(state.bytes))"))
     rows.append(("published", "\(state.accepted) taken, \(state.refusals) refused"))
     if !state.authenticated.isEmpty {
       rows.append(("shown as", state.authenticated.map { PublicKeyText.short($0) }.joined(separator: ", ")))

@@ -189,7 +189,9 @@ final class Planner {
   }
 
   private func tellStatus() {
-    let text = fault?.description ?? "\(wishes.observeCount) observes, \(wishes.requestCount) requests at relays"
+    let text =
+      fault?.description ?? "\(Amount.count(wishes.observeCount, "observe")), "
+      + "\(Amount.count(wishes.requestCount, "request")) at relays"
     guard text != statusText else { return }
     statusText = text
     bus.sendStatus(Status(text: text))
