@@ -49,6 +49,11 @@ static inline int roost_error_of_system(unsigned long error) {
 }
 static inline int roost_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
 
+/* A place in every context for what somebody keeps there; what is there is given back by `release` with the context. */
+static inline int roost_tls_place_in_contexts(CRYPTO_EX_free *release) {
+  return CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, NULL, NULL, NULL, release);
+}
+
 /* Macros whose types Swift does not follow. */
 enum {
   roost_tls_no_renegotiation = SSL_OP_NO_RENEGOTIATION,

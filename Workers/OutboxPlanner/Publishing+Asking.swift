@@ -186,7 +186,7 @@ extension Publishing {
   private func event(named id: EventID) async throws(Refusal) -> Event? {
     guard let known = try await inMemory(id) else { return nil }
     defer { putBack(id) }
-    guard let bytes = await body(of: known) else { return nil }
+    guard let bytes = try await body(of: known) else { return nil }
     return try? Event(json: bytes)  // It was read before it was accepted.
   }
 
