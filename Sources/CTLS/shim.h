@@ -60,6 +60,5 @@ enum {
   roost_tls_certificate_refused = SSL_R_CERTIFICATE_VERIFY_FAILED,
   roost_tls_no_certificate = X509_R_NO_CERTIFICATE_OR_CRL_FOUND,
   roost_library_x509 = ERR_LIB_X509,
-  roost_tls_no_start_line = PEM_R_NO_START_LINE,
   roost_tls_bad_passphrase = PEM_R_BAD_PASSWORD_READ
 };

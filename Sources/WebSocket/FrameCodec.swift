@@ -63,6 +63,8 @@ final class FrameCodec {
   /// Whether wslay is at work further up the stack.
   private var isReceiving = false
   private var hasClosed = false
+  /// Whether our close is in the output, and nothing of wslay's may come behind it.
+  private var hasAnswered = false
   private var isStopped = false
   private var closeReason = ""
   private var isCloseMalformed = false
@@ -144,7 +146,8 @@ final class FrameCodec {
     isReceiving = false
     let unused = input.count
     input = UnsafeRawBufferPointer(start: nil, count: 0)
-    wslay_event_send(context)
+    if status != 0 || isCloseMalformed { answerBrokenFrame() }
+    sendReplies()
     noticeEnding(hasFailed: status != 0)
     freeIfIdle()
     return bytes.count - unused
@@ -160,8 +163,23 @@ final class FrameCodec {
       let next = held.removeFirst()
       deliver(next.kind, next.bytes, isCompressed: next.isCompressed)
     }
-    if context != nil { wslay_event_send(context) }
+    sendReplies()
     freeIfIdle()
+  }
+
+  /// What wslay has to say: pongs and closes.
+  private func sendReplies() {
+    if context != nil, !hasAnswered { wslay_event_send(context) }
+  }
+
+  /// wslay answers a frame that is none with a close without a code; here is the one that says what was wrong. It is
+  /// the last that is said, and what wslay had to say goes with it.
+  private func answerBrokenFrame() {
+    if canSend {
+      let code = UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue).bigEndian
+      withUnsafeBytes(of: code) { FrameWriter.append(.close, $0, mask: nextMask(), to: &output) }
+    }
+    hasAnswered = true
   }
 
   /// Whether messages wait for the end of a hold.
@@ -332,6 +350,8 @@ final class FrameCodec {
     if isHolding {
       held.append(HeldMessage(kind: kind, bytes: message, isCompressed: isCompressed))
     } else {
+      // A pong to a ping in front of the message goes in front of what is said to the message.
+      sendReplies()
       deliver(kind, message, isCompressed: isCompressed)
     }
   }

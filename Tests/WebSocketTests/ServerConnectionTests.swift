@@ -227,24 +227,28 @@ import Testing
 
   @Test("A server pings, an answer keeps the connection and silence ends it; or it does not ping at all")
   func liveness() async throws {
-    var limits = WebSocketServerLimits()
-    limits.deadlines.pingIntervalMilliseconds = 30
-    limits.deadlines.pongMilliseconds = 200
-    try await LoopThread.run { [limits] in
-      let rig = try ServerRig(limits)
-      let (_, kept) = try await rig.dial()
-      let (mute, left) = try await rig.rawUpgraded()
-      try await eventually("the silent one is left") { left.ends == [.unresponsive(milliseconds: 200)] }
+    try await LoopThread.run {
+      var limits = WebSocketServerLimits()
+      limits.deadlines = WebSocketDeadlines(pingIntervalMilliseconds: 30, pongMilliseconds: 60_000)
+      let patient = try ServerRig(limits)
+      let (answering, kept) = try await patient.rawUpgraded()
+      for count in 1...3 {
+        try await eventually("ping \(count)") { answering.frames.count { $0.opcode == 9 } >= count }
+        answering.send(Frame(opcode: 10, payload: []).masked)
+      }
+      #expect(answering.frames.allSatisfy { $0.mask == nil } && kept.ends.isEmpty)
+      limits.deadlines.pongMilliseconds = 40
+      let hasty = try ServerRig(limits)
+      let (mute, left) = try await hasty.rawUpgraded()
+      try await eventually("the silent one is left") { left.ends == [.unresponsive(milliseconds: 40)] }
       try await eventually("the connection is closed") { mute.hasEnded }
-      #expect(mute.frames.map(\.opcode) == [9] && mute.frames[0].mask == nil && kept.ends.isEmpty)
-      rig.close()
-      var never = limits
-      never.deadlines.pingIntervalMilliseconds = 0
-      let quiet = try ServerRig(never)
+      #expect(mute.frames.map(\.opcode) == [9])
+      limits.deadlines.pingIntervalMilliseconds = 0
+      let quiet = try ServerRig(limits)
       let (silent, visitor) = try await quiet.rawUpgraded()
-      await EventLoopActor.sleep(milliseconds: 400)
+      await EventLoopActor.sleep(milliseconds: 200)
       #expect(silent.frames.isEmpty && visitor.ends.isEmpty)
-      quiet.close()
+      for rig in [patient, hasty, quiet] { rig.close() }
     }
   }
 
@@ -334,9 +338,10 @@ import Testing
       for way in 0..<4 {
         let rig = try ServerRig()
         var held: WebSocketConnection?
-        rig.onOpened = { visitor in
+        rig.onOpened = { [unowned rig] visitor in
           if way == 3 { return visitor.connection.abort() }
           held = visitor.connection
+          rig.visitors = []
           var count = 0
           held?.start { _, _ in
             count += 1

@@ -41,7 +41,7 @@ final class ServerRig: WebSocketServerDelegate {
     }
   }
 
-  private(set) var visitors: [Visitor] = []
+  var visitors: [Visitor] = []
   private(set) var heads: [HTTPRequestHead] = []
   private(set) var faults: [LoopFault] = []
   private(set) var port: UInt16 = 0
