@@ -52,6 +52,9 @@ final class FrameCodec {
   private var boundaries: FrameBoundaries
   private var message: [UInt8] = []
   private let packing: FramePacking?
+  private let budget: ReceivingBudget?
+  /// What the budget knows of.
+  private var budgetedByteCount = 0
   private let inflater: Inflater?
   /// Whether the present message is compressed.
   private var isCompressed = false
@@ -76,6 +79,8 @@ final class FrameCodec {
     let isCompressed: Bool
   }
 
+  /// IANA's registry has it; wslay has not.
+  private static let tryAgainLater = wslay_status_code(rawValue: 1013)
   /// Message memory that is kept for the next one.
   private static let keptByteCount = 64 << 10
 
@@ -87,18 +92,23 @@ final class FrameCodec {
   ///   - messageByteCountMaximum: bytes of one message, inflated.
   ///   - compression: what was agreed on in the upgrade about the messages that come, if anything.
   ///   - packing: how messages are compressed that go, if at all.
+  ///   - budget: what all connections may hold of messages that are not whole. Beyond it this one is closed (1013).
   init(
     role: WebSocketRole, messageByteCountMaximum: Int, compression: DeflateAgreement? = nil,
-    packing: FramePacking? = nil
+    packing: FramePacking? = nil, budget: ReceivingBudget? = nil
   ) {
     self.role = role
+    self.budget = budget
     self.messageByteCountMaximum = messageByteCountMaximum
     self.packing = packing
     boundaries = FrameBoundaries(to: role)
     inflater = compression.map { Inflater($0, byteCountMaximum: messageByteCountMaximum) }
   }
 
-  deinit { wslay_event_context_free(context) }
+  deinit {
+    wslay_event_context_free(context)
+    _ = budget?.change(from: budgetedByteCount, to: 0)
+  }
 
   private func openContext() -> wslay_event_context_ptr? {
     if let context { return context }
@@ -146,11 +156,23 @@ final class FrameCodec {
     isReceiving = false
     let unused = input.count
     input = UnsafeRawBufferPointer(start: nil, count: 0)
+    keepToBudget()
     if status != 0 || isCloseMalformed { answerBrokenFrame() }
     sendReplies()
     noticeEnding(hasFailed: status != 0)
     freeIfIdle()
     return bytes.count - unused
+  }
+
+  /// Tells the budget what is kept of a message until the next read.
+  private func keepToBudget() {
+    guard let budget else { return }
+    let isWithin = budget.change(from: budgetedByteCount, to: message.count)
+    budgetedByteCount = message.count
+    guard !isWithin, violation == nil else { return }
+    fail(Self.tryAgainLater)
+    _ = budget.change(from: budgetedByteCount, to: 0)
+    budgetedByteCount = 0
   }
 
   /// Takes no more input and delivers nothing until ``release()``.
@@ -197,6 +219,10 @@ final class FrameCodec {
     isStopped = true
     onMessage = nil
     held = []
+    // Else the end of the receiving does it.
+    guard !isReceiving else { return }
+    message = []
+    keepToBudget()
   }
 
   private func noticeEnding(hasFailed: Bool) {

@@ -248,6 +248,39 @@ import Testing
     }
   }
 
+  @Test("Messages that never end share one bound; short ones pass meanwhile, and room comes back with who leaves")
+  func unfinished() async throws {
+    var limits = WebSocketServerLimits()
+    limits.receivingByteCountMaximum = 1 << 20
+    try await LoopThread.run { [limits] in
+      let rig = try ServerRig(limits)
+      let (client, visitor) = try await rig.dial()
+      visitor.echo()
+      let part = Frame(opcode: 2, payload: .init(repeating: 0, count: 400_000), isFinal: false).masked
+      var hoarders: [(RawClient, ServerRig.Visitor)] = []
+      for _ in 0..<2 {
+        hoarders.append(try await rig.rawUpgraded())
+        hoarders.last?.0.send(part + Frame(opcode: 9, payload: []).masked)
+        try await eventually("the part has come") { hoarders.last?.0.frames.count == 1 }
+      }
+      let (third, refused) = try await rig.rawUpgraded()
+      third.send(part)
+      try await eventually("the third is closed") { third.frames.last?.closeCode == 1013 }
+      #expect(refused.ends == [.violation(code: 1013)])
+      try client.connection.send(text: [0x61])
+      try await eventually("the echo") { client.messages == [[0x61]] }
+      hoarders[0].0.stream.close()
+      try await eventually("it has left") { !hoarders[0].1.ends.isEmpty }
+      hoarders.removeFirst()
+      rig.visitors = [visitor]
+      let (fourth, served) = try await rig.rawUpgraded()
+      fourth.send(part + Frame(opcode: 0, payload: [1]).masked)
+      try await eventually("the message") { served.byteCounts == [400_001] }
+      rig.close()
+      client.connection.abort()
+    }
+  }
+
   @Test("Whoever lets go of server and WebSockets is rid of them")
   func letGo() async throws {
     try await LoopThread.run {
@@ -256,6 +289,20 @@ import Testing
       let arriving = try await rig?.raw()
       rig = nil
       try await eventually("both are cut") { client?.hasEnded == true && arriving?.hasEnded == true }
+      // However a WebSocket ended: once its owner has let go of it, nothing holds it.
+      let other = try ServerRig()
+      for way in 0..<3 {
+        let (client, _) = try await other.rawUpgraded()
+        weak let connection = other.visitors.first?.connection
+        if way == 0 { client.stream.close() }
+        if way == 1 { client.send(Frame.close(1000).masked) }
+        if way == 2 { client.send(Frame.text("not masked").bytes) }
+        try await eventually("the end") { other.visitors.first?.ends.count == 1 }
+        client.stream.close()
+        other.visitors = []
+        try await eventually("it is gone") { connection == nil && other.server.connectionCount == 0 }
+      }
+      other.close()
     }
   }
 }
