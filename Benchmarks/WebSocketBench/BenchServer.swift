@@ -8,8 +8,6 @@ final class BenchServer: WebSocketServerDelegate {
   private var server: WebSocketServer?
   private var connections: [WebSocketConnection] = []
   private(set) var port: UInt16 = 0
-  private(set) var messageCount = 0
-  private(set) var endCount = 0
   private let message = [UInt8](repeating: UInt8(ascii: "a"), count: BenchPlan.messageByteCount)
 
   /// Bytes that may wait before nothing more is sent.
@@ -24,8 +22,6 @@ final class BenchServer: WebSocketServerDelegate {
     server = made
   }
 
-  var connectionCount: Int { server?.connectionCount ?? 0 }
-
   func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision { .upgrade() }
 
   func accepting(failedBy fault: LoopFault) { preconditionFailure("\(fault)") }
@@ -34,11 +30,15 @@ final class BenchServer: WebSocketServerDelegate {
     connections.append(connection)
     let isFlood = head.path == "/flood"
     connection.start { [unowned self, unowned connection] _, bytes in
-      messageCount += 1
       if isFlood { flood(connection) } else { send(on: connection, bytes) }
-    } onEnd: { [unowned self] _ in
-      endCount += 1
+    } onEnd: { _ in
     }
+  }
+
+  /// Sends one message to everybody, and waits until all of them have been taken.
+  func tellAll() async {
+    message.withUnsafeBytes { bytes in for connection in connections { send(on: connection, bytes) } }
+    repeat { await EventLoopActor.sleep(milliseconds: 20) } while connections.contains { $0.pendingByteCount > 0 }
   }
 
   private func send(on connection: WebSocketConnection, _ bytes: UnsafeRawBufferPointer) {

@@ -38,44 +38,63 @@ func measure() async throws {
   warm.sendMessage()
   await warm.bytes(BareClient.frameByteCount)
   let before = residentByteCount()
-  _ = try await answer(of: "hold", server.port)
+  let holder = try BenchChild("hold", server.port)
+  _ = await holder.line()
   let after = residentByteCount()
-  let bare = Double(try await answer(of: "drink", server.port)) ?? 0
-  let ours = Double(try await answer(of: "drink-ours", server.port)) ?? 0
+  await server.tellAll()
+  let afterBroadcast = residentByteCount()
+  holder.kill()
+  var rates: [Int] = []
+  for program in ["drink", "drink-ours"] {
+    let child = try BenchChild(program, server.port)
+    rates.append(Int(Double(BenchPlan.floodCount) / (Double(await child.line()) ?? 1) * 1e9))
+    child.kill()
+  }
   let perConnection = (after - before) / BenchPlan.connectionCount
-  let rate = { (nanoseconds: Double) in Int(Double(BenchPlan.floodCount) / nanoseconds * 1e9) }
   print(
-    "{\"bytesPerIdleConnection\": \(perConnection), \"processBytes\": \(after), \"connections\": "
-      + "\(server.connectionCount), \"messagesPerSecond\": \(rate(bare)), \"messagesPerSecondOurs\": \(rate(ours))}")
+    "{\"bytesPerIdleConnection\": \(perConnection), \"processBytes\": \(after), \"processBytesAfterBroadcast\": "
+      + "\(afterBroadcast), \"messagesPerSecond\": \(rates[0]), \"messagesPerSecondOurs\": \(rates[1])}")
 }
 
-/// Runs this program again, and gives the first line that it prints; kills it then, which the server sees later.
+/// This program again, in a process of its own.
 @EventLoopActor
-func answer(of program: String, _ port: UInt16) async throws(LoopFault) -> String {
-  var ends: [Int32] = [-1, -1]
-  guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-    throw LoopFault(code: -errno, doing: "make a pair of sockets")
-  }
-  let child = try ChildProcess(
-    path: "/proc/self/exe", arguments: [program, "\(port)"], environment: [],
-    descriptors: [STDIN_FILENO, ends[1], STDERR_FILENO]
-  ) { _ in }
-  close(ends[1])
-  let output = try ByteStream(descriptor: ends[0])
-  var line = ""
-  await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-    output.onInput = { bytes in
-      guard line.isEmpty, let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return 0 }
-      line = String(decoding: bytes[..<end], as: UTF8.self)
-      done.resume()
-      return bytes.count
+final class BenchChild {
+  private let child: ChildProcess
+  private let output: ByteStream
+
+  init(_ program: String, _ port: UInt16) throws(LoopFault) {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw LoopFault(code: -errno, doing: "make a pair of sockets")
     }
-    output.onEnd = { _ in preconditionFailure("\(program) has ended") }
-    output.startReading()
+    child = try ChildProcess(
+      path: "/proc/self/exe", arguments: [program, "\(port)"], environment: [],
+      descriptors: [STDIN_FILENO, ends[1], STDERR_FILENO]
+    ) { _ in }
+    close(ends[1])
+    output = try ByteStream(descriptor: ends[0])
   }
-  output.close()
-  child.signal(SIGKILL)
-  return line
+
+  /// The first line that it prints.
+  func line() async -> String {
+    var line = ""
+    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+      output.onInput = { bytes in
+        guard line.isEmpty, let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return 0 }
+        line = String(decoding: bytes[..<end], as: UTF8.self)
+        done.resume()
+        return bytes.count
+      }
+      output.onEnd = { _ in preconditionFailure("the other process has ended") }
+      output.startReading()
+    }
+    return line
+  }
+
+  func kill() {
+    output.close()
+    child.signal(SIGKILL)
+  }
 }
 
 func residentByteCount() -> Int {
