@@ -69,8 +69,6 @@ final class FrameCodec {
   /// Whether our close is in the output, and nothing of wslay's may come behind it.
   private var hasAnswered = false
   private var isStopped = false
-  private var closeReason = ""
-  private var isCloseMalformed = false
   private var held: [HeldMessage] = []
 
   private struct HeldMessage {
@@ -145,8 +143,8 @@ final class FrameCodec {
 
   /// Takes bytes from the peer, and calls ``onMessage`` for what they complete.
   ///
-  /// - Returns: how many were used: all of them, unless a hold began, the framing ended, or the rest is the beginning
-  ///   of a close frame (at most 130 bytes), which is to be given again with what comes behind it.
+  /// - Returns: how many were used: all of them, unless a hold began, or the rest is the beginning of a close frame (at
+  ///   most 130 bytes), which is to be given again with what comes behind it.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     if isStopped || ending != nil { return bytes.count }
     if isHolding { return 0 }
@@ -154,14 +152,37 @@ final class FrameCodec {
     isReceiving = true
     let status = wslay_event_recv(openContext())
     isReceiving = false
-    let unused = input.count
+    let rest = input
     input = UnsafeRawBufferPointer(start: nil, count: 0)
     keepToBudget()
-    if status != 0 || isCloseMalformed { answerBrokenFrame() }
+    if status != 0 { answerBrokenFrame() }
     sendReplies()
     noticeEnding(hasFailed: status != 0)
+    if ending == nil, !isHolding, !isStopped, let close = boundaries.closeFrame(in: rest) { take(close.payload) }
     freeIfIdle()
-    return bytes.count - unused
+    return ending == nil ? bytes.count - rest.count : bytes.count
+  }
+
+  /// The other side's close: no payload, or a code and a reason in UTF-8. It is answered with its code, or with what is
+  /// wrong with it.
+  private func take(_ close: [UInt8]) {
+    let code = close.count >= 2 ? UInt16(close[0]) << 8 | UInt16(close[1]) : nil
+    if close.count == 1 || code.map(Self.isCloseCode) == false {
+      fail(WSLAY_CODE_PROTOCOL_ERROR)
+    } else if !Self.isUTF8(Array(close.dropFirst(2))) {
+      fail(WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA)
+    } else {
+      wslay_event_queue_close(openContext(), code ?? 0, nil, 0)
+    }
+    sendReplies()
+    let reason = printable(String(decoding: close.dropFirst(2), as: UTF8.self))
+    ending =
+      violation.map { .violation(code: UInt16($0.rawValue)) } ?? .closedByPeer(code: code ?? 1005, reason: reason)
+  }
+
+  /// The codes that may stand in a frame: those of RFC 6455 (7.4) and IANA's registry, and the applications' own.
+  private static func isCloseCode(_ code: UInt16) -> Bool {
+    (1000...1014).contains(code) && !(1004...1006).contains(code) || (3000...4999).contains(code)
   }
 
   /// Tells the budget what is kept of a message until the next read.
@@ -229,10 +250,6 @@ final class FrameCodec {
     guard ending == nil else { return }
     if let violation {
       ending = .violation(code: UInt16(violation.rawValue))
-    } else if isCloseMalformed {
-      ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
-    } else if wslay_event_get_close_received(context) != 0 {
-      ending = .closedByPeer(code: wslay_event_get_status_code_received(context), reason: closeReason)
     } else if hasFailed {
       // A broken frame header: wslay has queued a close without a code.
       ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
@@ -362,11 +379,6 @@ final class FrameCodec {
     switch UInt32(argument.opcode) {
     case WSLAY_TEXT_FRAME.rawValue: take(.text)
     case WSLAY_BINARY_FRAME.rawValue: take(.binary)
-    case WSLAY_CONNECTION_CLOSE.rawValue:
-      // The payload is the code, two bytes, and the reason; or nothing. wslay takes a single byte for nothing.
-      let payload = UnsafeBufferPointer(start: argument.msg, count: argument.msg_length)
-      isCloseMalformed = payload.count == 1
-      closeReason = printable(String(decoding: payload.dropFirst(2), as: UTF8.self))
     default: break
     }
   }
