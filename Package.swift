@@ -220,6 +220,11 @@ let package = Package(
       name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
       swiftSettings: strict),
 
+    // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
+    .executableTarget(
+      name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench",
+      swiftSettings: strict),
+
     .executableTarget(
       name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Storage"],
       path: "Benchmarks/ArchiveBench", swiftSettings: strict),

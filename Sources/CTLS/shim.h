@@ -2,6 +2,7 @@
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -48,6 +49,7 @@ static inline int roost_error_of_system(unsigned long error) {
   return ERR_SYSTEM_ERROR(error) ? ERR_GET_REASON(error) : 0;
 }
 static inline int roost_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
+static inline int roost_error_library(unsigned long error) { return ERR_GET_LIB(error); }
 
 /* A place in every context for what somebody keeps there; what is there is given back by `release` with the context. */
 static inline int roost_tls_place_in_contexts(CRYPTO_EX_free *release) {
@@ -57,8 +59,11 @@ static inline int roost_tls_place_in_contexts(CRYPTO_EX_free *release) {
 /* Macros whose types Swift does not follow. */
 enum {
   roost_tls_no_renegotiation = SSL_OP_NO_RENEGOTIATION,
+  roost_tls_no_ticket = SSL_OP_NO_TICKET,
   roost_tls_unsupported_protocol = SSL_R_UNSUPPORTED_PROTOCOL,
   roost_tls_wrong_version = SSL_R_WRONG_VERSION_NUMBER,
   roost_tls_certificate_refused = SSL_R_CERTIFICATE_VERIFY_FAILED,
-  roost_tls_no_certificate = X509_R_NO_CERTIFICATE_OR_CRL_FOUND
+  roost_tls_no_certificate = X509_R_NO_CERTIFICATE_OR_CRL_FOUND,
+  roost_library_x509 = ERR_LIB_X509,
+  roost_tls_bad_passphrase = PEM_R_BAD_PASSWORD_READ
 };

@@ -29,7 +29,9 @@ public final class ByteStream {
   public var onInput: (@EventLoopActor (UnsafeMutableRawBufferPointer) -> Int)?
   /// Called once when the stream is over for any reason but ``close()``: a fault, or nil at a proper end of file.
   public var onEnd: (@EventLoopActor (LoopFault?) -> Void)?
-  /// Called when output that had been waiting has all gone to the kernel.
+  /// Called when output that had been waiting has all gone to the kernel: once after each time when
+  /// ``pendingByteCount`` was above 0 at the end of a turn or the kernel was full, and never inside a call of the
+  /// consumer's. So whoever stops at some count of waiting bytes is told when to go on.
   public var onDrained: (@EventLoopActor () -> Void)?
   /// Noted while the stream's input is worked on.
   public var inputMark: InputMark?
@@ -37,6 +39,12 @@ public final class ByteStream {
   public var inputLimit = 2 << 20
   /// Bytes of waiting output above which the stream ends with ENOBUFS.
   public var outputLimit = 64 << 20
+
+  /// Whether memory for output stays when it is empty, up to 128 KB: faster for a stream that is always busy, and too
+  /// much where there are thousands. Set it before the first write.
+  public var keepsOutputMemory = true {
+    didSet { if output.count == 0 { output = emptyOutput() } }
+  }
 
   private enum Transport {
     case pipe(Handle<uv_pipe_t>)
@@ -118,6 +126,12 @@ public final class ByteStream {
     case .tcp(let handle): uv_fileno(handle.handle, &descriptor)
     }
     return descriptor
+  }
+
+  /// Where the other end of a TCP connection is; nil for a pipe, and when it is gone.
+  public var peerAddress: SocketAddress? {
+    guard case .tcp = transport, stream != nil else { return nil }
+    return SocketAddress(remoteEndOf: descriptor)
   }
 
   /// Whether ``close()`` was called or the stream is over.
@@ -246,7 +260,7 @@ public final class ByteStream {
   /// Appends `byteCount` bytes that `fill` writes in place; it must write them all.
   @inline(__always)
   public func write(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
-    if stream == nil || writeFault != nil { return }
+    if stream == nil || writeFault != nil || isFinishing { return }
     fill(output.append(byteCount: byteCount))
     if output.count >= Self.flushThreshold { flush() }
     if !isMarked, output.count > 0 {
@@ -258,7 +272,16 @@ public final class ByteStream {
   func flushMarked() {
     isMarked = false
     flush()
+    // Not from here: a consumer that writes more each time, to a peer that takes it, would keep the loop for itself.
+    guard onDrained != nil, inFlight == nil, output.count == 0 else { return }
+    EventLoop.process.atTurnEnd { [weak self] in self?.tellDrained() }
   }
+
+  private func tellDrained() {
+    if stream != nil, pendingByteCount == 0 { onDrained?() }
+  }
+
+  private func emptyOutput() -> OutputBuffer { OutputBuffer(keepsMemory: keepsOutputMemory) }
 
   /// Writes what waits, as far as the kernel takes it.
   public func flush() {
@@ -286,7 +309,7 @@ public final class ByteStream {
     var buffer = output.unwritten
     flushedByteCount += UInt64(output.count)
     inFlight = output
-    output = OutputBuffer()
+    output = emptyOutput()
     // The request outlives a close: it keeps the stream alive until its callback.
     writeRequest.pointee.data = Unmanaged.passRetained(self).toOpaque()
     let status = uv_write(writeRequest, stream, &buffer, 1) { request, status in
@@ -317,7 +340,9 @@ public final class ByteStream {
       return
     }
     flush()
-    if inFlight == nil, output.count == 0 { onDrained?() }
+    guard inFlight == nil, output.count == 0 else { return }
+    shutIfFinished()
+    onDrained?()
   }
 
   private func checkOutputLimit() {
@@ -351,6 +376,23 @@ public final class ByteStream {
       didRead(count)
     }
     if let writeFault { end(writeFault) }
+  }
+
+  /// Whether nothing more may be written.
+  private var isFinishing = false
+
+  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input goes on.
+  ///
+  /// For a leave that the other side is sure to hear of: to close while it still sends may throw away what it has not
+  /// read yet. Whoever calls this bounds the time.
+  public func finishWriting() {
+    flush()
+    isFinishing = true
+    if inFlight == nil, output.count == 0 { shutIfFinished() }
+  }
+
+  private func shutIfFinished() {
+    if isFinishing, stream != nil { _ = shutdown(descriptor, Int32(SHUT_WR)) }
   }
 
   /// Closes without waiting for output and without calling back. Safe to call twice.

@@ -112,7 +112,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     return reading
   }
 
-  /// Calls `body` once, at the end of the present turn and before its output is written. Loop thread only.
+  /// Calls `body` once, at the end of the present turn and before its output is written; while output is being written,
+  /// at the end of the next turn. Loop thread only.
   public func atTurnEnd(_ body: @escaping @EventLoopActor () -> Void) { atEnd.append(body) }
 
   // MARK: Executor
@@ -153,8 +154,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
     flushStreams()
     guard beforePoll else { return }
     turn &+= 1
-    // Jobs left over from the last round: an active idle handle makes the poll return at once.
-    let wantsIdle = !local.isEmpty
+    // Jobs left over from the last round, or what flushing has put off to the next turn's end: an active idle handle
+    // makes the poll return at once.
+    let wantsIdle = !local.isEmpty || !atEnd.isEmpty
     if wantsIdle != isIdleActive {
       isIdleActive = wantsIdle
       if wantsIdle { uv_idle_start(idle) { _ in } } else { uv_idle_stop(idle) }

@@ -43,6 +43,19 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     self = made
   }
 
+  /// The other end of a connected TCP socket; nil when it is gone.
+  init?(remoteEndOf descriptor: Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let made = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketAddress? in
+        getpeername(descriptor, address, &length) == 0 ? SocketAddress(UnsafePointer(address)) : nil
+      }
+    }
+    guard let made else { return nil }
+    self = made
+  }
+
   /// Whether it is an IPv6 address.
   public var isIPv6: Bool { bytes.count == MemoryLayout<sockaddr_in6>.size }
 
@@ -51,6 +64,15 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// The address itself, in the network's order: 4 bytes or 16.
   var addressBytes: [UInt8] { Array(isIPv6 ? bytes[8..<24] : bytes[4..<8]) }
+
+  /// Whom an address belongs to, as far as its bytes tell: an IPv4 address whole, also as IPv6 carries it
+  /// (`::ffff:0:0/96`), and of IPv6 the first 8 bytes, since whoever has one address there has 2^64.
+  public var network: [UInt8] {
+    let own = addressBytes
+    guard isIPv6 else { return own }
+    let isMapped = own[..<10].allSatisfy { $0 == 0 } && own[10] == 0xff && own[11] == 0xff
+    return Array(isMapped ? own[12...] : own[..<8])
+  }
 
   /// The address without its port, as people write it.
   public var host: String {

@@ -70,8 +70,16 @@ struct OutputBuffer {
   private var start = 0
   private var end = 0
 
+  /// Whether memory is kept for the next turn.
+  private let keepsMemory: Bool
+
+  /// What a stream writes in one turn, usually.
   private static let firstCapacity = 16 << 10
+  /// One message, usually: of many streams that are told the same in one turn.
+  private static let firstCapacityUnkept = 1 << 10
   private static let keptCapacity = 128 << 10
+
+  init(keepsMemory: Bool = true) { self.keepsMemory = keepsMemory }
 
   var count: Int { end - start }
 
@@ -90,7 +98,8 @@ struct OutputBuffer {
 
   @inline(never)
   private mutating func grow(by byteCount: Int) {
-    let larger = max(capacity * 2, count + byteCount, Self.firstCapacity)
+    let first = keepsMemory ? Self.firstCapacity : Self.firstCapacityUnkept
+    let larger = max(capacity * (keepsMemory ? 2 : 4), count + byteCount, first)
     let fresh = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 64)
     if let memory {
       fresh.copyMemory(from: memory + start, byteCount: count)
@@ -110,13 +119,13 @@ struct OutputBuffer {
     }
   }
 
-  /// After a burst the memory goes back; an ordinary buffer is kept for the next turn.
+  /// After a burst the memory goes back; an ordinary buffer is kept for the next turn, if any is.
   mutating func giveBackMemory() {
-    if capacity > Self.keptCapacity { free() }
+    if capacity > (keepsMemory ? Self.keptCapacity : 0) { free() }
   }
 
   mutating func free() {
     memory?.deallocate()
-    self = OutputBuffer()
+    self = OutputBuffer(keepsMemory: keepsMemory)
   }
 }

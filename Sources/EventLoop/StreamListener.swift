@@ -95,6 +95,11 @@ public final class StreamListener {
     var one: Int32 = 1
     // As every server does: an address whose last connections are dying is free. Means nothing to unix sockets.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+    // `::` is not 0.0.0.0 as well, whatever the machine's setting is: who wants both says both.
+    if family == AF_INET6 {
+      setsockopt(
+        descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<Int32>.size))
+    }
     guard bind(descriptor, address, length) == 0 else {
       let code = -errno
       Glibc.close(descriptor)

@@ -1,7 +1,7 @@
 internal import CTLS
 internal import Glibc
 
-// What all connections of a process share: whom to trust, and the least that is accepted.
+// What all connections of a process share: whom to trust, or who we are, and the least that is accepted.
 //
 // The system's authorities are read once, when the context is made: about 0.9 MB of heap for the 140 of Debian. A list
 // that the system renews later is seen by the next process. libssl's cache of sessions is off, and none is resumed: a
@@ -19,17 +19,19 @@ public struct TrustFault: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { "the authorities in \(path) cannot be read: \(detail)" }
 }
 
-/// libssl's context of a client. Owned by those who hold it; used on one thread.
+/// libssl's context, of a client or of a server. Owned by those who hold it; used on one thread.
 final class TLSContext {
   let raw: OpaquePointer
 
   /// Least version spoken: what is older has known holes, and no relay needs it.
   static let versionMinimum = TLS1_2_VERSION
 
-  /// - Parameter authorityFile: certificates in PEM that are trusted beside the system's.
-  init(authorityFile: String?) throws(TrustFault) {
+  /// The one protocol that is spoken inside, as ALPN writes it (RFC 7301).
+  static let applicationProtocol = [UInt8(8)] + Array("http/1.1".utf8)
+
+  private init(_ method: OpaquePointer?) {
     ERR_clear_error()
-    guard let raw = SSL_CTX_new(TLS_client_method()) else { preconditionFailure("libssl could not make a context") }
+    guard let raw = SSL_CTX_new(method) else { preconditionFailure("libssl could not make a context") }
     self.raw = raw
     let isSet = roost_tls_require(raw, Self.versionMinimum)
     precondition(isSet == 1, "libssl knows TLS 1.2")
@@ -38,9 +40,27 @@ final class TLSContext {
     roost_tls_set_mode(raw, Int(SSL_MODE_RELEASE_BUFFERS))
     // A renegotiation could change who the other side is in the middle of a stream; nobody needs one.
     SSL_CTX_set_options(raw, UInt64(roost_tls_no_renegotiation))
+  }
+
+  /// A client's.
+  ///
+  /// - Parameter authorityFile: certificates in PEM that are trusted beside the system's.
+  convenience init(authorityFile: String?) throws(TrustFault) {
+    self.init(TLS_client_method())
     // A machine without any list is not told here: a relay's certificate is then signed by nobody it trusts.
     SSL_CTX_set_default_verify_paths(raw)
     if let authorityFile { try trust(authorityFile) }
+    ERR_clear_error()
+  }
+
+  /// A server's, that asks clients for no certificate and gives no tickets: nothing is kept for who may come back.
+  convenience init(_ identity: TLSIdentity) throws(IdentityFault) {
+    self.init(TLS_server_method())
+    SSL_CTX_set_options(raw, UInt64(roost_tls_no_ticket))
+    SSL_CTX_set_num_tickets(raw, 0)
+    try identity.load(into: raw)
+    SSL_CTX_set_alpn_select_cb(
+      raw, { _, chosen, count, offered, length, _ in choose(offered, length, chosen, count) }, nil)
     ERR_clear_error()
   }
 
@@ -79,4 +99,24 @@ func requireHost(_ host: String, isAddress: Bool, _ parameters: OpaquePointer?) 
   return isAddress
     ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1
     : X509_VERIFY_PARAM_set1_host(parameters, host, host.utf8.count) == 1
+}
+
+/// A client that offers protocols, and ours not among them, would misunderstand all that comes.
+private func choose(
+  _ offered: UnsafePointer<UInt8>?, _ length: UInt32, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ count: UnsafeMutablePointer<UInt8>?
+) -> Int32 {
+  let list = UnsafeBufferPointer(start: offered, count: Int(length))
+  var start = 0
+  while start < list.count {
+    let end = start + 1 + Int(list[start])
+    guard end <= list.count else { break }
+    if list[start..<end].elementsEqual(TLSContext.applicationProtocol) {
+      chosen?.pointee = offered.map { $0 + start + 1 }
+      count?.pointee = list[start]
+      return SSL_TLSEXT_ERR_OK
+    }
+    start = end
+  }
+  return SSL_TLSEXT_ERR_ALERT_FATAL
 }

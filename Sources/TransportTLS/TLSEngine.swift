@@ -14,7 +14,7 @@ internal import CTLS
 // Errors of libssl are in a queue of the thread, which others of this thread use too. It is emptied in front of each
 // call, so that `SSL_get_error` sees this call's errors, and behind it.
 
-/// A client's side of TLS, fed from memory.
+/// One side of TLS, a client's or a server's, fed from memory.
 ///
 /// Shaking hands → open → over, by the other side's close_notify or by a failure. It belongs to one thread.
 final class TLSEngine {
@@ -56,8 +56,7 @@ final class TLSEngine {
   /// An output BIO that was larger than this is replaced: it would keep its memory.
   private static let keptOutputByteCount = 4 << 10
 
-  /// A connection that will accept nobody but `host`, a name or an address without brackets.
-  init(_ context: TLSContext, host: String, isAddress: Bool) {
+  private init(_ context: TLSContext) {
     ERR_clear_error()
     guard let connection = SSL_new(context.raw), let nothing = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem())
     else { preconditionFailure("libssl could not allocate a connection") }
@@ -65,17 +64,28 @@ final class TLSEngine {
     self.connection = connection
     self.nothing = nothing
     self.output = output
-    SSL_set_connect_state(connection)
     BIO_up_ref(nothing)
     SSL_set0_rbio(connection, nothing)
     SSL_set0_wbio(connection, output)
+  }
+
+  /// A client's, that will accept nobody but `host`, a name or an address without brackets.
+  convenience init(_ context: TLSContext, host: String, isAddress: Bool) {
+    self.init(context)
+    SSL_set_connect_state(connection)
     let isExpecting = expect(host, isAddress: isAddress)
     precondition(isExpecting, "a host that was looked up can be expected")
     // Else an intermediary that speaks HTTP/2 may take it for that.
-    let protocols = [UInt8(8)] + Array("http/1.1".utf8)
+    let protocols = TLSContext.applicationProtocol
     SSL_set_alpn_protos(connection, protocols, UInt32(protocols.count))
     SSL_set_ex_data(connection, 0, Unmanaged.passUnretained(self).toOpaque())
     SSL_set_verify(connection, SSL_VERIFY_PEER) { isGood, store in noteFlaw(isGood, store) }
+  }
+
+  /// A server's, that will accept anybody.
+  convenience init(accepting context: TLSContext) {
+    self.init(context)
+    SSL_set_accept_state(connection)
   }
 
   deinit {

@@ -51,6 +51,18 @@ enum TLSRefusal: Error, Equatable {
     }
   }
 
+  /// A sentence's end about a client.
+  var wordsOfServer: String {
+    switch self {
+    case .noTLS: "what came is no TLS"
+    case .tooOld: "the client speaks no TLS of version 1.2 or later"
+    case .alert(_, let words): "the client refused the TLS handshake: \(words)"
+    case .cut: "the connection ended in the middle of the TLS handshake"
+    case .other(let words): "the TLS handshake failed: \(words)"
+    case .certificate: "the certificate of the client is not good"
+    }
+  }
+
   private static func words(_ host: String, _ flaw: CertificateFlaw, _ certificate: CertificateGlance) -> String {
     switch flaw {
     case .expired: "the certificate of \(host) has expired (\(certificate.lastDay))"

@@ -163,6 +163,13 @@ final class TLSStream: ByteTransport {
     stream.close()
   }
 
+  func finishWriting() {
+    guard !isOver else { return }
+    engine.sayGoodbye()
+    sendOutput()
+    stream.finishWriting()
+  }
+
   func flushAndClose() {
     guard !isOver else { return }
     shut()

@@ -22,6 +22,8 @@ public protocol ByteTransport: AnyObject {
   func offerRest()
   /// Appends bytes to the output; they are copied.
   func write(_ bytes: UnsafeRawBufferPointer)
+  /// Takes no more output, and tells the other side that none comes, once what waits has gone. Input goes on.
+  func finishWriting()
   /// Writes what the kernel takes at once, then closes.
   func flushAndClose()
   /// Closes without calling back.
@@ -39,4 +41,12 @@ public protocol TransportSecurity: Sendable {
   func secure(
     _ stream: ByteStream, to endpoint: WebSocketEndpoint, deadline: Instant
   ) async throws(WebSocketFault) -> any ByteTransport
+}
+
+/// Encrypts connections that were accepted, for a server that need not know how.
+@EventLoopActor
+public protocol ServerSecurity: Sendable {
+  /// Makes an encrypted stream of a connection that was just accepted. Owns `stream` from here on, also when it throws.
+  /// The stream that it makes does not read yet, and has lost nothing that came. Ends when its task is cancelled.
+  func accept(_ stream: ByteStream, deadline: Instant) async throws(WebSocketFault) -> any ByteTransport
 }

@@ -47,13 +47,13 @@ struct DeflateAgreement: Equatable {
   }
 
   /// 8 to 15, without a leading zero; may stand in quotes.
-  private static func bits(_ text: String) -> Int? {
+  static func bits(_ text: String) -> Int? {
     let isQuoted = text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
     let digits = isQuoted ? String(text.dropFirst().dropLast()) : text
     return (8...15).first { String($0) == digits }
   }
 
-  private static func trimmed(_ text: Substring) -> String {
+  static func trimmed(_ text: Substring) -> String {
     let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) })
     else { return "" }

@@ -150,12 +150,7 @@ public struct UpgradeHandshake: Sendable {
     if compression == nil { throw .notOffered(printable(extensions)) }
   }
 
-  static func isToken(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.utf8.allSatisfy { byte in
-        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-      }
-  }
+  static func isToken(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(HTTPText.isTokenByte) }
 }
 
 /// A text of the other side's, fit to be shown: at most 120 characters, nothing that moves a terminal's cursor.

@@ -20,7 +20,7 @@ struct UpgradeResponse {
       // No space before the colon and no folded lines (RFC 9112, 5): a name that is a token has neither.
       let name = String(decoding: line[..<colon], as: UTF8.self)
       guard UpgradeHandshake.isToken(name) else { throw .badField(Self.text(line)) }
-      fields.append((name.lowercased(), Self.trimmed(line[(colon + 1)...])))
+      fields.append((name.lowercased(), HTTPText.trimmed(line[(colon + 1)...])))
     }
     self.fields = fields
   }
@@ -31,7 +31,7 @@ struct UpgradeResponse {
   /// The comma-separated words of a field, in lower case.
   func tokens(of name: String) -> [String] {
     values(of: name).flatMap { value in
-      value.split(separator: ",").map { Self.trimmed(ArraySlice($0.utf8)).lowercased() }
+      value.split(separator: ",").map { HTTPText.trimmed(ArraySlice($0.utf8)).lowercased() }
     }
   }
 
@@ -44,13 +44,6 @@ struct UpgradeResponse {
       start = index + 1
     }
     return lines
-  }
-
-  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
-    let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-    guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
-    else { return "" }
-    return String(decoding: bytes[first...last], as: UTF8.self)
   }
 
   private static func text(_ line: ArraySlice<UInt8>) -> String { printable(String(decoding: line, as: UTF8.self)) }

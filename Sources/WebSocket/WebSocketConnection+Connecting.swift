@@ -39,7 +39,8 @@ extension WebSocketConnection {
       throw cancelled(endpoint)
     }
     return WebSocketConnection(
-      transport, endpoint: endpoint, limits: limits, deadlines: deadlines, compression: exchange.compression)
+      transport, role: .client, endpoint: endpoint, limits: limits, deadlines: deadlines,
+      compression: exchange.compression)
   }
 
   private static func cancelled(_ endpoint: WebSocketEndpoint) -> WebSocketFault {

@@ -1,6 +1,6 @@
 public import EventLoop
 
-// A client's WebSocket: a transport, the framing, and three clocks (ping, pong, close).
+// A WebSocket, a client's or a server's: a transport, the framing, and three clocks (ping, pong, close).
 //
 // Life: connected, not reading → `start` → open ⇄ paused → closing (our close frame is out) → over. `onEnd` comes
 // exactly once, unless `abort` was called. Whoever made the connection holds it; letting go of it is `abort`, at the
@@ -13,6 +13,14 @@ public import EventLoop
 //
 // A close by the peer, or a violation, in bytes that were read before a pause is handled after it, behind the messages
 // that came before it.
+//
+// Output goes out once a turn of the loop, however many messages were sent in it; `together` saves their copying one by
+// one, and under TLS makes them share records. `pendingByteCount` is what waits, `onDrained` tells when nothing does:
+// whoever has much to send stops at a count of his own and goes on when he is told.
+//
+// The end. A client closes. A server that has the last word, after a violation or in answer to a close, waits for a
+// moment until it was read (see Farewell), since a client that is still sending would otherwise hear of a reset and not
+// of the reason.
 
 /// What a message is.
 public enum WebSocketMessageKind: Sendable {
@@ -22,17 +30,19 @@ public enum WebSocketMessageKind: Sendable {
   case binary
 }
 
-/// One open WebSocket connection of a client (RFC 6455). The server may compress what it sends (RFC 7692); what is sent
-/// from here goes as it is.
+/// One open WebSocket connection (RFC 6455): of a client, by ``connect(to:fields:limits:deadlines:security:mark:)``, or
+/// of a ``WebSocketServer``. The other side may compress what it sends (RFC 7692). What a client sends goes as it is;
+/// what a server sends is compressed if ``WebSocketLimits/packedByteCountMinimum`` says so.
 @EventLoopActor
 public final class WebSocketConnection {
-  /// With whom.
+  /// With whom: the server that was dialled; or the client's address and port, with the target that it asked for.
   public let endpoint: WebSocketEndpoint
-  /// Called when everything that had to wait has gone to the kernel.
+  /// Called when ``pendingByteCount`` has come down to 0; see `ByteStream`. Never inside a call of the consumer's.
   public var onDrained: (@EventLoopActor () -> Void)?
 
   private enum State { case idle, open, closing(code: UInt16), over }
   private var state = State.idle
+  private let role: WebSocketRole
   private let transport: any ByteTransport
   private let codec: FrameCodec
   private let limits: WebSocketLimits
@@ -40,7 +50,11 @@ public final class WebSocketConnection {
   private let timer = LoopTimer()
   private var onMessage: (@EventLoopActor (WebSocketMessageKind, UnsafeRawBufferPointer) -> Void)?
   private var onEnd: (@EventLoopActor (WebSocketEnd) -> Void)?
+  /// Called once the transport is closed, which for a server may be after `onEnd`.
+  var onGone: (@EventLoopActor () -> Void)?
   private var isPaused = false
+  /// Whether what is sent waits for the end of a ``together(_:)``.
+  private var isGathering = false
   private var isReceiving = false
   private var hasHeardSomething = false
   private var isAwaitingPong = false
@@ -48,14 +62,18 @@ public final class WebSocketConnection {
   private var earlyEnd: WebSocketEnd?
 
   init(
-    _ transport: any ByteTransport, endpoint: WebSocketEndpoint, limits: WebSocketLimits,
-    deadlines: WebSocketDeadlines, compression: DeflateAgreement? = nil
+    _ transport: any ByteTransport, role: WebSocketRole, endpoint: WebSocketEndpoint, limits: WebSocketLimits,
+    deadlines: WebSocketDeadlines, compression: DeflateAgreement? = nil, packing: FramePacking? = nil,
+    budget: ReceivingBudget? = nil
   ) {
+    self.role = role
     self.transport = transport
     self.endpoint = endpoint
     self.limits = limits
     self.deadlines = deadlines
-    codec = FrameCodec(messageByteCountMaximum: limits.messageByteCountMaximum, compression: compression)
+    codec = FrameCodec(
+      role: role, messageByteCountMaximum: limits.messageByteCountMaximum, compression: compression, packing: packing,
+      budget: budget)
     transport.onInput = { [weak self] bytes in self?.receive(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
     transport.onEnd = { [weak self] fault in self?.transportEnded(fault) }
     transport.onDrained = { [weak self] in self?.onDrained?() }
@@ -65,7 +83,7 @@ public final class WebSocketConnection {
 
   // MARK: Receiving
 
-  /// Begins to deliver messages, those that came with the server's 101 first. Call it once.
+  /// Begins to deliver messages, those that came with the upgrade first. Call it once.
   ///
   /// A message's bytes are valid during the call only. `onEnd` is called once, last; it and `onMessage` may be called
   /// before this returns.
@@ -153,8 +171,8 @@ public final class WebSocketConnection {
 
   // MARK: Sending
 
-  /// Bytes that wait for the other side to read.
-  public var pendingByteCount: Int { transport.pendingByteCount }
+  /// Bytes that wait: for the end of the turn, or for the other side to read.
+  public var pendingByteCount: Int { transport.pendingByteCount + codec.output.count }
 
   /// Sends a text message; `bytes` are UTF-8 and are copied.
   ///
@@ -164,7 +182,7 @@ public final class WebSocketConnection {
     case .idle, .open: break
     case .closing, .over: throw WebSocketFault(.closed, endpoint: "\(endpoint)", detail: "the connection is closed")
     }
-    let pending = transport.pendingByteCount
+    let pending = pendingByteCount
     guard pending + bytes.count <= limits.pendingByteCountMaximum else {
       throw WebSocketFault(
         .outputFull, endpoint: "\(endpoint)",
@@ -173,7 +191,7 @@ public final class WebSocketConnection {
     guard codec.send(.text, bytes) else {
       throw WebSocketFault(.closed, endpoint: "\(endpoint)", detail: "the connection is closing")
     }
-    sendOutput()
+    if !isGathering || codec.output.count >= Self.gatheredByteCountMaximum { sendOutput() }
   }
 
   /// Sends a text message of UTF-8 bytes.
@@ -188,6 +206,20 @@ public final class WebSocketConnection {
     try result.get()
   }
 
+  /// Does `body`, and hands on together what it sends: for many messages to one other side.
+  public func together<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    if isGathering { return try body() }
+    isGathering = true
+    defer {
+      isGathering = false
+      sendOutput()
+    }
+    return try body()
+  }
+
+  /// Bytes that are gathered: what fills a buffer of the transport's, or some records of TLS.
+  private static let gatheredByteCountMaximum = 64 << 10
+
   private func sendOutput() {
     if codec.output.isEmpty { return }
     codec.takeOutput().withUnsafeBytes { transport.write($0) }
@@ -199,6 +231,7 @@ public final class WebSocketConnection {
   private func watchLiveness() {
     hasHeardSomething = false
     isAwaitingPong = false
+    guard deadlines.pingIntervalMilliseconds > 0 else { return }
     timer.set(afterMilliseconds: deadlines.pingIntervalMilliseconds) { [weak self] in
       guard let self, isOpen else { return }
       if hasHeardSomething || isPaused {
@@ -278,7 +311,21 @@ public final class WebSocketConnection {
     onDrained = nil
     codec.stop()
     timer.cancel()
-    transport.flushAndClose()
+    leave(after: end)
     callback?(end)
+  }
+
+  private func leave(after end: WebSocketEnd) {
+    let gone = onGone
+    onGone = nil
+    switch (role, end) {
+    case (.server, .violation), (.server, .closedByPeer):
+      Farewell(
+        on: transport, writeMilliseconds: deadlines.closeMilliseconds, lingerMilliseconds: deadlines.closeMilliseconds
+      ) { gone?() }
+    default:
+      transport.flushAndClose()
+      gone?()
+    }
   }
 }

@@ -6,9 +6,12 @@ public struct WebSocketLimits: Sendable, Hashable {
   /// Bytes that may wait to be sent. Beyond: `send` throws `output-full`.
   public var pendingByteCountMaximum: Int
 
-  /// Whether the server may compress what it sends (permessage-deflate). From its first compressed message on that
-  /// takes up to 40 KB for as long as the connection stands.
+  /// Whether the other side may compress what it sends (permessage-deflate). A server may keep its window: from its
+  /// first compressed message on that takes up to 40 KB here for as long as the connection stands. A client may not.
   public var offersCompression: Bool
+  /// A server's only: messages of so many bytes and more are compressed for clients that have agreed to it. Nil:
+  /// nothing is, which is right wherever no wire is narrow.
+  public var packedByteCountMinimum: Int?
   /// Whether only addresses of the internet are dialled: for a name that comes from somebody who need not mean well.
   /// What the name resolves to counts, each address for itself. If none is left: `private-address`.
   public var dialsGlobalAddressesOnly = false
@@ -38,7 +41,7 @@ public struct WebSocketDeadlines: Sendable, Hashable {
   public var handshakeMilliseconds: UInt64
   /// Waiting for the answer to our close frame.
   public var closeMilliseconds: UInt64
-  /// Silence after which a ping is sent.
+  /// Silence after which a ping is sent; 0 for never.
   public var pingIntervalMilliseconds: UInt64
   /// Silence after that ping which ends the connection.
   public var pongMilliseconds: UInt64

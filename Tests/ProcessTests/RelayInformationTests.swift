@@ -124,7 +124,7 @@ extension ProcessTests {
 
     @Test(
       "roost relay info shows what nostr-relay says of itself",
-      .enabled(if: NostrRelay.isAvailable, "skipped: no .venv-nostr-relay, see Scripts/python-environment.sh"))
+      .enabled(if: NostrRelay.isAvailable, "skipped: \(NostrRelay.absence)"))
     func nostrRelay() throws {
       let relay = try NostrRelay()
       try withRoost(PlannerRig.layout([relay.url])) { roost in
@@ -210,51 +210,5 @@ private final class WebServer {
   deinit {
     Descriptors.close(input.first)
     Descriptors.close(input.second)
-  }
-}
-
-/// nostr-relay (PyPI) over SQLite, on a free port, running until this is gone: a relay by other people.
-final class NostrRelay {
-  /// The program, where `Scripts/python-environment.sh` puts it.
-  private static let program = SharedFolder.repository + "/.venv-nostr-relay/bin/nostr-relay"
-  static var isAvailable: Bool { access(program, X_OK) == 0 }
-
-  let url: String
-  private let directory: TemporaryDirectory
-  private let process: SpawnedProcess
-
-  init() throws {
-    directory = try TemporaryDirectory()
-    let key = String(repeating: "4a", count: 32)
-    let text = """
-      relay_name: "python\\u202E relay"
-      relay_description: relay written in python
-      sysop_pubkey: "\(key)"
-      sysop_contact: mailto:a@b.example
-      storage:
-        sqlalchemy.url: sqlite+aiosqlite:///\(directory.path)/nostr.sqlite3
-        validators: []
-      gunicorn:
-        bind: 127.0.0.1:0
-        workers: 1
-        loglevel: info
-      """
-    let path = directory.path + "/nostr-relay.yaml"
-    let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    defer { Descriptors.close(file) }
-    guard write(file, text, text.utf8.count) == text.utf8.count else {
-      throw DeadlinePassed(description: "\(path) cannot be written")
-    }
-    process = try SpawnedProcess(
-      Self.program, ["-c", path, "serve"], environment: ["PATH=/usr/bin:/bin", "HOME=\(directory.path)"])
-    let line = try process.readLine(within: 60) { $0.contains("Listening at: http://") }
-    let address = line.firstRange(of: "http://").map { line[$0.upperBound...].prefix { $0 != " " } } ?? ""
-    url = "ws://\(address)"
-  }
-
-  deinit {
-    // Its own children go with it only when it is asked to go.
-    process.send(SIGTERM)
-    _ = try? process.waitForEnd()
   }
 }

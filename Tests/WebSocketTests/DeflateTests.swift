@@ -189,7 +189,7 @@ private struct Reading: CustomStringConvertible {
     _ frames: [UInt8], agreement: DeflateAgreement? = DeflateAgreement(), maximum: Int = 300, piece: Int = .max,
     holds: Bool = false
   ) {
-    let codec = FrameCodec(messageByteCountMaximum: maximum, compression: agreement)
+    let codec = FrameCodec(role: .client, messageByteCountMaximum: maximum, compression: agreement)
     var messages: [[UInt8]] = []
     codec.onMessage = { [unowned codec] _, bytes in
       messages.append(Array(bytes))

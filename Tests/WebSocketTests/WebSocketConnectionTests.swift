@@ -97,7 +97,7 @@ import Testing
       ] {
         let stream = front + frame
         for split in max(0, front.count - 4)...stream.count {
-          let codec = FrameCodec(messageByteCountMaximum: 100_000)
+          let codec = FrameCodec(role: .client, messageByteCountMaximum: 100_000)
           let used = stream[..<split].withUnsafeBytes { codec.receive($0) }
           #expect(used >= min(split, front.count) && split - used < 127)
           let rest = stream[used...].withUnsafeBytes { codec.receive($0) }

@@ -1,0 +1,68 @@
+internal import CTLS
+internal import Glibc
+
+// Who a server is: its certificate, those between it and an authority, and its key. What is wrong with the files is
+// found when they are read, not when the first client complains, and told in words that say which file to look at.
+
+/// Why a server cannot show who it is.
+public struct IdentityFault: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The file.
+  public let path: String
+  /// What is wrong with it, a sentence's end.
+  public let detail: String
+
+  /// `/etc/roost/key.pem: the key does not belong to the certificate in /etc/roost/certificate.pem`.
+  public var description: String { "\(path): \(detail)" }
+}
+
+/// The files of a server's certificate and key.
+struct TLSIdentity {
+  /// The server's certificate in PEM, then those that vouch for it, the nearest first.
+  let certificateFile: String
+  /// The key in PEM, not under a passphrase. May be the same file.
+  let keyFile: String
+
+  /// Reads both into a context and looks whether they are good.
+  ///
+  /// - Throws: for a file that cannot be read or is not what it should be, for a key of another certificate, and for a
+  ///   certificate whose time is over or has not come.
+  func load(into context: OpaquePointer) throws(IdentityFault) {
+    for path in [certificateFile, keyFile] where access(path, R_OK) != 0 {
+      throw IdentityFault(path: path, detail: "it cannot be read: \(String(cString: strerror(errno)))")
+    }
+    ERR_clear_error()
+    guard SSL_CTX_use_certificate_chain_file(context, certificateFile) == 1,
+      let certificate = SSL_CTX_get0_certificate(context)
+    else { throw fault(certificateFile, missing: "there is no certificate in PEM in it") }
+    // libssl would ask at the terminal.
+    SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in -1 }
+    ERR_clear_error()
+    let status = SSL_CTX_use_PrivateKey_file(context, keyFile, SSL_FILETYPE_PEM)
+    let error = ERR_peek_last_error()
+    let isKey = status == 1 || roost_error_library(error) == Int32(roost_library_x509)
+    guard isKey else { throw fault(keyFile, missing: "there is no key in PEM in it") }
+    guard status == 1, X509_check_private_key(certificate, SSL_CTX_get0_privatekey(context)) == 1 else {
+      throw IdentityFault(path: keyFile, detail: "the key does not belong to the certificate in \(certificateFile)")
+    }
+    let glance = CertificateGlance(certificate)
+    if X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0 {
+      throw IdentityFault(path: certificateFile, detail: "the certificate has expired (\(glance.lastDay))")
+    }
+    if X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0 {
+      throw IdentityFault(
+        path: certificateFile,
+        detail: "the certificate is not valid before \(glance.firstDay); is the clock here right?")
+    }
+  }
+
+  /// Whatever libssl says of a file that holds something else, a person is told what is missing; a key that cannot be
+  /// had for want of its passphrase is not. Its reasons may be several.
+  private func fault(_ path: String, missing: String) -> IdentityFault {
+    var isClosed = false
+    while case let error = ERR_get_error(), error != 0 {
+      if roost_error_reason(error) == Int32(roost_tls_bad_passphrase) { isClosed = true }
+    }
+    return IdentityFault(
+      path: path, detail: isClosed ? "the key is under a passphrase, which nobody can give here" : missing)
+  }
+}

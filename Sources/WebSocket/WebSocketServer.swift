@@ -1,0 +1,239 @@
+public import EventLoop
+
+// A server of WebSockets, which answers plain HTTP on the same port.
+//
+// A connection: accepted → TLS, if the port has it → its head → the delegate's decision → a WebSocket, or an answer and
+// a farewell. It is counted until its transport is closed, whatever it is at, because what is short is descriptors.
+//
+// Every bound has its answer. Too many connections: 503 and a Retry-After, for a bounded number at a time, so that to
+// turn away costs little. Too many that say nothing: the oldest is cut, so that a flood of silent ones keeps nobody
+// out, as it would if the newest were turned away. No descriptors: the listener rests (see StreamListener), and
+// connections wait in the kernel.
+//
+// The delegate owns the WebSockets. Closing the server leaves them alone.
+
+/// Listens, reads requests, asks its delegate, and hands WebSockets over.
+@EventLoopActor
+public final class WebSocketServer {
+  /// What has come so far.
+  public private(set) var counts = WebSocketServerCounts()
+  /// Connections at present, WebSockets and all others.
+  public private(set) var connectionCount = 0
+
+  private weak var delegate: (any WebSocketServerDelegate)?
+  private let limits: WebSocketServerLimits
+  private var listeners: [StreamListener] = []
+  private var networks: [[UInt8]: Int] = [:]
+  private var arrivals: [UInt64: Arrival] = [:]
+  private var nextNumber: UInt64 = 0
+  /// No arrival has a lower number.
+  private var oldestNumber: UInt64 = 0
+  private var turnedAwayCount = 0
+  private let deflater = Deflater()
+  private let budget: ReceivingBudget
+  private let tooMany: [UInt8]
+
+  /// A server that does not listen yet. The delegate is not held.
+  public init(delegate: any WebSocketServerDelegate, limits: WebSocketServerLimits = WebSocketServerLimits()) {
+    self.delegate = delegate
+    self.limits = limits
+    budget = ReceivingBudget(byteCountMaximum: limits.receivingByteCountMaximum)
+    let retryAfter = HTTPField("Retry-After", "\(limits.retryAfterSeconds)")
+    tooMany = HTTPAnswer(status: 503, text: "there are too many connections", fields: [retryAfter]).bytes()
+  }
+
+  isolated deinit { close() }
+
+  /// Listens on an address, in the clear or with TLS; may be called for several.
+  ///
+  /// - Returns: the port, which the kernel has chosen if `address` has port 0.
+  @discardableResult
+  public func listen(
+    on address: SocketAddress, security: (any ServerSecurity)? = nil
+  ) throws(LoopFault) -> UInt16 {
+    let listener = try StreamListener(address: address) { [weak self] stream in
+      if let self { accepted(stream, security) } else { stream.close() }
+    }
+    listener.onFault = { [weak self] fault in self?.delegate?.accepting(failedBy: fault) }
+    listeners.append(listener)
+    return listener.port ?? address.port
+  }
+
+  /// Listens no more, and cuts what has not said what it wants. WebSockets go on, and answers come to their end.
+  public func close() {
+    for listener in listeners { listener.close() }
+    listeners = []
+    let cut = arrivals.values
+    arrivals = [:]
+    for arrival in cut { arrival.cut(isLate: false) }
+  }
+
+  // MARK: Arrivals
+
+  private func accepted(_ stream: ByteStream, _ security: (any ServerSecurity)?) {
+    counts.accepted += 1
+    guard let peer = stream.peerAddress else {
+      stream.close()
+      return
+    }
+    stream.keepsOutputMemory = false
+    stream.outputLimit = limits.connection.pendingByteCountMaximum + WebSocketLimits.controlAllowance
+    guard connectionCount < limits.connectionsMaximum, mayEnter(peer) else {
+      turnAway(stream, isEncrypted: security != nil)
+      return
+    }
+    connectionCount += 1
+    makeRoom()
+    let number = nextNumber
+    nextNumber += 1
+    arrivals[number] = Arrival(stream, security: security, milliseconds: limits.handshakeMilliseconds) {
+      [weak self] outcome in
+      guard let self else {
+        outcome.close()
+        return
+      }
+      arrivals[number] = nil
+      handle(outcome, from: peer, isSecure: security != nil)
+    }
+  }
+
+  /// Counts one more of a network, if that may be.
+  private func mayEnter(_ peer: SocketAddress) -> Bool {
+    guard let maximum = limits.connectionsPerNetworkMaximum else { return true }
+    let count = networks[peer.network] ?? 0
+    if count >= maximum { return false }
+    networks[peer.network] = count + 1
+    return true
+  }
+
+  private func left(_ peer: SocketAddress) {
+    connectionCount -= 1
+    guard limits.connectionsPerNetworkMaximum != nil, let count = networks[peer.network] else { return }
+    networks[peer.network] = count == 1 ? nil : count - 1
+  }
+
+  private func makeRoom() {
+    guard arrivals.count >= limits.handshakesMaximum else { return }
+    while oldestNumber < nextNumber {
+      let oldest = arrivals[oldestNumber]
+      oldestNumber += 1
+      if let oldest { return oldest.cut(isLate: true) }
+    }
+  }
+
+  private func turnAway(_ stream: ByteStream, isEncrypted: Bool) {
+    counts.turnedAway += 1
+    // A handshake would cost more than all that is left to be said.
+    guard !isEncrypted, turnedAwayCount < limits.turnedAwayMaximum else {
+      stream.close()
+      return
+    }
+    turnedAwayCount += 1
+    Farewell(
+      tooMany, on: stream, writeMilliseconds: limits.lingerMilliseconds, lingerMilliseconds: limits.lingerMilliseconds
+    ) { [weak self] in self?.turnedAwayCount -= 1 }
+  }
+
+  // MARK: Answers
+
+  private func handle(_ outcome: Arrival.Outcome, from peer: SocketAddress, isSecure: Bool) {
+    switch outcome {
+    case .cut(let isLate):
+      if isLate { counts.late += 1 }
+      left(peer)
+    case .unencrypted:
+      counts.unencrypted += 1
+      left(peer)
+    case .refused(let refusal, let transport):
+      if refusal == .late { counts.late += 1 }
+      respond(HTTPAnswer(refusal), isHead: false, on: transport, peer)
+    case .head(let head, let transport):
+      transport.onEnd = nil
+      transport.onInput = nil
+      decide(head, from: peer, on: transport, isSecure: isSecure)
+    }
+  }
+
+  private func decide(
+    _ head: HTTPRequestHead, from peer: SocketAddress, on transport: any ByteTransport, isSecure: Bool
+  ) {
+    let isHead = head.method == "HEAD"
+    let unavailable = HTTPAnswer(status: 503, text: "nobody is there to answer")
+    switch delegate?.answer(to: head, from: peer) ?? .respond(unavailable) {
+    case .respond(let answer): respond(answer, isHead: isHead, on: transport, peer)
+    case .upgrade(let fields): upgrade(head, fields, from: peer, on: transport, isSecure: isSecure)
+    case .later(let begin):
+      let late = LateAnswer(limits.answerMilliseconds) { [weak self] answer in
+        if let self { respond(answer, isHead: isHead, on: transport, peer) } else { transport.close() }
+      }
+      begin(HTTPResponder { late.send($0) })
+    }
+  }
+
+  private func respond(_ answer: HTTPAnswer, isHead: Bool, on transport: any ByteTransport, _ peer: SocketAddress) {
+    counts.answered += 1
+    Farewell(
+      answer.bytes(isHead: isHead), on: transport, writeMilliseconds: limits.writeMilliseconds,
+      lingerMilliseconds: limits.lingerMilliseconds
+    ) { [weak self] in self?.left(peer) }
+  }
+
+  private func upgrade(
+    _ head: HTTPRequestHead, _ fields: [HTTPField], from peer: SocketAddress, on transport: any ByteTransport,
+    isSecure: Bool
+  ) {
+    let acceptance: UpgradeAcceptance
+    do throws(HTTPRequestRefusal) {
+      acceptance = try UpgradeAcceptance(
+        head, fields: fields, allowsCompression: limits.connection.offersCompression)
+    } catch {
+      respond(HTTPAnswer(error), isHead: head.method == "HEAD", on: transport, peer)
+      return
+    }
+    counts.upgraded += 1
+    acceptance.response.withUnsafeBytes { transport.write($0) }
+    let connection = WebSocketConnection(
+      transport, role: .server,
+      endpoint: WebSocketEndpoint(host: peer.host, port: peer.port, isSecure: isSecure, requestTarget: head.target),
+      limits: limits.connection, deadlines: limits.deadlines, compression: acceptance.compression?.reading,
+      packing: packing(acceptance.compression), budget: budget)
+    connection.onGone = { [weak self] in self?.left(peer) }
+    delegate?.opened(connection, for: head, from: peer)
+  }
+
+  private func packing(_ compression: AcceptedDeflate?) -> FramePacking? {
+    guard let compression, let minimum = limits.connection.packedByteCountMinimum else { return nil }
+    return FramePacking(
+      deflater: deflater, windowBits: compression.sendingWindowBits ?? 15, byteCountMinimum: minimum)
+  }
+}
+
+/// An answer that is waited for, and bounded in time.
+@EventLoopActor
+private final class LateAnswer {
+  private let timer = LoopTimer()
+  private var body: (@EventLoopActor (HTTPAnswer) -> Void)?
+
+  init(_ milliseconds: UInt64, _ body: @escaping @EventLoopActor (HTTPAnswer) -> Void) {
+    self.body = body
+    timer.set(afterMilliseconds: milliseconds) { self.send(HTTPAnswer(status: 504, text: "no answer came in time")) }
+  }
+
+  func send(_ answer: HTTPAnswer) {
+    timer.cancel()
+    let body = body
+    self.body = nil
+    body?(answer)
+  }
+}
+
+extension Arrival.Outcome {
+  /// For one that nobody waits for any more.
+  @EventLoopActor
+  fileprivate func close() {
+    switch self {
+    case .head(_, let transport), .refused(_, let transport): transport.close()
+    case .cut, .unencrypted: break
+    }
+  }
+}
