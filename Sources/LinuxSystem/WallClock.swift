@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The wall clock (`CLOCK_REALTIME`): for what is kept with events and told to people. It jumps when somebody sets it,
