@@ -297,11 +297,12 @@ extension AccessTable {
     AccessEntry(324, "store.count", servedBy: .eventStore, callers: readers),
     AccessEntry(325, "store.observe", servedBy: .eventStore, callers: readers),
     AccessEntry(326, "store.seen", servedBy: .eventStore, callers: readers),
-    AccessEntry(327, "store.status", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+    AccessEntry(327, "store.status", servedBy: .eventStore, callers: [.client, .outboxPlanner, .localRelay]),
     AccessEntry(328, "store.acknowledge", servedBy: .eventStore, callers: readers),
     AccessEntry(329, "store.fetched", servedBy: .eventStore, callers: [.outboxPlanner]),
     AccessEntry(330, "store.observes.list", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(331, "store.coverage", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
+    AccessEntry(332, "store.offer", servedBy: .eventStore, callers: [.client, .localRelay]),
     AccessEntry(352, "store.observes", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(353, "store.covered", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
 
@@ -328,7 +329,7 @@ extension AccessTable {
     AccessEntry(647, "signer.unwrap", servedBy: .signer, callers: [.client]),
     AccessEntry(
       648, "signer.accounts", servedBy: .signer,
-      callers: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider]),
+      callers: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .localRelay]),
     AccessEntry(649, "signer.generate", servedBy: .signer, callers: [.client]),
     AccessEntry(650, "signer.import", servedBy: .signer, callers: [.client]),
     AccessEntry(651, "signer.unlock", servedBy: .signer, callers: [.client]),

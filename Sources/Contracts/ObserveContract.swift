@@ -35,16 +35,17 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
 
 /// `store.observe`: what is stored, and then what comes, until the caller cancels.
 ///
-/// Parts are `{"seq":n,"event":{…}}`, and once, when all that was stored has been sent, ``StoredEnd``. Without
-/// `afterSeq` stored events come as `store.query` gives them; with it those committed after that seq, in that order, so
-/// that whoever lost the connection goes on where he was. Live events come in the order of their seq, apart from those
+/// Parts are `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once, when all that was stored is sent,
+/// ``StoredEnd``, JSON. Without `afterSeq` stored events come as `store.query` gives them; with it those committed after
+/// that seq, in that order, so that whoever lost the connection goes on where he was. Live events come in the order of their seq, apart from those
 /// that were stored before and count only now, under `network-only` or `exclusiveRelays`, because a relay has sent
 /// them. Ephemeral ones have no `seq`, and are the only ones that a caller who does not keep up will miss.
 public struct StoreObserve: MethodArguments {
   /// How it is asked.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"afterSeq":0,"policy":"cache-with-network","maxAge":300,"#
-    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"id":"home"}"#
+    + #""relays":["wss://relay.example"],"exclusiveRelays":false,"id":"home","pages":false,"#
+    + #""recipients":["82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// NIP-01 filters; at most ``filterMaximum``.
   public var filters: [JSONValue]
@@ -62,6 +63,10 @@ public struct StoreObserve: MethodArguments {
   /// The caller's own name for this observation, 1 to ``idByteCountMaximum`` bytes. Observed again under the same name
   /// it goes on after the seq that was last told by `store.acknowledge` or as `afterSeq`.
   public var id: String?
+  /// Whether events come in pages.
+  public var pages: Bool?
+  /// Whose gift wraps may be given: see ``RecipientList``.
+  public var recipients: [String]?
 
   /// Most filters of one request.
   public static let filterMaximum = 64
@@ -76,10 +81,12 @@ public struct StoreObserve: MethodArguments {
     self.afterSeq = afterSeq
   }
 
-  /// A number below 0, an id of the wrong length, too many relays, or none when only those count.
+  /// A number below 0, an id of the wrong length, too many relays, none when only those count, or recipients that are no
+  /// keys.
   public var objection: String? {
     negative("afterSeq", afterSeq) ?? negative("maxAge", maxAge) ?? wrongID(id) ?? tooMany(relays)
       ?? (exclusiveRelays == true && relays?.isEmpty != false ? "'exclusiveRelays' needs 'relays'" : nil)
+      ?? RecipientList.objection(to: recipients)
   }
 }
 
@@ -101,13 +108,17 @@ public struct StoredEnd: Codable, Sendable, Hashable {
   public var isStoredEnd = true
   /// All up to this seq has been sent. Whoever comes back says it as `afterSeq`.
   public var seq: Int64
+  /// Whether all that is stored and matches was sent; false when a limit cut it off and there is more. Absent when that
+  /// is not known without looking further, and to whoever resumes.
+  public var isComplete: Bool?
   /// With a search among the filters: how many of the last seqs it has not looked at; absent when none. What comes from
   /// now on is not missed.
   public var unsearched: Int64?
 
   /// The end of what was stored.
-  public init(seq: Int64, unsearched: Int64? = nil) {
+  public init(seq: Int64, isComplete: Bool? = nil, unsearched: Int64? = nil) {
     self.seq = seq
+    self.isComplete = isComplete
     self.unsearched = unsearched
   }
 }

@@ -81,42 +81,73 @@ public struct PublishResult: Codable, Sendable, Hashable {
 }
 
 /// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the
-/// lowest id first. Each part of the answer to `store.query` is one event; the terminal answer of both is
-/// ``StoreCount``.
+/// lowest id first. Each part of the answer to `store.query` is one event, or with `pages` an ``EventPage``; the
+/// terminal answer of both is ``StoreCount``.
 ///
 /// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there;
 /// then what other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is
 /// passed over.
 public struct StoreQuery: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"filters":[{"kinds":[1]}],"limit":20}"#
+  public static let example =
+    #"{"filters":[{"kinds":[1]}],"limit":20,"pages":false,"recipients":["#
+    + #""82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// NIP-01 filters; each may have its own `limit`.
   public var filters: [JSONValue]
   /// Most events wanted of all filters together, from 0.
   public var limit: Int?
+  /// Whether parts are pages; `store.count` has none.
+  public var pages: Bool?
+  /// Whose gift wraps may be given and counted: see ``RecipientList``.
+  public var recipients: [String]?
 
   /// A query.
-  public init(filters: [JSONValue], limit: Int? = nil) {
+  public init(filters: [JSONValue], limit: Int? = nil, pages: Bool? = nil, recipients: [String]? = nil) {
     self.filters = filters
     self.limit = limit
+    self.pages = pages
+    self.recipients = recipients
   }
 
-  /// A limit below 0.
-  public var objection: String? { negative("limit", limit.map(Int64.init)) }
+  /// A limit below 0, too many recipients, or one that is no key.
+  public var objection: String? { negative("limit", limit.map(Int64.init)) ?? RecipientList.objection(to: recipients) }
+}
+
+/// `recipients` of `store.query`, `store.count` and `store.observe`: keys, 64 lower-case hexadecimal digits each. Where
+/// the list stands, even an empty one, a gift wrap (NIP-59, kinds 1059 and 21059) counts only if a `p` tag of its names
+/// one of them: it is as if no other were there, for limits, for counts, and for what comes live. Absent: no
+/// restriction.
+public enum RecipientList {
+  /// Most keys of a list.
+  public static let countMaximum = 256
+
+  static func objection(to keys: [String]?) -> String? {
+    guard let keys else { return nil }
+    guard keys.count <= countMaximum else {
+      return "'recipients' has \(keys.count) keys; \(countMaximum) are taken at most"
+    }
+    let digits = Set("0123456789abcdef".utf8)
+    let wrong = keys.firstIndex { $0.utf8.count != 64 || !$0.utf8.allSatisfy(digits.contains) }
+    return wrong.map { "'recipients[\($0)]' is not 64 lower-case hexadecimal digits" }
+  }
 }
 
 /// How many.
 public struct StoreCount: Codable, Sendable, Hashable {
   /// Events.
   public var count: Int
+  /// Of `store.query`: whether all that is stored and matches was sent; false when a limit cut it off and there is
+  /// more. Absent when that is not known without looking further.
+  public var isComplete: Bool?
   /// After a search: how many of the last seqs it has not looked at, because their words are not indexed yet; absent
   /// when none.
   public var unsearched: Int64?
 
   /// So many.
-  public init(count: Int, unsearched: Int64? = nil) {
+  public init(count: Int, isComplete: Bool? = nil, unsearched: Int64? = nil) {
     self.count = count
+    self.isComplete = isComplete
     self.unsearched = unsearched
   }
 }

@@ -12,49 +12,101 @@ struct ArchiveReader {
   /// The events a filter matches, newest first, ties by lowest id.
   ///
   /// - Parameters:
+  ///   - matcher: the filter.
   ///   - position: the last event of the page before; nil for the first page.
   ///   - limit: most events of this page, the filter's own limit apart.
+  ///   - byteLimit: bytes of JSON from which on the page ends.
   ///   - now: events that expired before are left out.
-  func query(_ filter: Filter, after position: QueryPosition?, limit: Int, now: Int64) throws -> [StoredEvent] {
-    guard limit > 0 else { return [] }
-    let matcher = SearchingMatcher(filter)
+  func block(
+    _ matcher: SearchingMatcher, after position: QueryPosition?, limit: Int, byteLimit: Int = .max, now: Int64
+  ) throws -> EventBlock {
+    guard limit > 0 else { return EventBlock() }
+    let filter = matcher.filter
     switch QueryPlan(filter, maker) {
-    case .nothing: return []
-    case .ids(let ids): return try query(ids, matcher, after: position, limit: limit, now: now)
+    case .nothing: return EventBlock([], isLast: true)
+    case .ids(let ids):
+      let found = try query(ids, matcher, after: position, limit: limit, now: now)
+      return EventBlock(found, isLast: found.count < limit)
     case .terms(let terms, let others):
       var walk = try PostingWalk(terms, filter, until: position?.time, self)
       var other = others.isEmpty ? nil : try PostingWalk(others, filter, until: position?.time, self)
-      var found: [StoredEvent] = []
-      while found.count < limit, let seqs = try nextSeqs(&walk, &other) {
-        var group = try seqs.compactMap { try event($0) }.filter { Self.accepts($0, matcher, position, now) }
-        group.sort { $0.indexed.id < $1.indexed.id }
-        found += group.prefix(limit - found.count)
+      let statement = try session.statement(Self.jsonStatement)
+      var block = EventBlock()
+      var seqs: [Int64] = []
+      while try nextSeqs(&walk, &other, into: &seqs) {
+        let start = block.count
+        for seq in seqs { try read(seq, statement, matcher, position, now, into: &block) }
+        block.orderByID(from: start, limit: limit)
+        if block.count == limit || block.bytes.count >= byteLimit { return block }
       }
-      return found
+      block.isLast = true
+      return block
     }
   }
 
-  /// The events of the next second that has any in the walk, and in the other one, each once; nil at the end. Either
-  /// walk goes at once to where the other stands, so that what only one of them has costs little.
-  private func nextSeqs(_ walk: inout PostingWalk, _ other: inout PostingWalk?) throws -> Set<Int64>? {
-    guard other != nil else {
-      guard let second = try walk.second(session) else { return nil }
-      return try walk.take(second, session)
+  private static let jsonStatement = "SELECT json FROM event WHERE seq = ?"
+
+  /// Adds an event to the block if it is there and matches.
+  private func read(
+    _ seq: Int64, _ statement: StorageStatement, _ matcher: SearchingMatcher, _ position: QueryPosition?, _ now: Int64,
+    into block: inout EventBlock
+  ) throws {
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return }
+    defer { statement.reset() }
+    try session.scanned(statement, 0, seq: seq) { event, bytes in
+      let place = QueryPosition(time: event.createdAt, id: event.id)
+      if let position, !position.precedes(place) { return }
+      guard accepts(event, bytes, matcher, now) else { return }
+      block.append(seq, event.kind, place, bytes)
     }
+  }
+
+  /// Whether an event matches and may be given. What tags and words say is looked at only where it matters: to take
+  /// them out costs more than all the rest.
+  func accepts(
+    _ event: ScannedEvent, _ bytes: UnsafeRawBufferPointer, _ matcher: SearchingMatcher, _ now: Int64
+  ) -> Bool {
+    let isMatch = matcher.matchesHead(event)
+    if isMatch == false { return false }
+    if isMatch == nil || !memory.vanishing.isEmpty {
+      let indexed = IndexedEvent(event, in: bytes)
+      guard !memory.hides(indexed), matcher.matches(indexed, text: { SearchedText(json: Array(bytes)) }) else {
+        return false
+      }
+    }
+    return event.expiration(in: bytes).map { $0 > now } ?? true
+  }
+
+  /// The events of the next second that has any in the walk, and in the other one, each once; false at the end. Either
+  /// walk goes at once to where the other stands, so that what only one of them has costs little.
+  private func nextSeqs(
+    _ walk: inout PostingWalk, _ other: inout PostingWalk?, into seqs: inout [Int64]
+  ) throws -> Bool {
+    guard other != nil else {
+      guard let second = try walk.second(session) else { return false }
+      try walk.take(second, session, into: &seqs)
+      return true
+    }
+    var others: [Int64] = []
     while let second = try walk.second(session), let otherSecond = try other?.second(session) {
       if second == otherSecond {
-        let seqs = try walk.take(second, session).intersection(other?.take(second, session) ?? [])
-        if !seqs.isEmpty { return seqs }
+        try walk.take(second, session, into: &seqs)
+        try other?.take(second, session, into: &others)
+        let both = Set(others)
+        seqs.removeAll { !both.contains($0) }
+        if !seqs.isEmpty { return true }
       } else if second > otherSecond {
         try walk.skip(to: otherSecond, session)
       } else {
         try other?.skip(to: second, session)
       }
     }
-    return nil
+    return false
   }
 
-  private func query(
+  /// The same for ids, as single events, because they are kept in memory afterwards.
+  func query(
     _ ids: [EventID], _ matcher: SearchingMatcher, after position: QueryPosition?, limit: Int, now: Int64
   ) throws -> [StoredEvent] {
     var found: [StoredEvent] = []

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import EventIndex
+public import EventIndex
 public import Nostr
 public import Observing
 public import Storage
@@ -65,26 +65,23 @@ extension EventArchive {
     }
   }
 
-  /// The same of events that were read.
-  public func seen(_ events: [StoredEvent], at relays: Set<Int64>?) async throws(StorageFault) -> [StoredEvent] {
-    let seqs = try await seen(events.map(\.seq), at: relays)
-    return events.filter { seqs.contains($0.seq) }
-  }
-
   /// Of some events those that any filter matches, in the order asked for; those that are gone or over are left out.
+  ///
+  /// - Parameter recipients: the only ones whose gift wraps are given; nil: all.
   public func events(
-    _ seqs: [Int64], matching filters: [Filter], now: Int64
-  ) async throws(StorageFault) -> [StoredEvent] {
+    _ seqs: [Int64], matching filters: [Filter], for recipients: Recipients? = nil, now: Int64
+  ) async throws(StorageFault) -> EventBlock {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      let matchers = filters.map { SearchingMatcher($0) }
-      return try seqs.compactMap { seq in
+      let matchers = filters.map { SearchingMatcher($0, for: recipients) }
+      let events = try seqs.compactMap { seq in
         guard let event = try reader.event(seq),
           matchers.contains(where: { ArchiveReader.accepts(event, $0, nil, now) })
-        else { return nil }
+        else { return nil as StoredEvent? }
         return event
       }
+      return EventBlock(events, isLast: true)
     }
   }
 

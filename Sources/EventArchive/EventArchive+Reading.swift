@@ -1,4 +1,4 @@
-internal import EventIndex
+public import EventIndex
 public import Nostr
 public import Storage
 
@@ -34,7 +34,7 @@ public struct EventSighting: Hashable, Sendable {
 /// Events in the order of their commits.
 public struct CommittedPage: Sendable {
   /// Those that match.
-  public let events: [StoredEvent]
+  public internal(set) var block: EventBlock
   /// All up to this seq was looked at.
   public let lastSeq: Int64
 }
@@ -46,7 +46,8 @@ extension EventArchive {
     return try file.readNow { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
       return try ids.map { id in
-        guard let seq = try reader.seq(of: id), !memory.vanishing.isEmpty else { return try reader.seq(of: id) }
+        guard let seq = try reader.seq(of: id) else { return nil }
+        guard !memory.vanishing.isEmpty else { return seq }
         return try reader.event(seq) == nil ? nil : seq
       }
     }
@@ -72,29 +73,38 @@ extension EventArchive {
   /// - Parameters:
   ///   - seq: the last seq that was seen.
   ///   - filters: any of which must match.
+  ///   - recipients: the only ones whose gift wraps are given; nil: all.
   ///   - now: events that expired before are left out.
   ///   - end: the last seq of interest.
   ///   - limit: most events of this page.
+  ///   - byteLimit: bytes of JSON from which on the page ends.
   ///   - scanLimit: most events looked at.
   public func committed(
-    after seq: Int64, upTo end: Int64, matching filters: [Filter], limit: Int, scanLimit: Int, now: Int64
+    after seq: Int64, upTo end: Int64, matching filters: [Filter], for recipients: Recipients? = nil, limit: Int,
+    byteLimit: Int = .max, scanLimit: Int, now: Int64
   ) async throws(StorageFault) -> CommittedPage {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory)
-        .committed(
-          after: seq, upTo: end, filters.map { SearchingMatcher($0) }, limit: limit, scanLimit: scanLimit, now: now)
+      let reader = ArchiveReader(session: session, maker: maker, memory: memory)
+      return try reader.committed(
+        after: seq, upTo: end, filters.map { SearchingMatcher($0, for: recipients) }, now: now, limit: limit,
+        byteLimit: byteLimit, scanLimit: scanLimit)
     }
   }
 
   /// How many events any of the filters matches; limits apart.
-  public func count(_ filters: [Filter], now: Int64) async throws(StorageFault) -> Int {
+  ///
+  /// - Parameter recipients: the only ones whose gift wraps are counted; nil: all.
+  public func count(
+    _ filters: [Filter], for recipients: Recipients? = nil, now: Int64
+  ) async throws(StorageFault) -> Int {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      if filters.count == 1 { return try reader.count(filters[0], now: now) { _ in } }
+      let matchers = filters.map { SearchingMatcher($0, for: recipients) }
+      if matchers.count == 1 { return try reader.count(matchers[0], now: now) { _ in } }
       var seqs = Set<Int64>()
-      for filter in filters { _ = try reader.count(filter, now: now) { seqs.insert($0) } }
+      for matcher in matchers { _ = try reader.count(matcher, now: now) { seqs.insert($0) } }
       return seqs.count
     }
   }
@@ -129,49 +139,45 @@ extension EventArchive {
 
 extension ArchiveReader {
   func committed(
-    after seq: Int64, upTo end: Int64, _ filters: [SearchingMatcher], limit: Int, scanLimit: Int, now: Int64
+    after seq: Int64, upTo end: Int64, _ matchers: [SearchingMatcher], now: Int64, limit: Int, byteLimit: Int,
+    scanLimit: Int
   ) throws -> CommittedPage {
     let statement = try session.statement("SELECT seq, json FROM event WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?")
     statement.bind(seq, at: 1)
     statement.bind(end, at: 2)
     statement.bind(Int64(scanLimit), at: 3)
     defer { statement.reset() }
-    var events: [StoredEvent] = []
+    var block = EventBlock()
     var (lastSeq, scanned) = (seq, 0)
     while try statement.step() {
       lastSeq = statement.number(0)
       scanned += 1
-      if let event = try matching(statement, lastSeq, filters, now: now) { events.append(event) }
-      if events.count == limit { return CommittedPage(events: events, lastSeq: lastSeq) }
+      try session.scanned(statement, 1, seq: lastSeq) { event, bytes in
+        guard matchers.contains(where: { accepts(event, bytes, $0, now) }) else { return }
+        block.append(lastSeq, event.kind, QueryPosition(time: event.createdAt, id: event.id), bytes)
+      }
+      if block.count == limit || block.bytes.count >= byteLimit {
+        return CommittedPage(block: block, lastSeq: lastSeq)
+      }
     }
-    return CommittedPage(events: events, lastSeq: scanned < scanLimit ? end : lastSeq)
-  }
-
-  private func matching(
-    _ statement: StorageStatement, _ seq: Int64, _ filters: [SearchingMatcher], now: Int64
-  ) throws -> StoredEvent? {
-    let event = try session.scanned(statement, 1, seq: seq) { scanned, bytes -> StoredEvent? in
-      let indexed = IndexedEvent(scanned, in: bytes)
-      guard !memory.hides(indexed),
-        filters.contains(where: { $0.matches(indexed) { SearchedText(json: Array(bytes)) } })
-      else { return nil }
-      return StoredEvent(seq: seq, bytes, scanned, indexed)
-    }
-    return event.flatMap { $0.isExpired(now) ? nil : $0 }
+    block.isLast = scanned < scanLimit
+    return CommittedPage(block: block, lastSeq: block.isLast ? end : lastSeq)
   }
 
   /// Counts what a filter matches, and tells the seq of each.
-  func count(_ filter: Filter, now: Int64, _ each: (Int64) -> Void) throws -> Int {
-    if EventArchive.isSearch(filter) { return try countSearch(filter, now: now, each) }
+  func count(_ matcher: SearchingMatcher, now: Int64, _ each: (Int64) -> Void) throws -> Int {
+    if EventArchive.isSearch(matcher.filter) { return try countSearch(matcher, now: now, each) }
     var (count, position) = (0, QueryPosition?.none)
     while true {
-      let page = try query(filter, after: position, limit: Self.countPage, now: now)
-      for event in page { each(event.seq) }
+      let page = try block(
+        matcher, after: position, limit: Self.countPage, byteLimit: Self.countByteLimit, now: now)
+      for entry in page.entries { each(entry.seq) }
       count += page.count
-      guard page.count == Self.countPage else { return count }
-      position = page.last?.position
+      guard !page.isLast else { return count }
+      position = page.entries.last?.position
     }
   }
 
   private static let countPage = 1_000
+  private static let countByteLimit = 1 << 20
 }

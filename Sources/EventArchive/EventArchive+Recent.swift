@@ -1,4 +1,4 @@
-internal import EventIndex
+public import EventIndex
 public import Nostr
 
 // Look-ups by id. What is in memory is answered from there, the rest is read and is in memory afterwards.
@@ -13,14 +13,15 @@ extension EventArchive {
     set { recent.byteLimit = newValue }
   }
 
-  /// The page that ``query(_:after:limit:now:)`` would answer, when all ids that the filter names are in memory; else
-  /// nil. Waits for nothing.
+  /// The page that ``block(_:for:after:limit:byteLimit:now:)`` would answer, when all ids that the filter names are in
+  /// memory; else nil. Waits for nothing.
   public func recalled(
-    _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
-  ) -> [StoredEvent]? {
+    _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int, now: Int64
+  ) -> EventBlock? {
     let (events, rest) = recall(filter)
     guard rest == nil else { return nil }
-    return page(recalled: events, read: [], filter, after: position, limit: limit, now: now)
+    return block(
+      recalled: events, read: [], SearchingMatcher(filter, for: recipients), after: position, limit: limit, now: now)
   }
 
   /// The part of a filter's answer that is in memory, and the filter for the rest; nil for the rest when there is none.
@@ -37,13 +38,13 @@ extension EventArchive {
   }
 
   /// Puts together a page of what was recalled and what was read.
-  func page(
-    recalled: [StoredEvent], read: [StoredEvent], _ filter: Filter, after position: QueryPosition?, limit: Int,
-    now: Int64
-  ) -> [StoredEvent] {
-    let matcher = SearchingMatcher(filter)
+  func block(
+    recalled: [StoredEvent], read: [StoredEvent], _ matcher: SearchingMatcher, after position: QueryPosition?,
+    limit: Int, now: Int64
+  ) -> EventBlock {
     var found = recalled.filter { ArchiveReader.accepts($0, matcher, position, now) } + read
     found.sort { $0.position.precedes($1.position) }
-    return Array(found.prefix(max(0, limit)))
+    let page = Array(found.prefix(max(0, limit)))
+    return EventBlock(page, isLast: page.count < limit)
   }
 }

@@ -1,4 +1,4 @@
-internal import EventIndex
+public import EventIndex
 public import Nostr
 public import Storage
 
@@ -19,11 +19,15 @@ extension EventArchive {
   ///
   /// - Parameters:
   ///   - filter: a filter whose `search` has words to be found; see ``isSearch(_:)``.
+  ///   - recipients: the only ones whose gift wraps are found; nil: all.
   ///   - now: events that expired before are left out.
-  public func search(_ filter: Filter, now: Int64) async throws(StorageFault) -> [Int64] {
+  public func search(
+    _ filter: Filter, for recipients: Recipients? = nil, now: Int64
+  ) async throws(StorageFault) -> [Int64] {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory).search(filter, now: now)
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .search(SearchingMatcher(filter, for: recipients), now: now)
     }
   }
 
@@ -31,7 +35,8 @@ extension EventArchive {
   public func searchNow(_ filter: Filter, now: Int64) throws(StorageFault) -> [Int64] {
     let memory = memory
     return try file.readNow { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory).search(filter, now: now)
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .search(SearchingMatcher(filter), now: now)
     }
   }
 
@@ -51,11 +56,11 @@ extension EventArchive {
   }
 
   /// The events of these seqs, in this order, without those that are gone or over.
-  public func events(_ seqs: [Int64], now: Int64) async throws(StorageFault) -> [StoredEvent] {
+  public func events(_ seqs: [Int64], now: Int64) async throws(StorageFault) -> EventBlock {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
-      return try seqs.compactMap { try reader.event($0) }.filter { !$0.isExpired(now) }
+      return EventBlock(try seqs.compactMap { try reader.event($0) }.filter { !$0.isExpired(now) }, isLast: true)
     }
   }
 }
@@ -68,9 +73,9 @@ extension ArchiveReader {
     let time: Int64
   }
 
-  func search(_ filter: Filter, now: Int64) throws -> [Int64] {
+  func search(_ matcher: SearchingMatcher, now: Int64) throws -> [Int64] {
     var hits: [Hit] = []
-    try eachMatch(filter, now: now) { seq, score, time in
+    try eachMatch(matcher, now: now) { seq, score, time in
       hits.append(Hit(seq: seq, score: score, time: time))
       return hits.count < EventArchive.searchHitMaximum
     }
@@ -79,9 +84,9 @@ extension ArchiveReader {
   }
 
   /// How many events a filter with words matches, and the seq of each.
-  func countSearch(_ filter: Filter, now: Int64, _ each: (Int64) -> Void) throws -> Int {
+  func countSearch(_ matcher: SearchingMatcher, now: Int64, _ each: (Int64) -> Void) throws -> Int {
     var count = 0
-    try eachMatch(filter, now: now) { seq, _, _ in
+    try eachMatch(matcher, now: now) { seq, _, _ in
       each(seq)
       count += 1
       return true
@@ -91,12 +96,12 @@ extension ArchiveReader {
 
   /// Goes through what matches, the last stored first, until told to stop.
   private func eachMatch(
-    _ filter: Filter, now: Int64, _ each: (_ seq: Int64, _ score: Double, _ time: Int64) -> Bool
+    _ matcher: SearchingMatcher, now: Int64, _ each: (_ seq: Int64, _ score: Double, _ time: Int64) -> Bool
   ) throws {
+    let filter = matcher.filter
     guard let expression = filter.search.flatMap({ SearchQuery($0).expression }), !filter.matchesNothing else { return }
     let candidates = try candidates(filter)
     if candidates?.isEmpty == true { return }
-    let matcher = FilterMatcher(filter)
     let needsLook =
       filter.ids != nil || filter.authors != nil || !filter.tags.isEmpty || !memory.vanishing.isEmpty
     let ended = try ended(now)
@@ -110,9 +115,9 @@ extension ArchiveReader {
     var looked = 0
     while looked < EventArchive.searchLookMaximum, try statement.step() {
       let seq = statement.number(0)
-      if needsLook {
+      if needsLook || matcher.isRestricted(UInt16(truncatingIfNeeded: statement.number(3))) {
         looked += 1
-        guard let event = try event(seq), matcher.matches(event.indexed) else { continue }
+        guard let event = try event(seq), matcher.matchesAllButWords(event.indexed) else { continue }
       }
       if ended.contains(seq) { continue }
       guard each(seq, statement.double(1), statement.number(2)) else { return }
@@ -122,7 +127,7 @@ extension ArchiveReader {
   /// The rank, which costs most, is asked of those only that meet the conditions. The first of them is no more than a
   /// look into a sorted list; without the plus SQLite would search the index of words once for each.
   private static let matchStatement = """
-    SELECT search.rowid, bm25(search, 4.0, 1.0), event.time
+    SELECT search.rowid, bm25(search, 4.0, 1.0), event.time, event.kind
     FROM search CROSS JOIN event ON event.seq = search.rowid
     WHERE search MATCH ?1 AND (?2 IS NULL OR +search.rowid IN (SELECT value FROM json_each(?2)))
     AND event.time BETWEEN ?3 AND ?4 AND (?5 IS NULL OR event.kind IN (SELECT value FROM json_each(?5)))
@@ -143,9 +148,10 @@ extension ArchiveReader {
     case .ids(let ids): return Set(try ids.compactMap { try seq(of: $0) })
     case .terms(let terms, _):
       var walk = try PostingWalk(terms, filter, until: nil, self)
-      var seqs = Set<Int64>()
+      var (seqs, group): (Set<Int64>, [Int64]) = ([], [])
       while let second = try walk.second(session) {
-        seqs.formUnion(try walk.take(second, session))
+        try walk.take(second, session, into: &group)
+        seqs.formUnion(group)
         if seqs.count > Self.candidateMaximum { return nil }
       }
       return seqs

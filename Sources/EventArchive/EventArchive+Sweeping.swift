@@ -74,7 +74,9 @@ extension ArchiveWriter {
     var (isDone, room) = (true, limit)
     for filter in filters ?? [] {
       // One more than the request itself, which stays and is found each time.
-      let found = try reader.query(filter, after: nil, limit: limit + Self.vanishRequestMaximum, now: .min)
+      let found = try reader.block(
+        SearchingMatcher(filter), after: nil, limit: limit + Self.vanishRequestMaximum, now: .min
+      ).events()
       let going = found.filter { $0.indexed.isCovered(upTo: until) }.prefix(room)
       for event in going { try remove(event.seq, Occupant(seq: event.seq, indexed: event.indexed)) }
       room -= going.count

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import EventIndex
+public import EventIndex
 public import Nostr
 public import Storage
 internal import Synchronization
@@ -253,43 +253,69 @@ public final class EventArchive: Sendable {
   ///
   /// - Parameters:
   ///   - filter: the filter.
+  ///   - recipients: the only ones whose gift wraps are given; nil: all.
   ///   - position: the last event of the page before; nil for the first page.
   ///   - limit: most events of this page.
+  ///   - byteLimit: bytes of JSON from which on the page ends.
   ///   - now: events that expired before are left out.
-  public func query(
-    _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
-  ) async throws(StorageFault) -> [StoredEvent] {
-    let (recalled, rest) = recall(filter)
-    guard let rest else {
-      return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
-    }
+  public func block(
+    _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int,
+    byteLimit: Int = .max, now: Int64
+  ) async throws(StorageFault) -> EventBlock {
     // What is removed from here on is not brought back by what is read.
     let (removals, memory, maker) = (recent.removals, memory, maker)
+    let matcher = SearchingMatcher(filter, for: recipients)
+    let (recalled, rest) = recall(filter)
+    guard let rest else {
+      return block(recalled: recalled, read: [], matcher, after: position, limit: limit, now: now)
+    }
+    guard filter.ids != nil else {
+      return try await file.read { session in
+        try ArchiveReader(session: session, maker: maker, memory: memory)
+          .block(matcher, after: position, limit: limit, byteLimit: byteLimit, now: now)
+      }
+    }
     let read = try await file.read { session in
       try ArchiveReader(session: session, maker: maker, memory: memory)
-        .query(rest, after: position, limit: limit, now: now)
+        .query(rest.ids ?? [], matcher, after: position, limit: limit, now: now)
     }
-    guard filter.ids != nil else { return read }
     recent.read(read, removals: removals)
-    return page(recalled: recalled, read: read, filter, after: position, limit: limit, now: now)
+    return block(recalled: recalled, read: read, matcher, after: position, limit: limit, now: now)
   }
 
   /// The same, waiting on this thread.
+  public func blockNow(
+    _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int,
+    byteLimit: Int = .max, now: Int64
+  ) throws(StorageFault) -> EventBlock {
+    let (removals, memory) = (recent.removals, memory)
+    let matcher = SearchingMatcher(filter, for: recipients)
+    let (recalled, rest) = recall(filter)
+    guard let rest else {
+      return block(recalled: recalled, read: [], matcher, after: position, limit: limit, now: now)
+    }
+    guard filter.ids != nil else {
+      return try file.readNow { session in
+        try ArchiveReader(session: session, maker: maker, memory: memory)
+          .block(matcher, after: position, limit: limit, byteLimit: byteLimit, now: now)
+      }
+    }
+    let read = try file.readNow { session in
+      try ArchiveReader(session: session, maker: maker, memory: memory)
+        .query(rest.ids ?? [], matcher, after: position, limit: limit, now: now)
+    }
+    recent.read(read, removals: removals)
+    return block(recalled: recalled, read: read, matcher, after: position, limit: limit, now: now)
+  }
+
+  /// A page as single events, waiting on this thread: for tools and tests, since each event is read a second time.
   public func queryNow(
     _ filter: Filter, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) throws(StorageFault) -> [StoredEvent] {
-    let (recalled, rest) = recall(filter)
-    guard let rest else {
-      return page(recalled: recalled, read: [], filter, after: position, limit: limit, now: now)
+    let block = try blockNow(filter, after: position, limit: limit, now: now)
+    do { return try block.events() } catch {
+      throw StorageFault(.corrupt, path: path, "an event cannot be read: \(error)")
     }
-    let (removals, memory) = (recent.removals, memory)
-    let read = try file.readNow { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory)
-        .query(rest, after: position, limit: limit, now: now)
-    }
-    guard filter.ids != nil else { return read }
-    recent.read(read, removals: removals)
-    return page(recalled: recalled, read: read, filter, after: position, limit: limit, now: now)
   }
 
   /// Closes the files.

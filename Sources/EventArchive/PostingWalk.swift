@@ -56,15 +56,22 @@ struct PostingWalk {
     return heads.max?.entry.time
   }
 
-  /// The events of the second that comes next.
-  mutating func take(_ second: Int64, _ session: StorageSession) throws -> Set<Int64> {
-    var seqs = Set<Int64>()
+  /// The events of the second that comes next, each once, in the place of what `seqs` had.
+  mutating func take(_ second: Int64, _ session: StorageSession, into seqs: inout [Int64]) throws {
+    seqs.removeAll(keepingCapacity: true)
     while let head = heads.max, head.entry.time == second {
       heads.removeMax()
-      seqs.insert(head.entry.seq)
+      seqs.append(head.entry.seq)
       try pull(head.source, session)
     }
-    return seqs
+    // An event stands under several of the terms, or in memory and in the segment that is just being written.
+    guard seqs.count > 1 else { return }
+    seqs.sort()
+    var last: Int64?
+    seqs.removeAll { seq in
+      defer { last = seq }
+      return seq == last
+    }
   }
 
   /// Leaves out what is newer than `second`.

@@ -138,7 +138,7 @@ extension EventGate {
     guard let item = items.removeValue(forKey: number) else { return }
     if let id = item.id, !item.isAlone, case .valid? = item.resolution { leave(id) }
     guard let outcome, var submission = submissions.removeValue(forKey: item.submission) else { return }
-    submission.result.add(outcome, id: item.id, record: submission.events[item.index].record)
+    submission.result.add(outcome, id: item.id, record: submission.events[item.index].record, index: item.index)
     submission.open -= 1
     waiting[submission.lane.rawValue] -= 1
     if submission.open == 0 {

@@ -65,7 +65,7 @@ public struct EventGate: Sendable {
     let hasNotes: Bool
     var next = 0
     var open: Int
-    var result = GateResult()
+    var result: GateResult
   }
 
   enum Resolution: Sendable {
@@ -144,16 +144,19 @@ public struct EventGate: Sendable {
   ///   - events: the events, in order.
   ///   - lane: which of the three they wait in.
   ///   - isKept: whether retention must never remove them.
-  public mutating func submit(_ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, isKept: Bool = false) -> UInt64 {
+  ///   - tellsEach: whether the answer says what became of each (``GateResult/outcomes``).
+  public mutating func submit(
+    _ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, isKept: Bool = false, tellsEach: Bool = false
+  ) -> UInt64 {
     let number = nextSubmission
     nextSubmission += 1
     guard !events.isEmpty else {
-      actions.append(.answer(number, GateResult()))
+      actions.append(.answer(number, tellsEach ? GateResult(outcomeCount: 0) : GateResult()))
       return number
     }
     submissions[number] = Submission(
       lane: lane, run: run, events: events, isKept: isKept, hasNotes: events.contains { $0.note != nil },
-      open: events.count)
+      open: events.count, result: tellsEach ? GateResult(outcomeCount: events.count) : GateResult())
     lanes[lane.rawValue].append(number)
     waiting[lane.rawValue] += events.count
     return number

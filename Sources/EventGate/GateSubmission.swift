@@ -50,11 +50,20 @@ public struct GateResult: Sendable, Hashable {
   public var last: GateOutcome?
   /// The last event's id, if it has one.
   public var lastID: EventID?
+  /// What became of each, in the order of the run; only where that was asked for.
+  public private(set) var outcomes: [GateOutcome]?
 
   /// Nothing yet.
   public init() {}
 
-  mutating func add(_ outcome: GateOutcome, id: EventID?, record: Int) {
+  /// Nothing yet, and a place for each of so many outcomes.
+  init(outcomeCount: Int) {
+    // None is told before its event is dealt with, so what stands here meanwhile is seen by nobody.
+    outcomes = Array(repeating: .ephemeral(isNew: false), count: outcomeCount)
+  }
+
+  mutating func add(_ outcome: GateOutcome, id: EventID?, record: Int, index: Int) {
+    outcomes?[index] = outcome
     last = outcome
     lastID = id
     switch outcome {

@@ -29,13 +29,15 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
 
   /// Somebody listens, with any of these filters; whoever listened under this name before does so no longer. Filters
   /// that nothing matches are dropped.
-  public mutating func add(_ listener: Listener, _ filters: [Filter]) {
+  ///
+  /// - Parameter recipients: the only ones whose gift wraps are for him; nil: all.
+  public mutating func add(_ listener: Listener, _ filters: [Filter], for recipients: Recipients? = nil) {
     remove(listener)
     entriesByListener[listener] = []
     for filter in filters where !filter.matchesNothing {
       let number = nextEntry
       nextEntry += 1
-      entries[number] = Entry(listener: listener, matcher: SearchingMatcher(filter))
+      entries[number] = Entry(listener: listener, matcher: SearchingMatcher(filter, for: recipients))
       entriesByListener[listener, default: []].append(number)
       file(number, filter) { _ = $0.insert($1) }
     }

@@ -14,6 +14,9 @@ public struct ObservePlan: Hashable, Sendable {
   public let isExclusive: Bool
   /// The plan's name.
   public let key: FilterKey
+  /// The name under which an observer's place is kept: that of the plan, unless gift wraps are given to some only. With
+  /// others he begins anew, since what he passed over before may be for them.
+  public let placeKey: FilterKey
   /// The name of what is asked of the network: plans that differ in their policy only have the same.
   public let fetchKey: FilterKey
 
@@ -24,19 +27,25 @@ public struct ObservePlan: Hashable, Sendable {
   ///   - policy: where events come from.
   ///   - relays: canonical URLs, in any order.
   ///   - isExclusive: whether only those count.
+  ///   - recipients: the name of those whose gift wraps are given; nil: all are.
   public init(
-    _ filters: [Filter], policy: ObservePolicy = .cacheWithNetwork, relays: [String] = [], isExclusive: Bool = false
+    _ filters: [Filter], policy: ObservePolicy = .cacheWithNetwork, relays: [String] = [], isExclusive: Bool = false,
+    recipients: String? = nil
   ) {
     var known = Set<[UInt8]>()
     let forms = filters.map { (filter: $0.canonical, json: $0.canonical.json) }.filter {
       known.insert($0.json).inserted
     }
-    self.filters = forms.sorted { $0.json.lexicographicallyPrecedes($1.json) }.map(\.filter)
+    let sorted = forms.sorted { $0.json.lexicographicallyPrecedes($1.json) }.map(\.filter)
+    let names = Set(relays).sorted()
+    let words = names + ["policy:\(policy.rawValue)"] + (isExclusive ? ["exclusive"] : [])
+    self.filters = sorted
     self.policy = policy
-    self.relays = Set(relays).sorted()
+    self.relays = names
     self.isExclusive = isExclusive
-    fetchKey = FilterKey(self.filters, self.relays)
-    key = FilterKey(self.filters, self.relays + ["policy:\(policy.rawValue)"] + (isExclusive ? ["exclusive"] : []))
+    fetchKey = FilterKey(sorted, names)
+    key = FilterKey(sorted, words)
+    placeKey = recipients.map { FilterKey(sorted, words + ["recipients:\($0)"]) } ?? key
   }
 
   /// Whether events count that were stored before, when a relay sends them now.

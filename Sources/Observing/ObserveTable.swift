@@ -39,6 +39,7 @@ public struct ObserveTable: Sendable {
 
   private struct Observer: Sendable {
     let key: FilterKey
+    let placeKey: FilterKey
     let name: ObserverName?
     let maxAge: Int64
     let needsNetwork: Bool
@@ -84,7 +85,7 @@ public struct ObserveTable: Sendable {
   ) -> UInt64? {
     precondition(observers[observer] == nil, "an observer's number is used once")
     observers[observer] = Observer(
-      key: plan.key, name: name, maxAge: max(0, maxAge),
+      key: plan.key, placeKey: plan.placeKey, name: name, maxAge: max(0, maxAge),
       needsNetwork: plan.needsNetwork(maxAge: maxAge, fetchedAt: fetchedAt, now: now))
     entries[plan.key, default: Entry(plan: plan, byteCount: Self.byteCount(plan))].observers.insert(observer)
     changed.insert(plan.key)
@@ -105,8 +106,8 @@ public struct ObserveTable: Sendable {
     }
   }
 
-  /// What is observed under a name now.
-  public func plan(of name: ObserverName) -> FilterKey? { names[name].flatMap { observers[$0]?.key } }
+  /// What is observed under a name now, as places are kept by.
+  public func plan(of name: ObserverName) -> FilterKey? { names[name].flatMap { observers[$0]?.placeKey } }
 
   // MARK: Telling
 

@@ -1,3 +1,4 @@
+internal import Contracts
 internal import Frames
 public import Nostr
 
@@ -30,10 +31,11 @@ public enum ObservedItem: Sendable, Hashable {
   case storedEnd(seq: Int64)
 
   /// Reads a part of an answer to `store.observe`: `{"seq":n,"event":{…}}`, without `seq` for an ephemeral event, or
-  /// `{"isStoredEnd":true,"seq":n}`. The store puts an event's bytes in as they are, and so they are cut out again.
+  /// `{"isComplete":true,"isStoredEnd":true,"seq":n}`. The store puts an event's bytes in as they are, and so they are
+  /// cut out again.
   init(part bytes: [UInt8]) throws(Refusal) {
-    if bytes.starts(with: Self.endHead) {
-      self = .storedEnd(seq: try JSONPayload.decode(End.self, from: bytes).seq)
+    guard bytes.starts(with: Self.seqHead) || bytes.starts(with: Self.eventHead) else {
+      self = .storedEnd(seq: try JSONPayload.decode(StoredEnd.self, from: bytes).seq)
       return
     }
     var rest = bytes[...]
@@ -50,8 +52,6 @@ public enum ObservedItem: Sendable, Hashable {
     self = .event(try ReceivedEvent(json: Array(rest.dropFirst(Self.eventHead.count).dropLast()), seq: seq))
   }
 
-  private struct End: Decodable { var seq: Int64 }
-  private static let endHead = Array("{\"isStoredEnd\"".utf8)
   private static let seqHead = Array("{\"seq\":".utf8)
   private static let eventHead = Array("{\"event\":".utf8)
 }

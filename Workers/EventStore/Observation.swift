@@ -2,28 +2,26 @@ import Bus
 import Contracts
 import DequeModule
 import EventArchive
+import EventIndex
 import EventLoop
 import Frames
 import Nostr
 import Observing
 import Storage
+import WorkerKit
 
-/// One event as an observer is sent it: `{"seq":n,"event":{…}}`, put together around the event's own bytes.
-struct ObservedPart {
+/// An event that is told to observers. Many are sent the same part: it is put together once.
+@EventLoopActor
+final class AnnouncedEvent {
+  let event: VerifiedEvent
   let seq: Int64?
-  let payload: BusPayload
+  private(set) lazy var part = event.json.withUnsafeBytes {
+    PartForm.observed.part(seq: seq, kind: event.indexed.kind, $0)
+  }
 
-  /// Most bytes around the event: `{"seq":9223372036854775807,"event":}` and a little.
-  static let headByteCount = 40
-
-  init(seq: Int64?, json: [UInt8]) {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(json.count + Self.headByteCount)
-    bytes.append(contentsOf: seq.map { "{\"seq\":\($0),\"event\":" }?.utf8 ?? "{\"event\":".utf8)
-    bytes.append(contentsOf: json)
-    bytes.append(UInt8(ascii: "}"))
+  init(_ event: VerifiedEvent, _ seq: Int64?) {
+    self.event = event
     self.seq = seq
-    payload = BusPayload(bytes)
   }
 }
 
@@ -37,6 +35,8 @@ struct ObservedPart {
 // events, whatever its caller does, and misses none; ephemeral ones, which no archive has, are kept for him as far as
 // there is room.
 //
+// Whoever takes pages is sent those when all is announced that a transaction has brought, or when one is whole.
+//
 // Under `network-only`, and where only some relays count, an event that was stored long ago is news when such a relay
 // sends it. Those come from the store's log of sightings, in which each observation has a place, whenever nothing else
 // waits.
@@ -44,22 +44,29 @@ struct ObservedPart {
 /// Sends one caller what its filters match.
 @EventLoopActor
 final class Observation {
-  /// Observations of all callers at once.
-  static let maximum = 4_096
+  /// Observations of all callers at once: a relay's many clients have some each.
+  static let maximum = 20_000
   /// Events that wait for a caller before the archive keeps them for him.
   static let waitingMaximum = 256
-  /// Bytes of those.
+  /// Bytes of those, and of all that wait for all callers.
   static let waitingByteMaximum = 1 << 20
-  /// Events looked at, and sent, for one page of the archive.
+  static let waitingByteMaximumOfAll = 64 << 20
+  /// Events looked at, and sent, for one block of the archive, and its bytes.
   static let scanCount = 4_000
-  static let pageCount = 200
+  static let blockCount = 1_000
+  static let blockByteCount = QueryStream.blockByteMaximum
+  /// Sightings looked at at once.
+  static let sightingCount = 200
   /// Sent sightings remembered; beyond it they are forgotten, and an event may come twice.
   static let sightedMaximum = 4_096
 
   private let request: BusRequest
   /// What is observed.
   let plan: ObservePlan
+  private let recipients: Recipients?
+  private let form: PartForm
   private unowned let store: Store
+  private let sender: EventSender
   private let afterSeq: Int64?
   /// All up to this seq is sent, or waits to be.
   private var cursor: Int64
@@ -69,48 +76,117 @@ final class Observation {
   private var sightingPlace: UInt64
   /// Stored events that were sent as sightings, so that a second relay's copy is not.
   private var sightedSeqs: Set<Int64> = []
+  /// Parts that wait; behind them the page that is being filled.
   private var waiting = Deque<BusPayload>()
-  private var waitingByteCount = 0
+  private var page: PageMaker
+  private var waitingCount = 0
+  private var waitingByteCount = 0 {
+    didSet { store.waitingByteCount += waitingByteCount - oldValue }
+  }
+  private var isDue = false
   private var ending: Refusal?
+  private var isComplete: Bool?
   /// What a search among the filters has not looked at.
   private var unsearched: Int64?
   private var sleeper: CheckedContinuation<Void, Never>?
 
-  init(_ request: BusRequest, _ plan: ObservePlan, after afterSeq: Int64?, _ store: Store) {
+  init(_ request: BusRequest, _ wanted: ObserveArguments, after afterSeq: Int64?, _ store: Store) {
     self.request = request
-    self.plan = plan
+    plan = wanted.plan
+    recipients = wanted.recipients
+    form = wanted.form
     self.afterSeq = afterSeq
     self.store = store
+    sender = EventSender(request, wanted.form, store)
+    page = PageMaker(frameLimit: store.worker.bus.welcome.frameLimit)
     sightingPlace = store.sightings.end
     cursor = afterSeq ?? store.announcedSeq
   }
 
   // MARK: What happens
 
-  /// An event was announced that the filters match; from a relay, or nil.
-  func arrived(_ part: ObservedPart, from relay: Int64?) {
-    guard counts(relay) else { return }
-    if let seq = part.seq {
+  /// An event was announced that the filters match.
+  func arrived(_ announced: AnnouncedEvent) {
+    guard counts(announced.event.relay) else { return }
+    if let seq = announced.seq {
       guard !isBehind, seq > cursor else { return }
     }
-    guard store.fits(part.payload, part.seq) else {
-      if let seq = part.seq { cursor = seq }
+    let byteCount = announced.event.json.count + form.surroundingByteCount
+    guard store.fits(byteCount, announced.seq) else {
+      if let seq = announced.seq { cursor = seq }
       return
     }
-    if !isSending, waiting.isEmpty, request.sendNow(part: part.payload) {
-      if let seq = part.seq { cursor = seq }
+    if form == .observed, !isSending, waiting.isEmpty, request.sendNow(part: announced.part) {
+      if let seq = announced.seq { cursor = seq }
       return
     }
-    let byteCount = waitingByteCount + part.payload.bytes.count
-    guard waiting.count < Self.waitingMaximum, byteCount <= Self.waitingByteMaximum else {
-      if part.seq != nil { isBehind = true }
+    guard hasRoom(for: byteCount) else {
+      if announced.seq != nil { isBehind = true }
       return
     }
-    waiting.append(part.payload)
-    waitingByteCount = byteCount
-    if let seq = part.seq { cursor = seq }
-    wake()
+    wait(announced)
+    if let seq = announced.seq { cursor = seq }
   }
+
+  /// Whether one more event may wait. A transaction's page is as good as sent, so there only bytes count.
+  private func hasRoom(for byteCount: Int) -> Bool {
+    (form == .page || waitingCount < Self.waitingMaximum)
+      && waitingByteCount + byteCount <= Self.waitingByteMaximum
+      && store.waitingByteCount + byteCount <= Self.waitingByteMaximumOfAll
+  }
+
+  private func wait(_ announced: AnnouncedEvent) {
+    waitingCount += 1
+    guard form == .page else {
+      waitingByteCount += announced.part.bytes.count
+      waiting.append(announced.part)
+      return wake()
+    }
+    let event = announced.event
+    waitingByteCount += event.json.count + form.surroundingByteCount
+    let whole = event.json.withUnsafeBytes { page.append(seq: announced.seq, kind: event.indexed.kind, $0) }
+    if let whole {
+      waiting.append(whole)
+      sendWaiting()
+    }
+    guard !isDue else { return }
+    isDue = true
+    store.dueObservations.append(self)
+  }
+
+  /// All is announced for now: what is in the page goes as it is.
+  func flush() {
+    isDue = false
+    // Whoever is sending anyway takes it when its turn comes, and what comes meanwhile with it.
+    guard !isSending else { return }
+    if let part = page.take() { waiting.append(part) }
+    sendWaiting()
+  }
+
+  /// Sends as much as there is room for now; the rest is waited with.
+  private func sendWaiting() {
+    guard !isSending else { return }
+    while let part = waiting.first, request.sendNow(part: part) {
+      waiting.removeFirst()
+      didTake(part)
+    }
+    if !waiting.isEmpty { wake() }
+  }
+
+  private func takeWaiting() -> BusPayload? {
+    guard let part = waiting.popFirst() ?? page.take() else { return nil }
+    didTake(part)
+    return part
+  }
+
+  private func didTake(_ part: BusPayload) {
+    // Of pages it is not counted how many events they have.
+    waitingCount = waiting.isEmpty ? 0 : max(0, waitingCount - 1)
+    waitingByteCount -= part.bytes.count
+  }
+
+  /// Nothing of it is kept any more.
+  func forget() { waitingByteCount = 0 }
 
   /// Whether an event counts that came from there.
   private func counts(_ relay: Int64?) -> Bool {
@@ -158,11 +234,13 @@ final class Observation {
       if afterSeq == nil, plan.readsStored { try await sendStored() }
       let end = store.announcedSeq
       while cursor < end, ending == nil { try await readOn(upTo: end) }
-      if ending == nil { try await send(BusPayload(json: StoredEnd(seq: max(end, cursor), unsearched: unsearched))) }
+      if ending == nil {
+        let told = StoredEnd(seq: max(end, cursor), isComplete: isComplete, unsearched: unsearched)
+        try await sender.send(BusPayload(json: told))
+      }
       while ending == nil {
-        if let part = waiting.popFirst() {
-          waitingByteCount -= part.bytes.count
-          try await send(part)
+        if let part = takeWaiting() {
+          try await sender.send(part)
         } else if isBehind {
           try await readOn(upTo: store.announcedSeq)
           // Nothing is awaited between this look and the next announcement.
@@ -190,42 +268,42 @@ final class Observation {
     isSending = true
   }
 
-  private func send(_ event: StoredEvent) async throws(Refusal) {
-    let part = ObservedPart(seq: event.seq, json: event.json)
-    if store.fits(part.payload, part.seq) { try await send(part.payload) }
-  }
-
-  private func send(_ part: BusPayload) async throws(Refusal) {
-    if !request.sendNow(part: part) { try await request.send(part: part) }
-  }
-
   /// What is stored, newest first. Events committed since it began come afterwards, by their seq.
   private func sendStored() async throws {
-    let boundary = cursor
     await store.catchUp(for: plan.filters)
-    let stream = QueryStream(plan.filters, store.archive, store.reads, seenAt: relays, now: Store.now)
-    while ending == nil, let event = try await stream.next() {
-      if event.seq <= boundary { try await send(event) }
-    }
+    let scope = QueryScope(
+      filters: plan.filters, recipients: recipients, seenAt: relays, lastSeq: cursor, now: Store.now)
+    let stream = QueryStream(scope, store.archive, store.reads)
+    try await sender.send(stream) { ending == nil }
     unsearched = store.unsearched(plan.filters)
+    isComplete = unsearched == nil && sender.leftOutCount == 0 ? stream.isComplete : nil
+  }
+
+  private func send(_ block: EventBlock) async throws(Refusal) {
+    for entry in block.entries where ending == nil { try await sender.send(block, entry) }
+    try await sender.flush()
   }
 
   private func readOn(upTo end: Int64) async throws {
     guard cursor < end else { return }
-    let (archive, plan, relays, cursor) = (store.archive, plan, relays, cursor)
+    let (archive, plan, recipients, relays, cursor) = (store.archive, plan, recipients, relays, cursor)
     let (page, counting) = try await store.reads.read { () throws(StorageFault) in
       let page = try await archive.committed(
-        after: cursor, upTo: end, matching: plan.filters, limit: Self.pageCount, scanLimit: Self.scanCount,
-        now: Store.now)
-      return (page, plan.watchesSightings ? try await archive.seen(page.events, at: relays) : page.events)
+        after: cursor, upTo: end, matching: plan.filters, for: recipients, limit: Self.blockCount,
+        byteLimit: Self.blockByteCount, scanLimit: Self.scanCount, now: Store.now)
+      guard plan.watchesSightings else { return (page, page.block) }
+      var block = page.block
+      let seen = try await archive.seen(block.entries.map(\.seq), at: relays)
+      block.keep { seen.contains($0.seq) }
+      return (page, block)
     }
     self.cursor = page.lastSeq
-    for event in counting where ending == nil { try await send(event) }
+    try await send(counting)
   }
 
   /// Sends what was stored before and counts now.
   private func readSightings() async throws {
-    guard let page = store.sightings.page(from: sightingPlace, count: Self.pageCount) else {
+    guard let page = store.sightings.page(from: sightingPlace, count: Self.sightingCount) else {
       throw Refusal(
         .missed, "relays sent more events that were stored already than are kept for an observer; observe again",
         outcome: .done)
@@ -234,10 +312,10 @@ final class Observation {
     let wanted = page.filter { counts($0.relay) && ($0.isNew || !plan.readsStored) }.map(\.seq)
     let seqs = wanted.filter { sightedSeqs.insert($0).inserted }
     if sightedSeqs.count > Self.sightedMaximum { sightedSeqs = [] }
-    let (archive, filters) = (store.archive, plan.filters)
-    let events = try await store.reads.read { () throws(StorageFault) in
-      try await archive.events(seqs, matching: filters, now: Store.now)
+    let (archive, filters, recipients) = (store.archive, plan.filters, recipients)
+    let block = try await store.reads.read { () throws(StorageFault) in
+      try await archive.events(seqs, matching: filters, for: recipients, now: Store.now)
     }
-    for event in events where ending == nil { try await send(event) }
+    try await send(block)
   }
 }

@@ -1,5 +1,6 @@
 import Bus
 import Contracts
+import EventIndex
 import EventLoop
 import Frames
 import Nostr
@@ -13,15 +14,20 @@ struct ObserveArguments {
   let afterSeq: Int64?
   let maxAge: Int64
   let id: String?
+  /// The only ones whose gift wraps are sent; nil: all.
+  let recipients: Recipients?
+  let form: PartForm
 
   /// - Parameter frameLimit: of this connection: what is observed must fit into a frame when it is told.
   /// - Throws: `bad-request` with the argument that is wrong.
   init(_ request: BusRequest, frameLimit: Int) throws(Refusal) {
     let wanted = try request.arguments(as: StoreObserve.self)
     let relays = try Self.relays(wanted.relays ?? [])
+    recipients = wanted.recipients.map { Store.recipients($0) }
+    form = wanted.pages == true ? .page : .observed
     plan = ObservePlan(
       try Store.filters(wanted.filters), policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
-      isExclusive: wanted.exclusiveRelays ?? false)
+      isExclusive: wanted.exclusiveRelays ?? false, recipients: recipients?.name)
     let maximum = ObserveTable.entryByteMaximum(frameLimit: frameLimit)
     guard ObserveTable.byteCount(plan) <= maximum else {
       throw Self.bad("'filters' and 'relays' have more bytes together than \(maximum), which is what can be observed")

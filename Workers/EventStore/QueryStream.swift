@@ -1,22 +1,56 @@
 import EventArchive
+import EventIndex
 import EventLoop
 import Nostr
 import Storage
 
-/// What several filters match, each event once, a page at a time from the archive: first what is found by words, the
+/// What is asked of the archive, and what of it counts.
+struct QueryScope {
+  let filters: [Filter]
+  /// The only ones whose gift wraps count; nil: all.
+  var recipients: Recipients?
+  /// Only events count that one of these relays had; nil: all.
+  var seenAt: Set<Int64>?
+  /// Only events up to this seq count: what comes later is given by others.
+  var lastSeq = Int64.max
+  /// Seconds since 1970: events that ended before are left out.
+  let now: Int64
+
+  /// Whether something that a filter matches may not count.
+  var isPartial: Bool { seenAt != nil || lastSeq != .max }
+}
+
+/// What several filters match, each event once, a block at a time from the archive: first what is found by words, the
 /// best first, filter after filter (NIP-50); then what the other filters match together, newest first.
 ///
-/// A page is read when the one before it is used up: a caller who reads slowly, or no further, costs nothing more.
+/// ``next()`` gives what is at hand and never waits; ``fetch()`` reads the next block when one is used up. So whoever
+/// sends a thousand events awaits twice, and a caller who reads slowly, or no further, costs one block for each filter
+/// and nothing more.
 @EventLoopActor
 final class QueryStream {
+  /// What comes next.
+  enum Next {
+    /// An event, which is lent by its block.
+    case event(EventBlock, EventBlock.Entry)
+    /// A block must be fetched first.
+    case notAtHand
+    /// Nothing.
+    case end
+  }
+
   private struct Source {
     let filter: Filter
     /// Events the filter may still give.
     var room: Int
-    /// The newest at the end.
-    var page: [StoredEvent] = []
+    var block = EventBlock()
+    /// Which of the block comes next.
+    var index = 0
     var position: QueryPosition?
+    /// Events of the next block at most.
+    var blockCount = QueryStream.firstBlockCount
     var isOver: Bool
+
+    var head: EventBlock.Entry? { index < block.entries.count ? block.entries[index] : nil }
 
     init(_ filter: Filter) {
       self.filter = filter
@@ -31,114 +65,175 @@ final class QueryStream {
     var room: Int
     /// What was found and not yet read; nil before it was looked for.
     var seqs: ArraySlice<Int64>?
-    var page: ArraySlice<StoredEvent> = []
+    var block = EventBlock()
+    var index = 0
   }
 
   private var sources: [Source]
   private var searches: [Search]
   /// What was given of the searches: it is not given again.
   private var found: Set<Int64> = []
+  private let scope: QueryScope
   private let archive: EventArchive
   private let reads: ReadSlots
-  private let now: Int64
-  /// Only events count that one of these relays had; nil: all.
-  private let seenAt: Set<Int64>?
   private var last: QueryPosition?
+  /// The first events that filters' own limits left out, as long as no other filter gives them.
+  private var cut: Set<Int64> = []
+  private var isUncertain: Bool
 
-  /// Events read at once, for each filter; the first page is shorter, because most queries want few.
-  static let pageCount = 200
-  static let firstPageCount = 50
+  /// Events read at once for a filter: few at first, because most queries want few, then four times as many each time.
+  nonisolated static let firstBlockCount = 50
+  nonisolated static let blockCountMaximum = 1_000
+  /// Bytes that the blocks of all filters have together, about; each has room for one event in any case.
+  nonisolated static let blockByteMaximum = 128 << 10
+  nonisolated static let blockByteMinimum = 16 << 10
+  /// Events found by words that are read at once.
+  nonisolated static let foundCount = 200
 
-  init(_ filters: [Filter], _ archive: EventArchive, _ reads: ReadSlots, seenAt: Set<Int64>? = nil, now: Int64) {
-    sources = filters.filter { !EventArchive.isSearch($0) }.map { Source($0) }
-    searches = filters.filter { EventArchive.isSearch($0) }.map { Search(filter: $0, room: $0.limit ?? .max) }
+  init(_ scope: QueryScope, _ archive: EventArchive, _ reads: ReadSlots) {
+    self.scope = scope
+    sources = scope.filters.filter { !EventArchive.isSearch($0) }.map { Source($0) }
+    searches = scope.filters.filter { EventArchive.isSearch($0) }.map { Search(filter: $0, room: $0.limit ?? .max) }
+    // Whoever wants nothing of what is stored is not told whether there is any.
+    isUncertain = scope.filters.contains { $0.limit == 0 && !$0.matchesNothing }
     self.archive = archive
     self.reads = reads
-    self.now = now
-    self.seenAt = seenAt
   }
 
-  /// The next event; nil at the end.
-  func next() async throws(StorageFault) -> StoredEvent? {
+  /// At the end: whether all that matches and counts was given; nil when that is not known.
+  var isComplete: Bool? { cut.isEmpty ? (isUncertain ? nil : true) : false }
+
+  /// Goes one on, if what comes next is at hand.
+  func next() -> Next {
     while !searches.isEmpty {
-      if let event = try await nextFound() { return event }
+      if let (block, entry) = nextFound() { return .event(block, entry) }
+      guard searches[0].room == 0 || searches[0].seqs?.isEmpty == true else { return .notAtHand }
+      if searches[0].seqs?.isEmpty != true { isUncertain = true }
       searches.removeFirst()
     }
-    while let event = try await nextMatch() {
-      if !found.contains(event.seq) { return event }
+    while true {
+      var first: Int?
+      for index in sources.indices {
+        guard let head = sources[index].head else {
+          if sources[index].isOver { continue }
+          return .notAtHand
+        }
+        if let best = first.flatMap({ sources[$0].head }), !head.position.precedes(best.position) { continue }
+        first = index
+      }
+      guard let first, let entry = sources[first].head else { return .end }
+      sources[first].index += 1
+      guard entry.position != last else { continue }
+      last = entry.position
+      if !found.isEmpty, found.contains(entry.seq) { continue }
+      // Another filter gives what one left out: what else that one left out is not known.
+      if !cut.isEmpty, cut.remove(entry.seq) != nil { isUncertain = true }
+      return .event(sources[first].block, entry)
     }
-    return nil
+  }
+
+  /// Reads what ``next()`` said is not at hand.
+  func fetch() async throws(StorageFault) {
+    if !searches.isEmpty { return try await fetchFound() }
+    for index in sources.indices {
+      // A block none of whose events counts says nothing of the next.
+      while sources[index].head == nil, !sources[index].isOver { try await fill(index) }
+    }
+  }
+
+  /// Whether there is anything more.
+  func hasNext() async throws(StorageFault) -> Bool {
+    while true {
+      switch next() {
+      case .event: return true
+      case .end: return false
+      case .notAtHand: try await fetch()
+      }
+    }
   }
 
   // MARK: By words
 
-  private func nextFound() async throws(StorageFault) -> StoredEvent? {
-    while searches[0].room > 0 {
-      if let event = searches[0].page.popFirst() {
-        searches[0].room -= 1
-        if found.insert(event.seq).inserted { return event }
-        continue
-      }
-      let (search, archive, now, seenAt) = (searches[0], archive, now, seenAt)
-      guard let seqs = search.seqs else {
-        searches[0].seqs = try await reads.read { () throws(StorageFault) in
-          try await archive.search(search.filter, now: now)[...]
-        }
-        continue
-      }
-      guard !seqs.isEmpty else { return nil }
-      let next = Array(seqs.prefix(min(Self.pageCount, search.room)))
-      searches[0].seqs = seqs.dropFirst(next.count)
-      searches[0].page = try await reads.read { () throws(StorageFault) in
-        let events = try await archive.events(next, now: now)
-        return (seenAt == nil ? events : try await archive.seen(events, at: seenAt))[...]
-      }
+  private func nextFound() -> (EventBlock, EventBlock.Entry)? {
+    while searches[0].room > 0, searches[0].index < searches[0].block.count {
+      let entry = searches[0].block.entries[searches[0].index]
+      searches[0].index += 1
+      searches[0].room -= 1
+      if found.insert(entry.seq).inserted { return (searches[0].block, entry) }
     }
     return nil
   }
 
-  // MARK: By time
-
-  private func nextMatch() async throws(StorageFault) -> StoredEvent? {
-    while true {
-      for index in sources.indices {
-        // A page none of whose events counts says nothing of the next.
-        while sources[index].page.isEmpty, !sources[index].isOver { try await fill(index) }
+  private func fetchFound() async throws(StorageFault) {
+    let (search, archive, scope) = (searches[0], archive, scope)
+    guard let seqs = search.seqs else {
+      let seqs = try await reads.read { () throws(StorageFault) in
+        try await archive.search(search.filter, for: scope.recipients, now: scope.now)
       }
-      var first: Int?
-      for index in sources.indices {
-        guard let event = sources[index].page.last else { continue }
-        if let best = first.flatMap({ sources[$0].page.last }), !event.position.precedes(best.position) { continue }
-        first = index
-      }
-      guard let first else { return nil }
-      let event = sources[first].page.removeLast()
-      guard event.position != last else { continue }
-      last = event.position
-      return event
+      if seqs.count == EventArchive.searchHitMaximum { isUncertain = true }
+      searches[0].seqs = seqs[...]
+      return
+    }
+    let next = Array(seqs.prefix(min(Self.foundCount, search.room)))
+    searches[0].seqs = seqs.dropFirst(next.count)
+    searches[0].index = 0
+    searches[0].block = try await reads.read { () throws(StorageFault) in
+      try await Self.counting(archive.events(next, now: scope.now), scope, archive)
     }
   }
+
+  // MARK: By time
 
   private func fill(_ index: Int) async throws(StorageFault) {
     let source = sources[index]
-    let limit = min(source.room, source.position == nil ? Self.firstPageCount : Self.pageCount)
-    let (page, counting) = try await page(of: source, limit)
-    sources[index].page = counting.reversed()
-    sources[index].position = page.last?.position ?? source.position
-    sources[index].room -= counting.count
-    sources[index].isOver = page.count < limit || sources[index].room == 0
+    // One more than there is room for, to know whether the limit leaves anything out.
+    let limit = source.room <= source.blockCount ? source.room + 1 : source.blockCount
+    var (block, position) = try await block(of: source, limit)
+    var isOver = block.isLast
+    if block.count > source.room {
+      cut.insert(block.entries[source.room].seq)
+      block.keepFirst(source.room)
+      isOver = true
+    } else if block.count == source.room, !isOver {
+      // To find one more that counts could take all there is.
+      isUncertain = true
+      isOver = true
+    }
+    position = position ?? source.position
+    sources[index].block = block
+    sources[index].index = 0
+    sources[index].position = position
+    sources[index].room -= block.count
+    sources[index].blockCount = min(source.blockCount * 4, Self.blockCountMaximum)
+    sources[index].isOver = isOver
   }
 
-  /// The next page of a filter, and those of its events that count.
-  private func page(
+  /// The next block of a filter without what does not count, and the place behind which the next one begins.
+  private func block(
     of source: Source, _ limit: Int
-  ) async throws(StorageFault) -> (page: [StoredEvent], counting: [StoredEvent]) {
-    let (archive, now, seenAt) = (archive, now, seenAt)
-    let recalled = archive.recalled(source.filter, after: source.position, limit: limit, now: now)
-    if let recalled, seenAt == nil { return (recalled, recalled) }
+  ) async throws(StorageFault) -> (block: EventBlock, end: QueryPosition?) {
+    let (archive, scope) = (archive, scope)
+    let byteLimit = max(Self.blockByteMinimum, Self.blockByteMaximum / sources.count)
+    let recalled = archive.recalled(
+      source.filter, for: scope.recipients, after: source.position, limit: limit, now: scope.now)
+    if let recalled, !scope.isPartial { return (recalled, recalled.entries.last?.position) }
     return try await reads.read { () throws(StorageFault) in
-      let page = try await archive.query(source.filter, after: source.position, limit: limit, now: now)
-      return (page, seenAt == nil ? page : try await archive.seen(page, at: seenAt))
+      let block = try await archive.block(
+        source.filter, for: scope.recipients, after: source.position, limit: limit, byteLimit: byteLimit,
+        now: scope.now)
+      return (try await Self.counting(block, scope, archive), block.entries.last?.position)
     }
+  }
+
+  private static func counting(
+    _ block: EventBlock, _ scope: QueryScope, _ archive: EventArchive
+  ) async throws(StorageFault) -> EventBlock {
+    guard scope.isPartial else { return block }
+    var block = block
+    if scope.lastSeq != .max { block.keep { $0.seq <= scope.lastSeq } }
+    guard let relays = scope.seenAt else { return block }
+    let seen = try await archive.seen(block.entries.map(\.seq), at: relays)
+    block.keep { seen.contains($0.seq) }
+    return block
   }
 }

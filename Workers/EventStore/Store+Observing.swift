@@ -21,26 +21,29 @@ extension Store {
     let fetchedAt = try await fetchedAt(wanted)
     guard !request.isCancelled else { throw Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted) }
     guard observations.count < Observation.maximum else {
-      throw Refusal(.full, "\(observations.count) observations are under way already", outcome: .notStarted)
+      throw Refusal(
+        .full, "\(observations.count) observations are under way already, as many as there may be", outcome: .notStarted
+      )
     }
     let owner = owner(of: request)
     // Nothing is awaited from here until it listens.
     let number = nextObservation
     nextObservation += 1
-    let observation = Observation(request, wanted.plan, after: resumeSeq(wanted, owner), self)
+    let observation = Observation(request, wanted, after: resumeSeq(wanted, owner), self)
     observations[number] = observation
     if wanted.plan.watchesSightings { sightingWatcherCount += 1 }
-    live.add(number, wanted.plan.filters)
+    live.add(number, wanted.plan.filters, for: wanted.recipients)
     let name = wanted.id.map { ObserverName(caller: request.caller.rawValue, id: $0) }
     let replaced = observes.begin(
       number, wanted.plan, maxAge: wanted.maxAge, fetchedAt: fetchedAt, name: name, now: Self.now)
     if let replaced { observations[replaced]?.replaced() }
     tellObserves()
-    if let id = wanted.id { observedNames.began(owner: owner, id: id, plan: wanted.plan.key) }
-    if let id = wanted.id, let seq = wanted.afterSeq { mark(owner, id, wanted.plan.key, seq, answering: nil) }
+    if let id = wanted.id { observedNames.began(owner: owner, id: id, plan: wanted.plan.placeKey) }
+    if let id = wanted.id, let seq = wanted.afterSeq { mark(owner, id, wanted.plan.placeKey, seq, answering: nil) }
     request.accept()
     request.onCancel = { observation.cancelled() }
     let refusal = await observation.run()
+    observation.forget()
     observations[number] = nil
     if wanted.plan.watchesSightings { sightingWatcherCount -= 1 }
     live.remove(number)
@@ -51,7 +54,7 @@ extension Store {
 
   private func resumeSeq(_ wanted: ObserveArguments, _ owner: String) -> Int64? {
     if let seq = wanted.afterSeq { return seq }
-    return wanted.id.flatMap { marks.resumeSeq(owner: owner, id: $0, plan: wanted.plan.key) }
+    return wanted.id.flatMap { marks.resumeSeq(owner: owner, id: $0, plan: wanted.plan.placeKey) }
   }
 
   /// When the network was last asked; nil when it does not matter.

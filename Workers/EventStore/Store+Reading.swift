@@ -1,5 +1,6 @@
 import Bus
 import Contracts
+import Cryptography
 import EventArchive
 import EventGate
 import EventIndex
@@ -17,18 +18,16 @@ extension Store {
   func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: StoreQuery.self)
     let filters = try Self.filters(wanted.filters)
-    let stream = QueryStream(filters, archive, reads, now: Self.now)
+    let recipients = wanted.recipients.map { Self.recipients($0) }
+    let stream = QueryStream(QueryScope(filters: filters, recipients: recipients, now: Self.now), archive, reads)
+    let sender = EventSender(request, wanted.pages == true ? .page : .event, self)
     // It may take as long as the caller reads: that is not a stuck worker.
     request.accept()
     await catchUp(for: filters)
-    var count = 0
+    var isCut = false
     do {
-      while count < wanted.limit ?? .max, let event = try await stream.next() {
-        let part = BusPayload(event.json)
-        guard fits(part, event.seq) else { continue }
-        if !request.sendNow(part: part) { try await request.send(part: part) }
-        count += 1
-      }
+      try await sender.send(stream, limit: wanted.limit ?? .max)
+      if let limit = wanted.limit, limit > 0, sender.count == limit { isCut = try await stream.hasNext() }
     } catch let fault as StorageFault {
       failed(fault)
       throw refusal(fault)
@@ -37,17 +36,26 @@ extension Store {
     } catch {
       preconditionFailure("no other error is thrown here: \(error)")
     }
-    return BusPayload(json: StoreCount(count: count, unsearched: unsearched(filters)))
+    let unsearched = unsearched(filters)
+    let isKnown = wanted.limit != 0 && unsearched == nil && sender.leftOutCount == 0
+    return BusPayload(
+      json: StoreCount(
+        count: sender.count, isComplete: isCut ? false : isKnown ? stream.isComplete : nil, unsearched: unsearched))
   }
 
   func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: StoreQuery.self)
     let filters = try Self.filters(wanted.filters)
+    guard wanted.pages != true else {
+      throw Refusal(.badRequest, "'pages' is for store.query: a count has no parts", outcome: .notStarted)
+    }
     request.accept()
     await catchUp(for: filters)
-    let archive = archive
+    let (archive, recipients) = (archive, wanted.recipients.map { Self.recipients($0) })
     do throws(StorageFault) {
-      let count = try await reads.read { () throws(StorageFault) in try await archive.count(filters, now: Self.now) }
+      let count = try await reads.read { () throws(StorageFault) in
+        try await archive.count(filters, for: recipients, now: Self.now)
+      }
       return BusPayload(
         json: StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters)))
     } catch {
@@ -66,18 +74,21 @@ extension Store {
 
   /// Whether a frame of today's `frame-limit` can carry it: an event may have come over a wider one. It is left out
   /// then, rather than end every answer that it would be part of.
-  func fits(_ part: BusPayload, _ seq: Int64?) -> Bool {
+  func fits(_ byteCount: Int, _ seq: Int64?) -> Bool {
     let maximum = worker.bus.welcome.frameLimit - FrameHeader.lengthMinimum
-    if part.bytes.count <= maximum { return true }
+    if byteCount <= maximum { return true }
     log.warning(
       "left out of an answer: too large for frame-limit",
-      metadata: ["seq": "\(seq ?? 0)", "bytes": "\(part.bytes.count)", "maximum": "\(maximum)"])
+      metadata: ["seq": "\(seq ?? 0)", "bytes": "\(byteCount)", "maximum": "\(maximum)"])
     return false
   }
 
   nonisolated static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
     try Filter.list(argument: values, countMaximum: StoreObserve.filterMaximum)
   }
+
+  /// Those whose gift wraps may be given; the contract has looked at the keys.
+  nonisolated static func recipients(_ keys: [String]) -> Recipients { Recipients(keys.compactMap { PublicKey($0) }) }
 
   // MARK: store.seen, store.status
 

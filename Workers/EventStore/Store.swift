@@ -31,6 +31,10 @@ final class Store {
   var live = LiveFilters<UInt64>()
   var observations: [UInt64: Observation] = [:]
   var nextObservation: UInt64 = 1
+  /// Observations that have events to send when all is announced that is to be announced now.
+  var dueObservations: [Observation] = []
+  /// Bytes of events that wait for all observers.
+  var waitingByteCount = 0
   /// What is observed, for the planner.
   var observes = ObserveTable(generation: Int64(UInt64.random(in: 1..<1 << 53)))
   var isTellingObserves = false
@@ -76,7 +80,7 @@ final class Store {
 
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
-    "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage",
+    "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage", "store.offer",
   ]
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
   static let damagedExitCode: Int32 = 74
@@ -85,13 +89,14 @@ final class Store {
   private enum Waiting {
     case run(BusRequest, Run)
     case event(BusRequest)
+    case offer(BusRequest)
     case notes(BusRequest)
     /// That a relay is distrusted is written down.
     case distrust(Int64)
 
     var request: BusRequest? {
       switch self {
-      case .run(let request, _), .event(let request), .notes(let request): request
+      case .run(let request, _), .event(let request), .offer(let request), .notes(let request): request
       case .distrust: nil
       }
     }
@@ -129,6 +134,7 @@ final class Store {
     worker.serve("store.ingest") { [unowned self] (request) throws(Refusal) in try ingest(request, .live) }
     worker.serve("store.import") { [unowned self] (request) throws(Refusal) in try ingest(request, .bulk) }
     worker.serve("store.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
+    worker.serve("store.offer") { [unowned self] (request) throws(Refusal) in try offer(request) }
     worker.serve("store.query") { [unowned self] (request) throws(Refusal) in try await query(request) }
     worker.serve("store.count") { [unowned self] (request) throws(Refusal) in try await count(request) }
     worker.serve("store.observe") { [unowned self] (request) throws(Refusal) in try await observe(request) }
@@ -167,6 +173,15 @@ final class Store {
     return nil
   }
 
+  private func offer(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    let events = try Self.offered(request.payload)
+    arrivedAt = EventLoop.process.now
+    let number = gate.submit(request.payload.bytes, events, .local, isKept: true, tellsEach: true)
+    requests[number] = .offer(request)
+    pump()
+    return nil
+  }
+
   /// Writes notes down; whoever asked for it is answered when they are committed.
   func write(_ notes: [ArchiveNote], answering request: BusRequest?) {
     let number = gate.submit([], notes.map { IncomingEvent(record: 0, $0) }, .local)
@@ -186,6 +201,8 @@ final class Store {
     while let job = gate.nextJob() { check(job) }
     if !isWriting { write() }
     for action in gate.takeActions() { perform(action) }
+    for observation in dueObservations { observation.flush() }
+    dueObservations.removeAll(keepingCapacity: true)
     awaitQuiet()
   }
 
@@ -281,6 +298,7 @@ final class Store {
         request.respond(BusPayload(json: run.report(result, seq: archive.lastSeq)))
         tellEnds(of: run)
       case .event(let request): answer(request, result)
+      case .offer(let request): request.respond(Self.told(result))
       case .notes(let request): request.respond()
       case .distrust:
         isRecheckDue = true
@@ -301,8 +319,8 @@ final class Store {
     if let seq { announcedSeq = max(announcedSeq, seq) }
     let listeners = live.listeners(for: event.indexed) { SearchedText(json: event.json) }
     guard !listeners.isEmpty else { return }
-    let part = ObservedPart(seq: seq, json: event.json)
-    for listener in listeners { observations[listener]?.arrived(part, from: event.relay) }
+    let announced = AnnouncedEvent(event, seq)
+    for listener in listeners { observations[listener]?.arrived(announced) }
   }
 
   /// Tells those to whom it counts what relays have sent that was stored before.

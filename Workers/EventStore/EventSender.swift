@@ -1,0 +1,124 @@
+import Bus
+import Contracts
+import EventArchive
+import EventLoop
+import Frames
+import WorkerKit
+
+/// How events stand in the parts of an answer.
+enum PartForm {
+  /// Each is a part, as it is.
+  case event
+  /// Each is a part, with its seq: `{"seq":n,"event":{…}}`.
+  case observed
+  /// Many to a part (``EventPage``).
+  case page
+
+  /// Most bytes around an event.
+  var surroundingByteCount: Int {
+    switch self {
+    case .event: 0
+    case .observed: "{\"seq\":9223372036854775807,\"event\":}".utf8.count
+    case .page: EventPage.headerByteCount
+    }
+  }
+
+  /// The part that one event is by itself, put together around its own bytes.
+  func part(seq: Int64?, kind: UInt16, _ json: UnsafeRawBufferPointer) -> BusPayload {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(json.count + surroundingByteCount)
+    switch self {
+    case .event: bytes.append(contentsOf: json)
+    case .observed:
+      bytes.append(contentsOf: seq.map { "{\"seq\":\($0),\"event\":" }?.utf8 ?? "{\"event\":".utf8)
+      bytes.append(contentsOf: json)
+      bytes.append(UInt8(ascii: "}"))
+    case .page: EventPage.append(seq: seq, kind: kind, json, to: &bytes)
+    }
+    return BusPayload(bytes, isRaw: self == .page)
+  }
+}
+
+/// A page that is being filled.
+struct PageMaker {
+  private var page: [UInt8] = []
+  private let byteMaximum: Int
+
+  /// - Parameter frameLimit: of the connection; a page fits a frame.
+  init(frameLimit: Int) { byteMaximum = min(EventPage.byteTarget, frameLimit - FrameHeader.lengthMinimum) }
+
+  /// Adds an event; what was there before is given back as a whole page when there is no room beside it.
+  mutating func append(seq: Int64?, kind: UInt16, _ json: UnsafeRawBufferPointer) -> BusPayload? {
+    let needed = EventPage.headerByteCount + json.count
+    let whole = page.count + needed > byteMaximum ? take() : nil
+    if page.isEmpty { page.reserveCapacity(whole == nil ? needed : byteMaximum) }
+    EventPage.append(seq: seq, kind: kind, json, to: &page)
+    return whole
+  }
+
+  /// The page as far as it has come; nil when there is nothing in it.
+  mutating func take() -> BusPayload? {
+    guard !page.isEmpty else { return nil }
+    defer { page = [] }
+    return BusPayload(page, isRaw: true)
+  }
+}
+
+/// Sends the events of one answer, as fast as its caller takes them.
+@EventLoopActor
+final class EventSender {
+  private let request: BusRequest
+  private let form: PartForm
+  private unowned let store: Store
+  private var page: PageMaker
+  /// Events that were too large for a frame.
+  private(set) var leftOutCount = 0
+  /// Events sent, or in the page that is being filled.
+  private(set) var count = 0
+
+  init(_ request: BusRequest, _ form: PartForm, _ store: Store) {
+    self.request = request
+    self.form = form
+    self.store = store
+    page = PageMaker(frameLimit: store.worker.bus.welcome.frameLimit)
+  }
+
+  /// Sends an event, or puts it into the page.
+  func send(_ block: EventBlock, _ entry: EventBlock.Entry) async throws(Refusal) {
+    guard store.fits(entry.bytes.count + form.surroundingByteCount, entry.seq) else {
+      leftOutCount += 1
+      return
+    }
+    count += 1
+    if form == .page {
+      let whole = block.withJSON(of: entry) { page.append(seq: entry.seq, kind: entry.kind, $0) }
+      if let whole { try await send(whole) }
+    } else {
+      try await send(block.withJSON(of: entry) { form.part(seq: entry.seq, kind: entry.kind, $0) })
+    }
+  }
+
+  /// Sends what is in the page: nothing more is at hand.
+  func flush() async throws(Refusal) {
+    if let part = page.take() { try await send(part) }
+  }
+
+  /// Sends a part.
+  func send(_ part: BusPayload) async throws(Refusal) {
+    if !request.sendNow(part: part) { try await request.send(part: part) }
+  }
+
+  /// Sends what a stream has, until it ends, so many events are sent, or `isWanted` says no.
+  func send(_ stream: QueryStream, limit: Int = .max, while isWanted: () -> Bool = { true }) async throws {
+    while isWanted(), count < limit {
+      switch stream.next() {
+      case .event(let block, let entry): try await send(block, entry)
+      case .notAtHand:
+        try await flush()
+        try await stream.fetch()
+      case .end: return try await flush()
+      }
+    }
+    try await flush()
+  }
+}
