@@ -45,6 +45,8 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CTLS", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+    // Loaded when it is needed, never linked (docs/decisions/0011-libcurl.md): so no pkg-config, which would link it.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
     .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
 
@@ -113,6 +115,9 @@ let package = Package(
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
+      name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"],
+      swiftSettings: strict),
+    .target(
       name: "EventArchive",
       dependencies: [
         "Cryptography", "Nostr", "EventIndex", "Observing", "Storage",
@@ -167,7 +172,7 @@ let package = Package(
       name: "relay-connector",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession",
-        "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "WorkerKit",
+        "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "HTTPClient", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
@@ -224,6 +229,11 @@ let package = Package(
     // What reading and verifying an event costs; run by `make bench`
     .executableTarget(
       name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
+      swiftSettings: strict),
+
+    // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
+    .executableTarget(
+      name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench",
       swiftSettings: strict),
 
     .executableTarget(
@@ -322,6 +332,10 @@ let package = Package(
     .testTarget(
       name: "TransportTLSTests",
       dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HTTPClientTests",
+      dependencies: ["HTTPClient", "TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RelaySessionTests", dependencies: ["RelaySession", "Cryptography", "Nostr", "Clocks", "TestSupport"],

@@ -287,6 +287,7 @@ extension AccessTable {
     AccessEntry(259, "relay.desire", servedBy: .relayConnector, callers: [.outboxPlanner]),
     AccessEntry(260, "relay.follow", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(261, "relay.retry", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(262, "relay.information", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(288, "relay.states", .topic, servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
 
     AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),

@@ -81,8 +81,8 @@ public struct PublishResult: Codable, Sendable, Hashable {
 }
 
 /// `store.query` and `store.count`: what any of the filters matches, each event once, newest first, of one second the
-/// lowest id first. Each part of the answer to `store.query` is one event, or with `pages` an ``EventPage``; the terminal
-/// answer of both is ``StoreCount``.
+/// lowest id first. Each part of the answer to `store.query` is one event, or with `pages` an ``EventPage``; the
+/// terminal answer of both is ``StoreCount``.
 ///
 /// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there;
 /// then what other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is

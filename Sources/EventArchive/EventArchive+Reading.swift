@@ -46,7 +46,8 @@ extension EventArchive {
     return try file.readNow { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
       return try ids.map { id in
-        guard let seq = try reader.seq(of: id), !memory.vanishing.isEmpty else { return try reader.seq(of: id) }
+        guard let seq = try reader.seq(of: id) else { return nil }
+        guard !memory.vanishing.isEmpty else { return seq }
         return try reader.event(seq) == nil ? nil : seq
       }
     }

@@ -1,7 +1,7 @@
 public import Nostr
 
-/// A filter made ready to be asked many times, with its words (NIP-50), which a `FilterMatcher` leaves to others, and with
-/// those whose gift wraps may be given.
+/// A filter made ready to be asked many times, with its words (NIP-50), which a `FilterMatcher` leaves to others, and
+/// with those whose gift wraps may be given.
 public struct SearchingMatcher: Sendable {
   private let matcher: FilterMatcher
   private let search: SearchQuery?

@@ -37,6 +37,23 @@ extension RelayDirectory {
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
   }
 
+  /// Where an event goes that no caller has a say about. A new list of relays goes to those that it names as well:
+  /// whoever looks for its author where he writes from now on must find it there.
+  func plannedWrites(of event: UnsignedEvent) -> EventRoute {
+    let planned = plannedWrites(by: event.pubkey)
+    guard let account = account(event.pubkey), event.kind == EventKind.relayList, let list = try? RelayList(event)
+    else {
+      return planned
+    }
+    var chosen = ChoiceList()
+    for url in list.writeRelays.prefix(Self.accountRelayMaximum) {
+      chosen.add(choice(url, "\(account.name)'s new list", account: account.key))
+    }
+    for choice in planned.choices { chosen.add(choice) }
+    let skipped = planned.skipped.filter { skipped in !chosen.choices.contains { $0.url == skipped.url } }
+    return EventRoute(choices: chosen.choices, skipped: skipped)
+  }
+
   // MARK: Reading
 
   func plannedReads() -> EventRoute {

@@ -8,6 +8,7 @@ public import Nostr
 //     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
 //     protected (NIP-70)         as others, but only where their author, an account of ours, has shown himself
+//     an account's new list      as all others, and first to the relays that it names for writing (kind 10002)
 //     all others                 their author's relays for writing, and those of the user's own choice
 
 extension RelayDirectory {
@@ -24,7 +25,7 @@ extension RelayDirectory {
       return .none("kind \(event.kind) is sent in a gift wrap only (NIP-59), never by itself")
     case EventKind.relayAuthentication:
       return .none("kind 22242 answers a relay's challenge (NIP-42) and is not published")
-    default: route = named.map { namedRoute($0, event) } ?? plannedWrites(by: event.pubkey)
+    default: route = named.map { namedRoute($0, event) } ?? plannedWrites(of: event)
     }
     if event.isProtected, route.problem == nil { protect(&route, event) }
     route.choices = Array(route.choices.prefix(PlanPublish.relayMaximum))

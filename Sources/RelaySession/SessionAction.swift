@@ -64,8 +64,9 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut = "timed-out"
     /// The relay wants to know who asks, and could not be told, or did not like the answer.
     case notAuthenticated = "not-authenticated"
-    /// The same, because the account that would show himself is locked.
-    case locked
+    /// The same, and nobody has signed: the account is locked, or the signer away. That is this machine's own matter
+    /// and may be over at any moment, so the signer is asked again by the next work.
+    case notSigned = "not-signed"
     /// The relay takes protected events from anybody, so it gets none (NIP-70).
     case notProtected = "not-protected"
     /// A bound of ``SessionLimits`` is reached.

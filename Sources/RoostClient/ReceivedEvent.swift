@@ -31,8 +31,8 @@ public enum ObservedItem: Sendable, Hashable {
   case storedEnd(seq: Int64)
 
   /// Reads a part of an answer to `store.observe`: `{"seq":n,"event":{…}}`, without `seq` for an ephemeral event, or
-  /// `{"isComplete":true,"isStoredEnd":true,"seq":n}`. The store puts an event's bytes in as they are, and so they are cut
-  /// out again.
+  /// `{"isComplete":true,"isStoredEnd":true,"seq":n}`. The store puts an event's bytes in as they are, and so they are
+  /// cut out again.
   init(part bytes: [UInt8]) throws(Refusal) {
     guard bytes.starts(with: Self.seqHead) || bytes.starts(with: Self.eventHead) else {
       self = .storedEnd(seq: try JSONPayload.decode(StoredEnd.self, from: bytes).seq)

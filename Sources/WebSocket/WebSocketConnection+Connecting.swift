@@ -76,12 +76,11 @@ extension WebSocketConnection {
   private static func globalAddresses(
     _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint
   ) throws(WebSocketFault) -> [SocketAddress] {
-    let global = addresses.filter { $0.scope == .global }
+    let global = addresses.filter(\.isOpenToStrangers)
     if global.isEmpty, let first = addresses.first {
-      let article = first.scope == .unspecified ? "an" : "a"
       throw WebSocketFault(
         .privateAddress, endpoint: "\(endpoint)",
-        detail: "\(endpoint.host) resolves to \(first.host), \(article) \(first.scope.rawValue) address")
+        detail: "\(endpoint.host) resolves to \(first.hostWithScope)")
     }
     return global
   }

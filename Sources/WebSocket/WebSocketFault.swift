@@ -101,6 +101,7 @@ public enum WebSocketEnd: Sendable, Equatable, CustomStringConvertible {
     case 1008: "a violation of policy"
     case 1009: "a message over the limit"
     case 1011: "an internal error"
+    case 1013: "too much at once, for now"
     default: "code \(code)"
     }
   }

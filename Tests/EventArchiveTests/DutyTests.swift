@@ -88,7 +88,7 @@ struct DutyTests {
     while cursor < archive.lastSeq {
       let page = try await archive.committed(
         after: cursor, upTo: 190, matching: [Filter(authors: [author.publicKey])], limit: 7, scanLimit: 30, now: 50)
-      seqs += page.events.map(\.seq)
+      seqs += page.block.entries.map(\.seq)
       if page.lastSeq >= 190 { break }
       cursor = page.lastSeq
     }

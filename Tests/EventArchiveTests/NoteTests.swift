@@ -102,7 +102,7 @@ struct NoteTests {
         let page = try await archive.committed(
           after: after, upTo: archive.lastSeq, matching: plan.filters, limit: 1 + random.below(6), scanLimit: 10, now: 1
         )
-        let seqs = page.events.map(\.seq).prefix(random.below(7))
+        let seqs = page.block.entries.map(\.seq).prefix(random.below(7))
         guard let last = seqs.last else { continue }
         kept[id, default: []] += seqs
         let told = marks.acknowledge(owner: "client", id: id, plan: plan.key, seq: last, now: Int64(number))

@@ -83,7 +83,7 @@ struct SearchTests {
     let archive = try open(directory)
     _ = try archive.storeNow(try [event("bitcoin price", 10), event("nothing of it", 11)], now: 100)
     let found = try await archive.events([1, 2], matching: [Filter(search: "price")], now: 100)
-    #expect(found.map(\.seq) == [1])
+    #expect(found.entries.map(\.seq) == [1])
   }
 
   @Test("What is deleted, replaced, over or vanished is not found any more, before and after it was indexed")

@@ -35,7 +35,7 @@ struct VanishTests {
       #expect(try archive.seqsNow(of: all + [last.indexed.id]).allSatisfy { $0 == nil })
       let page = try await archive.committed(
         after: 0, upTo: archive.lastSeq, matching: [Filter()], limit: 1_000, scanLimit: 1_000, now: 300)
-      #expect(Set(page.events.map(\.indexed.id)) == expected)
+      #expect(Set(page.block.entries.map(\.position.id)) == expected)
       #expect(try await archive.count([Filter()], now: 300) == 3)
       #expect(try await archive.count([Filter(search: "word")], now: 300) == 0)
       #expect(try archive.searchNow(Filter(search: "word"), now: 300).isEmpty)

@@ -34,14 +34,16 @@ struct Bench {
   }
 
   @discardableResult
-  mutating func submit(_ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, isKept: Bool = false) -> UInt64 {
+  mutating func submit(
+    _ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, isKept: Bool = false, tellsEach: Bool = false
+  ) -> UInt64 {
     var (run, incoming): ([UInt8], [IncomingEvent]) = ([], [])
     for (index, event) in events.enumerated() {
       incoming.append(
         IncomingEvent(record: index, bytes: run.count..<run.count + event.count, relay: relay, receivedAt: 7))
       run += event
     }
-    return gate.submit(run, incoming, lane, isKept: isKept)
+    return gate.submit(run, incoming, lane, isKept: isKept, tellsEach: tellsEach)
   }
 
   /// Submits events with a note behind each so many of them.

@@ -41,6 +41,24 @@ struct RelayDirectoryTests {
     #expect(urls(stranger) == ["wss://hub.org", "wss://mine.org"] && stranger.allSatisfy { $0.account == nil })
   }
 
+  @Test("A new list of relays goes to those that it names, blocked ones too, and to those that were there before")
+  func newList() throws {
+    var directory = RelayDirectory.sample([alice], relays: [hub])
+    _ = directory.learn(alice.relayList(["wss://old.org"], at: 1))
+    _ = directory.learn(alice.blockedList(["wss://hub.org"]))
+    let list = alice.relayList(["wss://new.org", "-wss://inbox.org", "wss://old.org"], at: 2)
+    let choices = try directory.route(list).get()
+    #expect(urls(choices) == ["wss://new.org", "wss://old.org"])
+    #expect(choices.map(\.reason) == ["alice's new list", "alice's new list, alice's list"])
+    #expect(choices.allSatisfy { $0.account == alice.key && !$0.isForeign })
+    let back = directory.plan(alice.relayList(["wss://hub.org"], at: 3).unsigned)
+    #expect(urls(back.choices) == ["wss://hub.org", "wss://old.org"] && back.skipped.isEmpty)
+    let stranger = try directory.route(carol.relayList(["wss://elsewhere.org", "wss://hub.org"])).get()
+    #expect(urls(stranger) == ["wss://hub.org"], "only what our own accounts say is believed")
+    let named = try directory.route(list, named: [url("wss://b.org")]).get()
+    #expect(urls(named) == ["wss://b.org"], "whoever names relays means those")
+  }
+
   @Test("Nothing is published to configured relays before there is an account, unless they are named")
   func noAccount() throws {
     var directory = RelayDirectory.sample([], relays: [hub])

@@ -108,7 +108,8 @@ extension ProcessTests {
         }
         #expect(
           answer.parts.map(\.text) == [
-            part(2, events[1]), part(1, events[0]), #"{"isStoredEnd":true,"seq":2}"#, part(3, events[2]),
+            part(2, events[1]), part(1, events[0]), #"{"isComplete":true,"isStoredEnd":true,"seq":2}"#,
+            part(3, events[2]),
             part(4, events[3]), "{\"event\":" + String(decoding: ephemeral.json, as: UTF8.self) + "}",
           ])
       }

@@ -117,7 +117,9 @@ import Testing
     #expect(kept.seq == 17 && kept.event == event && kept.json == event.json)
     guard case .event(let passed) = try read("{\"event\":\(json)}") else { throw Refusal(.failed, "no event") }
     #expect(passed.seq == nil && passed.event == event)
-    #expect(try read(#"{"isStoredEnd":true,"seq":4}"#) == .storedEnd(seq: 4))
+    for end in [#"{"isStoredEnd":true,"seq":4}"#, #"{"isComplete":false,"isStoredEnd":true,"seq":4}"#] {
+      #expect(try read(end) == .storedEnd(seq: 4))
+    }
     for wrong in ["", "{}", "{\"seq\":1}", "{\"seq\":1,\"event\":{}}", "{\"event\":\(json)", "[]", "{\"isStoredEnd\""] {
       #expect(throws: Refusal.self) { try read(wrong) }
     }

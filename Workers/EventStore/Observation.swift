@@ -128,7 +128,7 @@ final class Observation {
     if let seq = announced.seq { cursor = seq }
   }
 
-  /// Whether one more event may wait. Those in a page of one transaction are as good as sent, so only bytes count there.
+  /// Whether one more event may wait. A transaction's page is as good as sent, so there only bytes count.
   private func hasRoom(for byteCount: Int) -> Bool {
     (form == .page || waitingCount < Self.waitingMaximum)
       && waitingByteCount + byteCount <= Self.waitingByteMaximum

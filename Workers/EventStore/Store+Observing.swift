@@ -22,7 +22,8 @@ extension Store {
     guard !request.isCancelled else { throw Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted) }
     guard observations.count < Observation.maximum else {
       throw Refusal(
-        .full, "\(observations.count) observations are under way already, as many as there may be", outcome: .notStarted)
+        .full, "\(observations.count) observations are under way already, as many as there may be", outcome: .notStarted
+      )
     }
     let owner = owner(of: request)
     // Nothing is awaited from here until it listens.

@@ -49,7 +49,6 @@ final class Planner {
   /// Accounts whose lists are read from the store now.
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
-  var unlockedAccounts: Set<PublicKey> = []
   var isAskingAccounts = false
   var accountWaiters: [CheckedContinuation<Void, Never>] = []
   /// Authors who are no accounts, and when the signer said so.
@@ -190,7 +189,9 @@ final class Planner {
   }
 
   private func tellStatus() {
-    let text = fault?.description ?? "\(wishes.observeCount) observes, \(wishes.requestCount) requests at relays"
+    let text =
+      fault?.description ?? "\(Amount.count(wishes.observeCount, "observe")), "
+      + "\(Amount.count(wishes.requestCount, "request")) at relays"
     guard text != statusText else { return }
     statusText = text
     bus.sendStatus(Status(text: text))

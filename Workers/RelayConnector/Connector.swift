@@ -46,6 +46,8 @@ final class Connector {
   var followers: [Follower] = []
   /// Whose bytes are in hand, and who is quarantined for them.
   let hands: RelayHands
+  /// What relays say of themselves, see Connector+Information.
+  var information = InformationTable()
   /// To the store: what relays had stored, and what is new.
   let lines: IngestLines
 
@@ -73,6 +75,9 @@ final class Connector {
     worker.serve("relay.list") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
       return BusPayload(json: states)
+    }
+    worker.serve("relay.information") { [unowned self] (request) async throws(Refusal) in
+      try await information(request)
     }
     worker.serve("relay.retry") { [unowned self] (request) throws(Refusal) in try retry(request) }
   }
@@ -117,6 +122,7 @@ final class Connector {
   private func finishLive() {
     for link in links.values { link.releaseAll() }
     for follower in followers { follower.finish() }
+    endFetches()
   }
 
   // MARK: Relays
@@ -160,14 +166,18 @@ final class Connector {
   /// was made for it.
   private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
     guard url.isSecure else { return nil }
-    if let security { return security }
-    do throws(TrustFault) {
-      let file = settings.caFile ?? ""
-      security = try TLSClient(authorityFile: file.isEmpty ? nil : file)
-      return security
-    } catch {
+    do throws(TrustFault) { return try trust() } catch {
       throw Refusal(.failed, "ca-file: \(error)", outcome: .notStarted)
     }
+  }
+
+  /// What knows whom to trust, the one of this process.
+  func trust() throws(TrustFault) -> TLSClient {
+    if let security { return security }
+    let file = settings.caFile ?? ""
+    let made = try TLSClient(authorityFile: file.isEmpty ? nil : file)
+    security = made
+    return made
   }
 
   func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
