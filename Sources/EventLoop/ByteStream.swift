@@ -120,6 +120,18 @@ public final class ByteStream {
     return descriptor
   }
 
+  /// Where the other end of a TCP connection is; nil for a pipe, and when it is gone.
+  public var peerAddress: SocketAddress? {
+    guard case .tcp = transport, stream != nil else { return nil }
+    return SocketAddress(remoteEndOf: descriptor)
+  }
+
+  /// Where this end of a TCP connection is; nil for a pipe, and when it is gone.
+  public var localAddress: SocketAddress? {
+    guard case .tcp = transport, stream != nil else { return nil }
+    return SocketAddress(localEndOf: descriptor)
+  }
+
   /// Whether ``close()`` was called or the stream is over.
   public var isClosed: Bool { stream == nil }
 

@@ -40,6 +40,19 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     self = made
   }
 
+  /// The other end of a connected TCP socket; nil when it is gone.
+  init?(remoteEndOf descriptor: Int32) {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    let made = withUnsafeMutablePointer(to: &storage) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> SocketAddress? in
+        getpeername(descriptor, address, &length) == 0 ? SocketAddress(UnsafePointer(address)) : nil
+      }
+    }
+    guard let made else { return nil }
+    self = made
+  }
+
   /// Whether it is an IPv6 address.
   public var isIPv6: Bool { bytes.count == MemoryLayout<sockaddr_in6>.size }
 
