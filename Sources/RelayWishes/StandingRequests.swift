@@ -234,7 +234,7 @@ public struct StandingRequests: Sendable {
       entries[key]?.phase = .idle
     case .full:
       pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
-    case .notAuthenticated, .locked, .notProtected: refuse(key, failure.message)
+    case .notAuthenticated, .locked, .notProtected, .ownRelay: refuse(key, failure.message)
     case .closedByRelay:
       var retries = entry.retries
       if let milliseconds = retries.delay(after: failure.reason?.word, limits, using: &generator) {

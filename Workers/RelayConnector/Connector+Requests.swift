@@ -233,6 +233,7 @@ extension Connector: RelayLinkOwner {
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
     let keeper = isNewPhase ? wishes.keepers[link.url] : nil
     if link.session.phase == .open {
+      ledHome[link.url] = nil
       keeper?.opened()
     } else {
       keeper?.closed(link.session.lastFailure)
