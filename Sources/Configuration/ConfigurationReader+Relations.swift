@@ -21,6 +21,7 @@ extension ConfigurationReader {
     }
     checkCircles()
     checkRelays()
+    checkServing()
   }
 
   private mutating func checkSocket() {
@@ -189,6 +190,7 @@ extension ConfigurationReader {
   private mutating func checkRelays() {
     var owners: [RelayAddress: (worker: String, path: ConfigurationPath)] = [:]
     var dialler: String?
+    let own = OwnAddresses(configuration.ownAddresses)
     for worker in configuration.workers {
       let table = ConfigurationPath("worker", worker.name)
       for (index, url) in (worker.settings["relays"].flatMap([String].init(configurationValue:)) ?? []).enumerated()
@@ -196,7 +198,9 @@ extension ConfigurationReader {
         // What is no address was told where it was read.
         guard let address = try? RelayAddress(url) else { continue }
         let path = table.appending("relays").appending(.index(index))
-        if let owner = owners[address] {
+        if own.includes(host: address.host, port: address.port) {
+          report("\"\(url)\": \(OwnAddresses.reason), which is not dialled from here", at: path, tableDepth: 2)
+        } else if let owner = owners[address] {
           let line = document.line(of: owner.path).map { ", line \($0)" } ?? ""
           report(
             "\"\(url)\" is already a relay of [worker.\(owner.worker)]\(line); a relay belongs to one worker, once",

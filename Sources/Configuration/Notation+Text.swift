@@ -75,24 +75,29 @@ extension Notation where Value == String {
   /// Only its shape is looked at. Whether the checksum holds and the key is a point of the curve is for the worker to
   /// say: roostd holds no cryptography.
   static let publicKey = text("a public key") { text in
+    complaint(aboutSecret: text)
+      ?? (isPublicKey(text)
+        ? nil
+        : Complaint(
+          message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…"))
+  }
+
+  /// What is secret must not be repeated by a complaint.
+  static func complaint(aboutSecret text: String) -> Complaint? {
     let entity = text.lowercased().drop(prefix: "nostr:")
-    // What is secret must not be repeated by a complaint.
-    guard !entity.hasPrefix("nsec1"), !entity.hasPrefix("ncryptsec1") else {
-      return Complaint(message: "this is a secret key; a public one is wanted, and no secret belongs in this file")
-    }
-    let isHexadecimal = text.utf8.count == 64 && text.utf8.allSatisfy("0123456789abcdef".utf8.contains)
-    let prefix = ["npub1", "nprofile1"].first(where: entity.hasPrefix)
-    let isEntity = prefix.map { prefix in
-      let data = entity.dropFirst(prefix.count).utf8
-      // An npub holds 32 bytes and a checksum, always in as many letters; a profile has no fixed length.
-      return data.allSatisfy("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8.contains)
-        && (prefix == "npub1" ? data.count == 58 : data.count > 58)
-    }
-    guard isHexadecimal || isEntity == true else {
-      return Complaint(
-        message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…")
-    }
-    return nil
+    guard entity.hasPrefix("nsec1") || entity.hasPrefix("ncryptsec1") else { return nil }
+    return Complaint(message: "this is a secret key; a public one is wanted, and no secret belongs in this file")
+  }
+
+  /// Whether a text has the shape of a public key.
+  static func isPublicKey(_ text: String) -> Bool {
+    if text.utf8.count == 64 && text.utf8.allSatisfy("0123456789abcdef".utf8.contains) { return true }
+    let entity = text.lowercased().drop(prefix: "nostr:")
+    guard let prefix = ["npub1", "nprofile1"].first(where: entity.hasPrefix) else { return false }
+    let data = entity.dropFirst(prefix.count).utf8
+    // An npub holds 32 bytes and a checksum, always in as many letters; a profile has no fixed length.
+    return data.allSatisfy("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8.contains)
+      && (prefix == "npub1" ? data.count == 58 : data.count > 58)
   }
 
   private static func plainText(

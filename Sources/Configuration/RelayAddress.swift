@@ -5,6 +5,10 @@
 /// relay's to interpret.
 struct RelayAddress: Hashable, Sendable {
   let text: String
+  /// Without brackets.
+  let host: String
+  /// The scheme's own unless the URL has one.
+  let port: UInt16
 
   /// Takes a URL.
   ///
@@ -30,14 +34,17 @@ struct RelayAddress: Hashable, Sendable {
       throw Complaints("\"\(url)\" contains a blank or a letter beyond ASCII; write the host in punycode (xn--…)")
     }
     guard !rest.contains("#") else { throw Complaints("\"\(url)\" has a fragment (#…), which no relay is ever sent") }
-    let (host, port) = try RelayAddress.split(authority, of: url)
-    var result = scheme + "://" + host
-    if let port, port != (scheme == "ws" ? 80 : 443) { result += ":\(port)" }
+    let (name, port) = try RelayAddress.split(authority, of: url)
+    let standardPort: UInt16 = scheme == "ws" ? 80 : 443
+    var result = scheme + "://" + name
+    if let port, port != standardPort { result += ":\(port)" }
+    host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
+    self.port = port ?? standardPort
     text = result + RelayAddress.withoutFinalSlash(rest[authority.endIndex...])
   }
 
   /// The host in lower case, and the port if there is one.
-  private static func split(_ authority: Substring, of url: String) throws(Complaints) -> (String, Int?) {
+  private static func split(_ authority: Substring, of url: String) throws(Complaints) -> (String, UInt16?) {
     var host = authority
     var port: Substring?
     if authority.hasPrefix("[") {
@@ -55,7 +62,7 @@ struct RelayAddress: Hashable, Sendable {
     if host.hasSuffix(".") { host = host.dropLast() }
     guard !host.isEmpty, host != "[]" else { throw Complaints("\"\(url)\" names no host") }
     guard let port else { return (host.lowercased(), nil) }
-    guard port.allSatisfy({ $0.isNumber }), let number = Int(port), (1...65_535).contains(number) else {
+    guard port.allSatisfy({ $0.isNumber }), let number = UInt16(port), number > 0 else {
       throw Complaints("\"\(url)\": the port goes from 1 to 65535")
     }
     return (host.lowercased(), number)

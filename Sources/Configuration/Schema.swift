@@ -114,11 +114,37 @@ enum Schema {
         "publish-expiry", entry: "publishExpiryMilliseconds", standard: 259_200_000,
         .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
     ],
+    "local-relay": localRelay,
     "signer": [
       Setting(
         "sign-kinds", entry: "signKinds", standard: [],
         .list(of: .signingRule, "rules, \"role:kind\"", count: 0...SigningRule.countMaximum))
     ],
+  ]
+
+  /// `[worker.NAME]` of a local relay.
+  private static let localRelay: [Setting<WorkerConfiguration>] = [
+    Setting(
+      "listen", entry: "listen", standard: ["127.0.0.1:4869", "[::1]:4869"],
+      .list(of: .listenAddress, "addresses with their ports", count: 1...64), .restartsWorker),
+    Setting("hosts", entry: "hosts", standard: [], .list(of: .hostName, "hosts' names")),
+    Setting("certificate-file", entry: "certificateFile", standard: "", .optionalPath, .restartsWorker),
+    Setting("key-file", entry: "keyFile", standard: "", .optionalPath, .restartsWorker),
+    Setting("guests", entry: "guests", standard: [], .list(of: .publicKey, "public keys")),
+    Setting("fetch", entry: "fetch", standard: false, .flag),
+    Setting("fetch-clients", entry: "fetchClients", standard: [], .list(of: .client, "origins or public keys")),
+    Setting("fetch-filters", entry: "fetchFilters", standard: [], .list(of: .filter, "filters, as JSON")),
+    Setting("description", entry: "description", standard: "", .text("a text")),
+    Setting("contact", entry: "contact", standard: "", .text("a text")),
+    Setting("connections-maximum", entry: "connectionsMaximum", standard: 10_000, .integer(1...100_000)),
+    Setting("subscriptions-maximum", entry: "subscriptionsMaximum", standard: 256, .integer(1...10_000)),
+    Setting("filters-maximum", entry: "filtersMaximum", standard: 32, .integer(1...64)),
+    Setting("message-bytes", entry: "messageBytes", standard: 512 << 10, .size(1 << 10...1 << 20)),
+    Setting("events-per-second", entry: "eventsPerSecond", standard: 20_000, .integer(1...1_000_000)),
+    Setting("requests-per-second", entry: "requestsPerSecond", standard: 500, .integer(1...1_000_000)),
+    Setting(
+      "slow-client", entry: "slowClientMilliseconds", standard: 30_000,
+      .milliseconds(.seconds(1) ... .seconds(3_600))),
   ]
 
   /// `[role.NAME]`

@@ -1,4 +1,4 @@
-import Contracts
+internal import Contracts
 
 /// `[worker.NAME]`: one process that roostd runs.
 public struct WorkerConfiguration: Sendable, Hashable {
@@ -52,6 +52,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     self.role = role
     program = role
     settings = .table([:])
+    limits = WorkerLimits(role: role)
     for setting in Schema.settings(ofRole: role) { setting.reset(&self) }
   }
 }
@@ -78,7 +79,7 @@ public enum SandboxMode: String, Sendable, Hashable, CaseIterable {
 
 /// `[worker.NAME.limits]`: what the kernel, and in one case roostd, holds a worker to. Nil leaves a limit as inherited.
 public struct WorkerLimits: Sendable, Hashable {
-  /// Descriptors (`RLIMIT_NOFILE`).
+  /// Descriptors (`RLIMIT_NOFILE`). A local relay has ``serverOpenFiles``, one for each client and some to spare.
   public var openFiles: Int? = 1_024
   /// The size of a core file, in bytes (`RLIMIT_CORE`); 0 means no core.
   public var coreBytes: Int? = 0
@@ -89,8 +90,15 @@ public struct WorkerLimits: Sendable, Hashable {
   /// The resident memory, in bytes, above which roostd drains and restarts the worker.
   public var memoryBytes: Int? = 512 << 20
 
-  /// The defaults.
-  public init() {}
+  /// Descriptors of a local relay, unless the file says otherwise: its 10,000 clients, and as many again by a half.
+  public static let serverOpenFiles = 16_384
+  /// Descriptors that a local relay needs besides those of its clients: its database, its listeners, the bus, logs.
+  static let descriptorsBesides = 128
+
+  /// The defaults of a role.
+  public init(role: String = "") {
+    if role == Role.localRelay.name { openFiles = Self.serverOpenFiles }
+  }
 }
 
 /// `[role.NAME]`: what a person's own workers offer, and what they may ask for.

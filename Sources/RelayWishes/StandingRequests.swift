@@ -250,7 +250,7 @@ public struct StandingRequests: Sendable {
       entries[key]?.phase = .idle
     case .full:
       pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
-    case .notAuthenticated, .notProtected: refuse(key, failure.message)
+    case .notAuthenticated, .notProtected, .ownRelay: refuse(key, failure.message)
     case .notSigned:
       let wait = min(
         limits.unsignedMilliseconds << UInt64(min(entry.unsignedCount, 8)), limits.unsignedCeilingMilliseconds)

@@ -8,6 +8,8 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
     case nameLookup = "name-lookup"
     /// The host has no address of the internet, and only such are to be dialled.
     case privateAddress = "private-address"
+    /// The connection led where whoever dials does not want to be.
+    case unwantedAddress = "unwanted-address"
     /// No address of the host took the connection.
     case unreachable
     /// The connection stands but the other side said nothing in time.

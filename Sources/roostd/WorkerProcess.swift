@@ -169,11 +169,18 @@ final class WorkerProcess {
       // Swift's backtracer is a program, which a sandboxed worker may not start: its tries would only delay the end.
       "SWIFT_BACKTRACE": "enable=no",
     ]
-    // A worker's sandbox is made before the settings come, and this file has to be in it.
-    if case .string(let path)? = worker.settings["caFile"], !path.isEmpty { variables["ROOST_CA_FILE"] = path }
+    // A worker's sandbox is made before the settings come, and these files have to be in it.
+    for (entry, variable) in Self.fileVariables {
+      if case .string(let path)? = worker.settings[entry], !path.isEmpty { variables[variable] = path }
+    }
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
   }
+
+  /// Settings that name a file, and the variables by which the worker's sandbox hears of it.
+  private static let fileVariables = [
+    "caFile": "ROOST_CA_FILE", "certificateFile": "ROOST_CERTIFICATE_FILE", "keyFile": "ROOST_KEY_FILE",
+  ]
 
   private static func environment() -> [String] {
     var list: [String] = []

@@ -6,8 +6,8 @@ import Testing
 @Suite("What is said of files with faults")
 struct GoldenTests {
   static let names = [
-    "bounds", "calls", "circles", "dates", "kinds", "misplaced", "names", "relations", "relays", "roles", "signing",
-    "syntax", "syntax-duplicate", "tables", "unknown",
+    "bounds", "calls", "circles", "dates", "kinds", "misplaced", "names", "relations", "relays", "roles", "serving",
+    "signing", "syntax", "syntax-duplicate", "tables", "unknown",
   ]
 
   @Test("Every fault of a file is told at once, in the order of its lines", arguments: names)

@@ -27,7 +27,8 @@ struct SupervisorConfTests {
     }
   }
 
-  @Test("It is accepted: four relays and what callers name, a signer, a store, a planner, and a role to try")
+  @Test(
+    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, and a role to try")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
@@ -40,7 +41,8 @@ struct SupervisorConfTests {
     var store = WorkerConfiguration(name: "event-store", role: "event-store")
     store.startDeadline = .seconds(60)
     let planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
-    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, planner, connector, signer])
+    let relay = WorkerConfiguration(name: "local-relay", role: "local-relay")
+    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, relay, planner, connector, signer])
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]
@@ -73,6 +75,8 @@ struct SupervisorConfTests {
       + ["worker.signer environment", "worker.signer sign-kinds", "worker.event-store start-deadline"]
       + keys("worker.event-store", Schema.settings(ofRole: "event-store"))
       + keys("worker.outbox-planner", Schema.settings(ofRole: "outbox-planner"))
+      + keys("worker.local-relay", Schema.settings(ofRole: "local-relay"))
+      + ["worker.local-relay.limits open-files"]
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }

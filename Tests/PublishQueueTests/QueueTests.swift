@@ -1,6 +1,7 @@
 import Clocks
 import Contracts
 import Cryptography
+import Frames
 import Nostr
 import PublishQueue
 import Testing
@@ -54,6 +55,11 @@ struct QueueTests {
   func answers(isAccepted: Bool, message: String, kind: String) {
     let answer = RelayPublishResult(relay: Self.alpha, id: "", isAccepted: isAccepted, message: message)
     #expect("\(SendOutcome(answer))".hasPrefix(kind))
+  }
+
+  @Test("never sends to this house's own relay again")
+  func ownRelay() {
+    #expect(SendOutcome(Refusal(.ownRelay, "that is us", outcome: .notStarted)) == .refused("that is us"))
   }
 
   @Test("gives a relay that fails up after some attempts, each longer apart, and keeps its words")

@@ -158,6 +158,16 @@ import Testing
     #expect(bench.state("a") == .refused("rate-limited: x"))
   }
 
+  @Test("A relay that is our own is not asked again", arguments: [WorkFailure.Code.ownRelay, .notProtected])
+  func finalFailures(code: WorkFailure.Code) {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.fail(.nth(0), code, "never")
+    bench.advance(milliseconds: 1_000_000)
+    #expect(bench.state("a") == .refused("never"))
+  }
+
   @Test("A session that is full is asked again after a while; one that lacks an identity is not")
   func otherFailures() throws {
     let bench = WishBench()

@@ -24,7 +24,7 @@ enum LocalRelayProgram {
     let directory = WorkerDirectory.make(environment, role: .localRelay)
     let files = ["ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE"].compactMap { environment[$0] }.filter { !$0.isEmpty }
     return SandboxProfile(
-      readablePaths: SandboxProfile.runtimePaths + files, writablePaths: directory.map { [$0] } ?? [], network: .inet,
+      readablePaths: SandboxProfile.runtimePaths + files, writablePaths: directory.map { [$0] } ?? [], network: .inboundTCP,
       maySpawn: false)
   }
 

@@ -91,6 +91,7 @@ final class Planner {
     }
     // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
     wishes = DesiredSet(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
+    directory.ownAddressesAre(try Self.ownAddresses(worker))
     publishing = try Publishing(worker, directory: path, routes: self)
   }
 
@@ -121,9 +122,19 @@ final class Planner {
   }
 
   private func settingsChanged() {
-    do throws(Refusal) { try publishing?.settingsChanged() } catch {
+    do throws(Refusal) {
+      directory.ownAddressesAre(try Self.ownAddresses(worker))
+      try publishing?.settingsChanged()
+    } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
+    update()
+  }
+
+  /// Where this Roost's own relays listen, as roostd says; no key of the file.
+  private static func ownAddresses(_ worker: Worker) throws(Refusal) -> OwnAddresses {
+    struct Settings: Decodable { var ownAddresses: [String]? }
+    return OwnAddresses(try worker.settings(as: Settings.self).ownAddresses ?? [])
   }
 
   /// The present instant.

@@ -234,6 +234,7 @@ extension Connector: RelayLinkOwner {
     if !isNewPhase {
       for account in link.session.authenticatedAccounts { keeper?.shown(account) }
     } else if link.session.phase == .open {
+      ledHome[link.url] = nil
       keeper?.opened()
     } else {
       keeper?.closed(link.session.lastFailure)

@@ -1,0 +1,94 @@
+import Testing
+
+@testable import Configuration
+
+@Suite("Where local relays listen")
+struct ServingTests {
+  private static let two = """
+    [worker.local-relay]
+    [worker.second]
+    role = "local-relay"
+    enabled = false
+    listen = ["10.0.0.5:4870"]
+    certificate-file = "c.pem"
+    key-file = "k.pem"
+    [worker.home]
+    role = "relay-connector"
+    [worker.outbox-planner]
+    [worker.signer]
+    """
+
+  @Test("Whoever dials or plans is sent where all of them listen, and nobody else is")
+  func sent() throws {
+    let configuration = try parse(Self.two)
+    let own = ["127.0.0.1:4869", "[::1]:4869", "10.0.0.5:4870"]
+    #expect(configuration.ownAddresses == own)
+    for name in ["home", "outbox-planner"] {
+      let worker = try #require(configuration.worker(named: name))
+      let sent = configuration.settingsSent(to: worker)
+      #expect(sent["ownAddresses"] == .array(own.map { .string($0) }))
+      #expect(worker.settings["ownAddresses"] == nil)
+    }
+    for name in ["signer", "local-relay"] {
+      let worker = try #require(configuration.worker(named: name))
+      #expect(configuration.settingsSent(to: worker) == worker.settings)
+    }
+  }
+
+  @Test("Without a local relay there is no address that is not dialled")
+  func none() throws {
+    let configuration = try parse("[worker.relay-connector]\nrelays = [\"ws://localhost:4869\"]")
+    let worker = try #require(configuration.worker(named: "relay-connector"))
+    #expect(configuration.settingsSent(to: worker)["ownAddresses"] == .array([]))
+  }
+
+  @Test("What they listen at is no key of a connector")
+  func noKey() {
+    #expect(
+      complaints(about: "[worker.relay-connector]\nownAddresses = []")
+        == ["supervisor.conf:2: [worker.relay-connector] unknown key 'ownAddresses'"])
+  }
+
+  @Test("Its limit of descriptors is made for its connections, and gives way to the file's")
+  func descriptors() throws {
+    let text = "[worker.local-relay]\n"
+    #expect(try parse(text).workers[0].limits.openFiles == 16_384)
+    #expect(try parse("[worker.signer]").workers[0].limits.openFiles == 1_024)
+    let enough = text + "connections-maximum = 20000\nlimits = { open-files = 20128 }"
+    #expect(try parse(enough).workers[0].limits.openFiles == 20_128)
+    #expect(try parse(text + "connections-maximum = 99999\nlimits = { open-files = \"none\" }").workers.count == 1)
+    #expect(
+      complaints(about: text + "limits = { open-files = 1024 }") == [
+        "supervisor.conf:2: [worker.local-relay.limits] open-files: 10000 connections need limits.open-files of 10128 or"
+          + " more; it is 1024"
+      ])
+  }
+
+  @Test("Another place to listen restarts it, and other bounds do not")
+  func effects() throws {
+    func kind(_ line: String) throws -> ConfigurationChange.Kind? {
+      let change = try parse("[worker.local-relay]\n" + line).changes(from: parse("[worker.local-relay]"))
+      return change.first { $0.subject == .worker("local-relay") }?.kind
+    }
+    #expect(try kind("listen = [\"127.0.0.1:4870\"]") == .changed(.restartsWorker))
+    #expect(try kind("certificate-file = \"c.pem\"\nkey-file = \"k.pem\"") == .changed(.restartsWorker))
+    #expect(try kind("fetch = true\nconnections-maximum = 5\nslow-client = \"1m\"") == .changed(.live))
+  }
+
+  @Test("Its settings are the worker's JSON: names in lower case, paths absolute, durations in milliseconds")
+  func settings() throws {
+    let text = """
+      [worker.local-relay]
+      hosts = ["Relay.Home.Arpa"]
+      certificate-file = "c.pem"
+      key-file = "/k.pem"
+      slow-client = "1m"
+      """
+    let settings = try parse(text).workers[0].settings
+    #expect(settings["hosts"] == .array([.string("relay.home.arpa")]))
+    #expect(settings["certificateFile"] == .string("/home/ada/roost/c.pem"))
+    #expect(settings["keyFile"] == .string("/k.pem"))
+    #expect(settings["slowClientMilliseconds"] == .integer(60_000))
+    #expect(settings["messageBytes"] == .integer(524_288))
+  }
+}
