@@ -81,6 +81,7 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
+    .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "PublishQueue",
       dependencies: [
@@ -113,7 +114,7 @@ let package = Package(
     .target(
       name: "EventArchive",
       dependencies: [
-        "Cryptography", "Nostr", "EventIndex", "Observing", "Storage",
+        "Cryptography", "Nostr", "EventIndex", "Observing", "Reconciliation", "Storage",
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
@@ -181,7 +182,7 @@ let package = Package(
       name: "event-store",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "EventIndex",
-        "Observing", "Storage", "EventArchive", "EventGate", "WorkerKit",
+        "Observing", "Reconciliation", "Storage", "EventArchive", "EventGate", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
@@ -216,7 +217,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Storage"],
+      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
       path: "Benchmarks/ArchiveBench", swiftSettings: strict),
 
     // Tests
@@ -246,7 +247,7 @@ let package = Package(
       name: "ProcessTests",
       dependencies: [
         "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr",
-        "Recordings", "Signing", "Storage", "RoostClient", "TestSupport",
+        "Recordings", "Reconciliation", "Signing", "Storage", "RoostClient", "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -275,6 +276,9 @@ let package = Package(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "PublishQueueTests",
       dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
       swiftSettings: strict),
@@ -297,7 +301,8 @@ let package = Package(
     .testTarget(
       name: "EventArchiveTests",
       dependencies: [
-        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Storage", "TestSupport",
+        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Reconciliation", "Storage",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -36,7 +36,7 @@ struct ArchiveReader {
 
   /// The events of the next second that has any in the walk, and in the other one, each once; nil at the end. Either
   /// walk goes at once to where the other stands, so that what only one of them has costs little.
-  private func nextSeqs(_ walk: inout PostingWalk, _ other: inout PostingWalk?) throws -> Set<Int64>? {
+  func nextSeqs(_ walk: inout PostingWalk, _ other: inout PostingWalk?) throws -> Set<Int64>? {
     guard other != nil else {
       guard let second = try walk.second(session) else { return nil }
       return try walk.take(second, session)
