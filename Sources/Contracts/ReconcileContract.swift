@@ -3,13 +3,13 @@ public import Frames
 // `store.reconcile.*`: NIP-77 with what is stored. The store answers, as a relay does; whoever asks brings the messages
 // of his client to it and the store's back.
 //
-//     store.reconcile.open    JSON: ReconcileOpen      a part, RAW: ReconcileMessage; ended when the session is
+//     store.reconcile.open    JSON: ReconcileOpen      a part, RAW: ReconcileMessage
 //     store.reconcile.next    RAW: ReconcileMessage    RAW: ReconcileMessage
 //     store.reconcile.close   JSON: ReconcileClose     nothing
 //
 // The request `store.reconcile.open` stays open as long as its session: so the session ends with its caller's
-// connection, or when he cancels it, and he hears of it when the store ends it. Rejected: an answer at once and a number
-// that is good until it is not, of whose end nobody could be told.
+// connection, or when he cancels it, and he hears of it when the store ends it. Rejected: an answer at once and a
+// number that is good until it is not, of whose end nobody could be told.
 
 /// `store.reconcile.open`: the events that a filter matches now are to be reconciled with the caller's.
 ///

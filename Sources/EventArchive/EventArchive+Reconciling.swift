@@ -6,9 +6,9 @@ public import Storage
 // What a filter matches as records for reconciliation (NIP-77): times and ids, of up to a million events.
 //
 // Postings say which events come into question, newest first; they are read in the order in which they were stored,
-// some thousands at a time, because pages that are read one behind the other cost a tenth of those that are looked for.
-// Of an event what is read is held against the filter where it stands, and only 40 bytes of it are kept. Rejected: a
-// table of ids beside the events, which would answer without reading them, and cost every event that is stored.
+// some thousands at a time, and where they lie close together without looking for each. An event is held against the
+// filter where it stands, its tags only if the filter has some, and 40 bytes of it are kept. Rejected: a table of ids
+// beside the events, which would answer without reading them, and cost every event that is stored.
 
 extension EventArchive {
   /// The records of all that a filter matches, of the newest `limit` if it has one; nil when there are more than
@@ -46,7 +46,7 @@ extension ArchiveReader {
     var found: [ReconcileRecord] = []
     if EventArchive.isSearch(filter) {
       let seqs = try search(filter, now: now).prefix(limit)
-      try read(seqs.sorted(), SearchingMatcher(filter), now, into: &found)
+      try read(seqs.sorted(), RecordMatcher(filter), now, into: &found)
     } else {
       try gather(filter, until: min(limit, maximum < .max ? maximum + 1 : maximum), now, into: &found)
       if limit < found.count {
@@ -62,7 +62,7 @@ extension ArchiveReader {
   private func gather(
     _ filter: Filter, until enough: Int, _ now: Int64, into found: inout [ReconcileRecord]
   ) throws {
-    let matcher = SearchingMatcher(filter)
+    let matcher = RecordMatcher(filter)
     switch QueryPlan(filter, maker) {
     case .nothing: return
     case .ids(let ids): try read(ids.compactMap { try seq(of: $0) }.sorted(), matcher, now, into: &found)
@@ -80,29 +80,70 @@ extension ArchiveReader {
     }
   }
 
-  /// Adds those of some events that are there, match and are not over. An event that stands in two places is one.
+  /// Adds those of some events, in the order of seqs, that are there, match and are not over.
   private func read(
-    _ seqs: [Int64], _ matcher: SearchingMatcher, _ now: Int64, into found: inout [ReconcileRecord]
+    _ seqs: [Int64], _ matcher: RecordMatcher, _ now: Int64, into found: inout [ReconcileRecord]
   ) throws {
+    guard let first = seqs.first, let last = seqs.last else { return }
+    if last - first < Int64(seqs.count) * Self.sparseness {
+      return try readThrough(seqs, first...last, matcher, now, into: &found)
+    }
     let statement = try session.statement("SELECT json FROM event WHERE seq = ?")
     for seq in seqs {
       statement.bind(seq, at: 1)
       guard try statement.step() else { continue }
       defer { statement.reset() }
-      try session.scanned(statement, 0, seq: seq) { event, bytes in
-        guard matches(event, bytes, matcher, now) else { return }
-        found.append(ReconcileRecord(timestamp: UInt64(clamping: event.createdAt), id: event.id))
-      }
+      if let record = try record(statement, 0, seq, matcher, now) { found.append(record) }
     }
   }
 
-  private func matches(
-    _ event: ScannedEvent, _ bytes: UnsafeRawBufferPointer, _ matcher: SearchingMatcher, _ now: Int64
-  ) -> Bool {
-    let indexed = IndexedEvent(event, in: bytes)
-    guard !memory.hides(indexed), matcher.matches(indexed, text: { SearchedText(json: Array(bytes)) }) else {
-      return false
+  /// Rows that are passed over for each that is read, up to which that costs less than looking for each.
+  private static let sparseness: Int64 = 4
+
+  private func readThrough(
+    _ seqs: [Int64], _ range: ClosedRange<Int64>, _ matcher: RecordMatcher, _ now: Int64,
+    into found: inout [ReconcileRecord]
+  ) throws {
+    let statement = try session.statement("SELECT seq, json FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq")
+    statement.bind(range.lowerBound, at: 1)
+    statement.bind(range.upperBound, at: 2)
+    defer { statement.reset() }
+    var index = 0
+    while try statement.step() {
+      let seq = statement.number(0)
+      while index < seqs.count, seqs[index] < seq { index += 1 }
+      guard index < seqs.count else { return }
+      guard seqs[index] == seq, let record = try record(statement, 1, seq, matcher, now) else { continue }
+      found.append(record)
     }
-    return event.expiration(in: bytes).map { $0 > now } ?? true
+  }
+
+  /// The record of the event in a column; nil when it does not match, is over, or its author has vanished.
+  private func record(
+    _ statement: StorageStatement, _ column: Int32, _ seq: Int64, _ matcher: RecordMatcher, _ now: Int64
+  ) throws -> ReconcileRecord? {
+    try session.scanned(statement, column, seq: seq) { event, bytes in
+      guard matcher.matches(event, bytes, memory), event.expiration(in: bytes).map({ $0 > now }) ?? true else {
+        return nil
+      }
+      return ReconcileRecord(timestamp: UInt64(clamping: event.createdAt), id: event.id)
+    }
+  }
+}
+
+/// A filter that takes tags and words out of an event only if it asks for them: that costs more than all the rest.
+private struct RecordMatcher {
+  private let head: FilterMatcher
+  private let whole: SearchingMatcher
+
+  init(_ filter: Filter) {
+    (head, whole) = (FilterMatcher(filter), SearchingMatcher(filter))
+  }
+
+  func matches(_ event: ScannedEvent, _ bytes: UnsafeRawBufferPointer, _ memory: ArchiveMemory) -> Bool {
+    guard head.matchesHead(event) else { return false }
+    guard head.looksAtTags || head.filter.search != nil || !memory.vanishing.isEmpty else { return true }
+    let indexed = IndexedEvent(event, in: bytes)
+    return !memory.hides(indexed) && whole.matches(indexed) { SearchedText(json: Array(bytes)) }
   }
 }

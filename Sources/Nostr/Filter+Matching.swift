@@ -35,13 +35,27 @@ public struct FilterMatcher: Sendable {
 
   /// The same answer as ``Filter/matches(_:)``.
   public func matches(_ event: IndexedEvent) -> Bool {
-    if let since = filter.since, event.createdAt < since { return false }
-    if let until = filter.until, event.createdAt > until { return false }
-    if let kinds, !kinds.contains(event.kind) { return false }
-    if let authors, !authors.contains(event.pubkey) { return false }
-    if let ids, !ids.contains(event.id) { return false }
+    guard matches(event.id, event.pubkey, event.createdAt, event.kind) else { return false }
     return tags.allSatisfy { letter, values in
       event.tags.contains { $0.letter == letter && values.contains($0.value) }
     }
+  }
+
+  /// Whether an event meets all conditions but those on tags: what can be said before its tags are taken out.
+  public func matchesHead(_ event: ScannedEvent) -> Bool {
+    matches(event.id, event.pubkey, event.createdAt, event.kind)
+  }
+
+  /// Whether there are conditions on tags.
+  public var looksAtTags: Bool { !tags.isEmpty }
+
+  @inline(__always)
+  private func matches(_ id: EventID, _ pubkey: PublicKey, _ createdAt: Int64, _ kind: UInt16) -> Bool {
+    if let since = filter.since, createdAt < since { return false }
+    if let until = filter.until, createdAt > until { return false }
+    if let kinds, !kinds.contains(kind) { return false }
+    if let authors, !authors.contains(pubkey) { return false }
+    if let ids, !ids.contains(id) { return false }
+    return true
   }
 }

@@ -64,11 +64,15 @@ public struct ReconcileBook: Sendable {
   }
 
   /// Its records have been read: from here on it is taken up, and can be idle.
-  public mutating func opened(_ number: UInt64, _ reconciler: Reconciler, now: Instant) {
-    guard entries[number]?.reconciler == nil else { return }
-    entries[number]?.reconciler = reconciler
-    entries[number]?.usedAt = now
-    if entries[number] != nil { recordCount += reconciler.records.count }
+  ///
+  /// - Returns: false when it has ended meanwhile.
+  public mutating func opened(_ number: UInt64, _ reconciler: Reconciler, now: Instant) -> Bool {
+    guard var entry = entries[number], entry.reconciler == nil else { return false }
+    entry.reconciler = reconciler
+    entry.usedAt = now
+    entries[number] = entry
+    recordCount += reconciler.records.count
+    return true
   }
 
   /// A message has come for one; nil when the caller has none of this number.

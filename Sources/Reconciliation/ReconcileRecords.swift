@@ -1,9 +1,9 @@
 internal import Cryptography
 internal import Nostr
 
-// The set that is reconciled, as it was at one moment: records in order, and beside them the sum of all ids before every
-// 64th. Sums modulo 2^256 can be subtracted, so the fingerprint of any range is the difference of two sums and at most
-// 126 additions, whatever its length: a message of a thousand ranges costs the same against a thousand records as
+// The set that is reconciled, as it was at one moment: records in order, and beside them the sum of all ids before
+// every 64th. Sums modulo 2^256 can be subtracted, so the fingerprint of any range is the difference of two sums and at
+// most 126 additions, whatever its length: a message of a thousand ranges costs the same against a thousand records as
 // against a million. Rejected: a tree of sums (Negentropy's B+ tree), which pays when the set changes under the
 // reconciliation; this one never does.
 

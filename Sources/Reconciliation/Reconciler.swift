@@ -14,7 +14,8 @@ public import Nostr
 /// One side of a reconciliation. A value without state of its own: any number of messages, in any order, are answered
 /// from the same records.
 public struct Reconciler: Sendable {
-  /// What the asking side learns from a message.
+  /// What the asking side learns from a message. When a limit has cut a message off, what lay behind the cut and was
+  /// told before may be told again: whoever collects ids keeps sets.
   public struct Step: Hashable, Sendable {
     /// What is to be sent next; nil when all is known.
     public var next: [UInt8]?

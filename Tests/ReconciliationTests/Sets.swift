@@ -12,7 +12,8 @@ struct TwoSets {
   var here: ReconcileRecords { ReconcileRecords((common + left).shuffled()) }
   var there: ReconcileRecords { ReconcileRecords((common + right).shuffled()) }
 
-  /// Sets of any sizes, from empty to some thousands, of many seconds or few, with ids that share long prefixes or none.
+  /// Sets of any sizes, from empty to some thousands, of many seconds or few, with ids that share long prefixes or
+  /// none.
   init(_ random: inout SeededGenerator) {
     let sizes = [0, 0, 1, 2, 31, 32, 33, 100, 1_000, 3_000]
     let seconds = ([1, 3, 1_000, 1 << 63] as [UInt64]).randomElement(using: &random) ?? 1

@@ -62,9 +62,8 @@ extension Store {
     do throws(Refusal) {
       request.accept()
       await catchUp(for: [filter])
-      let reconciler = Reconciler(try await records(filter, for: request))
+      let reconciler = try await begin(number, filter, request)
       let answer = try Self.answer(to: message, from: reconciler)
-      begin(number, reconciler, request)
       let part = ReconcileMessage(session: Int64(number), bytes: answer)
       try await request.send(part: BusPayload(part.payload, isRaw: true))
       return nil
@@ -77,44 +76,64 @@ extension Store {
   /// When asking again may find room.
   private static let fullRetryMilliseconds: UInt32 = 5_000
 
-  private func begin(_ number: UInt64, _ reconciler: Reconciler, _ request: BusRequest) {
-    reconciliations.book.opened(number, reconciler, now: EventLoop.process.now)
-    reconciliations.requests[number] = request
-    request.onCancel = { [unowned self] in
-      end(number, Refusal(.cancelled, "cancelled by the caller", outcome: .done))
-    }
-    setIdleTimer()
+  /// What has become of a session when its records were read.
+  private enum Opening {
+    case open(Reconciler)
+    /// More match than there is room for.
+    case tooMany(room: Int)
+    /// Nobody waits for it any more, or the store is stopping.
+    case ended
   }
 
-  /// What the filter matches now.
+  /// Reads what the filter matches now, and opens the session with it.
   ///
-  /// - Throws: `too-many`, `full`, `cancelled`, or why it cannot be read.
-  private func records(_ filter: Filter, for request: BusRequest) async throws(Refusal) -> ReconcileRecords {
-    let (archive, reads) = (archive, reads)
-    let found: (records: ReconcileRecords?, room: Int)
+  /// - Throws: `too-many`, `full`, `cancelled`, `unavailable`, or why it cannot be read.
+  private func begin(
+    _ number: UInt64, _ filter: Filter, _ request: BusRequest
+  ) async throws(Refusal) -> Reconciler {
+    let opening: Opening
     do throws(StorageFault) {
-      found = try await reconciliations.reads.read { () throws(StorageFault) in
-        let room = reconciliations.book.room
-        guard !request.isCancelled else { return (ReconcileRecords([]), room) }
-        let records = try await reads.read { () throws(StorageFault) in
-          try await archive.records(filter, maximum: room, now: Self.now)
-        }
-        return (records, room)
+      // Opened before the next one looks how much room there is.
+      opening = try await reconciliations.reads.read { () throws(StorageFault) in
+        request.isCancelled ? .ended : try await open(number, filter)
       }
     } catch {
       failed(error)
       throw refusal(error)
     }
-    guard !request.isCancelled else { throw Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted) }
-    if let records = found.records { return records }
-    guard found.room == ReconcileOpen.recordMaximum else {
-      throw Refusal(
-        .full, "other reconciliations leave room for \(found.room) events, and the filter matches more",
-        outcome: .notStarted, retryAfterMilliseconds: Self.fullRetryMilliseconds)
+    switch opening {
+    case .tooMany(let room): throw Self.tooMany(room: room)
+    case .open(let reconciler) where !request.isCancelled:
+      reconciliations.requests[number] = request
+      request.onCancel = { [unowned self] in end(number, Self.cancelled) }
+      setIdleTimer()
+      return reconciler
+    case .open, .ended: throw request.isCancelled ? Self.cancelled : Self.stopping
     }
-    throw Refusal(
-      .tooMany, "the filter matches more than \(ReconcileOpen.recordMaximum) events: ask for less at once, by time",
-      outcome: .notStarted)
+  }
+
+  private func open(_ number: UInt64, _ filter: Filter) async throws(StorageFault) -> Opening {
+    let (archive, room) = (archive, reconciliations.book.room)
+    let records = try await reads.read { () throws(StorageFault) in
+      try await archive.records(filter, maximum: room, now: Self.now)
+    }
+    guard let records else { return .tooMany(room: room) }
+    let reconciler = Reconciler(records)
+    return reconciliations.book.opened(number, reconciler, now: EventLoop.process.now) ? .open(reconciler) : .ended
+  }
+
+  private static let cancelled = Refusal(.cancelled, "cancelled by the caller", outcome: .done)
+  private static let stopping = Refusal(
+    .unavailable, "the event store is stopping", outcome: .done, retryAfterMilliseconds: fullRetryMilliseconds)
+
+  private static func tooMany(room: Int) -> Refusal {
+    if room == ReconcileOpen.recordMaximum {
+      return Refusal(
+        .tooMany, "the filter matches more than \(room) events: ask for less at once, by time", outcome: .notStarted)
+    }
+    return Refusal(
+      .full, "other reconciliations leave room for \(room) events, and the filter matches more", outcome: .notStarted,
+      retryAfterMilliseconds: fullRetryMilliseconds)
   }
 
   // MARK: store.reconcile.next, store.reconcile.close
@@ -161,9 +180,7 @@ extension Store {
 
   /// The store is told to finish.
   func drainReconciliations() {
-    let refusal = Refusal(
-      .unavailable, "the event store is stopping", outcome: .done, retryAfterMilliseconds: Self.fullRetryMilliseconds)
-    for number in reconciliations.book.numbers { end(number, refusal) }
+    for number in reconciliations.book.numbers { end(number, Self.stopping) }
   }
 
   private func end(_ number: UInt64, _ refusal: Refusal) {
