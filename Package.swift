@@ -85,6 +85,7 @@ let package = Package(
     .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "ClientSession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
+    .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "PublishQueue",
       dependencies: [
@@ -120,7 +121,7 @@ let package = Package(
     .target(
       name: "EventArchive",
       dependencies: [
-        "Cryptography", "Nostr", "EventIndex", "Observing", "Storage",
+        "Cryptography", "Nostr", "EventIndex", "Observing", "Reconciliation", "Storage",
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
@@ -197,7 +198,7 @@ let package = Package(
       name: "event-store",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "EventIndex",
-        "Observing", "Storage", "EventArchive", "EventGate", "WorkerKit",
+        "Observing", "Reconciliation", "Storage", "EventArchive", "EventGate", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
@@ -237,7 +238,7 @@ let package = Package(
       swiftSettings: strict),
 
     .executableTarget(
-      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Storage"],
+      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
       path: "Benchmarks/ArchiveBench", swiftSettings: strict),
 
     // Tests
@@ -267,7 +268,7 @@ let package = Package(
       name: "ProcessTests",
       dependencies: [
         "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr",
-        "Recordings", "Signing", "Storage", "RoostClient", "TestSupport",
+        "Recordings", "Reconciliation", "Signing", "Storage", "RoostClient", "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -296,6 +297,9 @@ let package = Package(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "PublishQueueTests",
       dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
       swiftSettings: strict),
@@ -318,7 +322,8 @@ let package = Package(
     .testTarget(
       name: "EventArchiveTests",
       dependencies: [
-        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Storage", "TestSupport",
+        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Reconciliation", "Storage",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
