@@ -20,12 +20,16 @@ public import Frames
 /// many sessions, or records of all of them, are there already, `bad-payload` when the message cannot be read.
 public struct ReconcileOpen: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"filter":{"kinds":[1]},"message":"6100000200"}"#
+  public static let example = 
+    #"{"filter":{"kinds":[1]},"message":"6100000200","recipients":["#
+    + #""82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
   /// A NIP-01 filter. Its `limit`, if there is one, takes the newest.
   public var filter: JSONValue
   /// The first message, as hexadecimal digits.
   public var message: String
+  /// Whose gift wraps may be reconciled: see ``RecipientList``.
+  public var recipients: [String]?
 
   /// Most events of one session.
   public static let recordMaximum = 1_000_000
@@ -39,10 +43,14 @@ public struct ReconcileOpen: MethodArguments {
   public static let messageByteMaximum = 512 << 10
 
   /// A reconciliation.
-  public init(filter: JSONValue, message: String) {
+  public init(filter: JSONValue, message: String, recipients: [String]? = nil) {
     self.filter = filter
     self.message = message
+    self.recipients = recipients
   }
+
+  /// Recipients that are too many, or no keys.
+  public var objection: String? { RecipientList.objection(to: recipients) }
 }
 
 /// A message of a session, RAW: `i64 session` (little-endian), and then its bytes (NIP-77, without hexadecimal digits).

@@ -1,4 +1,4 @@
-internal import EventIndex
+public import EventIndex
 public import Nostr
 public import Reconciliation
 public import Storage
@@ -16,22 +16,27 @@ extension EventArchive {
   ///
   /// - Parameters:
   ///   - filter: the filter.
+  ///   - recipients: whose gift wraps count; nil: everybody's.
   ///   - maximum: most records; looking ends at one more.
   ///   - now: events that expired before are left out.
   public func records(
-    _ filter: Filter, maximum: Int, now: Int64
+    _ filter: Filter, for recipients: Recipients? = nil, maximum: Int, now: Int64
   ) async throws(StorageFault) -> ReconcileRecords? {
     let (memory, maker) = (memory, maker)
     return try await file.read { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory).records(filter, maximum: maximum, now: now)
+      try ArchiveReader(session: session, maker: maker, memory: memory).records(
+        filter, for: recipients, maximum: maximum, now: now)
     }
   }
 
   /// The same, waiting on this thread.
-  public func recordsNow(_ filter: Filter, maximum: Int, now: Int64) throws(StorageFault) -> ReconcileRecords? {
+  public func recordsNow(
+    _ filter: Filter, for recipients: Recipients? = nil, maximum: Int, now: Int64
+  ) throws(StorageFault) -> ReconcileRecords? {
     let memory = memory
     return try file.readNow { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory).records(filter, maximum: maximum, now: now)
+      try ArchiveReader(session: session, maker: maker, memory: memory).records(
+        filter, for: recipients, maximum: maximum, now: now)
     }
   }
 }
@@ -40,15 +45,18 @@ extension ArchiveReader {
   /// Events that are read one behind the other.
   private static let runCount = 8_192
 
-  func records(_ filter: Filter, maximum: Int, now: Int64) throws -> ReconcileRecords? {
+  func records(
+    _ filter: Filter, for recipients: Recipients?, maximum: Int, now: Int64
+  ) throws -> ReconcileRecords? {
+    let matcher = SearchingMatcher(filter, for: recipients)
     let limit = filter.limit ?? .max
     guard limit > 0 else { return ReconcileRecords([]) }
     var found: [ReconcileRecord] = []
     if EventArchive.isSearch(filter) {
-      let seqs = try search(filter, now: now).prefix(limit)
-      try read(seqs.sorted(), RecordMatcher(filter), now, into: &found)
+      let seqs = try search(matcher, now: now).prefix(limit)
+      try read(seqs.sorted(), matcher, now, into: &found)
     } else {
-      try gather(filter, until: min(limit, maximum < .max ? maximum + 1 : maximum), now, into: &found)
+      try gather(filter, matcher, until: min(limit, maximum < .max ? maximum + 1 : maximum), now, into: &found)
       if limit < found.count {
         // As a query would cut it off: of one second the lowest ids stay.
         found.sort { ($1.timestamp, $0.id) < ($0.timestamp, $1.id) }
@@ -60,9 +68,8 @@ extension ArchiveReader {
 
   /// Adds what a filter matches, newest first by seconds, until there are `enough` and the second is whole.
   private func gather(
-    _ filter: Filter, until enough: Int, _ now: Int64, into found: inout [ReconcileRecord]
+    _ filter: Filter, _ matcher: SearchingMatcher, until enough: Int, _ now: Int64, into found: inout [ReconcileRecord]
   ) throws {
-    let matcher = RecordMatcher(filter)
     switch QueryPlan(filter, maker) {
     case .nothing: return
     case .ids(let ids): try read(ids.compactMap { try seq(of: $0) }.sorted(), matcher, now, into: &found)
@@ -86,7 +93,7 @@ extension ArchiveReader {
 
   /// Adds those of some events, in the order of seqs, that are there, match and are not over.
   private func read(
-    _ seqs: [Int64], _ matcher: RecordMatcher, _ now: Int64, into found: inout [ReconcileRecord]
+    _ seqs: [Int64], _ matcher: SearchingMatcher, _ now: Int64, into found: inout [ReconcileRecord]
   ) throws {
     guard let first = seqs.first, let last = seqs.last else { return }
     if last - first < Int64(seqs.count) * Self.sparseness {
@@ -105,7 +112,7 @@ extension ArchiveReader {
   private static let sparseness: Int64 = 4
 
   private func readThrough(
-    _ seqs: [Int64], _ range: ClosedRange<Int64>, _ matcher: RecordMatcher, _ now: Int64,
+    _ seqs: [Int64], _ range: ClosedRange<Int64>, _ matcher: SearchingMatcher, _ now: Int64,
     into found: inout [ReconcileRecord]
   ) throws {
     let statement = try session.statement("SELECT seq, json FROM event WHERE seq BETWEEN ? AND ? ORDER BY seq")
@@ -124,30 +131,11 @@ extension ArchiveReader {
 
   /// The record of the event in a column; nil when it does not match, is over, or its author has vanished.
   private func record(
-    _ statement: StorageStatement, _ column: Int32, _ seq: Int64, _ matcher: RecordMatcher, _ now: Int64
+    _ statement: StorageStatement, _ column: Int32, _ seq: Int64, _ matcher: SearchingMatcher, _ now: Int64
   ) throws -> ReconcileRecord? {
     try session.scanned(statement, column, seq: seq) { event, bytes in
-      guard matcher.matches(event, bytes, memory), event.expiration(in: bytes).map({ $0 > now }) ?? true else {
-        return nil
-      }
+      guard accepts(event, bytes, matcher, now) else { return nil }
       return ReconcileRecord(timestamp: UInt64(clamping: event.createdAt), id: event.id)
     }
-  }
-}
-
-/// A filter that takes tags and words out of an event only if it asks for them: that costs more than all the rest.
-private struct RecordMatcher {
-  private let head: FilterMatcher
-  private let whole: SearchingMatcher
-
-  init(_ filter: Filter) {
-    (head, whole) = (FilterMatcher(filter), SearchingMatcher(filter))
-  }
-
-  func matches(_ event: ScannedEvent, _ bytes: UnsafeRawBufferPointer, _ memory: ArchiveMemory) -> Bool {
-    guard head.matchesHead(event) else { return false }
-    guard head.looksAtTags || head.filter.search != nil || !memory.vanishing.isEmpty else { return true }
-    let indexed = IndexedEvent(event, in: bytes)
-    return !memory.hides(indexed) && whole.matches(indexed) { SearchedText(json: Array(bytes)) }
   }
 }

@@ -2,6 +2,7 @@ import Bus
 import Contracts
 import Cryptography
 import EventArchive
+import EventIndex
 import EventLoop
 import Frames
 import Nostr
@@ -62,7 +63,7 @@ extension Store {
     do throws(Refusal) {
       request.accept()
       await catchUp(for: [filter])
-      let reconciler = try await begin(number, filter, request)
+      let reconciler = try await begin(number, filter, wanted.recipients.map { Self.recipients($0) }, request)
       let answer = try Self.answer(to: message, from: reconciler)
       let part = ReconcileMessage(session: Int64(number), bytes: answer)
       try await request.send(part: BusPayload(part.payload, isRaw: true))
@@ -89,13 +90,13 @@ extension Store {
   ///
   /// - Throws: `too-many`, `full`, `cancelled`, `unavailable`, or why it cannot be read.
   private func begin(
-    _ number: UInt64, _ filter: Filter, _ request: BusRequest
+    _ number: UInt64, _ filter: Filter, _ recipients: Recipients?, _ request: BusRequest
   ) async throws(Refusal) -> Reconciler {
     let opening: Opening
     do throws(StorageFault) {
       // Opened before the next one looks how much room there is.
       opening = try await reconciliations.reads.read { () throws(StorageFault) in
-        request.isCancelled ? .ended : try await open(number, filter)
+        request.isCancelled ? .ended : try await open(number, filter, recipients)
       }
     } catch {
       failed(error)
@@ -112,10 +113,12 @@ extension Store {
     }
   }
 
-  private func open(_ number: UInt64, _ filter: Filter) async throws(StorageFault) -> Opening {
+  private func open(
+    _ number: UInt64, _ filter: Filter, _ recipients: Recipients?
+  ) async throws(StorageFault) -> Opening {
     let (archive, room) = (archive, reconciliations.book.room)
     let records = try await reads.read { () throws(StorageFault) in
-      try await archive.records(filter, maximum: room, now: Self.now)
+      try await archive.records(filter, for: recipients, maximum: room, now: Self.now)
     }
     guard let records else { return .tooMany(room: room) }
     let reconciler = Reconciler(records)
