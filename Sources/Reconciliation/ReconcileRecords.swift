@@ -20,14 +20,14 @@ public struct ReconcileRecords: Sendable {
   public var count: Int { records.count }
 
   /// Puts records in order, each once. One at ``ReconcileRecord/infinity`` is left out: no range can hold it.
-  public init(_ unsorted: [ReconcileRecord]) {
-    var records = unsorted
-    records.sort()
-    while records.last?.timestamp == ReconcileRecord.infinity { records.removeLast() }
-    var last: ReconcileRecord?
-    records.removeAll { record in
-      defer { last = record }
-      return record == last
+  public init(_ unsorted: consuming [ReconcileRecord]) {
+    var sorted = unsorted
+    sorted.sort()
+    // An array that has grown may hold twice the memory it needs: what is kept is made anew, to its size.
+    var records: [ReconcileRecord] = []
+    records.reserveCapacity(sorted.count)
+    for record in sorted where record.timestamp < ReconcileRecord.infinity && record != records.last {
+      records.append(record)
     }
     self.records = records
     var sums: [IDSum] = []
