@@ -20,7 +20,7 @@ public import Frames
 /// many sessions, or records of all of them, are there already, `bad-payload` when the message cannot be read.
 public struct ReconcileOpen: MethodArguments {
   /// How it is asked.
-  public static let example = 
+  public static let example =
     #"{"filter":{"kinds":[1]},"message":"6100000200","recipients":["#
     + #""82341f882b6eabcd2ba7f1ef90aad961cf074af15b9ef44a09f9d2a8fbfbe6a2"]}"#
 
