@@ -97,7 +97,8 @@ import Testing
       _ = bench.taken()
       bench.receive(.ok(id: Bench.id(number), isAccepted: false, reason: Self.needed))
       #expect(Bench.challenges(in: bench.taken()) == ["c1"])
-      bench.apply { $0.authenticationFailed(Self.alice, challenge: "c1", message: "the account alice is locked", at: $1) }
+      let message = "the account alice is locked"
+      bench.apply { $0.authenticationFailed(Self.alice, challenge: "c1", message: message, at: $1) }
       guard case .failPublish(_, let failure)? = bench.taken().first else {
         Issue.record("no failure")
         return
