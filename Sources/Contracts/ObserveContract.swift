@@ -37,8 +37,8 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
 ///
 /// Parts are `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once, when all that was stored is
 /// sent, ``StoredEnd``, JSON. Without `afterSeq` stored events come as `store.query` gives them; with it those
-/// committed after that seq, in that order, so that whoever lost the connection goes on where he was. Live events come in the
-/// order of their seq, apart from those that were stored before and count only now, under `network-only` or
+/// committed after that seq, in that order, so that whoever lost the connection goes on where he was. Live events come
+/// in the order of their seq, apart from those that were stored before and count only now, under `network-only` or
 /// `exclusiveRelays`, because a relay has sent them. Ephemeral ones have no `seq`, and are the only ones that a caller
 /// who does not keep up will miss.
 public struct StoreObserve: MethodArguments {
