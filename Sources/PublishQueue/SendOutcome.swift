@@ -75,7 +75,8 @@ extension SendOutcome {
     case "relay-disconnected", "timed-out", .expired, .workerDied, .cancelled, "disconnected":
       self = refusal.outcome == .notStarted ? .absent(words) : .unsettled(words)
     case .gone, .unavailable, .unknownMethod, .full, "closing": self = .absent(words)
-    case .noSuchRelay, .denied, .badRequest, .badPayload, "not-supported", "not-protected", "private-address", "blocked":
+    case .noSuchRelay, .denied, .badRequest, .badPayload, "not-supported", "not-protected", "private-address",
+      "blocked":
       self = .refused(words)
     // Among them what lay in a connector's hand at each of several deaths: perhaps it was to blame, perhaps not.
     default: self = .rejected(words)
