@@ -94,7 +94,10 @@ extension EventArchive {
 
   /// How many events any of the filters matches; limits apart.
   ///
-  /// - Parameter recipients: the only ones whose gift wraps are counted; nil: all.
+  /// - Parameters:
+  ///   - filters: any of which must match.
+  ///   - recipients: the only ones whose gift wraps are counted; nil: all.
+  ///   - now: events that expired before are left out.
   public func count(
     _ filters: [Filter], for recipients: Recipients? = nil, now: Int64
   ) async throws(StorageFault) -> Int {
