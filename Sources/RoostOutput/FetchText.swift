@@ -6,7 +6,9 @@ public enum FetchText {
   /// A line for each relay; where there are more than ``LiveBlock/lineMaximum``, those that are not done come first,
   /// and the last line sums up the rest.
   ///
-  /// - Parameter columns: the terminal's width; long names of relays are cut for it, so that the rest has room.
+  /// - Parameters:
+  ///   - progress: how far they are.
+  ///   - columns: the terminal's width; long names of relays are cut for it, so that the rest has room.
   public static func lines(_ progress: ObserveProgress, columns: Int) -> [LiveLine] {
     var shown = progress.relays
     var rest: [ObserveProgress.Relay] = []
@@ -88,7 +90,9 @@ public enum FetchText {
   /// What came of it: `-- 3 relays asked: 2 done, 20 events; 1 unreachable (wss://down.example: no such host)`, in as
   /// many lines as a terminal needs.
   ///
-  /// - Parameter progress: one that is complete. Who still waits then could not be reached at the first attempt.
+  /// - Parameters:
+  ///   - progress: one that is complete. Who still waits then could not be reached at the first attempt.
+  ///   - style: the terminal's.
   public static func summary(_ progress: ObserveProgress, _ style: Style) -> [String] {
     style.prose("-- " + sentence(progress))
   }
