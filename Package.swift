@@ -69,6 +69,10 @@ let package = Package(
       name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"],
       swiftSettings: strict),
 
+    // What is shown to browsers and to Prometheus: values in, text out
+    .target(
+      name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+
     // Machines without I/O
     .target(
       name: "MessageHub",
@@ -181,7 +185,7 @@ let package = Package(
       name: "local-relay",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Observing",
-        "ClientSession", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
+        "ClientSession", "StatusPages", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
