@@ -368,6 +368,7 @@ let package = Package(
         "Clocks", "Cryptography", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "Nostr",
         "RoostClient", "roost", "TestSupport",
       ], swiftSettings: strict),
+    .testTarget(name: "StatusPagesTests", dependencies: ["Contracts", "StatusPages"], swiftSettings: strict),
     .testTarget(
       name: "RoostOutputTests",
       dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"],

@@ -10,8 +10,11 @@ public enum LocalClientText {
   ///   - now: seconds since 1970.
   ///   - style: whether it is painted.
   public static func list(_ list: LocalRelayClients, now: Int64, _ style: Style) -> [String] {
-    var lines = list.clients.isEmpty ? ["No client is connected."] : table(list.clients, now, style)
-    if list.others > 0 { lines.append("and \(Amount.count(list.others, "earlier connection")) besides") }
+    var lines = ["No client is connected."]
+    if !list.clients.isEmpty {
+      let others = list.others > 0 ? ", \(Amount.count(list.others, "earlier one")) not shown" : ""
+      lines = table(list.clients, now, style) + ["", Amount.count(list.clients.count, "client") + others]
+    }
     let waiting = Set(list.clients.filter { !$0.isAdmitted }.compactMap(\.origin)).sorted()
     if !waiting.isEmpty {
       lines += ["", style.paint("Web pages that wait to be let in:", .warning)]
@@ -23,7 +26,8 @@ public enum LocalClientText {
   /// The origins that are allowed.
   public static func allowed(_ origins: [String], _ style: Style) -> [String] {
     guard !origins.isEmpty else {
-      return style.prose("No web page is allowed. Programs on this machine need no leave; 'roost client allow' lets pages in.")
+      return style.prose(
+        "No web page is allowed. Programs on this machine need no leave; 'roost client allow' lets pages in.")
     }
     return [style.paint("Allowed web pages:", .strong)] + origins.map { "  " + VisibleText.make($0) }
   }
@@ -42,7 +46,7 @@ public enum LocalClientText {
         number(client.taken), number(client.delivered), .init(name(client)),
       ])
     }
-    return table.lines(style) + ["", Amount.count(clients.count, "client")]
+    return table.lines(style)
   }
 
   /// A page says who it is by its origin, a program by its name; one may also say nothing.

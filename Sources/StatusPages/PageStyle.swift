@@ -28,7 +28,8 @@ enum PageStyle {
     .dot.bad { background: var(--bad); }
     .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 16px 18px;
       margin-bottom: 14px; overflow-wrap: anywhere; }
-    .card.bad { border-left: 4px solid var(--bad); } .card.pending { border-left: 4px solid var(--pending); }
+    .card.bad { box-shadow: inset 4px 0 var(--bad); } .card.pending { box-shadow: inset 4px 0 var(--pending); }
+    .card.commands { padding-left: 22px; }
     .figures { display: grid; grid-template-columns: 1fr 1fr; gap: 14px; margin-bottom: 14px; }
     .figures .card { margin: 0; min-width: 0; }
     .number { font-size: 28px; line-height: 1.2; font-weight: 600; letter-spacing: -.02em;
@@ -43,7 +44,7 @@ enum PageStyle {
     .row.relay { grid-template-columns: 9px minmax(0, 17em) minmax(0, 1fr); }
     code { font: 13px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
       background: var(--code); border-radius: 5px; padding: 1px 6px; user-select: all; }
-    .commands li code { display: inline-block; }
+    .commands li code { display: inline-block; margin-top: 3px; }
     a { color: inherit; }
     footer { margin-top: 22px; font-size: 13px; color: var(--soft); }
     @media (max-width: 560px) {

@@ -32,7 +32,7 @@ extension StatusPage {
 
   static func events(_ store: Told<StoreStatus>) -> Markup {
     switch store {
-    case .absent: return noFigure("Events", "no event store is configured")
+    case .absent: return noFigure("Events", "no event store is running")
     case .silent: return noFigure("Events", "the event store does not answer")
     case .told(let status):
       let size = Amount.bytes(UInt64(clamping: status.usedBytes))
@@ -48,7 +48,7 @@ extension StatusPage {
   }
 
   static func relayFigure(_ picture: HousePicture) -> Markup {
-    guard !picture.connectors.isEmpty else { return noFigure("Relays", "no relay connector is configured") }
+    guard !picture.connectors.isEmpty else { return noFigure("Relays", "no relay connector is running") }
     guard picture.connectors.contains(where: { $0.relays.value != nil }) else {
       return noFigure("Relays", "the relay connector does not answer")
     }
@@ -59,13 +59,14 @@ extension StatusPage {
       let count = relays.count { $0.state == state }
       return count > 0 ? "\(count) \(words)" : nil
     }
-    let below = parts.isEmpty ? relays.isEmpty ? "none is known yet" : "each as it should be" : parts.joined(separator: ", ")
-    return figure("Relays", number(open), "open of \(relays.count)", below)
+    let none = relays.isEmpty ? "none is known yet" : "each as it should be"
+    return figure(
+      "Relays", number(open), "open of \(relays.count)", parts.isEmpty ? none : parts.joined(separator: ", "))
   }
 
   static func queue(_ plan: Told<PlanStatus>) -> Markup {
     switch plan {
-    case .absent: return noFigure("Publish queue", "no outbox planner is configured")
+    case .absent: return noFigure("Publish queue", "no outbox planner is running")
     case .silent: return noFigure("Publish queue", "the outbox planner does not answer")
     case .told(let status):
       func count(_ state: Publication.State) -> Int { status.publications[state.rawValue] ?? 0 }

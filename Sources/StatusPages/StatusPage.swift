@@ -71,7 +71,7 @@ public enum StatusPage {
     guard !verdict.matters.isEmpty else { return "" }
     let items: [Markup] = verdict.matters.map { matter in
       let command: Markup = matter.command.map { "<p><code>\($0)</code></p>" } ?? ""
-      return "<li><strong>\(matter.subject)</strong> \(matter.text)\(command)</li>\n"
+      return "<li><strong>\(matter.subject):</strong> \(matter.text)\(command)</li>\n"
     }
     return "<section class=\"card bad commands\"><ul>\n\(items)</ul></section>\n"
   }

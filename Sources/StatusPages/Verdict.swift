@@ -65,12 +65,21 @@ struct Verdict: Sendable {
   init(_ picture: HousePicture) {
     judgeWorkers(picture)
     judgeStore(picture.store)
-    if case .silent(let why) = picture.plan { silent("publish queue", why) }
-    if let fault = picture.plan.value?.fault { matters.append(Matter(subject: "publish queue", text: fault)) }
+    let ready = Self.ready(picture.supervisor)
+    if case .silent(let why) = picture.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
+    if case .silent(let why) = picture.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }
+    if let fault = picture.plan.value?.fault { matters.append(Matter(subject: "Publish queue", text: fault)) }
     for connector in picture.connectors {
-      if case .silent(let why) = connector.relays { silent(connector.name, why) }
+      if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }
     }
     judgeRelays(picture.relays)
+  }
+
+  /// Whether a worker takes work, by its name or its role: of one that does not, its state says why it is silent. Where
+  /// the supervisor does not tell, silence is all there is.
+  private static func ready(_ told: Told<SupervisorStatus>) -> (KeyPath<WorkerStatus, String>, String) -> Bool {
+    guard let workers = told.value?.workers else { return { _, _ in true } }
+    return { path, text in workers.contains { $0[keyPath: path] == text && Tone(workerState: $0.state) == .good } }
   }
 
   /// The worst of it.
@@ -83,7 +92,7 @@ struct Verdict: Sendable {
   }
 
   private mutating func silent(_ subject: String, _ why: String) {
-    matters.append(Matter(subject: subject, text: "does not answer: \(why)", command: "roost status"))
+    matters.append(Matter(subject: subject, text: "no answer, \(why)", command: "roost status"))
   }
 
   private mutating func judgeWorkers(_ picture: HousePicture) {
@@ -92,9 +101,9 @@ struct Verdict: Sendable {
     for worker in status.workers {
       switch Tone(workerState: worker.state) {
       case .bad:
-        let exit = worker.lastExit.map { ": \($0)" } ?? ""
+        let exit = worker.lastExit.map { ", \($0)" } ?? ""
         matters.append(
-          Matter(subject: worker.name, text: "is in \(worker.state)\(exit)", command: "roost why \(worker.name)"))
+          Matter(subject: worker.name, text: "\(worker.state)\(exit)", command: "roost why \(worker.name)"))
       case .pending: isPending = true
       case .good, .idle:
         if let busy = worker.busyMilliseconds, busy >= Self.quietMilliseconds {
@@ -105,15 +114,14 @@ struct Verdict: Sendable {
     }
     if status.deadLetters > 0 {
       let text = "\(Amount.count(status.deadLetters, "message")) that workers have died over were set aside"
-      matters.append(Matter(subject: "dead letters", text: text, command: "roost dead-letters"))
+      matters.append(Matter(subject: "Dead letters", text: text, command: "roost dead-letters"))
     }
   }
 
   private mutating func judgeStore(_ store: Told<StoreStatus>) {
-    if case .silent(let why) = store { silent("event store", why) }
     guard let status = store.value else { return }
     for check in StoreText.checks(status) where !check.isGood {
-      matters.append(Matter(subject: "event store", text: check.text, command: "roost doctor"))
+      matters.append(Matter(subject: "Event store", text: check.text, command: "roost doctor"))
     }
   }
 
@@ -121,8 +129,9 @@ struct Verdict: Sendable {
   private mutating func judgeRelays(_ relays: [RelayStates.Relay]) {
     let wanted = relays.filter { $0.state != "idle" }
     if !wanted.isEmpty, wanted.allSatisfy({ Tone(relayState: $0.state) == .bad }) {
-      let text = wanted.count == 1 ? "the one that is wanted cannot be reached" : "none of \(wanted.count) can be reached"
-      matters.append(Matter(subject: "relays", text: text, command: "roost relay list"))
+      let text =
+        wanted.count == 1 ? "the one that is wanted cannot be reached" : "none of \(wanted.count) can be reached"
+      matters.append(Matter(subject: "Relays", text: text, command: "roost relay list"))
     }
   }
 }
