@@ -28,8 +28,8 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
     mutating func appendInterpolation(_ pieces: [Markup]) { for piece in pieces { html += piece.html } }
   }
 
-  /// Text as HTML, in an element as in an attribute's quotes. Marks that turn the direction of what follows, or hide it,
-  /// are shown as escapes.
+  /// Text as HTML, in an element as in an attribute's quotes. Marks that turn the direction of what follows, or hide
+  /// it, are shown as escapes.
   static func escape(_ text: String) -> String {
     let isLong = text.unicodeScalars.count > characterMaximum
     let shown = isLong ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(characterMaximum))) + "…" : text
