@@ -69,6 +69,10 @@ let package = Package(
       name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"],
       swiftSettings: strict),
 
+    // What is shown to browsers and to Prometheus: values in, text out
+    .target(
+      name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+
     // Machines without I/O
     .target(
       name: "MessageHub",
@@ -181,7 +185,7 @@ let package = Package(
       name: "local-relay",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Observing",
-        "ClientSession", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
+        "ClientSession", "StatusPages", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -364,6 +368,7 @@ let package = Package(
         "Clocks", "Cryptography", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "Nostr",
         "RoostClient", "roost", "TestSupport",
       ], swiftSettings: strict),
+    .testTarget(name: "StatusPagesTests", dependencies: ["Contracts", "StatusPages"], swiftSettings: strict),
     .testTarget(
       name: "RoostOutputTests",
       dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"],

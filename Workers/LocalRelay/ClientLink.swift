@@ -39,6 +39,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   /// Who it is, as far as its request says.
   let visitor: Visitor
   private(set) var session: ClientSession
+  private let since = WallClock.seconds
   private let connection: WebSocketConnection
   private unowned let owner: any Owner
   private let log: Logger
@@ -89,7 +90,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     LocalRelayClient(
       number: number, address: "\(visitor.address)", origin: visitor.origin, agent: visitor.agent,
       isAdmitted: session.isAdmitted(house), authenticated: session.shown.map(\.description).sorted(),
-      subscriptions: session.subscriptionCount, taken: session.takenCount, delivered: deliveredCount)
+      subscriptions: session.subscriptionCount, taken: session.takenCount, delivered: deliveredCount,
+      since: since)
   }
 
   // MARK: In

@@ -43,6 +43,7 @@ final class LocalRelay: ClientLink.Owner {
   private var fetchKeys: Set<PublicKey> = []
   private let accountTimer = LoopTimer()
   private var lastStatus = ""
+  private(set) lazy var look = HouseLook(self)
 
   nonisolated static let methods = ["local.status", "local.clients", "local.allow", "local.deny"]
 
