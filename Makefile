@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 SANITIZERS ?= address thread
 
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
-PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer
+PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector signer local-relay
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
@@ -47,7 +47,7 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh .venv
 	@for program in roostd roost-exec relay-connector event-store signer outbox-planner loop-bench event-bench \
-	    archive-bench; do \
+	    archive-bench websocket-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	python3 Benchmarks/run.py

@@ -45,6 +45,8 @@ let package = Package(
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CTLS", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
+    // Loaded when it is needed, never linked (docs/decisions/0011-libcurl.md): so no pkg-config, which would link it.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSecp256k1", pkgConfig: "libsecp256k1", providers: [.apt(["libsecp256k1-dev"])]),
     .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
 
@@ -67,6 +69,10 @@ let package = Package(
       name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"],
       swiftSettings: strict),
 
+    // What is shown to browsers and to Prometheus: values in, text out
+    .target(
+      name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+
     // Machines without I/O
     .target(
       name: "MessageHub",
@@ -83,6 +89,7 @@ let package = Package(
     .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "ClientSession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
+    .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(
       name: "PublishQueue",
       dependencies: [
@@ -113,9 +120,12 @@ let package = Package(
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(
+      name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"],
+      swiftSettings: strict),
+    .target(
       name: "EventArchive",
       dependencies: [
-        "Cryptography", "Nostr", "EventIndex", "Observing", "Storage",
+        "Cryptography", "Nostr", "EventIndex", "Observing", "Reconciliation", "Storage",
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
@@ -167,7 +177,7 @@ let package = Package(
       name: "relay-connector",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "RelaySession",
-        "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "WorkerKit",
+        "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "HTTPClient", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/RelayConnector", swiftSettings: strict),
@@ -175,7 +185,7 @@ let package = Package(
       name: "local-relay",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Observing",
-        "ClientSession", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
+        "ClientSession", "StatusPages", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -192,7 +202,7 @@ let package = Package(
       name: "event-store",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "EventIndex",
-        "Observing", "Storage", "EventArchive", "EventGate", "WorkerKit",
+        "Observing", "Reconciliation", "Storage", "EventArchive", "EventGate", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
@@ -226,8 +236,13 @@ let package = Package(
       name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
       swiftSettings: strict),
 
+    // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
     .executableTarget(
-      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Storage"],
+      name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench",
+      swiftSettings: strict),
+
+    .executableTarget(
+      name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
       path: "Benchmarks/ArchiveBench", swiftSettings: strict),
 
     // Tests
@@ -257,7 +272,7 @@ let package = Package(
       name: "ProcessTests",
       dependencies: [
         "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr",
-        "Recordings", "Signing", "Storage", "RoostClient", "TestSupport",
+        "Recordings", "Reconciliation", "Signing", "Storage", "RoostClient", "TestSupport",
       ],
       exclude: ["Transcripts"], swiftSettings: strict),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
@@ -286,6 +301,9 @@ let package = Package(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
       name: "PublishQueueTests",
       dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
       swiftSettings: strict),
@@ -308,7 +326,8 @@ let package = Package(
     .testTarget(
       name: "EventArchiveTests",
       dependencies: [
-        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Storage", "TestSupport",
+        "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Reconciliation", "Storage",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -322,6 +341,10 @@ let package = Package(
     .testTarget(
       name: "TransportTLSTests",
       dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HTTPClientTests",
+      dependencies: ["HTTPClient", "TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RelaySessionTests", dependencies: ["RelaySession", "Cryptography", "Nostr", "Clocks", "TestSupport"],
@@ -345,6 +368,7 @@ let package = Package(
         "Clocks", "Cryptography", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "Nostr",
         "RoostClient", "roost", "TestSupport",
       ], swiftSettings: strict),
+    .testTarget(name: "StatusPagesTests", dependencies: ["Contracts", "StatusPages"], swiftSettings: strict),
     .testTarget(
       name: "RoostOutputTests",
       dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"],

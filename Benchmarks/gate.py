@@ -1,6 +1,6 @@
 """The store behind the bus: what is taken in a second, how long one's own event takes beside a backfill, how long a
-question takes among a million events, what listeners cost, and memory. The yardsticks are loops in C over the same
-verification library, and SQLite asked directly."""
+question takes among a million events, what listeners cost, how fast what is stored is given, and memory. The yardsticks
+are loops in C over the same verification library, and SQLite asked directly."""
 
 import collections
 import contextlib
@@ -30,6 +30,7 @@ LOAD = 20_000
 PUBLISHED, PUBLISH_PAUSE = 300, 0.002
 QUESTIONS = 200
 FILTERS, OBSERVED = 1_000, 5_000
+OUTCOME_BYTES = 16  # of one that is not invalid
 
 
 def runs(lines):
@@ -149,6 +150,43 @@ def observe(daemon, client, lines):
     return seconds, delivered
 
 
+def delivered_stored(rounds, daemon, stored):
+    """What is stored, to one reader that asks for everything: events a second, in single parts and in pages."""
+    count = min(stored, 100_000)
+    for name, flags in (("single parts", []), ("pages", ["--pages"])):
+        rates = []
+        for _ in range(rounds):
+            start = time.monotonic_ns()
+            command = [measure.YARDSTICKS / "observe", *flags, "{}", str(count), daemon.socket]
+            end = int(subprocess.run(command, check=True, capture_output=True, timeout=120).stdout.split()[-1])
+            rates.append(count * 1e9 / (end - start))
+        yield measure.result("stored-delivery", name, "events/s", rates)
+
+
+def offer(client, run):
+    """Offers a run of events; all of them must be new."""
+    number = client.ask("store.offer", b"".join(struct.pack("<I", len(line)) + line for line in run), raw=True)
+    while True:
+        kind, _, answered, payload = client.next()
+        if answered == number and kind == bus.RESPONSE:
+            if any(payload[place] for place in range(0, len(payload), OUTCOME_BYTES)):
+                raise RuntimeError("not all was stored")
+            return
+        if kind in (bus.ERROR, bus.FATAL):
+            raise RuntimeError(payload.decode())
+
+
+def offered(rounds, client):
+    """Events of one's own stored in a second, each answered for: 64 in a run, and one after another."""
+    for name, size, count in (("64 in a run", 64, 19_200), ("one in a run", 1, 3_000)):
+        rates = []
+        for _ in range(rounds):
+            lines = events.archive_bench("make", 0, count)
+            runs = [lines[start:start + size] for start in range(0, count, size)]
+            rates.append(count / timed(lambda runs=runs: [offer(client, run) for run in runs]))
+        yield measure.result("offer", name, "events/s", rates)
+
+
 def private_mebibytes(pid):
     """Memory that only this process has."""
     rollup = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
@@ -169,10 +207,13 @@ def run(rounds, stored):
         signed.write_bytes(b"\n".join(loads[-1]) + b"\n")
         with store(folder / "state") as (daemon, client, pid):
             yield from questions.run(client, plain, questions.sample(client, stored), QUESTIONS)
+            yield from delivered_stored(rounds, daemon, stored)
             yield from taken(rounds, client, loads, signed)
             yield measure.result("store-memory", "event-store", "MiB", [private_mebibytes(pid)])
         with store() as (daemon, client, _):
             yield from published(rounds, daemon, client)
+        with store() as (_, client, _):
+            yield from offered(rounds, client)
         yield from listened(rounds)
 
 

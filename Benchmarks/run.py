@@ -20,8 +20,9 @@ import measure
 import publish
 import report
 import restart
+import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "restart"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "restart", "sockets"]
 
 
 def main():
@@ -45,6 +46,7 @@ def main():
         "publish": lambda: publish.run(options.rounds),
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
+        "sockets": lambda: sockets.run(options.rounds),
     }
     loads = []
     with path.open("w", encoding="utf-8") as file:

@@ -23,6 +23,10 @@ while read -r module package; do
   missing+=("$package")
 done < <(sed -n 's/.*systemLibrary(name: "\([^"]*\)".*\.apt(\["\([^"]*\)".*/\1 \2/p' Package.swift)
 
+# libcurl is loaded when it is needed, and only the flavour with OpenSSL has this name; the headers may be another's.
+[[ -n $(find /usr/lib /usr/local/lib -maxdepth 2 -name libcurl.so.4 -print -quit 2>/dev/null) ]] ||
+  [[ " ${missing[*]} " == *" libcurl4-openssl-dev "* ]] || missing+=(libcurl4-openssl-dev)
+
 # The tools: SwiftPM asks pkg-config where the libraries are; cc builds the yardsticks; tests speak Python, and make
 # certificates with openssl.
 command -v pkg-config >/dev/null || missing+=(pkg-config)

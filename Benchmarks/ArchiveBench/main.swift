@@ -1,6 +1,8 @@
+import Cryptography
 import EventArchive
 import Glibc
 import Nostr
+import Reconciliation
 import Storage
 
 // Events for measurements, and what it costs to store them.
@@ -8,12 +10,15 @@ import Storage
 //     archive-bench make FIRST COUNT          signed events, one a line
 //     archive-bench fill DATABASE COUNT       puts that many into a database behind what is there, and says how it goes
 //     archive-bench store DATABASE COUNT      the same; prints the processor time of one as JSON
+//     archive-bench records DATABASE COUNT    reads all for a reconciliation, so many times; milliseconds as JSON
 //     archive-bench look DATABASE COUNT       looks so many events up by id, words of all frequencies; times as JSON
 //
 // Events for a database have no signature: they are handed over as verified, in batches of 1,000. Their words are
 // indexed when it is filled; how long that takes, `fill` tells.
 
-let usage = "usage: archive-bench make FIRST COUNT | fill DATABASE COUNT | store DATABASE COUNT | look DATABASE COUNT"
+let usage =
+  "usage: archive-bench make FIRST COUNT | fill DATABASE COUNT | store DATABASE COUNT | records DATABASE COUNT "
+  + "| look DATABASE COUNT"
 let batch = 1_000
 
 func processorSeconds() -> Double {
@@ -83,6 +88,35 @@ func look(_ archive: EventArchive, _ count: Int) throws {
   print("{\(results.sorted { $0.key < $1.key }.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", "))}")
 }
 
+/// What a reconciliation (NIP-77) costs an answering side before its first answer, and the answer itself.
+func reconcile(_ archive: EventArchive, _ count: Int) throws {
+  let now = EventMaker.firstSecond * 2
+  let span = archive.lastSeq / 4
+  let filters = [
+    ("all", Filter()), ("kind", Filter(kinds: [1])),
+    ("half", Filter(since: EventMaker.firstSecond + span / 2)), ("tag", Filter(tags: topics())),
+    ("newest", Filter(limit: 1_000)),
+  ]
+  for (name, filter) in filters {
+    var records = ReconcileRecords([])
+    let reading = try times(count) {
+      guard let read = try archive.recordsNow(filter, maximum: .max, now: now) else { return 0 }
+      records = read
+      return records.count
+    }
+    let asking = Reconciler(ReconcileRecords(records.records.filter { $0.id.octets.firstWord % 1_000 > 0 }))
+    let side = Reconciler(records)
+    let first = asking.initiate()
+    let answering = try times(count) { try side.answer(to: first).count }
+    let milliseconds = [reading, answering].map { ($0.min() ?? 0) / 1_000 }
+    print("{\"\(name)\": {\"records\": \(records.count), \"milliseconds\": \(milliseconds)}}")
+  }
+}
+
+func topics() -> [TagLetter: [TagValue]] {
+  TagLetter("t").map { [$0: (0..<30).map { TagValue("topic\($0)") }] } ?? [:]
+}
+
 func measure(_ archive: EventArchive, _ count: Int) throws {
   var maker = EventMaker()
   let first = Int(archive.lastSeq)
@@ -107,6 +141,7 @@ case ("make", let first?):
   for number in first..<first + count { print(String(decoding: maker.signed(number), as: UTF8.self)) }
 case ("fill", _): try fill(EventArchive(path: arguments[2]), count)
 case ("store", _): try measure(EventArchive(path: arguments[2]), count)
+case ("records", _): try reconcile(EventArchive(path: arguments[2]), count)
 case ("look", _): try look(EventArchive(path: arguments[2]), count)
 default:
   print(usage)

@@ -16,8 +16,9 @@ extension BusConnection {
     case nested
   }
 
-  /// Most senders that wait for credit at once; one more is refused (`full`).
-  public static let waitingSenderMaximum = 4_096
+  /// Most senders that wait for credit at once; one more is refused (`full`). More than the event-store has observers:
+  /// one event may be for all of them.
+  public static let waitingSenderMaximum = 32_768
 
   /// Sends a frame that needs no credit.
   func sendFree(_ header: FrameHeader, _ payload: [UInt8] = []) {

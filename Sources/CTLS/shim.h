@@ -51,6 +51,11 @@ static inline int roost_error_of_system(unsigned long error) {
 static inline int roost_error_reason(unsigned long error) { return ERR_GET_REASON(error); }
 static inline int roost_error_library(unsigned long error) { return ERR_GET_LIB(error); }
 
+/* A place in every context for what somebody keeps there; what is there is given back by `release` with the context. */
+static inline int roost_tls_place_in_contexts(CRYPTO_EX_free *release) {
+  return CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, NULL, NULL, NULL, release);
+}
+
 /* Macros whose types Swift does not follow. */
 enum {
   roost_tls_no_renegotiation = SSL_OP_NO_RENEGOTIATION,
@@ -60,6 +65,5 @@ enum {
   roost_tls_certificate_refused = SSL_R_CERTIFICATE_VERIFY_FAILED,
   roost_tls_no_certificate = X509_R_NO_CERTIFICATE_OR_CRL_FOUND,
   roost_library_x509 = ERR_LIB_X509,
-  roost_tls_no_start_line = PEM_R_NO_START_LINE,
   roost_tls_bad_passphrase = PEM_R_BAD_PASSWORD_READ
 };

@@ -260,6 +260,9 @@ extension AccessTable {
     .client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay,
   ]
 
+  /// Who may reconcile with the store (NIP-77).
+  private static let reconcilers: [Role] = [.client, .localRelay, .relayConnector]
+
   /// Who may have events sent to relays.
   private static let publishers: [Role] = [.client, .localRelay, .dvmTracker, .dvmProvider]
 
@@ -287,6 +290,7 @@ extension AccessTable {
     AccessEntry(259, "relay.desire", servedBy: .relayConnector, callers: [.outboxPlanner]),
     AccessEntry(260, "relay.follow", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(261, "relay.retry", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
+    AccessEntry(262, "relay.information", servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
     AccessEntry(288, "relay.states", .topic, servedBy: .relayConnector, callers: [.client, .outboxPlanner]),
 
     AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),
@@ -302,6 +306,9 @@ extension AccessTable {
     AccessEntry(330, "store.observes.list", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(331, "store.coverage", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(332, "store.offer", servedBy: .eventStore, callers: [.client, .localRelay]),
+    AccessEntry(333, "store.reconcile.open", servedBy: .eventStore, callers: reconcilers),
+    AccessEntry(334, "store.reconcile.next", servedBy: .eventStore, callers: reconcilers),
+    AccessEntry(335, "store.reconcile.close", servedBy: .eventStore, callers: reconcilers),
     AccessEntry(352, "store.observes", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(353, "store.covered", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
 

@@ -45,11 +45,13 @@ public struct LocalRelayClient: Codable, Sendable, Hashable {
   public var taken: UInt64
   /// Events sent to it.
   public var delivered: UInt64
+  /// When it came, seconds since 1970.
+  public var since: Int64?
 
   /// A connection.
   public init(
     number: UInt64, address: String, origin: String?, agent: String?, isAdmitted: Bool, authenticated: [String],
-    subscriptions: Int, taken: UInt64, delivered: UInt64
+    subscriptions: Int, taken: UInt64, delivered: UInt64, since: Int64? = nil
   ) {
     self.number = number
     self.address = address
@@ -60,6 +62,7 @@ public struct LocalRelayClient: Codable, Sendable, Hashable {
     self.subscriptions = subscriptions
     self.taken = taken
     self.delivered = delivered
+    self.since = since
   }
 }
 

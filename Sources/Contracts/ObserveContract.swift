@@ -35,11 +35,12 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
 
 /// `store.observe`: what is stored, and then what comes, until the caller cancels.
 ///
-/// Parts are `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once, when all that was stored is sent,
-/// ``StoredEnd``, JSON. Without `afterSeq` stored events come as `store.query` gives them; with it those committed after
-/// that seq, in that order, so that whoever lost the connection goes on where he was. Live events come in the order of their seq, apart from those
-/// that were stored before and count only now, under `network-only` or `exclusiveRelays`, because a relay has sent
-/// them. Ephemeral ones have no `seq`, and are the only ones that a caller who does not keep up will miss.
+/// Parts are `{"seq":n,"event":{…}}`, or with `pages` an ``EventPage``, RAW; and once, when all that was stored is
+/// sent, ``StoredEnd``, JSON. Without `afterSeq` stored events come as `store.query` gives them; with it those
+/// committed after that seq, in that order, so that whoever lost the connection goes on where he was. Live events come
+/// in the order of their seq, apart from those that were stored before and count only now, under `network-only` or
+/// `exclusiveRelays`, because a relay has sent them. Ephemeral ones have no `seq`, and are the only ones that a caller
+/// who does not keep up will miss.
 public struct StoreObserve: MethodArguments {
   /// How it is asked.
   public static let example =
@@ -81,8 +82,8 @@ public struct StoreObserve: MethodArguments {
     self.afterSeq = afterSeq
   }
 
-  /// A number below 0, an id of the wrong length, too many relays, none when only those count, or recipients that are no
-  /// keys.
+  /// A number below 0, an id of the wrong length, too many relays, none when only those count, or recipients that are
+  /// no keys.
   public var objection: String? {
     negative("afterSeq", afterSeq) ?? negative("maxAge", maxAge) ?? wrongID(id) ?? tooMany(relays)
       ?? (exclusiveRelays == true && relays?.isEmpty != false ? "'exclusiveRelays' needs 'relays'" : nil)

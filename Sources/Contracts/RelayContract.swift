@@ -114,6 +114,49 @@ public struct RelayRetry: MethodArguments {
   public init(relay: String) { self.relay = relay }
 }
 
+/// `relay.information`: what a relay says of itself (NIP-11). Fetched when it is not known yet, or an hour old; nothing
+/// is fetched without being asked for.
+public struct RelayInformationRequest: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"relay":"wss://relay.example","isForeign":false}"#
+
+  /// The relay.
+  public var relay: String
+  /// The relay was named by other people, in a list or a hint: it is not asked at a private address.
+  public var isForeign: Bool?
+
+  /// A question.
+  public init(relay: String, isForeign: Bool? = nil) {
+    self.relay = relay
+    self.isForeign = isForeign
+  }
+}
+
+/// The answer of `relay.information`. Every text in it is the relay's own, and nothing of it is proven.
+public struct RelayInformationResult: Codable, Sendable, Hashable {
+  /// Canonical URL.
+  public var relay: String
+  /// When it was fetched, seconds since 1970.
+  public var fetchedAt: Int64
+  /// What was understood, under the names of NIP-11.
+  public var document: JSONValue
+  /// What was dropped because it is not what NIP-11 says, a sentence each: `supported_nips is not a list of numbers`.
+  public var dropped: [String]
+
+  /// An answer.
+  public init(relay: String, fetchedAt: Int64, document: JSONValue, dropped: [String]) {
+    self.relay = relay
+    self.fetchedAt = fetchedAt
+    self.document = document
+    self.dropped = dropped
+  }
+}
+
+extension RefusalCode {
+  /// The relay's server answers, and has no information document.
+  public static let noInformation: RefusalCode = "no-information"
+}
+
 /// The answer of `relay.list`, and the contents of the topic `relay.states`.
 public struct RelayStates: Codable, Sendable, Hashable {
   /// One relay as its connector sees it. Counters begin with the process.

@@ -80,7 +80,7 @@ struct ArchiveReader {
 
   /// The events of the next second that has any in the walk, and in the other one, each once; false at the end. Either
   /// walk goes at once to where the other stands, so that what only one of them has costs little.
-  private func nextSeqs(
+  func nextSeqs(
     _ walk: inout PostingWalk, _ other: inout PostingWalk?, into seqs: inout [Int64]
   ) throws -> Bool {
     guard other != nil else {

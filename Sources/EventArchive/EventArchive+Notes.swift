@@ -67,7 +67,11 @@ extension EventArchive {
 
   /// Of some events those that any filter matches, in the order asked for; those that are gone or over are left out.
   ///
-  /// - Parameter recipients: the only ones whose gift wraps are given; nil: all.
+  /// - Parameters:
+  ///   - seqs: the events.
+  ///   - filters: any of which must match.
+  ///   - recipients: the only ones whose gift wraps are given; nil: all.
+  ///   - now: events that expired before are left out.
   public func events(
     _ seqs: [Int64], matching filters: [Filter], for recipients: Recipients? = nil, now: Int64
   ) async throws(StorageFault) -> EventBlock {

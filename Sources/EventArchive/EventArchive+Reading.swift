@@ -46,7 +46,8 @@ extension EventArchive {
     return try file.readNow { session in
       let reader = ArchiveReader(session: session, maker: maker, memory: memory)
       return try ids.map { id in
-        guard let seq = try reader.seq(of: id), !memory.vanishing.isEmpty else { return try reader.seq(of: id) }
+        guard let seq = try reader.seq(of: id) else { return nil }
+        guard !memory.vanishing.isEmpty else { return seq }
         return try reader.event(seq) == nil ? nil : seq
       }
     }
@@ -93,7 +94,10 @@ extension EventArchive {
 
   /// How many events any of the filters matches; limits apart.
   ///
-  /// - Parameter recipients: the only ones whose gift wraps are counted; nil: all.
+  /// - Parameters:
+  ///   - filters: any of which must match.
+  ///   - recipients: the only ones whose gift wraps are counted; nil: all.
+  ///   - now: events that expired before are left out.
   public func count(
     _ filters: [Filter], for recipients: Recipients? = nil, now: Int64
   ) async throws(StorageFault) -> Int {

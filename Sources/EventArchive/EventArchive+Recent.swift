@@ -18,10 +18,10 @@ extension EventArchive {
   public func recalled(
     _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int, now: Int64
   ) -> EventBlock? {
-    let (events, rest) = recall(filter)
-    guard rest == nil else { return nil }
-    return block(
-      recalled: events, read: [], SearchingMatcher(filter, for: recipients), after: position, limit: limit, now: now)
+    guard filter.ids != nil else { return nil }
+    let request = PageRequest(
+      self, SearchingMatcher(filter, for: recipients), after: position, limit: limit, byteLimit: .max, now: now)
+    return request.needsReading ? nil : request.page(.events([]))
   }
 
   /// The part of a filter's answer that is in memory, and the filter for the rest; nil for the rest when there is none.
@@ -35,16 +35,5 @@ extension EventArchive {
     var rest = filter
     rest.ids = missing
     return (events, rest)
-  }
-
-  /// Puts together a page of what was recalled and what was read.
-  func block(
-    recalled: [StoredEvent], read: [StoredEvent], _ matcher: SearchingMatcher, after position: QueryPosition?,
-    limit: Int, now: Int64
-  ) -> EventBlock {
-    var found = recalled.filter { ArchiveReader.accepts($0, matcher, position, now) } + read
-    found.sort { $0.position.precedes($1.position) }
-    let page = Array(found.prefix(max(0, limit)))
-    return EventBlock(page, isLast: page.count < limit)
   }
 }

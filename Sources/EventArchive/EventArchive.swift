@@ -262,25 +262,10 @@ public final class EventArchive: Sendable {
     _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int,
     byteLimit: Int = .max, now: Int64
   ) async throws(StorageFault) -> EventBlock {
-    // What is removed from here on is not brought back by what is read.
-    let (removals, memory, maker) = (recent.removals, memory, maker)
-    let matcher = SearchingMatcher(filter, for: recipients)
-    let (recalled, rest) = recall(filter)
-    guard let rest else {
-      return block(recalled: recalled, read: [], matcher, after: position, limit: limit, now: now)
-    }
-    guard filter.ids != nil else {
-      return try await file.read { session in
-        try ArchiveReader(session: session, maker: maker, memory: memory)
-          .block(matcher, after: position, limit: limit, byteLimit: byteLimit, now: now)
-      }
-    }
-    let read = try await file.read { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory)
-        .query(rest.ids ?? [], matcher, after: position, limit: limit, now: now)
-    }
-    recent.read(read, removals: removals)
-    return block(recalled: recalled, read: read, matcher, after: position, limit: limit, now: now)
+    let request = PageRequest(
+      self, SearchingMatcher(filter, for: recipients), after: position, limit: limit, byteLimit: byteLimit, now: now)
+    guard request.needsReading else { return request.page(.events([])) }
+    return request.page(try await file.read { try request.read($0) })
   }
 
   /// The same, waiting on this thread.
@@ -288,24 +273,10 @@ public final class EventArchive: Sendable {
     _ filter: Filter, for recipients: Recipients? = nil, after position: QueryPosition? = nil, limit: Int,
     byteLimit: Int = .max, now: Int64
   ) throws(StorageFault) -> EventBlock {
-    let (removals, memory) = (recent.removals, memory)
-    let matcher = SearchingMatcher(filter, for: recipients)
-    let (recalled, rest) = recall(filter)
-    guard let rest else {
-      return block(recalled: recalled, read: [], matcher, after: position, limit: limit, now: now)
-    }
-    guard filter.ids != nil else {
-      return try file.readNow { session in
-        try ArchiveReader(session: session, maker: maker, memory: memory)
-          .block(matcher, after: position, limit: limit, byteLimit: byteLimit, now: now)
-      }
-    }
-    let read = try file.readNow { session in
-      try ArchiveReader(session: session, maker: maker, memory: memory)
-        .query(rest.ids ?? [], matcher, after: position, limit: limit, now: now)
-    }
-    recent.read(read, removals: removals)
-    return block(recalled: recalled, read: read, matcher, after: position, limit: limit, now: now)
+    let request = PageRequest(
+      self, SearchingMatcher(filter, for: recipients), after: position, limit: limit, byteLimit: byteLimit, now: now)
+    guard request.needsReading else { return request.page(.events([])) }
+    return request.page(try file.readNow { try request.read($0) })
   }
 
   /// A page as single events, waiting on this thread: for tools and tests, since each event is read a second time.

@@ -1,5 +1,4 @@
 public import Cryptography
-internal import Glibc
 public import Nostr
 
 /// An event that was verified, and all that storing it needs: what is done once, on any thread, before the one writer
@@ -77,35 +76,6 @@ public struct VerifiedEvent: Sendable {
     self.relay = relay
     self.receivedAt = receivedAt
     self.isKept = isKept
-  }
-}
-
-extension ScannedEvent {
-  /// When it ends (NIP-40), seconds since 1970; nil when it does not, or does not say so in a number.
-  func expiration(in bytes: UnsafeRawBufferPointer) -> Int64? {
-    guard mayExpire(in: bytes) else { return nil }
-    var reader = TagReader(self, in: bytes)
-    while reader.nextTag() {
-      guard let name = reader.nextString(), name.equals("expiration", in: bytes), let value = reader.nextString() else {
-        continue
-      }
-      return Int64(value.string(in: bytes))
-    }
-    return nil
-  }
-
-  /// Whether the word may stand among the tags: nearly no event has it, and to look for its rarest letter costs a tenth
-  /// of going through them. An escape could be part of it.
-  private func mayExpire(in bytes: UnsafeRawBufferPointer) -> Bool {
-    guard var place = bytes.baseAddress.map({ $0 + tags.lowerBound }) else { return false }
-    let end = place + tags.count
-    if memchr(place, Int32(UInt8(ascii: "\\")), tags.count) != nil { return true }
-    while let found = memchr(place, Int32(UInt8(ascii: "x")), end - place) {
-      place = UnsafeRawPointer(found) + 1
-      // What follows is inside the tags: they end with a bracket.
-      if place.load(as: UInt8.self) == UInt8(ascii: "p") { return true }
-    }
-    return false
   }
 }
 

@@ -30,7 +30,10 @@ public struct LiveFilters<Listener: Hashable & Comparable & Sendable>: Sendable 
   /// Somebody listens, with any of these filters; whoever listened under this name before does so no longer. Filters
   /// that nothing matches are dropped.
   ///
-  /// - Parameter recipients: the only ones whose gift wraps are for him; nil: all.
+  /// - Parameters:
+  ///   - listener: who.
+  ///   - filters: his filters.
+  ///   - recipients: the only ones whose gift wraps are for him; nil: all.
   public mutating func add(_ listener: Listener, _ filters: [Filter], for recipients: Recipients? = nil) {
     remove(listener)
     entriesByListener[listener] = []

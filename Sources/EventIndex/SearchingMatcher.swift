@@ -12,7 +12,9 @@ public struct SearchingMatcher: Sendable {
 
   /// Makes a filter ready.
   ///
-  /// - Parameter recipients: the only ones whose gift wraps match; nil: all wraps may.
+  /// - Parameters:
+  ///   - filter: the filter.
+  ///   - recipients: the only ones whose gift wraps match; nil: all wraps may.
   public init(_ filter: Filter, for recipients: Recipients? = nil) {
     matcher = FilterMatcher(filter)
     search = filter.search.map { SearchQuery($0) }.flatMap { $0.isEmpty ? nil : $0 }

@@ -33,6 +33,12 @@ extension SocketAddress {
   /// Where the address leads.
   public var scope: AddressScope { isIPv6 ? Self.scope(ofSixteen: addressBytes) : Self.scope(ofFour: addressBytes) }
 
+  /// Whether it may be dialled on the word of other people: whether it leads to the internet.
+  public var isOpenToStrangers: Bool { scope == .global }
+
+  /// `192.168.1.5, a private address`.
+  public var hostWithScope: String { "\(host), \(scope == .unspecified ? "an" : "a") \(scope.rawValue) address" }
+
   private static func scope(ofFour bytes: [UInt8]) -> AddressScope {
     switch (bytes[0], bytes[1], bytes[2]) {
     case (0, _, _): .unspecified

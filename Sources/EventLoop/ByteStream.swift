@@ -134,6 +134,12 @@ public final class ByteStream {
     return SocketAddress(remoteEndOf: descriptor)
   }
 
+  /// Where this end of a TCP connection is; nil for a pipe, and when it is gone.
+  public var localAddress: SocketAddress? {
+    guard case .tcp = transport, stream != nil else { return nil }
+    return SocketAddress(localEndOf: descriptor)
+  }
+
   /// Whether ``close()`` was called or the stream is over.
   public var isClosed: Bool { stream == nil }
 

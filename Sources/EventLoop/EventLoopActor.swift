@@ -28,9 +28,10 @@ public actor EventLoopActor {
     return try assumeOnLoop(body)
   }
 
-  /// Runs `body` at once, from a place the compiler cannot see to be on the loop: a libuv callback.
+  /// Runs `body` at once, from a place the compiler cannot see to be on the loop: a callback of libuv, or of another
+  /// library that is called on the loop's thread only.
   @inline(__always)
-  static nonisolated func assumeOnLoop<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
+  public static nonisolated func assumeOnLoop<Value>(_ body: @EventLoopActor () throws -> Value) rethrows -> Value {
     assert(EventLoop.process.isOnLoop, "a callback came on another thread")
     // The isolation of a closure is not part of its layout; this is how the standard library does it for MainActor.
     return try withoutActuallyEscaping(body) { try unsafeBitCast($0, to: (() throws -> Value).self)() }

@@ -17,6 +17,9 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     bytes = withUnsafeBytes(of: &six) { Array($0) }
   }
 
+  /// The address in a `sockaddr`, copied; nil when it is neither of IPv4 nor of IPv6.
+  public init?(sockaddr address: UnsafeRawPointer?) { self.init(address?.assumingMemoryBound(to: sockaddr.self)) }
+
   init?(_ address: UnsafePointer<sockaddr>?) {
     guard let address else { return nil }
     let count: Int

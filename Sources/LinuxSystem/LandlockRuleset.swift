@@ -83,8 +83,12 @@ final class LandlockRuleset {
   }
 
   private static func handledPorts(_ profile: SandboxProfile, _ version: Int) -> PortRights {
-    guard version >= 4, profile.network != .inet else { return [] }
-    return [.bindTCP, .connectTCP]
+    guard version >= 4 else { return [] }
+    switch profile.network {
+    case .inet: return []
+    case .inboundTCP: return .connectTCP
+    case .none, .unixOnly, .outboundTCP: return [.bindTCP, .connectTCP]
+    }
   }
 
   private static func scopes(_ profile: SandboxProfile, _ version: Int) -> ScopeRights {

@@ -14,6 +14,9 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
     case unixOnly
     /// Unix sockets; TCP outwards to these ports; no listening. UDP stays possible, because names are resolved by it.
     case outboundTCP(ports: [UInt16])
+    /// TCP and unix sockets that others connect to, at any port: a server that never dials. No connecting of any kind,
+    /// and no datagrams, so no name is looked up either. Connections that are open already go on.
+    case inboundTCP
     /// Internet sockets of every direction.
     case inet
   }

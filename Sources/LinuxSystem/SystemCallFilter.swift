@@ -75,10 +75,29 @@ final class SystemCallFilter {
     case .outboundTCP:
       try deny("listen", EACCES)
       try denyRareFamilies()
+    case .inboundTCP:
+      try denyRareFamilies()
+      try denyDialling()
     case .inet:
       try denyRareFamilies()
     }
   }
+
+  /// A server has all its connections by `accept`. So nothing connects, on kernels too whose Landlock knows no ports;
+  /// nor by the ways around `connect`: a datagram needs none, and TCP's fast open makes one of the first bytes sent.
+  private func denyDialling() throws(SystemFault) {
+    try deny("connect", EACCES)
+    // The kind stands below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
+    for kind in [SOCK_DGRAM, SOCK_SEQPACKET] {
+      try deny("socket", EACCES, argument: 1, mask: 0xF, equals: UInt64(kind.rawValue))
+    }
+    for (name, argument) in [("sendto", UInt32(3)), ("sendmsg", 2), ("sendmmsg", 3)] {
+      try deny(name, EACCES, argument: argument, mask: Self.fastOpenFlag, equals: Self.fastOpenFlag)
+    }
+  }
+
+  /// MSG_FASTOPEN.
+  private static let fastOpenFlag: UInt64 = 0x2000_0000
 
   /// Leaves unix, internet, and the kernel's own messages about interfaces, which resolving names asks for. The others
   /// are old or special, seldom tested, and a steady source of ways into the kernel.

@@ -26,6 +26,8 @@ public struct HubLimits: Sendable, Equatable {
   /// more than three quarters are withheld so: the rest is for requests that it makes while it serves one, or a circle
   /// of such workers could wait for each other. What it asks beyond four times this number is refused (`full`).
   public var outstandingRequests = 1_024
+  /// The same for a local relay, each of whose clients has requests of its own that stay open: its subscriptions.
+  public var relayedRequests = 32_768
   /// Deliveries of one message, each ended by the worker's death, after which it is quarantined.
   public var deliveriesMaximum: UInt16 = 3
   /// Whether whoever owns the hub keeps what is quarantined, unless it is secret; its sender is told so.

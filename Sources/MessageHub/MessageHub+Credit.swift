@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Contracts
 internal import Frames
 
 extension MessageHub {
@@ -67,15 +68,17 @@ extension MessageHub {
   /// asker hears it at once and can say so to its own caller, which is not waiting.
   func withholdsCredit(of seat: Int, byteCount: Int) throws(Refusal) -> Bool {
     let openCount = seats[seat].outstanding.count
+    let isRelay = seats[seat].role == Role.localRelay.number
+    let maximum = isRelay ? max(limits.relayedRequests, limits.outstandingRequests) : limits.outstandingRequests
     let isPoolFull = poolBytes >= limits.poolBytes
     let isLarge = UInt64(byteCount) * Self.largeShare >= seats[seat].window.bytes
-    guard openCount >= limits.outstandingRequests || isPoolFull || isLarge else { return false }
+    guard openCount >= maximum || isPoolFull || isLarge else { return false }
     let (window, withheld) = (seats[seat].window, seats[seat].withheld)
     guard seats[seat].isWorker,
       (withheld.frames + 1) * 4 > window.frames * 3 || (withheld.bytes + UInt64(byteCount)) * 4 > window.bytes * 3
     else { return true }
-    if openCount < limits.outstandingRequests, !isPoolFull { return false }
-    guard openCount < Self.nestedFactor * limits.outstandingRequests, !isPoolFull else {
+    if openCount < maximum, !isPoolFull { return false }
+    guard openCount < Self.nestedFactor * maximum, !isPoolFull else {
       let why = isPoolFull ? "the hub keeps as many bytes as it may" : "\(openCount) requests are unanswered"
       throw Refusal(
         .full, "\(why), and \(seats[seat].name) has used the window that its requests share", outcome: .notStarted,

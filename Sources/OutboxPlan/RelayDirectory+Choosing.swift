@@ -34,7 +34,24 @@ extension RelayDirectory {
         chosen.add(choice(url, why, account: account?.key))
       }
     }
-    return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+    return withoutHome(EventRoute(choices: chosen.choices, skipped: skipped.choices))
+  }
+
+  /// Where an event goes that no caller has a say about. A new list of relays goes to those that it names as well:
+  /// whoever looks for its author where he writes from now on must find it there.
+  func plannedWrites(of event: UnsignedEvent) -> EventRoute {
+    let planned = plannedWrites(by: event.pubkey)
+    guard let account = account(event.pubkey), event.kind == EventKind.relayList, let list = try? RelayList(event)
+    else {
+      return planned
+    }
+    var chosen = ChoiceList()
+    for url in list.writeRelays.prefix(Self.accountRelayMaximum) {
+      chosen.add(choice(url, "\(account.name)'s new list", account: account.key))
+    }
+    for choice in planned.choices { chosen.add(choice) }
+    let skipped = planned.skipped.filter { skipped in !chosen.choices.contains { $0.url == skipped.url } }
+    return EventRoute(choices: chosen.choices, skipped: skipped)
   }
 
   // MARK: Reading
@@ -54,7 +71,8 @@ extension RelayDirectory {
         chosen.add(choice(url, "\(account.name)'s list", account: account.key))
       }
     }
-    return EventRoute(choices: chosen.choices.sorted { $0.url.text < $1.url.text }, skipped: skipped.choices)
+    let choices = chosen.choices.sorted { $0.url.text < $1.url.text }
+    return withoutHome(EventRoute(choices: choices, skipped: skipped.choices))
   }
 
   /// Who shows itself when a relay wants to know who reads: the account that names it; at a relay of the user's own
@@ -88,6 +106,20 @@ extension RelayDirectory {
   func blocker(of url: RelayURL) -> PlanAccount? {
     if accounts.contains(where: { $0.listed.contains(url) }) { return nil }
     return accounts.first { $0.blocked.contains(url) }
+  }
+
+  /// The route without this Roost's own relay, which is told among what is left out.
+  func withoutHome(_ route: EventRoute) -> EventRoute {
+    var route = route
+    route.skipped += route.choices.filter { isHome($0.url) }.map { choice($0.url, OwnAddresses.reason) }
+    route.choices.removeAll { isHome($0.url) }
+    return route
+  }
+
+  /// Why nobody is sent to a relay, whoever names it; nil if nothing is against it.
+  func objection(to url: RelayURL) -> String? {
+    if isHome(url) { return OwnAddresses.reason }
+    return blocker(of: url).map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 
   func choice(

@@ -8,6 +8,7 @@ public import Nostr
 //     gift wraps (1059, 21059)   the recipient's list for direct messages (kind 10050), and no other relay, ever
 //     messages without a wrap    nowhere: they would be readable (13, 14, 15); nor answers to a challenge (22242)
 //     protected (NIP-70)         as others, but only where their author, an account of ours, has shown himself
+//     an account's new list      as all others, and first to the relays that it names for writing (kind 10002)
 //     all others                 their author's relays for writing, and those of the user's own choice
 
 extension RelayDirectory {
@@ -24,8 +25,9 @@ extension RelayDirectory {
       return .none("kind \(event.kind) is sent in a gift wrap only (NIP-59), never by itself")
     case EventKind.relayAuthentication:
       return .none("kind 22242 answers a relay's challenge (NIP-42) and is not published")
-    default: route = named.map { namedRoute($0, event) } ?? plannedWrites(by: event.pubkey)
+    default: route = named.map { namedRoute($0, event) } ?? plannedWrites(of: event)
     }
+    route = withoutHome(route)
     if event.isProtected, route.problem == nil { protect(&route, event) }
     route.choices = Array(route.choices.prefix(PlanPublish.relayMaximum))
     if route.choices.isEmpty, route.problem == nil { route.problem = noWriteRelay(route) }
@@ -109,8 +111,8 @@ extension RelayDirectory {
 
   /// Why a relay of a list is not used, if so.
   private func objection(to choice: RelayChoice) -> String? {
-    if choice.isForeign, !choice.url.isPublic { return "a private address, and named by others" }
-    return blocker(of: choice.url).map { "blocked by \($0.name)'s list (kind 10006)" }
+    if let reason = objection(to: choice.url) { return reason }
+    return choice.isForeign && !choice.url.isPublic ? "a private address, and named by others" : nil
   }
 
   // MARK: Questions
@@ -132,8 +134,8 @@ extension RelayDirectory {
       }
     }
     for url in named {
-      if let blocker = blocker(of: url) {
-        route.skipped.append(choice(url, "blocked by \(blocker.name)'s list (kind 10006)"))
+      if let reason = objection(to: url) {
+        route.skipped.append(choice(url, reason))
       } else {
         ask(choice(url, "named", account: reader(at: url)), filters)
       }
@@ -175,7 +177,7 @@ extension RelayDirectory {
       guard let relays = directMessageRelays(of: account.key) else { continue }
       let narrowed = filters.compactMap { wraps(in: $0, to: account) }
       guard !narrowed.isEmpty else { continue }
-      for url in relays where blocker(of: url) == nil {
+      for url in relays where objection(to: url) == nil {
         stops.append(
           FilterRoute.Stop(
             choice(url, "dm-list of \(account.name)", people: [account.key], account: account.key), narrowed))

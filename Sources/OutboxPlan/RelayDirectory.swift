@@ -61,6 +61,7 @@ public struct RelayDirectory: Sendable {
   private var strangers: [PublicKey: (version: ListVersion, relays: [RelayURL])] = [:]
   private var strangerOrder: [PublicKey] = []
   private var expected: Set<String> = []
+  private var own = OwnAddresses()
   /// Counts what changes where something goes; how connections are does not count.
   public private(set) var revision: UInt64 = 0
   private var hasAccounts = false
@@ -168,6 +169,13 @@ public struct RelayDirectory: Sendable {
     return true
   }
 
+  /// Where this Roost's own relays listen: nobody is sent there.
+  public mutating func ownAddressesAre(_ addresses: OwnAddresses) {
+    guard own != addresses else { return }
+    own = addresses
+    revision += 1
+  }
+
   /// A relay was added by hand, or changed.
   ///
   /// - Returns: false when there are ``addedMaximum`` already.
@@ -213,6 +221,9 @@ public struct RelayDirectory: Sendable {
   public func connector(of url: RelayURL) -> String? {
     configured[url] ?? groups.filter(\.value.dialsOthers).keys.min()
   }
+
+  /// Whether the URL says that it is this Roost's own relay: it is in no plan, whoever names it.
+  public func isHome(_ url: RelayURL) -> Bool { own.includes(host: url.host, port: url.port) }
 
   /// Whether a group of `supervisor.conf` has it. All others count against ``DialBudget``.
   public func isConfigured(_ url: RelayURL) -> Bool { configured[url] != nil }

@@ -43,7 +43,17 @@ public final class PublishLedger: Sendable {
   /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
   /// written.
   public func write(_ batch: LedgerBatch) async throws(StorageFault) {
-    try await file.write { session in try LedgerSession(session).write(batch) }
+    try await file.write { session in
+      guard !session.isFileGone else { throw Self.gone(session.path) }
+      try LedgerSession(session).write(batch)
+    }
+  }
+
+  /// What is written into a file that nobody finds again is not accepted.
+  private static func gone(_ path: String) -> StorageFault {
+    StorageFault(
+      .failed, path: path,
+      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart outbox-planner'")
   }
 
   /// The same, waiting on this thread: for an end, and for tests.

@@ -8,12 +8,14 @@ public struct PublishLimits: Sendable, Hashable {
   /// Events sent to one relay and not answered yet; the others wait.
   public var relayInFlightMaximum = 16
 
-  /// How often a relay may fail, or refuse without a known reason, before it is given up for this event.
+  /// How often a relay may say that it has failed before it is given up for this event: some five hours.
+  public var failureMaximum = 48
+  /// How often it may refuse without a known reason.
   public var rejectionMaximum = 5
   /// The same where it wants to know who sends it.
   public var authorizationMaximum = 3
 
-  /// First window after such a refusal, in milliseconds.
+  /// First window after either, in milliseconds.
   public var rejectionBaseMilliseconds: UInt64 = 5_000
   /// The same where it wants to know who sends it, or he is locked.
   public var authorizationBaseMilliseconds: UInt64 = 30_000

@@ -29,6 +29,7 @@ extension PublishQueue {
   mutating func lineUp(_ id: EventID, _ index: Int, at moment: Moment) {
     guard let entry = entries[id], !entry.slots[index].isInLine, !entry.slots[index].isInFlight else { return }
     let relay = entry.publication.targets[index].relay
+    locked.remove(SendingKey(id: id, relay: relay))
     entries[id]?.slots[index].isInLine = true
     lanes[relay, default: RelayLane(window: limits.relayInFlightMaximum)].line.insert(
       RelayLane.Place(number: entry.publication.number, id: id))
@@ -92,6 +93,9 @@ extension PublishQueue {
     switch outcome {
     case .taken, .refused, .rejected, .unauthorized, .locked:
       lanes[key.relay]?.answered(windowMaximum: limits.relayInFlightMaximum)
+    case .failing:
+      lanes[key.relay]?.failures = 0
+      lanes[key.relay]?.window = 1
     case .unsettled: lanes[key.relay]?.window = 1
     case .limited: hold(key.relay, .limited, outcome.words, nil, at: moment)
     case .unreachable(_, let milliseconds): hold(key.relay, .unreachable, outcome.words, milliseconds, at: moment)
@@ -117,19 +121,17 @@ extension PublishQueue {
   private mutating func tryAgain(_ key: SendingKey, _ index: Int, _ outcome: SendOutcome, at moment: Moment) {
     guard let target = entries[key.id]?.publication.targets[index] else { return }
     let base = limits.authorizationBaseMilliseconds
-    if case .locked = outcome {
-      entries[key.id]?.slots[index].awaitsUnlocking = true
-    } else {
-      entries[key.id]?.slots[index].awaitsUnlocking = false
-    }
     switch outcome {
     case .refused(let words): end(key.id, index, .failed, words)
+    case .failing(let words):
+      refuse(key, index, words, limits.failureMaximum, limits.rejectionBaseMilliseconds, at: moment)
     case .rejected(let words):
       refuse(key, index, words, limits.rejectionMaximum, limits.rejectionBaseMilliseconds, at: moment)
     case .unauthorized(let words): refuse(key, index, words, limits.authorizationMaximum, base, at: moment)
     case .locked(let words):
       // Its attempts were no refusals of the relay's, but they tell how long this has been going on.
       wait(key, index, words, window: grown(base, target.progress.attempts - 1), at: moment)
+      locked.insert(key)
     case .unsettled(let words):
       let count = entries[key.id]?.slots[index].unsettledCount ?? 0
       entries[key.id]?.slots[index].unsettledCount = count + 1

@@ -42,6 +42,7 @@ extension PublishQueue {
   /// A relay of a publication is not tried any more.
   mutating func end(_ id: EventID, _ index: Int, _ state: PublicationTarget.State, _ words: String) {
     entries[id]?.slots[index].due = nil
+    if let relay = entries[id]?.publication.targets[index].relay { locked.remove(SendingKey(id: id, relay: relay)) }
     entries[id]?.publication.change(index) {
       $0.progress.state = state
       $0.progress.message = words

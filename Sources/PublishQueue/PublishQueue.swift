@@ -1,8 +1,8 @@
 internal import Clocks
 public import Contracts
+public import Cryptography
 internal import DequeModule
 internal import HeapModule
-public import Cryptography
 public import Nostr
 
 // The publish queue: which event goes to which relay next, and when one that was not taken goes again.
@@ -48,8 +48,6 @@ public struct PublishQueue: Sendable {
     var isInFlight = false
     /// Attempts in a row of which nobody knows the end.
     var unsettledCount = 0
-    /// Whether it waits because who would show himself is locked.
-    var awaitsUnlocking = false
   }
 
   /// Something that comes with time. Void ones stay until they come up, or until there are too many of them.
@@ -74,6 +72,8 @@ public struct PublishQueue: Sendable {
   var ring = Deque<String>()
   var wakes = Heap<Wake>()
   var wakesMaximum = 4_096
+  /// What waits because its account is locked.
+  var locked: Set<SendingKey> = []
   /// Events sent and not answered yet.
   public internal(set) var inFlightCount = 0
   /// Whether nothing new is sent.
@@ -188,16 +188,14 @@ public struct PublishQueue: Sendable {
     return finish(at: moment)
   }
 
-  /// An account can sign again: what waited for it to show itself goes at once.
-  public mutating func accountUnlocked(_ account: PublicKey, at moment: Moment) -> [PublishAction] {
-    for (id, entry) in entries {
-      for (index, slot) in entry.slots.enumerated() where slot.awaitsUnlocking && slot.due != nil {
-        guard entry.publication.targets[index].manner.account == account else { continue }
-        entries[id]?.slots[index].due = nil
-        entries[id]?.publication.change(index) { $0.progress.nextAttemptAt = nil }
-        lineUp(id, index, at: moment)
-        changed(id)
-      }
+  /// The signer says that these accounts can be used: what waited for one of them goes at once.
+  public mutating func accountsOpened(_ accounts: Set<PublicKey>, at moment: Moment) -> [PublishAction] {
+    for key in locked {
+      guard let index = index(of: key), let target = entries[key.id]?.publication.targets[index],
+        target.manner.account.map(accounts.contains) ?? false
+      else { continue }
+      entries[key.id]?.slots[index].due = nil
+      lineUp(key.id, index, at: moment)
     }
     return finish(at: moment)
   }

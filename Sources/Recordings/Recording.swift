@@ -158,6 +158,13 @@ public struct Recording: Sendable {
     records.compactMap { if case .frame(let frame) = $0 { frame } else { nil } }
   }
 
+  /// The worker's settings, as WELCOME told them; nil where the recording has no WELCOME, or one without settings.
+  public var settings: JSONValue? {
+    let welcome = frames.first { $0.direction == .toWorker && $0.header.type == .welcome && !$0.isWithheld }
+    // One that cannot be read is told by whoever replays it.
+    return welcome.flatMap { try? JSONPayload.decode(Welcome.self, from: $0.payload) }?.configuration
+  }
+
   /// How it ended; nil when nobody could write it down.
   public var end: RecordingEnd? {
     if case .end(_, let end)? = records.last { end } else { nil }

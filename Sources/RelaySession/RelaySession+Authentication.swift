@@ -79,14 +79,13 @@ extension RelaySession {
     return settled(actions, at: now)
   }
 
-  /// There is no signature of the challenge: `message` is a sentence's end that says why. With `isLocked` there would
-  /// be one if the account were unlocked.
+  /// There is no signature of the challenge: `message` is a sentence's end that says why.
   public mutating func authenticationFailed(
-    _ account: PublicKey, challenge: String, message: String, isLocked: Bool = false, at now: Instant
+    _ account: PublicKey, challenge: String, message: String, at now: Instant
   ) -> [SessionAction] {
     guard signing(account, challenge) != nil else { return [] }
     var actions: [SessionAction] = []
-    fail(account, WorkFailure(isLocked ? .locked : .notAuthenticated, message), &actions)
+    failUnsigned(account, message, &actions)
     return settled(actions, at: now)
   }
 
@@ -195,7 +194,7 @@ extension RelaySession {
       guard let deadline = state.deadline, deadline <= now else { continue }
       switch state {
       case .awaitingChallenge: fail(account, "\(url) has sent no challenge to sign (NIP-42)", &actions)
-      case .signing: fail(account, "the signer did not answer in time", &actions)
+      case .signing: failUnsigned(account, "the signer did not answer in time", &actions)
       // Some relays say nothing to a good AUTH: what was refused is sent again, and shows it.
       case .sent: succeed(account, at: now)
       case .shown, .failed: break
@@ -219,11 +218,25 @@ extension RelaySession {
     fail(account, WorkFailure(.notAuthenticated, message, reason: reason), &actions)
   }
 
-  /// All that waited for the account comes to nothing.
+  /// There is no signature, and the relay has heard nothing: it is as if nobody had been asked. What waited comes to
+  /// nothing, and what comes later asks again, also on this connection, which may stand for weeks.
+  private mutating func failUnsigned(_ account: PublicKey, _ message: String, _ actions: inout [SessionAction]) {
+    guard case .open(var connection) = state else { return }
+    connection.authentications.states[account] = nil
+    connection.authentications.attemptCount -= 1
+    state = .open(connection)
+    failHeld(account, WorkFailure(.notSigned, message), &actions)
+  }
+
+  /// All that waited for the account comes to nothing, and so does what comes later, until there is a new challenge.
   private mutating func fail(_ account: PublicKey, _ failure: WorkFailure, _ actions: inout [SessionAction]) {
     guard case .open(var connection) = state else { return }
     connection.authentications.states[account] = .failed(failure, challenge: number(of: account, in: connection))
     state = .open(connection)
+    failHeld(account, failure, &actions)
+  }
+
+  private mutating func failHeld(_ account: PublicKey, _ failure: WorkFailure, _ actions: inout [SessionAction]) {
     for (key, request) in requests.all where request.isHeld && request.account == account {
       _ = requests.remove(key)
       actions.append(.failRequest(key, failure))

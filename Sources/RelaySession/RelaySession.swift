@@ -79,6 +79,8 @@ public struct RelaySession: Sendable {
   public internal(set) var counters = SessionCounters()
   /// Why the last attempt failed or the last connection ended; empty before the first time.
   public internal(set) var lastFailure = ""
+  /// Whether the last attempt has led to this house's own relay.
+  private var isOwnRelay = false
   /// The challenge of this connection, if the relay has sent one (NIP-42).
   public internal(set) var challenge: String?
 
@@ -174,6 +176,7 @@ public struct RelaySession: Sendable {
     guard case .connecting(attempt) = state else { return [.abandonConnect(attempt: attempt)] }
     state = .open(Connection(since: now, names: SubscriptionNames(using: &generator)))
     challenge = nil
+    isOwnRelay = false
     counters.connections += 1
     return settled(isStalled ? [.pauseReading] : [], at: now)
   }
@@ -183,6 +186,7 @@ public struct RelaySession: Sendable {
     guard case .connecting(attempt) = state else { return [] }
     counters.connectFailures += 1
     lastFailure = failure.message
+    isOwnRelay = failure.isOwnRelay
     if let milliseconds = failure.retryAfterMilliseconds {
       notBefore = now.advanced(milliseconds: min(milliseconds, limits.retryAfterMaximumMilliseconds))
     }
@@ -275,6 +279,7 @@ public struct RelaySession: Sendable {
   }
 
   private func unreachable(until next: Instant?, at now: Instant) -> WorkFailure {
+    if isOwnRelay { return WorkFailure(.ownRelay, "\(url) is not dialled: \(lastFailure)") }
     let milliseconds = next.map { $0 > now ? $0.milliseconds(since: now) : 0 } ?? 0
     return WorkFailure(
       .relayUnreachable, "\(url) cannot be reached: \(lastFailure)",

@@ -64,10 +64,13 @@ public struct WorkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case timedOut = "timed-out"
     /// The relay wants to know who asks, and could not be told, or did not like the answer.
     case notAuthenticated = "not-authenticated"
-    /// The same, because the account that would show himself is locked.
-    case locked
+    /// The same, and nobody has signed: the account is locked, or the signer away. That is this machine's own matter
+    /// and may be over at any moment, so the signer is asked again by the next work.
+    case notSigned = "not-signed"
     /// The relay takes protected events from anybody, so it gets none (NIP-70).
     case notProtected = "not-protected"
+    /// The connection would be, or was, one with this house's own relay: it is of no use, and never will be.
+    case ownRelay = "own-relay"
     /// A bound of ``SessionLimits`` is reached.
     case full
     /// The session was asked to close.
@@ -106,13 +109,18 @@ public struct ConnectFailure: Hashable, Sendable {
   public var message: String
   /// The name could not be looked up: most often a relay that is gone, or a machine that is offline.
   public var isNameFailure: Bool
+  /// It has led to this house's own relay: the work fails with `own-relay`, and whoever dials should do so no more.
+  public var isOwnRelay: Bool
   /// The server asked to be left alone for so long.
   public var retryAfterMilliseconds: UInt64?
 
   /// A failure.
-  public init(message: String, isNameFailure: Bool = false, retryAfterMilliseconds: UInt64? = nil) {
+  public init(
+    message: String, isNameFailure: Bool = false, isOwnRelay: Bool = false, retryAfterMilliseconds: UInt64? = nil
+  ) {
     self.message = message
     self.isNameFailure = isNameFailure
+    self.isOwnRelay = isOwnRelay
     self.retryAfterMilliseconds = retryAfterMilliseconds
   }
 }

@@ -13,7 +13,8 @@ public import RelaySession
 //     waiting ──► asked ──► stored          (a wish that is not live is over then)
 //        ▲          │ CLOSED
 //        │          ▼
-//        └─── a while, by the reason's word ───► refused, until the next connection
+//        └─── a while, by the reason's word ───► refused, until the next connection; where only our own signature was
+//                                                missing, until the account has shown himself, or a while
 //
 // Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on
 // purpose), so that finds only most of them; what relays have is known by coverage, which is the planner's.
@@ -46,7 +47,7 @@ public struct StandingRequests: Sendable {
     case asked
     /// EOSE came, and all before it is committed.
     case stored
-    /// The relay is not asked again on this connection.
+    /// The relay is not asked again on this connection; or, where nobody could sign for the account, not soon.
     case refused(String)
   }
 
@@ -85,6 +86,8 @@ public struct StandingRequests: Sendable {
     var events: UInt64 = 0
     var reason: String?
     var retries = Retries()
+    /// How often nobody could sign for its account, on this connection.
+    var unsignedCount = 0
     /// When the relay last brought something for it, or was asked.
     var lastSign = Instant(nanoseconds: 0)
     /// Whether the relay has said nothing for too long since it was asked.
@@ -100,8 +103,8 @@ public struct StandingRequests: Sendable {
     case started(RequestKey, hasEnded: Bool)
     /// Not live, and done.
     case done
-    /// Not again on this connection.
-    case refused
+    /// Not again on this connection, or not before then.
+    case refused(until: Instant?)
   }
 
   private let limits: WishLimits
@@ -173,6 +176,7 @@ public struct StandingRequests: Sendable {
     whyClosed = nil
     for key in entries.keys {
       entries[key]?.retries = Retries()
+      entries[key]?.unsignedCount = 0
       switch entries[key]?.phase {
       case .refused, .pausing:
         entries[key]?.phase = .idle
@@ -181,6 +185,18 @@ public struct StandingRequests: Sendable {
       }
     }
     return settled([], at: now)
+  }
+
+  /// The account has shown himself to the relay: what was refused for want of his signature is asked again.
+  public mutating func shown(_ account: PublicKey, at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    for (key, entry) in entries where entry.wish.account == account {
+      guard case .refused(until: .some) = entry.phase else { continue }
+      entries[key]?.phase = .idle
+      entries[key]?.reason = nil
+      actions.append(.changed(key))
+    }
+    return settled(actions, at: now)
   }
 
   /// There is no connection, and why.
@@ -234,7 +250,13 @@ public struct StandingRequests: Sendable {
       entries[key]?.phase = .idle
     case .full:
       pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
-    case .notAuthenticated, .locked, .notProtected: refuse(key, failure.message)
+    case .notAuthenticated, .notProtected, .ownRelay: refuse(key, failure.message)
+    case .notSigned:
+      let wait = min(
+        limits.unsignedMilliseconds << UInt64(min(entry.unsignedCount, 8)), limits.unsignedCeilingMilliseconds)
+      let chance = UInt64.random(in: 0...wait / 2, using: &generator)
+      entries[key]?.unsignedCount += 1
+      refuse(key, failure.message, until: now.advanced(milliseconds: wait + chance))
     case .closedByRelay:
       var retries = entry.retries
       if let milliseconds = retries.delay(after: failure.reason?.word, limits, using: &generator) {
@@ -253,7 +275,7 @@ public struct StandingRequests: Sendable {
     var actions: [Action] = []
     for (key, entry) in entries {
       switch entry.phase {
-      case .pausing(let until) where until <= now:
+      case .pausing(let until) where until <= now, .refused(let until?) where until <= now:
         entries[key]?.phase = .idle
         entries[key]?.reason = nil
         actions.append(.changed(key))
@@ -277,8 +299,8 @@ public struct StandingRequests: Sendable {
     entries[key]?.reason = reason
   }
 
-  private mutating func refuse(_ key: String, _ reason: String) {
-    entries[key]?.phase = .refused
+  private mutating func refuse(_ key: String, _ reason: String, until: Instant? = nil) {
+    entries[key]?.phase = .refused(until: until)
     entries[key]?.reason = reason
   }
 
@@ -320,7 +342,7 @@ public struct StandingRequests: Sendable {
     }
     let due = entries.values.compactMap { entry -> Instant? in
       switch entry.phase {
-      case .pausing(let until): until
+      case .pausing(let until), .refused(let until?): until
       case .started(_, hasEnded: false): patienceEnd(of: entry)
       default: nil
       }

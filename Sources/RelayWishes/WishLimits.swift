@@ -18,6 +18,10 @@ public struct WishLimits: Sendable, Hashable {
   public var otherMaximum = 2
   /// Wait when the session takes no more requests.
   public var fullMilliseconds: UInt64 = 1_000
+  /// First wait when nobody can sign for the account of a wish, doubled each time: he may be locked for long.
+  public var unsignedMilliseconds: UInt64 = 30_000
+  /// Longest of these waits, but for what is added by chance.
+  public var unsignedCeilingMilliseconds: UInt64 = 300_000
   /// How long a relay may say nothing at all to a request before its EOSE is not waited for any more.
   public var patienceMilliseconds: UInt64 = 30_000
 

@@ -1,6 +1,6 @@
 internal import Bus
 internal import Clocks
-internal import Contracts
+public import Contracts
 internal import EventLoop
 public import Frames
 public import Nostr
@@ -76,6 +76,52 @@ extension RoostClient {
     _ filter: Filter, after seq: Int64? = nil, options: ObserveOptions = ObserveOptions()
   ) -> Observation {
     observe([filter], after: seq, options: options)
+  }
+}
+
+extension RoostClient {
+  /// How far relays are with what somebody observes: as it is at once, then at each change, without an end.
+  ///
+  /// - Parameters:
+  ///   - filters: those of the observation.
+  ///   - options: the same as there; it goes by filters, policy and relays.
+  public nonisolated func fetchProgress(
+    of filters: [Filter], options: ObserveOptions = ObserveOptions()
+  ) -> FetchProgress {
+    FetchProgress(client: self, filters: filters, options: options)
+  }
+}
+
+/// How far relays are with what is observed, again and again. Made by ``RoostClient/fetchProgress(of:options:)``.
+///
+/// Changes that come while nobody reads are given as one. It ends when its task is cancelled, and with a `Refusal` when
+/// the planner will not answer, or none is there. Until the observation has begun, `isObserved` is false.
+public struct FetchProgress: AsyncSequence, Sendable {
+  /// How far each relay is.
+  public typealias Element = ObserveProgress
+  /// Why it ended.
+  public typealias Failure = Refusal
+
+  let client: RoostClient
+  let filters: [Filter]
+  let options: ObserveOptions
+
+  /// Begins; the planner is asked when the first item is.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(
+      reader: FollowReader(client, isFinal: { _ in false }) { [filters, options] (client) async throws(Refusal) in
+        try await client.stream("plan.progress", json: StoreObserve(try filters.payload(), afterSeq: nil, options))
+      })
+  }
+
+  /// One reading under way.
+  public struct Iterator: AsyncIteratorProtocol {
+    let reader: FollowReader<ObserveProgress>
+
+    /// The progress when it has changed; nil when the task is cancelled. One reader at a time.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> ObserveProgress? {
+      try await reader.next()
+    }
   }
 }
 

@@ -94,13 +94,13 @@ extension RoostClient {
   }
 
   /// Says that no planner is configured, if that is what is wrong.
-  fileprivate func explained(_ refusal: Refusal) -> Refusal {
+  func explained(_ refusal: Refusal) -> Refusal {
     guard refusal.code == .unavailable || refusal.code == .unknownMethod, let members = registry?.members,
       !members.contains(where: { $0.role == Role.outboxPlanner.name })
     else { return refusal }
     var told = refusal
     told.message =
-      "no outbox-planner runs here, which sends events to relays: add [worker.outbox-planner] to supervisor.conf"
+      "no outbox-planner runs here, which asks relays and sends to them: add [worker.outbox-planner] to supervisor.conf"
     return told
   }
 }
@@ -120,53 +120,22 @@ public struct PublicationProgress: AsyncSequence, Sendable {
   let id: EventID
 
   /// Begins; the planner is asked when the first item is.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: ProgressReader(client, id)) }
+  public func makeAsyncIterator() -> Iterator {
+    let wanted = PlanPublication(id: "\(id)")
+    return Iterator(
+      reader: FollowReader(client, isFinal: \.state.isFinal) { (client) async throws(Refusal) in
+        try await client.stream("plan.follow", json: wanted)
+      })
+  }
 
   /// One reading under way.
   public struct Iterator: AsyncIteratorProtocol {
-    let reader: ProgressReader
+    let reader: FollowReader<Publication>
 
     /// The publication when it has changed; nil after a final state, or when the task is cancelled. One reader at a
     /// time.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> Publication? {
       try await reader.next()
     }
-  }
-}
-
-/// One reading of a publication's progress: asks, reads, and asks again.
-@EventLoopActor
-final class ProgressReader {
-  private let client: RoostClient
-  private let id: EventID
-  private var last: Publication?
-  private var answer: RoostAnswer?
-  private var perseverance = Perseverance(isLasting: true)
-
-  nonisolated init(_ client: RoostClient, _ id: EventID) {
-    self.client = client
-    self.id = id
-  }
-
-  func next() async throws(Refusal) -> Publication? {
-    while !Task.isCancelled, last?.state.isFinal != true {
-      do throws(Refusal) {
-        if answer == nil { answer = try await client.stream("plan.follow", json: PlanPublication(id: "\(id)")) }
-        guard let part = try await answer?.nextPart(), !part.isLast else {
-          throw Refusal(.unavailable, "the planner ended the answer", outcome: .done)
-        }
-        let publication = try part.payload.decoded(as: Publication.self)
-        perseverance.moved()
-        if publication == last { continue }
-        last = publication
-        return publication
-      } catch {
-        answer = nil
-        if Task.isCancelled { return nil }
-        perseverance = try await client.persevere(after: client.explained(error), perseverance)
-      }
-    }
-    answer = nil
-    return nil
   }
 }

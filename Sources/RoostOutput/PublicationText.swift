@@ -3,17 +3,16 @@ public import Contracts
 
 /// Publications for people: how an event is doing at its relays.
 public enum PublicationText {
-  /// `2 of 3 relays have it`.
+  /// `2 of 3 relays have it`, `1 of 3 relays has it`; of a single one `1 relay has it` or `no relay has it`.
   public static func summary(_ publication: Publication) -> String {
     let taken = publication.targets.count { $0.state == .confirmed }
-    let all = Amount.count(publication.targets.count, "relay")
-    if publication.targets.count == 1, taken == 1 { return "1 relay has it" }
-    return "\(taken) of \(all) \(taken == 1 ? "has" : "have") it"
+    let all = publication.targets.count
+    if all <= 1 { return taken == 1 ? "1 relay has it" : "no relay has it" }
+    return "\(taken) of \(all) relays \(taken == 1 ? "has" : "have") it"
   }
 
-  /// What a relay has come to since it was told last; nil when that is nothing that ends or explains anything.
-  public static func news(_ target: PublicationTarget, since last: PublicationTarget?, _ style: Style) -> String? {
-    guard last.map({ $0.state != target.state || $0.message != target.message }) ?? true else { return nil }
+  /// What a relay has come to; nil when that is nothing that ends or explains anything.
+  static func news(_ target: PublicationTarget, _ style: Style) -> String? {
     let relay = VisibleText.make(target.relay)
     let words = target.message.map { ": \(VisibleText.make($0))" } ?? ""
     switch target.state {
@@ -95,6 +94,26 @@ public enum PublicationText {
     case .confirmed: .good
     case .failed: .bad
     case .cancelled: .dim
+    }
+  }
+}
+
+/// What somebody is told who waits for a publication: of each relay, whenever it is somewhere else than told last.
+///
+/// A relay that cannot be reached is tried again and again, is `sent` in between or not, and waits each time for the
+/// same reason: that is told once.
+public struct PublicationNews: Sendable {
+  private var told: [String: String] = [:]
+
+  /// Nothing was told yet.
+  public init() {}
+
+  /// A line for each relay of which there is something to tell.
+  public mutating func lines(_ publication: Publication, _ style: Style) -> [String] {
+    publication.targets.compactMap { target in
+      guard let line = PublicationText.news(target, style), told[target.relay] != line else { return nil }
+      told[target.relay] = line
+      return line
     }
   }
 }

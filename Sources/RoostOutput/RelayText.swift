@@ -25,11 +25,20 @@ public enum RelayText {
     return table.lines(style) + ["", "\(Amount.count(list.relays.count, "relay")), \(open) connected"]
   }
 
-  /// All there is to say of one relay, a line each.
-  public static func info(_ relay: PlanRelayList.Relay, now: Int64, _ style: Style) -> [String] {
-    var rows: [(String, String)] = [("from", relay.sources.joined(separator: ", ")), ("use", useWords(relay))]
-    rows.append(("dialled by", relay.connector ?? "nobody: no relay-connector is there for it"))
-    guard let state = relay.state else { return lines(relay, rows, style) }
+  /// All there is to say of one relay, a line each: what is known here, then what it says of itself.
+  public static func info(
+    _ relay: PlanRelayList.Relay, _ words: RelayWords, now: Int64, _ style: Style
+  ) -> [String] {
+    lines(relay, known(relay) + RelayInformationText.rows(words, now: now), style)
+  }
+
+  private static func known(_ relay: PlanRelayList.Relay) -> [(String, String)] {
+    var rows: [(String, String)] = []
+    rows.append(("from", relay.sources.isEmpty ? "nothing that is known here" : relay.sources.joined(separator: ", ")))
+    if relay.reads || relay.writes { rows.append(("use", useWords(relay))) }
+    let nobody = relay.sources.isEmpty ? "nobody" : "nobody: no relay-connector is there for it"
+    rows.append(("dialled by", relay.connector ?? nobody))
+    guard let state = relay.state else { return rows }
     if let reason = state.reason { rows.append(("why", reason)) }
     if let since = state.openSince { rows.append(("open since", CalendarTime.text(since))) }
     let connections = "\(state.connections), \(Amount.count(Int(clamping: state.failures), "failed attempt"))"
@@ -37,12 +46,12 @@ public enum RelayText {
     if let latency = state.latencyMilliseconds {
       rows.append(("latency", Amount.duration(milliseconds: latency)))
     }
-    rows.append(("received", "\(state.events) events, \(Amount.bytes(state.bytes))"))
+    rows.append(("received", "\(Amount.count(state.events, "event")), \(Amount.bytes(state.bytes))"))
     rows.append(("published", "\(state.accepted) taken, \(state.refusals) refused"))
     if !state.authenticated.isEmpty {
       rows.append(("shown as", state.authenticated.map { PublicKeyText.short($0) }.joined(separator: ", ")))
     }
-    return lines(relay, rows, style)
+    return rows
   }
 
   private static func lines(
@@ -54,7 +63,7 @@ public enum RelayText {
     return [heading]
       + rows.map { name, text in
         let blanks = String(repeating: " ", count: width - name.count + 2)
-        return "  " + style.paint(name, .dim) + blanks + VisibleText.make(text)
+        return text.isEmpty ? "" : "  " + style.paint(name, .dim) + blanks + VisibleText.make(text)
       }
   }
 

@@ -20,6 +20,14 @@ public struct StorageSession {
     StorageStatement(try database.cachedStatement(sql: sql), path)
   }
 
+  /// Whether the file has no place in its directory any more, or another has it: somebody has removed or moved it while
+  /// it was open. SQLite goes on as if nothing were, and all that is committed is gone when the file is closed.
+  public var isFileGone: Bool {
+    var isMoved: Int32 = 0
+    let result = sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &isMoved)
+    return result == SQLITE_OK && isMoved != 0
+  }
+
   /// Rows that the last statement changed.
   public var changedRowCount: Int { database.changesCount }
 }

@@ -9,7 +9,7 @@ public import WebSocket
 /// during its life (decision 0010).
 @EventLoopActor
 public final class TLSClient: TransportSecurity {
-  private let context: TLSContext
+  let context: TLSContext
 
   /// A client that trusts whom the machine trusts (`SSL_CERT_FILE` and `SSL_CERT_DIR`, or what the system has), and the
   /// authorities of one more file.

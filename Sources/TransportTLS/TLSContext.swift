@@ -24,7 +24,7 @@ final class TLSContext {
   let raw: OpaquePointer
 
   /// Least version spoken: what is older has known holes, and no relay needs it.
-  private static let versionMinimum = TLS1_2_VERSION
+  static let versionMinimum = TLS1_2_VERSION
 
   /// The one protocol that is spoken inside, as ALPN writes it (RFC 7301).
   static let applicationProtocol = [UInt8(8)] + Array("http/1.1".utf8)
@@ -89,6 +89,16 @@ func reason(of error: UInt) -> String {
   let number = roost_error_of_system(error)
   if number != 0 { return String(cString: strerror(number)) }
   return ERR_reason_error_string(error).map { String(cString: $0) } ?? "no reason given"
+}
+
+/// Makes a certificate count for this host only; says whether libssl took it.
+func requireHost(_ host: String, isAddress: Bool, _ parameters: OpaquePointer?) -> Bool {
+  // A host stands in the list of names: the common name is for people. And `*` is a whole label.
+  X509_VERIFY_PARAM_set_hostflags(
+    parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+  return isAddress
+    ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1
+    : X509_VERIFY_PARAM_set1_host(parameters, host, host.utf8.count) == 1
 }
 
 /// A client that offers protocols, and ours not among them, would misunderstand all that comes.

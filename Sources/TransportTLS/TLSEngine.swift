@@ -94,13 +94,8 @@ final class TLSEngine {
   }
 
   private func expect(_ host: String, isAddress: Bool) -> Bool {
-    let parameters = SSL_get0_param(connection)
-    // A host stands in the list of names: the common name is for people. And `*` is a whole label.
-    X509_VERIFY_PARAM_set_hostflags(
-      parameters, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-    if isAddress { return X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 }
-    return X509_VERIFY_PARAM_set1_host(parameters, host, host.utf8.count) == 1
-      && roost_tls_name_host(connection, host) == 1
+    requireHost(host, isAddress: isAddress, SSL_get0_param(connection))
+      && (isAddress || roost_tls_name_host(connection, host) == 1)
   }
 
   // MARK: Input
@@ -198,39 +193,15 @@ final class TLSEngine {
 
   private func refusal() -> TLSRefusal {
     let error = ERR_peek_error()
-    let reasonNumber = roost_error_reason(error)
-    if reasonNumber == Int32(roost_tls_certificate_refused), let flaw { return flaw }
-    switch reasonNumber {
-    case Int32(roost_tls_unsupported_protocol): return .tooOld
-    case Int32(roost_tls_wrong_version): return greeting == [21, 3] ? .tooOld : .noTLS
-    case Self.alertOffset + Self.protocolVersionAlert: return .tooOld
-    case Self.alertOffset...(Self.alertOffset + 255):
-      let number = reasonNumber - Self.alertOffset
-      return .alert(UInt8(number), String(cString: SSL_alert_desc_string_long(number)))
-    default: return .other(reason(of: error))
-    }
+    if roost_error_reason(error) == Int32(roost_tls_certificate_refused), let flaw { return flaw }
+    return TLSRefusal(error: error, isAlert: greeting == [21, 3])
   }
-
-  /// libssl's reasons from here on are alerts of the other side (SSL_AD_REASON_OFFSET).
-  private static let alertOffset: Int32 = 1_000
-  private static let protocolVersionAlert: Int32 = 70
 
   /// Called once for each thing that is wrong with a certificate; the first ends the handshake.
   fileprivate func note(_ code: Int32, of certificate: OpaquePointer?, depth: Int) {
     guard flaw == nil else { return }
-    let flaw: CertificateFlaw =
-      switch code {
-      case X509_V_ERR_CERT_HAS_EXPIRED: .expired
-      case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
-      case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongHost
-      case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: .selfSigned
-      case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-        X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
-        .unknownAuthority
-      default: .other(String(cString: X509_verify_cert_error_string(Int(code))))
-      }
     self.flaw = .certificate(
-      flaw, certificate.map { CertificateGlance($0) } ?? CertificateGlance(), depth: depth,
+      CertificateFlaw(code), certificate.map { CertificateGlance($0) } ?? CertificateGlance(), depth: depth,
       knowsAuthorities: context.knowsAuthorities)
   }
 }

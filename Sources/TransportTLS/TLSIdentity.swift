@@ -55,15 +55,14 @@ struct TLSIdentity {
     }
   }
 
+  /// Whatever libssl says of a file that holds something else, a person is told what is missing; a key that cannot be
+  /// had for want of its passphrase is not. Its reasons may be several.
   private func fault(_ path: String, missing: String) -> IdentityFault {
-    let error = ERR_peek_last_error()
-    ERR_clear_error()
-    switch roost_error_reason(error) {
-    case Int32(roost_tls_no_start_line), Int32(roost_tls_no_certificate), 0:
-      return IdentityFault(path: path, detail: missing)
-    case Int32(roost_tls_bad_passphrase):
-      return IdentityFault(path: path, detail: "the key is under a passphrase, which nobody can give here")
-    default: return IdentityFault(path: path, detail: "\(missing) that can be read: \(reason(of: error))")
+    var isClosed = false
+    while case let error = ERR_get_error(), error != 0 {
+      if roost_error_reason(error) == Int32(roost_tls_bad_passphrase) { isClosed = true }
     }
+    return IdentityFault(
+      path: path, detail: isClosed ? "the key is under a passphrase, which nobody can give here" : missing)
   }
 }

@@ -1,3 +1,5 @@
+internal import CTLS
+
 // Why a handshake came to nothing, in the words of somebody who wants to reach a relay. libssl's own ("wrong version
 // number", "unable to get local issuer certificate") say what it met, and not what that means.
 
@@ -32,14 +34,14 @@ enum TLSRefusal: Error, Equatable {
   /// libssl's words for another reason.
   case other(String)
 
-  /// A sentence's end for a person, with the host as it was dialled.
-  func words(host: String) -> String {
+  /// A sentence's end for a person, with the host as it was dialled, and how what has no TLS is dialled.
+  func words(host: String, plain: String = "a relay without it is dialled as ws://") -> String {
     switch self {
     case .certificate(let flaw, let certificate, let depth, let knowsAuthorities):
       depth == 0
         ? Self.words(host, flaw, certificate) + Self.hint(flaw, knowsAuthorities)
         : Self.words(host, flaw, authority: certificate) + Self.hint(flaw, knowsAuthorities)
-    case .noTLS: "\(host) speaks no TLS on this port (a relay without it is dialled as ws://)"
+    case .noTLS: "\(host) speaks no TLS on this port (\(plain))"
     case .tooOld: "\(host) speaks no TLS of version 1.2 or later; what is older is not safe any more"
     case .alert(112, _): "the server knows no host of the name \(host)"
     case .alert(116, _): "\(host) wants a certificate of ours, and there is none"
@@ -101,6 +103,46 @@ enum TLSRefusal: Error, Equatable {
     case .selfSigned, .unknownAuthority:
       knowsAuthorities ? "" : "; no authority at all was found here (Debian: install ca-certificates)"
     default: ""
+    }
+  }
+}
+
+// MARK: What libssl says
+
+extension CertificateFlaw {
+  /// What libssl's number for a flaw means.
+  init(_ code: Int32) {
+    switch code {
+    case X509_V_ERR_CERT_HAS_EXPIRED: self = .expired
+    case X509_V_ERR_CERT_NOT_YET_VALID: self = .notYetValid
+    case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: self = .wrongHost
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN: self = .selfSigned
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+      X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_CERT_UNTRUSTED:
+      self = .unknownAuthority
+    default: self = .other(String(cString: X509_verify_cert_error_string(Int(code))))
+    }
+  }
+}
+
+extension TLSRefusal {
+  /// libssl's reasons from here on are alerts of the other side (SSL_AD_REASON_OFFSET).
+  private static let alertOffset: Int32 = 1_000
+  private static let protocolVersionAlert: Int32 = 70
+
+  /// What libssl's error means where it is not about a certificate.
+  ///
+  /// - Parameter isAlert: whether what came first was an alert: a version that we do not speak is then no other
+  ///   protocol.
+  init(error: UInt, isAlert: Bool = false) {
+    let number = roost_error_reason(error)
+    switch number {
+    case Int32(roost_tls_unsupported_protocol), Self.alertOffset + Self.protocolVersionAlert: self = .tooOld
+    case Int32(roost_tls_wrong_version): self = isAlert ? .tooOld : .noTLS
+    case Self.alertOffset...(Self.alertOffset + 255):
+      let alert = number - Self.alertOffset
+      self = .alert(UInt8(alert), String(cString: SSL_alert_desc_string_long(alert)))
+    default: self = .other(reason(of: error))
     }
   }
 }

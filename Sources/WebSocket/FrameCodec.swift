@@ -52,6 +52,9 @@ final class FrameCodec {
   private var boundaries: FrameBoundaries
   private var message: [UInt8] = []
   private let packing: FramePacking?
+  private let budget: ReceivingBudget?
+  /// What the budget knows of.
+  private var budgetedByteCount = 0
   private let inflater: Inflater?
   /// Whether the present message is compressed.
   private var isCompressed = false
@@ -63,9 +66,9 @@ final class FrameCodec {
   /// Whether wslay is at work further up the stack.
   private var isReceiving = false
   private var hasClosed = false
+  /// Whether our close is in the output, and nothing of wslay's may come behind it.
+  private var hasAnswered = false
   private var isStopped = false
-  private var closeReason = ""
-  private var isCloseMalformed = false
   private var held: [HeldMessage] = []
 
   private struct HeldMessage {
@@ -74,6 +77,8 @@ final class FrameCodec {
     let isCompressed: Bool
   }
 
+  /// IANA's registry has it; wslay has not.
+  private static let tryAgainLater = wslay_status_code(rawValue: 1013)
   /// Message memory that is kept for the next one.
   private static let keptByteCount = 64 << 10
 
@@ -85,18 +90,23 @@ final class FrameCodec {
   ///   - messageByteCountMaximum: bytes of one message, inflated.
   ///   - compression: what was agreed on in the upgrade about the messages that come, if anything.
   ///   - packing: how messages are compressed that go, if at all.
+  ///   - budget: what all connections may hold of messages that are not whole. Beyond it this one is closed (1013).
   init(
     role: WebSocketRole, messageByteCountMaximum: Int, compression: DeflateAgreement? = nil,
-    packing: FramePacking? = nil
+    packing: FramePacking? = nil, budget: ReceivingBudget? = nil
   ) {
     self.role = role
+    self.budget = budget
     self.messageByteCountMaximum = messageByteCountMaximum
     self.packing = packing
     boundaries = FrameBoundaries(to: role)
     inflater = compression.map { Inflater($0, byteCountMaximum: messageByteCountMaximum) }
   }
 
-  deinit { wslay_event_context_free(context) }
+  deinit {
+    wslay_event_context_free(context)
+    _ = budget?.change(from: budgetedByteCount, to: 0)
+  }
 
   private func openContext() -> wslay_event_context_ptr? {
     if let context { return context }
@@ -133,8 +143,8 @@ final class FrameCodec {
 
   /// Takes bytes from the peer, and calls ``onMessage`` for what they complete.
   ///
-  /// - Returns: how many were used: all of them, unless a hold began, the framing ended, or the rest is the beginning
-  ///   of a close frame (at most 130 bytes), which is to be given again with what comes behind it.
+  /// - Returns: how many were used: all of them, unless a hold began, or the rest is the beginning of a close frame (at
+  ///   most 130 bytes), which is to be given again with what comes behind it.
   func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
     if isStopped || ending != nil { return bytes.count }
     if isHolding { return 0 }
@@ -142,12 +152,48 @@ final class FrameCodec {
     isReceiving = true
     let status = wslay_event_recv(openContext())
     isReceiving = false
-    let unused = input.count
+    let rest = input
     input = UnsafeRawBufferPointer(start: nil, count: 0)
-    wslay_event_send(context)
+    keepToBudget()
+    if status != 0 { answerBrokenFrame() }
+    sendReplies()
     noticeEnding(hasFailed: status != 0)
+    if ending == nil, !isHolding, !isStopped, let close = boundaries.closeFrame(in: rest) { take(close.payload) }
     freeIfIdle()
-    return bytes.count - unused
+    return ending == nil ? bytes.count - rest.count : bytes.count
+  }
+
+  /// The other side's close: no payload, or a code and a reason in UTF-8. It is answered with its code, or with what is
+  /// wrong with it.
+  private func take(_ close: [UInt8]) {
+    let code = close.count >= 2 ? UInt16(close[0]) << 8 | UInt16(close[1]) : nil
+    if close.count == 1 || code.map(Self.isCloseCode) == false {
+      fail(WSLAY_CODE_PROTOCOL_ERROR)
+    } else if !Self.isUTF8(Array(close.dropFirst(2))) {
+      fail(WSLAY_CODE_INVALID_FRAME_PAYLOAD_DATA)
+    } else {
+      wslay_event_queue_close(openContext(), code ?? 0, nil, 0)
+    }
+    sendReplies()
+    let reason = printable(String(decoding: close.dropFirst(2), as: UTF8.self))
+    ending =
+      violation.map { .violation(code: UInt16($0.rawValue)) } ?? .closedByPeer(code: code ?? 1005, reason: reason)
+  }
+
+  /// The codes that may stand in a frame: those of RFC 6455 (7.4) and IANA's registry, and the applications' own.
+  private static func isCloseCode(_ code: UInt16) -> Bool {
+    (1000...1014).contains(code) && !(1004...1006).contains(code) || (3000...4999).contains(code)
+  }
+
+  /// Tells the budget what is kept of a message until the next read.
+  private func keepToBudget() {
+    guard let budget else { return }
+    let isWithin = budget.change(from: budgetedByteCount, to: message.count)
+    budgetedByteCount = message.count
+    guard !isWithin, violation == nil else { return }
+    fail(Self.tryAgainLater)
+    _ = budget.change(from: budgetedByteCount, to: 0)
+    budgetedByteCount = 0
   }
 
   /// Takes no more input and delivers nothing until ``release()``.
@@ -160,8 +206,23 @@ final class FrameCodec {
       let next = held.removeFirst()
       deliver(next.kind, next.bytes, isCompressed: next.isCompressed)
     }
-    if context != nil { wslay_event_send(context) }
+    sendReplies()
     freeIfIdle()
+  }
+
+  /// What wslay has to say: pongs and closes.
+  private func sendReplies() {
+    if context != nil, !hasAnswered { wslay_event_send(context) }
+  }
+
+  /// wslay answers a frame that is none with a close without a code; here is the one that says what was wrong. It is
+  /// the last that is said, and what wslay had to say goes with it.
+  private func answerBrokenFrame() {
+    if canSend {
+      let code = UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue).bigEndian
+      withUnsafeBytes(of: code) { FrameWriter.append(.close, $0, mask: nextMask(), to: &output) }
+    }
+    hasAnswered = true
   }
 
   /// Whether messages wait for the end of a hold.
@@ -179,16 +240,16 @@ final class FrameCodec {
     isStopped = true
     onMessage = nil
     held = []
+    // Else the end of the receiving does it.
+    guard !isReceiving else { return }
+    message = []
+    keepToBudget()
   }
 
   private func noticeEnding(hasFailed: Bool) {
     guard ending == nil else { return }
     if let violation {
       ending = .violation(code: UInt16(violation.rawValue))
-    } else if isCloseMalformed {
-      ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
-    } else if wslay_event_get_close_received(context) != 0 {
-      ending = .closedByPeer(code: wslay_event_get_status_code_received(context), reason: closeReason)
     } else if hasFailed {
       // A broken frame header: wslay has queued a close without a code.
       ending = .violation(code: UInt16(WSLAY_CODE_PROTOCOL_ERROR.rawValue))
@@ -318,11 +379,6 @@ final class FrameCodec {
     switch UInt32(argument.opcode) {
     case WSLAY_TEXT_FRAME.rawValue: take(.text)
     case WSLAY_BINARY_FRAME.rawValue: take(.binary)
-    case WSLAY_CONNECTION_CLOSE.rawValue:
-      // The payload is the code, two bytes, and the reason; or nothing. wslay takes a single byte for nothing.
-      let payload = UnsafeBufferPointer(start: argument.msg, count: argument.msg_length)
-      isCloseMalformed = payload.count == 1
-      closeReason = printable(String(decoding: payload.dropFirst(2), as: UTF8.self))
     default: break
     }
   }
@@ -332,6 +388,8 @@ final class FrameCodec {
     if isHolding {
       held.append(HeldMessage(kind: kind, bytes: message, isCompressed: isCompressed))
     } else {
+      // A pong to a ping in front of the message goes in front of what is said to the message.
+      sendReplies()
       deliver(kind, message, isCompressed: isCompressed)
     }
   }

@@ -1,6 +1,6 @@
 // Frames as they are sent (RFC 6455, 5.2). A message goes in one frame, since it is here whole; so a frame is its
 // header and its payload, and writing one needs no state. What wslay answers by itself, pongs and closes, it writes
-// itself.
+// itself; but to what breaks the protocol it would answer with a close that gives no code.
 
 /// Which side of a connection is ours.
 enum WebSocketRole {
@@ -16,6 +16,7 @@ enum FrameWriter {
   enum Opcode: UInt8 {
     case text = 1
     case binary = 2
+    case close = 8
     case ping = 9
   }
 

@@ -1,19 +1,23 @@
 internal import Clocks
 public import EventLoop
 
+/// Why a connection between these two ends is not wanted, as a sentence's end; nil if it is.
+public typealias ConnectionObjection = @Sendable (_ peer: SocketAddress, _ local: SocketAddress) -> String?
+
 extension WebSocketConnection {
   /// Connects: name, address, encryption if asked for, upgrade; each step within its own deadline.
   ///
   /// All addresses of the host are tried in the resolver's order; each gets an equal share of what is left of the
   /// connect deadline, so that one that swallows packets does not cost the others their turn. The connection does not
   /// read until ``start(onMessage:onEnd:)``. A cancelled task gives up between two steps. `mark` is noted while
-  /// bytes of the other side are worked on, those of the handshakes among them.
+  /// bytes of the other side are worked on, those of the handshakes among them. `objection` is asked about the two
+  /// ends of the connection before a byte is sent: a reason closes it, as `unwanted-address`.
   ///
   /// - Throws: a fault that says which step failed, with whom, and what was seen.
   public static func connect(
     to endpoint: WebSocketEndpoint, fields: [HTTPField] = [], limits: WebSocketLimits = WebSocketLimits(),
     deadlines: WebSocketDeadlines = WebSocketDeadlines(), security: (any TransportSecurity)? = nil,
-    mark: InputMark? = nil
+    mark: InputMark? = nil, objection: ConnectionObjection? = nil
   ) async throws(WebSocketFault) -> WebSocketConnection {
     var generator = SystemRandomNumberGenerator()
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -25,6 +29,7 @@ extension WebSocketConnection {
     let resolved = try await resolve(endpoint, deadlines)
     let addresses = limits.dialsGlobalAddressesOnly ? try globalAddresses(resolved, endpoint) : resolved
     let stream = try await reach(addresses, endpoint, deadlines)
+    try checkEnds(of: stream, endpoint, objection)
     stream.outputLimit = limits.pendingByteCountMaximum + WebSocketLimits.controlAllowance
     stream.inputMark = mark
     var transport: any ByteTransport = stream
@@ -76,14 +81,24 @@ extension WebSocketConnection {
   private static func globalAddresses(
     _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint
   ) throws(WebSocketFault) -> [SocketAddress] {
-    let global = addresses.filter { $0.scope == .global }
+    let global = addresses.filter(\.isOpenToStrangers)
     if global.isEmpty, let first = addresses.first {
-      let article = first.scope == .unspecified ? "an" : "a"
       throw WebSocketFault(
         .privateAddress, endpoint: "\(endpoint)",
-        detail: "\(endpoint.host) resolves to \(first.host), \(article) \(first.scope.rawValue) address")
+        detail: "\(endpoint.host) resolves to \(first.hostWithScope)")
     }
     return global
+  }
+
+  private static func checkEnds(
+    of stream: ByteStream, _ endpoint: WebSocketEndpoint, _ objection: ConnectionObjection?
+  ) throws(WebSocketFault) {
+    guard let objection, let peer = stream.peerAddress, let local = stream.localAddress,
+      let reason = objection(peer, local)
+    else { return }
+    stream.close()
+    let led = peer.host == endpoint.host ? "" : "\(endpoint.host) leads to \(peer): "
+    throw WebSocketFault(.unwantedAddress, endpoint: "\(endpoint)", detail: led + reason)
   }
 
   /// Least time an address gets, in milliseconds, however many there are.

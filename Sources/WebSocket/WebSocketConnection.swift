@@ -63,7 +63,8 @@ public final class WebSocketConnection {
 
   init(
     _ transport: any ByteTransport, role: WebSocketRole, endpoint: WebSocketEndpoint, limits: WebSocketLimits,
-    deadlines: WebSocketDeadlines, compression: DeflateAgreement? = nil, packing: FramePacking? = nil
+    deadlines: WebSocketDeadlines, compression: DeflateAgreement? = nil, packing: FramePacking? = nil,
+    budget: ReceivingBudget? = nil
   ) {
     self.role = role
     self.transport = transport
@@ -71,7 +72,8 @@ public final class WebSocketConnection {
     self.limits = limits
     self.deadlines = deadlines
     codec = FrameCodec(
-      role: role, messageByteCountMaximum: limits.messageByteCountMaximum, compression: compression, packing: packing)
+      role: role, messageByteCountMaximum: limits.messageByteCountMaximum, compression: compression, packing: packing,
+      budget: budget)
     transport.onInput = { [weak self] bytes in self?.receive(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
     transport.onEnd = { [weak self] fault in self?.transportEnded(fault) }
     transport.onDrained = { [weak self] in self?.onDrained?() }

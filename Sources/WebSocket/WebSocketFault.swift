@@ -8,6 +8,8 @@ public struct WebSocketFault: Error, Sendable, Equatable, CustomStringConvertibl
     case nameLookup = "name-lookup"
     /// The host has no address of the internet, and only such are to be dialled.
     case privateAddress = "private-address"
+    /// The connection led where whoever dials does not want to be.
+    case unwantedAddress = "unwanted-address"
     /// No address of the host took the connection.
     case unreachable
     /// The connection stands but the other side said nothing in time.
@@ -101,6 +103,7 @@ public enum WebSocketEnd: Sendable, Equatable, CustomStringConvertible {
     case 1008: "a violation of policy"
     case 1009: "a message over the limit"
     case 1011: "an internal error"
+    case 1013: "too much at once, for now"
     default: "code \(code)"
     }
   }

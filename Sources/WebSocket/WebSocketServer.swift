@@ -30,12 +30,14 @@ public final class WebSocketServer {
   private var oldestNumber: UInt64 = 0
   private var turnedAwayCount = 0
   private let deflater = Deflater()
+  private let budget: ReceivingBudget
   private let tooMany: [UInt8]
 
   /// A server that does not listen yet. The delegate is not held.
   public init(delegate: any WebSocketServerDelegate, limits: WebSocketServerLimits = WebSocketServerLimits()) {
     self.delegate = delegate
     self.limits = limits
+    budget = ReceivingBudget(byteCountMaximum: limits.receivingByteCountMaximum)
     let retryAfter = HTTPField("Retry-After", "\(limits.retryAfterSeconds)")
     tooMany = HTTPAnswer(status: 503, text: "there are too many connections", fields: [retryAfter]).bytes()
   }
@@ -194,7 +196,7 @@ public final class WebSocketServer {
       transport, role: .server,
       endpoint: WebSocketEndpoint(host: peer.host, port: peer.port, isSecure: isSecure, requestTarget: head.target),
       limits: limits.connection, deadlines: limits.deadlines, compression: acceptance.compression?.reading,
-      packing: packing(acceptance.compression))
+      packing: packing(acceptance.compression), budget: budget)
     connection.onGone = { [weak self] in self?.left(peer) }
     delegate?.opened(connection, for: head, from: peer)
   }

@@ -9,6 +9,9 @@ public struct WebSocketServerLimits: Sendable, Hashable {
   public var handshakesMaximum = 256
   /// Connections at a time that are told 503. Beyond: cut without a word.
   public var turnedAwayMaximum = 64
+  /// Bytes that all WebSockets together hold of messages that have not come whole. Beyond: the one that adds to them is
+  /// closed (1013). What is sent and not read has no common bound: see ``WebSocketLimits/pendingByteCountMaximum``.
+  public var receivingByteCountMaximum = 64 << 20
   /// Time for TLS and the head, in milliseconds. After it: 408, or nothing where nothing came.
   public var handshakeMilliseconds: UInt64 = 10_000
   /// Time for an answer that comes later. After it: 504.

@@ -26,23 +26,37 @@ extension Filter {
     }
     var filters: [Filter] = []
     for (index, value) in values.enumerated() {
-      do throws(FilterFault) {
-        let filter = try Filter(json: JSONPayload.encode(value))
-        try filter.checkReferences()
-        filters.append(filter)
-      } catch {
-        throw Refusal(.badRequest, "\(sentence(error, index, value))\nas in: \(example)", outcome: .notStarted)
+      do throws(FilterFault) { filters.append(try Filter(argument: value)) } catch {
+        throw bad(sentence(error, "filters[\(index)]", value), "\"filters\":[\(example)]")
       }
     }
     return filters
   }
 
+  /// Reads an argument that is one filter, by the same rules.
+  ///
+  /// - Parameter name: the argument's name.
+  /// - Throws: `bad-request` as above.
+  public static func one(argument value: JSONValue, named name: String) throws(Refusal) -> Filter {
+    do throws(FilterFault) { return try Filter(argument: value) } catch {
+      throw bad(sentence(error, name, value), "\"\(name)\":\(example)")
+    }
+  }
+
+  private init(argument value: JSONValue) throws(FilterFault) {
+    self = try Filter(json: JSONPayload.encode(value))
+    try checkReferences()
+  }
+
   private static let example =
-    ##""filters":[{"kinds":[1],"authors":["3bf0…, 64 hexadecimal digits"],"#t":["nostr"],"since":1700000000,"limit":20}]"##
+    ##"{"kinds":[1],"authors":["3bf0…, 64 hexadecimal digits"],"#t":["nostr"],"since":1700000000,"limit":20}"##
+
+  private static func bad(_ sentence: String, _ example: String) -> Refusal {
+    Refusal(.badRequest, "\(sentence)\nas in: \(example)", outcome: .notStarted)
+  }
 
   /// What is wrong with a filter: where it stands, and what is expected there.
-  private static func sentence(_ fault: FilterFault, _ index: Int, _ value: JSONValue) -> String {
-    let place = "filters[\(index)]"
+  private static func sentence(_ fault: FilterFault, _ place: String, _ value: JSONValue) -> String {
     switch fault {
     case .badField(let name, let form): return "'\(place).\(name)' is not \(form)"
     case .unknownField(let name) where name.hasPrefix("#"):

@@ -9,13 +9,15 @@ internal import RoostOutput
 @EventLoopActor
 final class CommandSession {
   let client: RoostClient
-  let output = StandardOutput()
+  let display = LiveDisplay()
+  let output: StandardOutput
   let style = Terminal.style(of: STDOUT_FILENO)
   let isJSON: Bool
   private var signals: [SignalWatcher] = []
 
   init(_ options: GeneralOptions) {
     isJSON = options.isJSON
+    output = StandardOutput(above: display)
     var settings = ClientSettings(name: "roost", socket: options.socket)
     // A person waits: a supervisor that is away for longer than this is told as away.
     settings.patienceMilliseconds = 10_000
@@ -49,9 +51,8 @@ final class CommandSession {
   }
 
   /// Tells a person something on standard error, one line whatever it holds.
-  func note(_ text: String) {
-    let line = Terminal.style(of: STDERR_FILENO).paint(VisibleText.make(text), .dim) + "\n"
-    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
+  func note(_ text: String, _ tone: Tone = .dim) {
+    display.tell(Terminal.style(of: STDERR_FILENO).paint(VisibleText.make(text), tone))
   }
 
   // MARK: Ending
@@ -97,12 +98,14 @@ final class CommandSession {
 
   /// Leaves the bus and the program.
   func leave(_ status: ExitStatus) -> Never {
+    display.end()
     client.close()
     exit(status.rawValue)
   }
 
   /// Leaves with a refusal, told on standard error.
   func leave(_ refusal: Refusal) -> Never {
+    display.end()
     var text = JSONPayload.encode(refusal)
     if !isJSON {
       text = Array(RefusalText.lines(refusal, Terminal.style(of: STDERR_FILENO)).joined(separator: "\n").utf8)

@@ -56,7 +56,7 @@ struct Export: LoopCommand {
       return .done
     }
     let file = try ExportFile(path, resumes: resume)
-    let progress = ExportProgress(found: file.lineCount)
+    let progress = ExportProgress(found: file.lineCount, session.display)
     let left = limit.map { max(0, $0 - file.lineCount) }
     for try await event in session.client.events(matching: filters, limit: left, behind: file.lastEvent) {
       try file.append(event.json)
@@ -93,19 +93,22 @@ struct ExportSummary: Encodable {
 private final class ExportProgress {
   let found: Int
   private(set) var count = 0
-  private var last = EventLoop.process.now
+  private var lastTime: Int64 = 0
+  private let display: LiveDisplay
 
-  init(found: Int) { self.found = found }
+  init(found: Int, _ display: LiveDisplay) {
+    self.found = found
+    self.display = display
+    display.begin { [unowned self] in
+      [LiveLine("\(Amount.count(count, "event")), back to \(CalendarTime.text(lastTime))")]
+    }
+  }
 
   func wrote(_ event: Event) {
     count += 1
-    let now = EventLoop.process.now
-    guard Terminal.isTerminal(STDERR_FILENO), now.milliseconds(since: last) >= 200 else { return }
-    last = now
-    write("\r\u{1B}[K\(count) events, back to \(CalendarTime.text(event.createdAt))")
+    lastTime = event.createdAt
+    display.changed()
   }
 
-  func clear() { if Terminal.isTerminal(STDERR_FILENO) { write("\r\u{1B}[K") } }
-
-  private func write(_ text: String) { _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) } }
+  func clear() { display.end() }
 }

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import Clocks
 internal import Contracts
 internal import EventLoop
 internal import Frames
@@ -39,7 +38,7 @@ struct Import: LoopCommand {
     let source = try LineSource(file)
     let record = try errors.map { path throws(Refusal) in try InvalidLineFile(path) }
     try await session.client.connect()
-    let importing = EventImport(session.client, source, fromLine: fromLine, record)
+    let importing = EventImport(session.client, source, fromLine: fromLine, record, session.display)
     try session.onFirstInterrupt { importing.isInterrupted = true }
     let summary = await importing.run()
     if importing.refusal == nil || summary.lines > 0 || summary.nextLine != nil {
@@ -109,7 +108,7 @@ final class EventImport {
   private let record: InvalidLineFile?
   private var summary = ImportSummary()
   private var underWay: [Sent] = []
-  private var lastProgress = EventLoop.process.now
+  private let display: LiveDisplay
 
   /// Some lines of the file, in its order.
   private struct Run {
@@ -137,8 +136,11 @@ final class EventImport {
   /// Or so many events: as many as the answer can name if all are invalid.
   static let runEventCount = IngestResult.invalidMaximum
 
-  init(_ client: RoostClient, _ source: LineSource, fromLine: Int, _ record: InvalidLineFile? = nil) {
+  init(
+    _ client: RoostClient, _ source: LineSource, fromLine: Int, _ record: InvalidLineFile? = nil, _ display: LiveDisplay
+  ) {
     self.record = record
+    self.display = display
     self.client = client
     self.source = source
     self.fromLine = fromLine
@@ -146,6 +148,7 @@ final class EventImport {
 
   /// Does it, to the end, to a refusal, or until it is interrupted.
   func run() async -> ImportSummary {
+    display.begin { [unowned self] in [progressLine] }
     var run = Run()
     do throws(Refusal) {
       var isFirst = true
@@ -166,7 +169,7 @@ final class EventImport {
     if !run.isEmpty, refusal == nil { await send(run) }
     while !underWay.isEmpty { await settle() }
     if isInterrupted, summary.nextLine == nil { summary.nextLine = source.number + 1 }
-    clearProgress()
+    display.end()
     return summary
   }
 
@@ -206,7 +209,7 @@ final class EventImport {
       summary.add(result, lines: sent.run.lines.count)
       summary.addTooLong(sent.run.tooLong.count)
       tellInvalid(result, sent.run)
-      showProgress()
+      display.changed()
     case .failure(let refusal):
       if self.refusal == nil { self.refusal = refusal }
       stopped(at: sent.run)
@@ -233,21 +236,11 @@ final class EventImport {
     summary.nextLine = min(summary.nextLine ?? .max, first)
   }
 
-  // MARK: Progress
-
-  private func showProgress() {
-    let now = EventLoop.process.now
-    guard Terminal.isTerminal(STDERR_FILENO), now.milliseconds(since: lastProgress) >= 200 else { return }
-    lastProgress = now
+  /// How far it is, for people.
+  private var progressLine: LiveLine {
     let share = source.byteCount.map { $0 > 0 ? " (\(source.readByteCount * 100 / $0) %)" : "" } ?? ""
-    write("\r\u{1B}[K\(summary.lines) lines\(share), \(summary.stored) stored")
+    return LiveLine("\(Amount.count(summary.lines, "line"))\(share), \(summary.stored) stored")
   }
-
-  private func clearProgress() {
-    if Terminal.isTerminal(STDERR_FILENO) { write("\r\u{1B}[K") }
-  }
-
-  private func write(_ text: String) { _ = text.withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) } }
 }
 
 /// What `roost import` prints.

@@ -53,7 +53,8 @@ extension CommandSession {
       throw Refusal(.noSuchAccount, text, outcome: .notStarted)
     }
     let names = meant.map(\.name).joined(separator: ", ")
-    throw Refusal(.badRequest, "name the account; there are \(names)", outcome: .notStarted)
+    throw Refusal(
+      .badRequest, "name the account, as in --as \(meant[0].name); there are \(names)", outcome: .notStarted)
   }
 
   /// Reads a secret and seals it at once; what was typed is wiped.

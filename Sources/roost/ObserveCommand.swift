@@ -18,6 +18,10 @@ struct Observe: LoopCommand {
       what it says; into a file or a pipe it is one line. With --json each line is {"seq":…,"event":{…}}, and \
       {"isStoredEnd":true,"seq":…} stands behind the stored ones.
 
+      While relays are asked, a terminal shows beneath the events how far each is, and in the end what came of it. Without \
+      a terminal, standard error is told of a relay that refuses or cannot be asked. With --json nothing of it is told, \
+      unless --progress puts {"progress":{…}} among the events, one at each change; in the last "isComplete" is true.
+
       A restarted store or supervisor is waited for and leaves no gap. Whoever keeps the last seq goes on with --after. \
       Ctrl-C ends it.
 
@@ -52,11 +56,14 @@ struct Observe: LoopCommand {
   var relay: [String] = []
   @Flag(help: "Ask only each --relay, and count only what was seen there.")
   var exclusive = false
+  @Flag(help: "With --json, tell how far relays are, too, until each has sent what it had.")
+  var progress = false
   @OptionGroup var general: GeneralOptions
 
   private static let policies = ObservePolicy.allCases.map(\.rawValue).joined(separator: ", ")
 
   func validate() throws {
+    if progress, !general.isJSON { throw ValidationError("--progress goes with --json.") }
     if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }
     do throws(Refusal) { _ = try options() } catch { throw ValidationError("\(error.message).") }
     try FilterFlags.validate(filters)
@@ -77,16 +84,20 @@ struct Observe: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     session.output.leaveWithReader()
-    try session.onInterrupt(.interrupted) {}
+    try session.onInterrupt(.interrupted) { session.display.interrupted() }
     try await session.client.connect()
     let filters = try await flags.filters(filters, limit: limit, in: session)
     session.tellLosses()
     let names = NameBook(session.client)
-    for try await item in session.client.observe(filters, after: after, options: try options()) {
+    let options = try options()
+    let watch = FetchWatch(session, writesObjects: progress)
+    watch.begin(filters, options)
+    for try await item in session.client.observe(filters, after: after, options: options) {
       if session.isJSON {
         await session.output.writeLine(ObservedJSON.line(item))
       } else {
         await session.output.writeLines(await text(item, names, session))
+        watch.shown()
       }
     }
     return .done
@@ -153,20 +164,19 @@ extension CommandSession {
   /// From now on standard error is told when the supervisor is away, and when it is there again: one line each, since
   /// without them an observer that waits looks like one for which nothing comes.
   func tellLosses() {
-    let style = Terminal.style(of: STDERR_FILENO)
     var isAway = false
-    client.onConnectionState = { state in
+    client.onConnectionState = { [unowned self] state in
       let text: String
       switch state {
       case .waiting(_, let reason) where !isAway:
         isAway = true
-        text = "-- the supervisor is away; waiting (\(VisibleText.make(reason.message)))"
+        text = "-- the supervisor is away; waiting (\(reason.message))"
       case .connected where isAway:
         isAway = false
         text = "-- the supervisor is there again"
       default: return
       }
-      _ = (style.paint(text, .warning) + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) }
+      note(text, .warning)
     }
   }
 }

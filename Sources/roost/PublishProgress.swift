@@ -62,15 +62,22 @@ struct PublishReport: Encodable {
 
 /// Tells of an accepted event until all its relays have taken or refused it, or for as long as somebody waits.
 @EventLoopActor
-struct PublishProgress {
-  let session: CommandSession
-  let event: Event
-  /// How long it is waited; nil: not at all.
-  let patience: Timeout?
+final class PublishProgress {
+  private let session: CommandSession
+  private let event: Event
+  private let patience: Timeout?
+  private var news = PublicationNews()
+
+  /// - Parameter patience: how long it is waited; nil: not at all.
+  init(session: CommandSession, event: Event, patience: Timeout?) {
+    self.session = session
+    self.event = event
+    self.patience = patience
+  }
 
   /// Prints what is told, and waits.
   func tell(_ accepted: Publication) async throws(Refusal) -> ExitStatus {
-    await tell(accepted, since: nil)
+    await tell(accepted, isFirst: true)
     guard let patience, !accepted.state.isFinal else { return await end(accepted) }
     var last = accepted
     // Whoever stops waiting leaves the event where it is: in the queue.
@@ -78,7 +85,7 @@ struct PublishProgress {
       var seen = accepted
       do throws(Refusal) {
         for try await publication in session.client.progress(of: event.id) {
-          await tell(publication, since: seen)
+          await tell(publication, isFirst: false)
           seen = publication
         }
       } catch { return .failure(error) }
@@ -91,20 +98,17 @@ struct PublishProgress {
     return await end(last)
   }
 
-  private func tell(_ publication: Publication, since last: Publication?) async {
+  private func tell(_ publication: Publication, isFirst: Bool) async {
     if session.isJSON {
       return await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: nil)))
     }
     var lines: [String] = []
-    if last == nil {
+    if isFirst {
       let relays = Amount.count(publication.targets.count, "relay")
       lines.append("\(KindText.word(event.kind)) accepted, for \(relays)")
       lines.append(session.style.paint("  " + event.id.note, .dim))
     }
-    for target in publication.targets {
-      let known = last?.targets.first { $0.relay == target.relay }
-      if let news = PublicationText.news(target, since: known, session.style) { lines.append("  " + news) }
-    }
+    lines += news.lines(publication, session.style).map { "  " + $0 }
     await session.output.writeLines(lines)
   }
 

@@ -65,8 +65,12 @@ struct RelayList: LoopCommand {
 struct RelayInfo: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
-    commandName: "info", abstract: "Shows all that is known of one relay.",
-    discussion: "Exit code 1 when nothing names it.")
+    commandName: "info", abstract: "Shows all that is known of one relay, and what it says of itself.",
+    discussion: """
+      What it says of itself (NIP-11) is asked of the relay when it was not asked in the last hour. Nobody vouches for it.
+
+      Exit code 1 when nothing here names the relay, and it says nothing of itself either.
+      """)
   @OptionGroup var relay: RelayArgument
   @OptionGroup var general: GeneralOptions
 
@@ -75,13 +79,37 @@ struct RelayInfo: LoopCommand {
     let options = RequestOptions(ttlMilliseconds: Timeout.reading.milliseconds, isIdempotent: true)
     let list = try await session.client.request(PlannerMethod.relays, json: NoArguments(), options: options)
       .decoded(as: PlanRelayList.self)
-    guard let found = list.relays.first(where: { $0.relay == relay.canonical }) else {
-      throw Refusal(
-        .noSuchRelay, "nothing names \(relay.canonical); 'roost relay list' shows what is known", outcome: .notStarted)
-    }
-    await session.print(found, RelayText.info(found, now: Int64(time(nil)), session.style))
+    let known = list.relays.first { $0.relay == relay.canonical }
+    let words = try await words(from: known?.connector, isKnown: known != nil, in: session)
+    let shown = known ?? PlanRelayList.Relay(relay: relay.canonical, sources: [], reads: false, writes: false)
+    await session.print(
+      RelayInfoJSON(shown, words), RelayText.info(shown, words, now: Int64(time(nil)), session.style))
     return .done
   }
+
+  /// What the relay says of itself, asked by the worker that dials it, or by any.
+  private func words(
+    from connector: String?, isKnown: Bool, in session: CommandSession
+  ) async throws(Refusal) -> RelayWords {
+    let options = RequestOptions(
+      worker: connector, ttlMilliseconds: Self.wordsTimeout.milliseconds, isIdempotent: true)
+    do throws(Refusal) {
+      let question = RelayInformationRequest(relay: relay.canonical)
+      return .document(
+        try await session.client.request("relay.information", json: question, options: options)
+          .decoded(as: RelayInformationResult.self))
+    } catch {
+      guard isKnown else {
+        throw Refusal(
+          .noSuchRelay, "nothing names \(relay.canonical), and nothing is heard of it: \(error.message)",
+          outcome: .notStarted)
+      }
+      return .unknown(error.message)
+    }
+  }
+
+  /// Longer than a relay-connector waits for the relay, so that its reason is heard.
+  private static let wordsTimeout = Timeout(milliseconds: 15_000)
 }
 
 /// `roost relay add`

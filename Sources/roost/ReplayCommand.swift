@@ -62,7 +62,7 @@ struct ReplayFile: LoopCommand {
     let runner = ReplayRunner(replay)
     try runner.start(
       ReplayProgram(
-        recording.opening, command: program, sandbox: sandbox, passedVariables: env,
+        recording, command: program, sandbox: sandbox, passedVariables: env,
         stateDirectory: state.map(FilePaths.absolute)))
     let hasTerminal = Terminal.isTerminal(STDIN_FILENO)
     if hasTerminal {

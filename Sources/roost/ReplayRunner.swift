@@ -15,8 +15,9 @@ struct ReplayProgram {
   /// The program with the worker's variables. Its state is never that of the running worker: a replay repeats what was
   /// asked, and nothing of it may happen twice.
   init(
-    _ opening: RecordingOpening, command: [String], sandbox: String?, passedVariables: [String], stateDirectory: String?
+    _ recording: Recording, command: [String], sandbox: String?, passedVariables: [String], stateDirectory: String?
   ) throws(Refusal) {
+    let opening = recording.opening
     self.command = command
     let own = ProcessEnvironment.current()
     variables = own.filter { opening.environment.contains($0.key) || passedVariables.contains($0.key) }
@@ -25,6 +26,8 @@ struct ReplayProgram {
     variables["ROOST_INSTANCE"] = "replay"
     variables["ROOST_SANDBOX"] = sandbox ?? opening.sandbox
     variables["SWIFT_BACKTRACE"] = "enable=no"
+    // As roostd does: the sandbox is made before the settings come, and this file has to be in it.
+    if case .string(let path)? = recording.settings?["caFile"], !path.isEmpty { variables["ROOST_CA_FILE"] = path }
     if !command[0].contains("/") {
       guard let path = Self.path(of: command[0], own["PATH"] ?? "/usr/bin:/bin") else {
         throw Refusal(.failed, "there is no program '\(command[0])' on PATH", outcome: .notStarted)

@@ -26,6 +26,7 @@ struct Roost: ParsableCommand {
         name: "Messages",
         subcommands: [Call.self, Pipe.self, Record.self, RecordingFiles.self, ReplayFile.self]),
       CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self]),
+      CommandGroup(name: "Local relay", subcommands: [ClientCommand.self]),
       CommandGroup(name: "Keys", subcommands: [Key.self]),
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])

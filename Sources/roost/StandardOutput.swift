@@ -18,9 +18,13 @@ final class StandardOutput {
   private static let lookMilliseconds: Int32 = 20
 
   private let isTerminal = Terminal.isTerminal(STDOUT_FILENO)
+  private let display: LiveDisplay
   private let lookTimer = LoopTimer()
   /// How often it is looked whether the reader is still there while nothing is written, in milliseconds.
   private static let readerLookMilliseconds: UInt64 = 200
+
+  /// - Parameter display: what a terminal shows beneath the output.
+  init(above display: LiveDisplay) { self.display = display }
 
   /// From now on the program ends quietly when its reader goes, also while there is nothing to write:
   /// `roost logs -f | head` must not wait for the next line to find out.
@@ -36,6 +40,7 @@ final class StandardOutput {
   func write(_ bytes: [UInt8]) async {
     while isWriting { await withCheckedContinuation { line.append($0) } }
     isWriting = true
+    let bytes = isTerminal ? display.hold(bytes) : bytes
     var written = 0
     while written < bytes.count {
       if isWritable() {
@@ -44,6 +49,7 @@ final class StandardOutput {
         await EventLoopActor.sleep(milliseconds: 1)
       }
     }
+    if isTerminal { display.release() }
     isWriting = false
     if !line.isEmpty { line.removeFirst().resume() }
   }

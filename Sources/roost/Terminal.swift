@@ -13,8 +13,20 @@ enum Terminal {
     guard isTerminal(descriptor) else { return .plain }
     let environment = ProcessEnvironment.current()
     let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
+    return Style(isColoured: !isPlain, columns: size(of: descriptor)?.columns ?? Style.columnMaximum)
+  }
+
+  /// How large a terminal is now; nil when it does not say, and for what is none.
+  static func size(of descriptor: Int32) -> (columns: Int, rows: Int)? {
     var size = winsize()
-    let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-    return Style(isColoured: !isPlain, columns: isKnown ? Int(size.ws_col) : Style.columnMaximum)
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// Whether what is written there is read by another program, which may show it on the same terminal.
+  static func isPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return false }
+    return [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
   }
 }

@@ -97,8 +97,8 @@ extension Daemon {
     for worker in workers {
       guard let connection = shell.connection(on: worker.seat) else { continue }
       let levels = JSONValue.object(logLevels.mapValues { .string($0) })
-      connection.send(
-        .config, json: JSONValue.object(["logLevels": levels, "settings": JSONValue(worker.configuration.settings)]))
+      let settings = JSONValue(configuration.settingsSent(to: worker.configuration))
+      connection.send(.config, json: JSONValue.object(["logLevels": levels, "settings": settings]))
     }
   }
 }

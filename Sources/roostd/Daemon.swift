@@ -107,7 +107,7 @@ final class Daemon {
     EventLoopActor.task { [self] in await countDeadLetters() }
     for worker in workers where worker.configuration.enabled { worker.receive(.startRequested) }
     tellDependents()
-    notify("READY=1\nSTATUS=\(workers.count) workers configured")
+    notify("READY=1\nSTATUS=\(Amount.count(workers.count, "worker")) configured")
   }
 
   private func connectShell() {

@@ -223,7 +223,7 @@ final class Door {
     var welcome = Welcome(
       endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.shell.hub.limits.window,
       answerWindow: daemon.shell.hub.limits.answerWindow, registry: daemon.shell.hub.registry())
-    if let configuration { welcome.configuration = JSONValue(configuration.settings) }
+    if let configuration { welcome.configuration = JSONValue(daemon.configuration.settingsSent(to: configuration)) }
     if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }
     let payload = JSONPayload.encode(welcome)
     guard payload.count + FrameHeader.byteCount <= limit else {

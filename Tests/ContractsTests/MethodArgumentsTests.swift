@@ -5,8 +5,10 @@ import Testing
 @Suite("The arguments of methods")
 struct MethodArgumentsTests {
   static let types: [any MethodArguments.Type] = [
-    RelayRequest.self, RelayPublish.self, StoreQuery.self, StoreObserve.self, StoreSeen.self,
-    StoreAcknowledge.self, StoreFetched.self, StoreCoverage.self, SignerSign.self,
+    RelayRequest.self, RelayPublish.self, RelayInformationRequest.self, RelayRetry.self,
+    StoreQuery.self, StoreObserve.self, StoreSeen.self,
+    StoreAcknowledge.self, StoreFetched.self, StoreCoverage.self, ReconcileOpen.self, ReconcileClose.self,
+    SignerSign.self,
     SignerAuthenticate.self, SignerCipher.self, SignerWrap.self, SignerUnwrap.self, SignerGenerate.self,
     SignerImport.self, SignerUnlock.self, SignerLock.self, SignerPassphrase.self, SignerRemove.self, NoArguments.self,
     StatusRequest.self, WorkerCommand.self, StopCommand.self, HoldCommand.self, AttachRequest.self, ReloadRequest.self,

@@ -2,6 +2,7 @@ import Clocks
 import Cryptography
 import EventArchive
 import Nostr
+import Reconciliation
 import Storage
 import TestSupport
 import Testing
@@ -36,6 +37,7 @@ import Testing
         let filter = world.filter()
         #expect(try pages(of: filter, archive, &world) == model.query(filter, now: world.now), "\(filter)")
         if EventArchive.isSearch(filter) { try expectSearch(filter, archive, model, world.now) }
+        try expectRecords(filter, archive, model, &world)
       default:
         world.now += Int64(world.random.below(3))
         let events = (0...world.random.below(6)).map { _ in world.event() }
@@ -54,6 +56,22 @@ import Testing
       try #require(try archive.eventsNow([seq], now: now).first).indexed.id
     }
     #expect(Set(found) == Set(model.query(filter, now: now)) && Set(found).count == found.count, "\(filter)")
+  }
+
+  /// For reconciliation (NIP-77) the same is found, of a filter with a limit the first; one too many is too many.
+  private func expectRecords(
+    _ filter: Filter, _ archive: EventArchive, _ model: Model, _ world: inout World
+  ) throws {
+    let all = model.query(filter, now: world.now)
+    let maximum = all.count + world.random.below(3) - 1
+    let records = try archive.recordsNow(filter, maximum: maximum, now: world.now)
+    #expect((records == nil) == (maximum < all.count), "\(filter)")
+    if let records { #expect(Set(records.records.map(\.id)) == Set(all) && records.count == all.count, "\(filter)") }
+    guard !EventArchive.isSearch(filter) else { return }
+    var limited = filter
+    limited.limit = world.random.below(4)
+    let newest = try #require(try archive.recordsNow(limited, maximum: .max, now: world.now))
+    #expect(Set(newest.records.map(\.id)) == Set(all.prefix(limited.limit ?? 0)), "\(limited)")
   }
 
   /// All results, a page of random size after the other.

@@ -1,4 +1,5 @@
-// Fuzz entry for the first bytes of a relay's connection: the answer to the upgrade, and then the frames, by wslay.
+// Fuzz entry for the first bytes of a relay's connection: the answer to the upgrade, and then the frames, by wslay; and
+// for the frames of a client, behind its request.
 // `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Clocks EventLoop WebSocket
@@ -8,8 +9,9 @@
 // The input is a stream. It is read twice, whole and in pieces whose sizes follow from the input. Both must come to the
 // same end, and to the same messages: a message is within its bound, and nothing comes after the end. In the second
 // reading the consumer says "hold" now and then. A stream that begins with "HTTP" is an answer to the upgrade first;
-// one that begins with "deflate" has compression agreed on, as its next byte says, and frames behind; every other one
-// is frames from its first byte.
+// one that begins with "deflate" has compression agreed on, as its next byte says, and frames behind; one that begins
+// with "server" is read by a server, with compression if its next byte is odd; every other one is frames from its first
+// byte.
 import Glibc
 
 @testable import WebSocket
@@ -23,6 +25,7 @@ public func fuzzWebSocket(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   let stream = UnsafeRawBufferPointer(start: start, count: count)
   var frames = stream
   var compression: DeflateAgreement?
+  var role = WebSocketRole.client
   if stream.starts(with: Array("HTTP".utf8)) {
     let whole = upgrade(stream, piece: { _ in count })
     var pieces = Pieces(stream)
@@ -33,10 +36,14 @@ public func fuzzWebSocket(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   } else if stream.starts(with: Array("deflate".utf8)), stream.count > 7 {
     frames = UnsafeRawBufferPointer(rebasing: stream[8...])
     compression = DeflateAgreement(keepsWindow: stream[7] & 1 == 0, windowBits: 8 + Int(stream[7] >> 1 & 7))
+  } else if stream.starts(with: Array("server".utf8)), stream.count > 6 {
+    frames = UnsafeRawBufferPointer(rebasing: stream[7...])
+    compression = stream[6] & 1 == 0 ? nil : DeflateAgreement(keepsWindow: false)
+    role = .server
   }
-  let whole = read(frames, Pieces(frames), compression, isWhole: true)
+  let whole = read(frames, Pieces(frames), role, compression, isWhole: true)
   precondition(
-    read(frames, Pieces(frames), compression, isWhole: false) == whole, "frames read the same at every split")
+    read(frames, Pieces(frames), role, compression, isWhole: false) == whole, "frames read the same at every split")
   return 0
 }
 
@@ -114,10 +121,11 @@ private final class Consumer {
 }
 
 private func read(
-  _ stream: UnsafeRawBufferPointer, _ pieces: Pieces, _ compression: DeflateAgreement?, isWhole: Bool
+  _ stream: UnsafeRawBufferPointer, _ pieces: Pieces, _ role: WebSocketRole, _ compression: DeflateAgreement?,
+  isWhole: Bool
 ) -> Reading {
   var pieces = pieces
-  let codec = FrameCodec(role: .client, messageByteCountMaximum: messageMaximum, compression: compression)
+  let codec = FrameCodec(role: role, messageByteCountMaximum: messageMaximum, compression: compression)
   let consumer = Consumer()
   codec.onMessage = { [unowned codec] kind, bytes in
     precondition(bytes.count <= messageMaximum, "a message is within its bound")
@@ -139,10 +147,10 @@ private func read(
     while codec.isHolding { codec.release() }
     precondition(!codec.hasHeldMessages, "what was held is delivered")
     consumer.reading.ending = codec.ending
-    checkOutput(codec.takeOutput())
+    checkOutput(codec.takeOutput(), isMasked: role == .client)
     left = piece.count - count
     if consumer.reading.messages.count == before {
-      precondition(left == 0 || piece[count] == 0x88 && left < 127, "only the beginning of a close is not taken")
+      precondition(left == 0 || piece[count] == 0x88 && left < 131, "only the beginning of a close is not taken")
       if count == 0 && piece.count == rest.count { break }
     } else {
       left = 0
@@ -152,16 +160,17 @@ private func read(
   return consumer.reading
 }
 
-/// What a client sends is masked frames, each whole: pongs, and at most one close, the last.
-private func checkOutput(_ output: [UInt8]) {
+/// What is sent is frames, each whole and a client's masked: pongs, and at most one close, the last.
+private func checkOutput(_ output: [UInt8], isMasked: Bool) {
+  let headerByteCount = isMasked ? 6 : 2
   var position = 0
   while position < output.count {
-    precondition(output.count - position >= 6, "a frame has its mask")
+    precondition(output.count - position >= headerByteCount, "a frame has its header")
     let opcode = output[position] & 0x0F
     precondition(output[position] & 0x80 != 0 && (opcode == 8 || opcode == 10), "a codec answers PONG and CLOSE")
     let length = output[position + 1]
-    precondition(length & 0x80 != 0 && length & 0x7F <= 125, "a control frame is masked and short")
-    position += 6 + Int(length & 0x7F)
+    precondition((length & 0x80 != 0) == isMasked && length & 0x7F <= 125, "a control frame is masked and short")
+    position += headerByteCount + Int(length & 0x7F)
     precondition(opcode != 8 || position == output.count, "nothing is sent behind a close")
   }
   precondition(position == output.count, "frames are whole")

@@ -46,7 +46,7 @@ private struct ProbeReport: Decodable {
 
   @Test("The runtime works inside: threads, tasks, the loop and its thread pool")
   func runtime() throws {
-    for network in [SandboxProfile.Network.none, .unixOnly, .outboundTCP(ports: [443]), .inet] {
+    for network in [SandboxProfile.Network.none, .unixOnly, .outboundTCP(ports: [443]), .inboundTCP, .inet] {
       let report = try probe(profile(network: network), ["thread", "tasks", "loop"])
       #expect(report.outcomes == ["thread": "done", "tasks": "done", "loop": "done"], "\(network)")
     }
@@ -132,7 +132,7 @@ private struct ProbeReport: Decodable {
     let unix = try probe(profile(network: .unixOnly), attempts + wide)
     #expect(unix.outcomes["socket:1"] == "done")
     #expect(unix.outcomes.values.filter { $0 == denied }.count == attempts.count + wide.count - 1)
-    for network in [SandboxProfile.Network.inet, .outboundTCP(ports: [443])] {
+    for network in [SandboxProfile.Network.inet, .inboundTCP, .outboundTCP(ports: [443])] {
       let report = try probe(profile(network: network), attempts + wide)
       let open = report.outcomes.filter { $0.value == "done" }.keys.filter { $0.hasPrefix("socket:") }.sorted()
       // 16, netlink, is not made as a stream; it is the kernel that says so.
@@ -154,6 +154,20 @@ private struct ProbeReport: Decodable {
       report.outcomes == ["connect:1": "ECONNREFUSED", "connect:2": "EACCES", "bind:0": "EACCES", "listen": "EACCES"])
     let free = try probe(profile(network: .inet), ["connect:2", "bind:0", "listen"])
     #expect(free.outcomes == ["connect:2": "ECONNREFUSED", "bind:0": "done", "listen": "done"])
+  }
+
+  @Test("A server listens at any port and reaches nobody, whatever Landlock knows")
+  func serving() throws {
+    let attempts = [
+      "bind:0", "listen", "socket:1", "connect:1", "fast-open:1", "datagram:1", "datagram:2", "datagram:10",
+    ]
+    let report = try probe(profile(network: .inboundTCP), attempts)
+    let (open, closed) = (attempts.prefix(3), attempts.dropFirst(3))
+    #expect(open.allSatisfy { report.outcomes[$0] == "done" }, "\(report.outcomes)")
+    #expect(closed.allSatisfy { report.outcomes[$0] == "EACCES" }, "\(report.outcomes)")
+    // The same where they are not denied: else the attempts would prove nothing.
+    let free = try probe(profile(network: .inet), attempts)
+    #expect(!free.outcomes.values.contains("EACCES"), "\(free.outcomes)")
   }
 
   @Test("Calls that no worker needs fail in every profile")

@@ -41,6 +41,24 @@ struct RelayDirectoryTests {
     #expect(urls(stranger) == ["wss://hub.org", "wss://mine.org"] && stranger.allSatisfy { $0.account == nil })
   }
 
+  @Test("A new list of relays goes to those that it names, blocked ones too, and to those that were there before")
+  func newList() throws {
+    var directory = RelayDirectory.sample([alice], relays: [hub])
+    _ = directory.learn(alice.relayList(["wss://old.org"], at: 1))
+    _ = directory.learn(alice.blockedList(["wss://hub.org"]))
+    let list = alice.relayList(["wss://new.org", "-wss://inbox.org", "wss://old.org"], at: 2)
+    let choices = try directory.route(list).get()
+    #expect(urls(choices) == ["wss://new.org", "wss://old.org"])
+    #expect(choices.map(\.reason) == ["alice's new list", "alice's new list, alice's list"])
+    #expect(choices.allSatisfy { $0.account == alice.key && !$0.isForeign })
+    let back = directory.plan(alice.relayList(["wss://hub.org"], at: 3).unsigned)
+    #expect(urls(back.choices) == ["wss://hub.org", "wss://old.org"] && back.skipped.isEmpty)
+    let stranger = try directory.route(carol.relayList(["wss://elsewhere.org", "wss://hub.org"])).get()
+    #expect(urls(stranger) == ["wss://hub.org"], "only what our own accounts say is believed")
+    let named = try directory.route(list, named: [url("wss://b.org")]).get()
+    #expect(urls(named) == ["wss://b.org"], "whoever names relays means those")
+  }
+
   @Test("Nothing is published to configured relays before there is an account, unless they are named")
   func noAccount() throws {
     var directory = RelayDirectory.sample([], relays: [hub])
@@ -65,6 +83,40 @@ struct RelayDirectoryTests {
     #expect(urls(directory.reads()) == ["wss://own.org"])
     let named = directory.route(note(by: alice), named: [try url("wss://hub.org")])
     #expect(named == .failure(NoRoute("every relay is left out: blocked by alice's list (kind 10006)")))
+  }
+
+  @Test("This Roost's own relay is in no plan, whoever names it, and the plan says so")
+  func home() throws {
+    var directory = RelayDirectory.sample([alice], relays: [hub, .configured("ws://127.0.0.1:4869/inbox")])
+    _ = directory.learn(alice.relayList(["ws://localhost:4869", "wss://a.org"]))
+    _ = directory.learn(alice.messageList(["ws://[::1]:4869", "wss://dm.org"]))
+    _ = directory.learn(bob.messageList(["ws://localhost:4869"]))
+    _ = directory.add(RelayDirectory.Added(try url("ws://added.localhost:4869")))
+    let before = directory.revision
+    #expect(directory.writes(by: alice.key).count == 5)
+    directory.ownAddressesAre(OwnAddresses(["127.0.0.1:4869"]))
+    directory.ownAddressesAre(OwnAddresses(["127.0.0.1:4869"]))
+    #expect(directory.revision == before + 1)
+    let home = ["ws://127.0.0.1:4869/inbox", "ws://added.localhost:4869", "ws://localhost:4869"]
+
+    let plan = directory.plan(note(by: alice))
+    #expect(urls(plan.choices) == ["wss://a.org", "wss://hub.org"])
+    #expect(urls(plan.skipped).sorted() == home && plan.skipped.allSatisfy { $0.why == [OwnAddresses.reason] })
+    #expect(urls(directory.reads()) == ["wss://a.org", "wss://hub.org"])
+    let asked = directory.route([Filter(kinds: [1])], named: [try url("ws://localhost:4869")])
+    #expect(asked.stops.map(\.choice.url.text) == ["wss://a.org", "wss://hub.org"])
+    #expect(asked.skipped.allSatisfy { $0.why == [OwnAddresses.reason] } && asked.skipped.count == 4)
+
+    let list = UnsignedEvent(
+      pubkey: alice.key, createdAt: 9, kind: EventKind.relayList, tags: [["r", "ws://localhost:4869/new"]])
+    #expect(urls(directory.plan(list).choices) == ["wss://a.org", "wss://hub.org"])
+    let nowhere = NoRoute("every relay is left out: that is this Roost's own relay")
+    #expect(directory.route(note(by: alice), named: [try url("ws://localhost:4869")]) == .failure(nowhere))
+    #expect(directory.route(wrap(to: [bob])) == .failure(nowhere))
+    #expect(urls(try directory.route(wrap(to: [alice])).get()) == ["wss://dm.org"])
+    let wraps = Filter(kinds: [GiftWrap.kind], tags: [try #require(TagLetter("p")): [TagValue(alice.key.description)]])
+    #expect(directory.route([wraps]).stops.map(\.choice.url.text) == ["wss://dm.org"])
+    #expect(try !directory.isHome(url("ws://localhost:4870")) && directory.isHome(url("wss://127.1.2.3:4869")))
   }
 
   @Test("Of two lists the newer counts, of one second the one with the lower id, in whatever order they come")

@@ -30,7 +30,9 @@ from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFact
 def configuration(directory, url, sends_challenges):
     """What its own configuration file says, but for the place, the address and the age of events."""
     return {
-        "relay_name": "nostr-relay",
+        # What it says of itself (NIP-11), with a character that would turn a terminal's text around.
+        "relay_name": "python\u202e relay", "relay_description": "relay written in python",
+        "sysop_pubkey": "4a" * 32, "sysop_contact": "mailto:a@b.example",
         # Seconds. By default it refuses what is older than a year, as the tests' events are.
         "oldest_event": 1 << 31,
         "storage": {

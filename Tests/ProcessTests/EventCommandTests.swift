@@ -17,7 +17,8 @@ extension ProcessTests {
         let none = try roost.command(["publish", "--local", "--content", "x"])
         #expect(none.status == .exited(1) && none.output.contains("no account"))
         for name in ["alice", "bob"] { _ = try roost.client().call("signer.generate", #"{"name":"\#(name)"}"#) }
-        #expect(try roost.command(["publish", "--local", "--content", "x"]).output.contains("alice, bob"))
+        let unnamed = try roost.command(["publish", "--local", "--content", "x"]).output
+        #expect(unnamed.contains("name the account, as in --as alice; there are alice, bob"), "\(unnamed)")
         let first = try roost.command([
           "publish", "--local", "--content", "hello", "--tag", "t=nostr", "--tag", #"["x","1","2"]"#, "--as", "alice",
         ])

@@ -112,6 +112,34 @@ extension ProcessTests {
       }
     }
 
+    @Test("An event that is for more observers than can be sent it at once reaches each of them")
+    func everybody() throws {
+      var layout = Layout.store
+      layout.bus["outstanding-requests"] = "10000"
+      try withRoost(layout) { roost in
+        let (store, other) = (try StoreClient(roost), try StoreClient(roost))
+        let arguments = #"{"filters":[{"limit":0}],"policy":"cache-only","pages":true}"#
+        let ids = try (0..<4_500).map { _ in try store.peer.ask("store.observe", arguments) }
+        var left = ids[...]
+        func awaitParts(_ count: Int) throws {
+          left = ids[...]
+          try store.peer.wait("\(count) parts each", within: 120) {
+            left = left.drop { store.peer.partCount(of: $0) >= count }
+            return left.isEmpty
+          }
+        }
+        try awaitParts(1)
+        #expect(try other.status().observers == ids.count)
+        let event = makeEvents(0..<1)[0]
+        #expect(try other.publish(event).isResponse)
+        try awaitParts(2)
+        for id in ids {
+          let last = try #require(store.peer.parts(of: id).last)
+          #expect(try PagedPart(last).events.map(\.seq) == [1])
+        }
+      }
+    }
+
     @Test("The end of what is stored says whether there is more, wherever a limit cuts")
     func completeness() throws {
       try withRoost(.store) { roost in

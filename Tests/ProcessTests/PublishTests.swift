@@ -228,6 +228,20 @@ extension ProcessTests {
         try client.accepted(event, to: [alpha], expiresAfter: 2)
         let failed = try client.await(event, .failed)
         #expect(failed.targets[0].message?.hasPrefix("not taken before its time was over") == true)
+        // What says itself when it ends (NIP-40) ends then, and is sent nowhere after that.
+        let author = SecretKey.generate()
+        let end = Int64(time(nil)) + 3
+        let short = UnsignedEvent(
+          pubkey: author.publicKey, createdAt: end - 3, kind: 1, tags: [["expiration", "\(end)"]]
+        ).signed(by: author)
+        #expect(try client.accepted(short, to: [alpha]).expiresAt == end)
+        try client.await(short, .failed)
+        for request in [
+          try client.peer.call("plan.retry", #"{"id":"\#(short.id)"}"#), try client.publish(short, to: [beta]),
+        ] {
+          #expect(request.refusal?.code == .expiredEvent && request.refusal?.outcome == .notStarted, "\(request.text)")
+        }
+        #expect(beta.count(of: short) == 0)
       }
     }
   }

@@ -13,8 +13,11 @@ private struct WishRig {
   let client: BusPeer
   let planner: BusPeer
 
-  static func run(_ settings: [String: String] = [:], _ body: (WishRig) throws -> Void) throws {
+  static func run(
+    _ settings: [String: String] = [:], others: [Layout.Worker] = [], _ body: (WishRig) throws -> Void
+  ) throws {
     var layout = Layout.store
+    layout.workers += others
     var connector = [
       "role": "\"relay-connector\"", "program": "\"\(SpawnedProcess.builtProgram("relay-connector"))\"",
       "ephemeral": "true", "sandbox": "\"try\"",
@@ -123,6 +126,27 @@ extension ProcessTests {
         try rig.client.wait("the event after the return", within: 60) {
           rig.client.parts(of: observing).contains { $0.text.contains("\(events[1].id)") }
         }
+      }
+    }
+
+    @Test("A relay that becomes this Roost's own is left and not asked, until it is so no more")
+    func own() throws {
+      let relay = try ScriptedRelay.serving(3)
+      let ours = Layout.Worker.localRelay(at: relay.url)
+      try WishRig.run { rig in
+        let following = try rig.follow()
+        try rig.desire([relay.url])
+        try rig.await(following, "EOSE") { $0.state == .asked || $0.state == .stored }
+        try relay.awaitVisits("a connection") { $0.count == 1 && !$0[0].isOver }
+        try rig.roost.rewrite { $0.workers.append(ours) }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        try rig.await(following, "the refusal") {
+          $0.state == .refused && $0.reason == "that is this Roost's own relay"
+        }
+        try relay.awaitVisits("it is left") { $0.count == 1 && $0[0].isOver }
+        try rig.roost.rewrite { $0.workers.removeAll { $0.name == ours.name } }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        try relay.awaitVisits("it is asked again") { $0.count == 2 && !$0[1].texts("REQ").isEmpty }
       }
     }
 

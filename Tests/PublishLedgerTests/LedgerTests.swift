@@ -125,6 +125,28 @@ struct LedgerTests {
     #expect(try await ledger.event(of: 1) == nil)
   }
 
+  @Test("a file that is removed or moved in use takes nothing more, until it is back")
+  func gone() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/planner.db"
+    let ledger = try PublishLedger(path: path)
+    try await ledger.write(Self.batch { $0.accepted = [Self.acceptance(1)] })
+    #expect(rename(path, path + ".elsewhere") == 0)
+    do throws(StorageFault) {
+      try await ledger.write(Self.batch { $0.accepted = [Self.acceptance(2)] })
+      Issue.record("what nobody will find again was accepted")
+    } catch {
+      #expect(error.kind == .failed && "\(error)".contains("was removed or moved while it was in use"))
+    }
+    #expect(rename(path + ".elsewhere", path) == 0)
+    try await ledger.write(Self.batch { $0.accepted = [Self.acceptance(3)] })
+    #expect(try ledger.contentsNow().underWay.map(\.publication.number) == [1, 3])
+    #expect(unlink(path) == 0)
+    await #expect(throws: StorageFault.self) {
+      try await ledger.write(Self.batch { $0.accepted = [Self.acceptance(4)] })
+    }
+  }
+
   @Test("a damaged file is put aside, and what can be read whole is in the new one")
   func damaged() throws {
     let directory = try TemporaryDirectory()

@@ -67,14 +67,14 @@ final class Bench {
   func publish(_ relays: String..., lifetime: Int64 = 72 * 3_600) -> EventID { publish(relays, lifetime: lifetime) }
 
   @discardableResult
-  func publish(_ relays: [String], lifetime: Int64 = 72 * 3_600, account: PublicKey? = nil) -> EventID {
+  func publish(_ relays: [String], account: PublicKey? = nil, lifetime: Int64 = 72 * 3_600) -> EventID {
     let id = Self.id(nextNumber)
     let time = moment.time
     let publication = QueuedPublication(
       number: nextNumber, id: id, author: author, kind: 1, acceptedAt: time, expiresAt: time + lifetime,
-      targets: relays.map {
-        let progress = PublicationTarget(relay: $0, state: .pending, why: "named")
-        return QueuedTarget(progress, manner: SendingManner(account: account))
+      targets: relays.map { relay in
+        QueuedTarget(
+          PublicationTarget(relay: relay, state: .pending, why: "named"), manner: SendingManner(account: account))
       })
     nextNumber += 1
     ledger[id] = publication

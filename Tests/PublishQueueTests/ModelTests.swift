@@ -23,6 +23,7 @@ struct ModelTests {
       guard state == .pending else { return }
       switch outcome {
       case .refused: state = .failed
+      case .failing: refuse(limits.failureMaximum)
       case .rejected: refuse(limits.rejectionMaximum)
       case .unauthorized: refuse(limits.authorizationMaximum)
       default: break
@@ -94,15 +95,16 @@ struct ModelTests {
     }
 
     private mutating func outcome() -> SendOutcome {
-      switch Int.random(in: 0..<12, using: &random) {
+      switch Int.random(in: 0..<13, using: &random) {
       case 0..<3: .taken("")
       case 3: .refused("blocked: no")
-      case 4: .rejected("error: no")
+      case 4: .rejected("no")
       case 5: .unauthorized("auth-required: who")
       case 6: .locked("locked")
       case 7: .limited("rate-limited: slow")
       case 8: .unreachable("down", afterMilliseconds: Bool.random(using: &random) ? 1_000 : nil)
       case 9: .absent("no connector")
+      case 10: .failing("error: no")
       default: .unsettled("disconnected")
       }
     }

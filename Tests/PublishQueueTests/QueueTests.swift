@@ -1,6 +1,7 @@
 import Clocks
 import Contracts
 import Cryptography
+import Frames
 import Nostr
 import PublishQueue
 import Testing
@@ -45,7 +46,7 @@ struct QueueTests {
     arguments: [
       (true, "", "taken"), (true, "duplicate: have this event", "taken"), (false, "duplicate: exists", "taken"),
       (false, "rate-limited: slow down", "limited"), (false, "auth-required: who are you", "unauthorized"),
-      (false, "error: database", "rejected"), (false, "", "rejected"), (false, "no prefix at all", "rejected"),
+      (false, "error: database", "failing"), (false, "", "rejected"), (false, "no prefix at all", "rejected"),
       (false, "shadow-banned: ask later", "rejected"), (false, "restricted: not yours", "refused"),
       (false, "blocked: no", "refused"), (false, "invalid: bad", "refused"), (false, "pow: 28 bits", "refused"),
       (false, "mute: nobody", "refused"), (false, "deleted: it was", "refused"),
@@ -56,6 +57,11 @@ struct QueueTests {
     #expect("\(SendOutcome(answer))".hasPrefix(kind))
   }
 
+  @Test("never sends to this house's own relay again")
+  func ownRelay() {
+    #expect(SendOutcome(Refusal(.ownRelay, "that is us", outcome: .notStarted)) == .refused("that is us"))
+  }
+
   @Test("gives a relay that fails up after some attempts, each longer apart, and keeps its words")
   func rejected() {
     let bench = Bench()
@@ -64,13 +70,53 @@ struct QueueTests {
     var count = 0
     while let key = bench.inFlight.keys.first {
       count += 1
-      bench.settle(key, .rejected("error: full"))
+      bench.settle(key, .rejected("not today"))
       bench.advance(milliseconds: 400_000)
     }
     #expect(count == bench.limits.rejectionMaximum)
     let target = bench.target(id, Self.alpha)
-    #expect(target?.state == .failed && target?.message == "error: full" && target?.attempts == count)
+    #expect(target?.state == .failed && target?.message == "not today" && target?.attempts == count)
     #expect(bench.told(id)?.state == .confirmed, "at least one has it, and the other was given up")
+  }
+
+  @Test("bears with a relay that says it has failed for hours, slower and slower, and gives it up in the end")
+  func failing() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha)
+    let start = bench.now
+    var longest: UInt64 = 0
+    while let key = bench.inFlight.keys.first {
+      bench.settle(key, .failing("error: no room"))
+      guard let due = bench.timer, bench.told(id)?.state == .optimistic else { break }
+      longest = max(longest, due.milliseconds(since: bench.now))
+      bench.advance(milliseconds: due.milliseconds(since: bench.now))
+      if bench.sendings.count == 10 {
+        #expect(bench.now.milliseconds(since: start) > 120_000, "a minute without room costs no event")
+      }
+    }
+    #expect(bench.target(id, Self.alpha)?.state == .failed && bench.sendings.count == bench.limits.failureMaximum)
+    #expect(bench.now.milliseconds(since: start) > 3 * 3_600_000 && longest <= bench.limits.ceilingMilliseconds)
+  }
+
+  @Test("sends what waited for a locked account when that is open, and nothing of another's")
+  func accountsOpened() {
+    let bench = Bench()
+    let alice = SecretKey.generate().publicKey
+    let bob = SecretKey.generate().publicKey
+    let id = bench.publish([Self.alpha], account: alice)
+    let other = bench.publish([Self.beta], account: bob)
+    for _ in 0..<12 {
+      for key in bench.inFlight.keys { bench.settle(key, .locked("the account is locked")) }
+      #expect(bench.inFlight.isEmpty)
+      bench.advance(milliseconds: 900_000)
+    }
+    for key in bench.inFlight.keys { bench.settle(key, .locked("the account is locked")) }
+    bench.apply { $0.accountsOpened([alice], at: $1) }
+    #expect(bench.inFlight.keys.map(\.id) == [id])
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .taken(""))
+    bench.apply { $0.cancelled(other, at: $1) }
+    bench.apply { $0.accountsOpened([alice, bob], at: $1) }
+    #expect(bench.inFlight.isEmpty && bench.target(other, Self.beta)?.state == .cancelled)
   }
 
   @Test("tries a relay that cannot be reached with one event, whatever number wait for it, and at once when it is open")
@@ -145,7 +191,7 @@ struct QueueTests {
   func cancelling() {
     let bench = Bench()
     let id = bench.publish(Self.alpha, Self.beta)
-    bench.settle(SendingKey(id: id, relay: Self.alpha), .rejected("error: full"))
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .failing("error: full"))
     bench.apply { $0.cancelled(id, at: $1) }
     #expect(bench.told(id)?.state == .cancelled)
     bench.advance(milliseconds: 3_600_000)
@@ -179,11 +225,11 @@ struct QueueTests {
     bench.settle(SendingKey(id: his, relay: Self.beta), .locked("bob is locked"))
     bench.settle(SendingKey(id: hersToo, relay: Self.beta), .rejected("error: no"))
     #expect(bench.inFlight.isEmpty)
-    bench.apply { $0.accountUnlocked(alice, at: $1) }
+    bench.apply { $0.accountsOpened([alice], at: $1) }
     #expect(Array(bench.inFlight.keys) == [SendingKey(id: hers, relay: Self.alpha)])
     #expect(bench.target(his, Self.beta)?.nextAttemptAt != nil && bench.target(hersToo, Self.beta)?.attempts == 1)
     bench.settle(SendingKey(id: hers, relay: Self.alpha), .rejected("error: no"))
-    bench.apply { $0.accountUnlocked(alice, at: $1) }
+    bench.apply { $0.accountsOpened([alice], at: $1) }
     #expect(bench.inFlight.isEmpty, "it waits for another reason now")
   }
 
@@ -192,7 +238,7 @@ struct QueueTests {
     for jump in [Int64(-3_600), 3_600] {
       let bench = Bench()
       let id = bench.publish([Self.alpha], lifetime: 2 * 3_600)
-      bench.settle(SendingKey(id: id, relay: Self.alpha), .rejected("error: no"))
+      bench.settle(SendingKey(id: id, relay: Self.alpha), .failing("error: no"))
       bench.write()
       bench.offset += jump
       bench.restart()

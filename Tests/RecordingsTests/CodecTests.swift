@@ -188,4 +188,17 @@ struct CodecTests {
     #expect(isSecret(.progress, 9_999, true, servesSecrets: true))
     #expect(!isSecret(.hello, 0, true, servesSecrets: true))
   }
+
+  @Test("The settings are those of WELCOME, and none without one")
+  func settings() throws {
+    let window = Window(frames: 1, bytes: 1)
+    let registry = Registry(methods: [:], topics: [:], roles: [:], members: [])
+    var welcome = Welcome(endpoint: 1, frameLimit: 65_536, window: window, registry: registry)
+    welcome.configuration = .object(["caFile": .string("/a.pem")])
+    let text = String(decoding: JSONPayload.encode(welcome), as: UTF8.self)
+    let recording = try Samples.recording([(.toWorker, FrameHeader(type: .welcome), text)])
+    #expect(recording.settings?["caFile"] == .string("/a.pem"))
+    #expect(try Samples.recording(Samples.start).settings == nil)
+    #expect(try Samples.recording([]).settings == nil)
+  }
 }

@@ -87,6 +87,31 @@ import Testing
     #expect(bench.texts().filter { $0.hasPrefix(#"["EVENT","#) }.count == 1)
   }
 
+  @Test("Whom nobody signs for is asked about again by each later work, on the same connection and without a bound")
+  func unsigned() {
+    let bench = Bench()
+    bench.connect()
+    bench.receive(.authentication(challenge: "c1"))
+    for number in 1...40 {
+      bench.publish(UInt64(number), event: number, account: Self.alice)
+      _ = bench.taken()
+      bench.receive(.ok(id: Bench.id(number), isAccepted: false, reason: Self.needed))
+      #expect(Bench.challenges(in: bench.taken()) == ["c1"])
+      let message = "the account alice is locked"
+      bench.apply { $0.authenticationFailed(Self.alice, challenge: "c1", message: message, at: $1) }
+      guard case .failPublish(_, let failure)? = bench.taken().first else {
+        Issue.record("no failure")
+        return
+      }
+      #expect(failure.code == .notSigned && failure.message == "the account alice is locked")
+    }
+    bench.publish(41, event: 41, account: Self.alice, isProtected: true)
+    #expect(Bench.challenges(in: bench.taken()) == ["c1"])
+    bench.sign(Self.alice, "c1")
+    bench.receive(.ok(id: Bench.authentication, isAccepted: true, reason: RelayReason("")))
+    #expect(bench.texts().last?.hasPrefix(#"["EVENT""#) == true)
+  }
+
   @Test("A protected event goes out only where its author has shown himself")
   func protected() {
     let bench = Bench()
@@ -158,22 +183,6 @@ import Testing
     #expect(Bench.challenges(in: bench.taken()) == ["c1"])
     bench.advance(milliseconds: 1_000)
     #expect(bench.taken().isEmpty)
-  }
-
-  @Test("A locked account is told as such")
-  func locked() {
-    let bench = Bench()
-    bench.connect()
-    bench.receive(.authentication(challenge: "c1"))
-    bench.publish(1, event: 7, account: Self.alice)
-    bench.receive(.ok(id: Bench.id(7), isAccepted: false, reason: Self.needed))
-    _ = bench.taken()
-    bench.apply { $0.authenticationFailed(Self.alice, challenge: "c1", message: "alice sleeps", isLocked: true, at: $1) }
-    guard case .failPublish(_, let failure)? = bench.taken().first else {
-      Issue.record("no failure")
-      return
-    }
-    #expect(failure.code == .locked && failure.message == "alice sleeps")
   }
 
   @Test("A signature for an earlier challenge is thrown away, and the new challenge signed")

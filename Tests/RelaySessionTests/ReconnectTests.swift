@@ -122,6 +122,26 @@ import Testing
     #expect(failures.count >= 5_999)
   }
 
+  @Test("Work at a relay that turns out to be our own fails with that word, also while the next attempt is not due")
+  func ownRelay() {
+    let bench = Bench()
+    bench.request(1)
+    let failure = ConnectFailure(message: "that is us", isOwnRelay: true, retryAfterMilliseconds: 60_000)
+    bench.apply { $0.connectFailed(attempt: 1, failure, at: $1) }
+    bench.request(2)
+    bench.publish(3)
+    let failures = bench.taken().compactMap(\.failure)
+    #expect(failures.count == 3)
+    #expect(failures.first?.message == "\(bench.session.url) is not dialled: that is us")
+    #expect(
+      failures.allSatisfy { $0.code == .ownRelay && $0.outcome == .notStarted && $0.retryAfterMilliseconds == nil })
+    bench.apply { $0.retryRequested(at: $1) }
+    bench.request(4)
+    bench.advance(milliseconds: 1_000)
+    bench.fail("refused")
+    #expect(bench.taken().compactMap(\.failure).map(\.code) == [.relayUnreachable], "another time it leads elsewhere")
+  }
+
   @Test("Retry-After is kept even by waiting work, up to an hour; a person may override it")
   func retryAfter() {
     let bench = Bench()

@@ -1,3 +1,5 @@
+import Clocks
+import Cryptography
 import Nostr
 import RelayWishes
 import Testing
@@ -156,6 +158,16 @@ import Testing
     #expect(bench.state("a") == .refused("rate-limited: x"))
   }
 
+  @Test("A relay that is our own is not asked again", arguments: [WorkFailure.Code.ownRelay, .notProtected])
+  func finalFailures(code: WorkFailure.Code) {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.fail(.nth(0), code, "never")
+    bench.advance(milliseconds: 1_000_000)
+    #expect(bench.state("a") == .refused("never"))
+  }
+
   @Test("A session that is full is asked again after a while; one that lacks an identity is not")
   func otherFailures() throws {
     let bench = WishBench()
@@ -168,6 +180,36 @@ import Testing
     #expect(bench.state("a") == .refused("nobody"))
     bench.advance(milliseconds: 1_000_000)
     #expect(bench.state("a") == .refused("nobody"))
+  }
+
+  @Test("What nobody could sign for is asked again later and later, and at once when the account has shown himself")
+  func unsigned() throws {
+    let alice = try #require(PublicKey(String(repeating: "1", count: 64)))
+    let limits = WishLimits()
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a", .live(account: alice))
+    bench.wish("b", .live())
+    let other = try #require(bench.request("b"))
+    bench.end(other)
+    bench.commit("b", other)
+    var waits: [UInt64] = []
+    for _ in 0..<8 {
+      bench.fail(try #require(bench.request("a")), .notSigned, "the account is locked")
+      #expect(bench.state("a") == .refused("the account is locked"), "nobody waits for its EOSE")
+      let due = try #require(bench.timer)
+      waits.append(due.milliseconds(since: bench.now))
+      bench.advance(milliseconds: waits[waits.count - 1])
+      #expect(bench.state("a") == .asked)
+    }
+    #expect(waits[0] >= limits.unsignedMilliseconds && waits[0] <= limits.unsignedMilliseconds * 3 / 2)
+    #expect(waits.allSatisfy { $0 <= limits.unsignedCeilingMilliseconds * 3 / 2 } && waits[7] > waits[0] * 2)
+    bench.fail(try #require(bench.request("a")), .notSigned, "the account is locked")
+    bench.apply { $0.shown(alice, at: $1) }
+    #expect(bench.state("a") == .asked && bench.state("b") == .stored)
+    bench.fail(try #require(bench.request("a")), .notAuthenticated, "refused AUTH")
+    bench.apply { $0.shown(alice, at: $1) }
+    #expect(bench.state("a") == .refused("refused AUTH"), "the relay's own no is kept")
   }
 
   @Test("A wish that pauses while the connection ends waits for the next one, and a pause that is over starts nothing")

@@ -1,4 +1,5 @@
 import Clocks
+import Cryptography
 import Nostr
 import RelayWishes
 import Testing
@@ -106,14 +107,16 @@ final class WishBench {
 }
 
 extension StandingRequests.Wish {
-  static func live(_ kind: UInt16 = 1) -> Self { make(kind, isLive: true) }
+  static func live(_ kind: UInt16 = 1, account: PublicKey? = nil) -> Self {
+    make(kind, isLive: true, account: account)
+  }
   static func once(_ kind: UInt16 = 1) -> Self { make(kind, isLive: false) }
 
-  private static func make(_ kind: UInt16, isLive: Bool) -> Self {
+  private static func make(_ kind: UInt16, isLive: Bool, account: PublicKey? = nil) -> Self {
     guard let filters = try? RawFilters(json: Array("{\"kinds\":[\(kind)]}".utf8)) else {
       preconditionFailure("a filter of one kind is one")
     }
-    return Self(filters: filters, isLive: isLive, account: nil)
+    return Self(filters: filters, isLive: isLive, account: account)
   }
 }
 

@@ -1,4 +1,5 @@
 import Contracts
+import Frames
 import Testing
 
 @testable import RoostOutput
@@ -39,12 +40,41 @@ struct RelayTextTests {
   @Test("Of one relay all is told, a line each")
   func info() {
     #expect(
-      RelayText.info(list.relays[2], now: 0, .plain) == [
+      RelayText.info(list.relays[2], .unknown("it is away"), now: 0, .plain) == [
         "wss://nos.lol  open", "  from         supervisor.conf [worker.relays], alice's list",
         "  use          read write", "  dialled by   relays", "  open since   2023-11-14 22:13:20",
         "  connections  2, 0 failed attempts", "  latency      120ms", "  received     1204 events, 4.0 KiB",
-        "  published    0 taken, 0 refused",
+        "  published    0 taken, 0 refused", "  says         nothing: it is away",
       ])
+  }
+
+  @Test("What a relay says of itself stands beneath what is known, made harmless")
+  func information() throws {
+    let text = #"""
+      {"name":"A\u001b[2J relay","description":"One.\n\nTwo.","contact":"mailto:a@b.example","supported_nips":[1,11],
+      "software":"https://s.example","version":"2","limitation":{"max_subscriptions":1,"max_limit":500,
+      "max_message_length":65536,"auth_required":true,"restricted_writes":false,"min_pow_difficulty":0,
+      "created_at_lower_limit":86400},"fees":{"admission":[{"amount":1000,"unit":"msats"}],
+      "subscription":[{"amount":5,"unit":"sats","period":2592000}]}}
+      """#
+    let document = try JSONPayload.decode(JSONValue.self, from: Array(text.utf8))
+    let result = RelayInformationResult(
+      relay: "wss://dm.example", fetchedAt: 100, document: document, dropped: ["banner is not a text"])
+    let relay = PlanRelayList.Relay(relay: "wss://dm.example", sources: [], reads: false, writes: false)
+    #expect(
+      RelayText.info(relay, .document(result), now: 160, .plain) == [
+        "wss://dm.example  not dialled", "  from        nothing that is known here", "  dialled by  nobody",
+        "  says        of itself, fetched 1m ago:", "  name        A\\e[2J relay", "  about       One.", "",
+        "              Two.", "  contact     mailto:a@b.example", "  software    https://s.example, version 2",
+        "  NIPs        1, 11", "  wants       to know who asks (AUTH)",
+        "  bounds      1 subscription, 500 events a filter, messages of 64 KiB, events",
+        "              no older than 1d",
+        "  costs       1000 msats to be let in; 5 sats for 30d", "  ignored     banner is not a text",
+      ])
+    let json = String(decoding: JSONPayload.encode(RelayInfoJSON(relay, .document(result))), as: UTF8.self)
+    #expect(json.contains(#""relay":"wss://dm.example""#) && json.contains(#""information":{"#))
+    let none = String(decoding: JSONPayload.encode(RelayInfoJSON(relay, .unknown("away"))), as: UTF8.self)
+    #expect(none.contains(#""noInformation":"away""#) && none.contains(#""reads":false"#))
   }
 
   @Test("A route says who, where and why, what is left out, and why there is none")

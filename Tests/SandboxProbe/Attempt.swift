@@ -20,6 +20,8 @@ enum Attempt {
     case "signal": return outcome(kill(Int32(object)!, 0))
     case "socket": return outcome(socket(Int32(object)!, Int32(SOCK_STREAM.rawValue), 0))
     case "wide-socket": return wideSocket(family: Int(object)!)
+    case "datagram": return outcome(socket(Int32(object)!, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+    case "fast-open": return fastOpen(port: UInt16(object)!)
     case "connect": return internet(port: UInt16(object)!, Glibc.connect)
     case "bind": return internet(port: UInt16(object)!, Glibc.bind)
     case "listen": return listening()
@@ -99,6 +101,13 @@ enum Attempt {
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         outcome(call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)))
       }
+    }
+  }
+
+  /// Connects by sending: the first bytes go with the first packet (RFC 7413).
+  private static func fastOpen(port: UInt16) -> String {
+    internet(port: port) { descriptor, address, length in
+      Int32(truncatingIfNeeded: sendto(descriptor, "x", 1, 0x2000_0000, address, length))
     }
   }
 

@@ -62,6 +62,31 @@ import Testing
     }
   }
 
+  @Test("A connection that has led where nobody wants to be is closed before a byte is sent")
+  func unwanted() async throws {
+    try await LoopThread.run {
+      let server = try ScriptedServer { $0.send($0.response()) }
+      var endpoint = server.endpoint
+      let port = endpoint.port
+      for host in ["127.0.0.1", "localhost"] {
+        endpoint.host = host
+        do {
+          _ = try await WebSocketConnection.connect(to: endpoint) { peer, local in
+            "\(peer)" == "127.0.0.1:\(port)" && local.host == "127.0.0.1" ? "that is us" : nil
+          }
+          Issue.record("connected")
+        } catch let fault as WebSocketFault {
+          let led = host == "localhost" ? "localhost leads to 127.0.0.1:\(port): " : ""
+          #expect(fault.code == .unwantedAddress && fault.detail == led + "that is us", "\(fault)")
+        }
+      }
+      #expect(server.peers.allSatisfy { $0.request.isEmpty })
+      let client = Client(try await WebSocketConnection.connect(to: server.endpoint) { _, _ in nil })
+      client.connection.close(code: 1000, reason: "")
+      server.close()
+    }
+  }
+
   @Test("A server that asks to be left alone for a time is understood")
   func retryAfter() async throws {
     try await LoopThread.run {

@@ -8,8 +8,11 @@ final class ReadSlots {
   /// Queries that read at once.
   nonisolated static let count = 4
 
-  private var free = ReadSlots.count
+  private var free: Int
   private var line = Deque<CheckedContinuation<Void, Never>>()
+
+  /// So many at once.
+  init(count: Int = ReadSlots.count) { free = count }
 
   /// Reads, in turn.
   func read<Value: Sendable, Failure: Error>(

@@ -11,7 +11,7 @@ extension Store {
   /// Sends the line if it has changed.
   func tellStatus() {
     let problems = problems
-    let text = problems.isEmpty ? "\(archive.eventCount) events" : problems.joined(separator: "; ")
+    let text = problems.isEmpty ? Amount.count(archive.eventCount, "event") : problems.joined(separator: "; ")
     // That there are more events is no news.
     guard text != lastStatus, !problems.isEmpty || !lastStatus.isEmpty else { return }
     lastStatus = problems.isEmpty ? "" : text
@@ -24,10 +24,12 @@ extension Store {
     let losses = archive.losses
     if let rescue = losses.rescue {
       let lost = rescue.lostCount.map { "\($0)" } ?? "an unknown number"
-      problems.append("was damaged: \(rescue.savedCount) events saved, \(lost) lost")
+      problems.append("was damaged: \(Amount.count(rescue.savedCount, "event")) saved, \(lost) lost")
     }
     if let seqs = losses.seqs { problems.append("lost seqs \(seqs.lowerBound) to \(seqs.upperBound)") }
-    if losses.damagedCount > 0 { problems.append("\(losses.damagedCount) events found damaged and removed") }
+    if losses.damagedCount > 0 {
+      problems.append("\(Amount.count(losses.damagedCount, "event")) found damaged and removed")
+    }
     if room == .exhausted { problems.append("above its size limit, nothing may be removed") }
     for conduct in gate.trust.worst(Self.distrustedMaximum) where conduct.isDistrusted {
       if let url = relays.url(of: conduct.relay) { problems.append("distrusts \(url)") }

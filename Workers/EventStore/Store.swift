@@ -40,6 +40,7 @@ final class Store {
   var isTellingObserves = false
   var endsToTell = EndsToTell()
   var marks: ObserveMarks
+  var reconciliations = Reconciliations()
   var observedNames = ObservedNames()
   private(set) var sightings = SightingLog()
   /// Observations that read them; while there are none, none are written down.
@@ -81,6 +82,7 @@ final class Store {
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
     "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage", "store.offer",
+    "store.reconcile.open", "store.reconcile.next", "store.reconcile.close",
   ]
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
   static let damagedExitCode: Int32 = 74
@@ -120,7 +122,10 @@ final class Store {
     tellStatus()
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     serve()
-    worker.onDrain = { [unowned self] in for observation in observations.values { observation.drain() } }
+    worker.onDrain = { [unowned self] in
+      for observation in observations.values { observation.drain() }
+      drainReconciliations()
+    }
     // So that all of it is in the one file, as whoever copies the file expects.
     worker.onEnd = { [archive, log] in
       do throws(StorageFault) { try archive.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
@@ -143,6 +148,7 @@ final class Store {
     worker.serve("store.observes.list") { [unowned self] (request) throws(Refusal) in try await listObserves(request) }
     worker.serve("store.coverage") { [unowned self] (request) throws(Refusal) in try await coverage(request) }
     worker.serve("store.seen") { [unowned self] (request) throws(Refusal) in try await seen(request) }
+    serveReconciliations()
     worker.serve("store.status") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
       return BusPayload(json: status)

@@ -19,7 +19,7 @@ import WebSocket
 
 /// A connection of a client's.
 @EventLoopActor
-final class ClientLink: EventDesk.Owner, Feed.Reader {
+final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   /// What the link needs of its relay.
   @EventLoopActor
   protocol Owner: AnyObject {
@@ -39,10 +39,12 @@ final class ClientLink: EventDesk.Owner, Feed.Reader {
   /// Who it is, as far as its request says.
   let visitor: Visitor
   private(set) var session: ClientSession
+  private let since = WallClock.seconds
   private let connection: WebSocketConnection
   private unowned let owner: any Owner
   private let log: Logger
   private var feeds: [ClientWork: Feed] = [:]
+  private var syncs: [ClientWork: Sync] = [:]
   private var fetchCount = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var isOver = false
@@ -88,7 +90,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader {
     LocalRelayClient(
       number: number, address: "\(visitor.address)", origin: visitor.origin, agent: visitor.agent,
       isAdmitted: session.isAdmitted(house), authenticated: session.shown.map(\.description).sorted(),
-      subscriptions: session.subscriptionCount, taken: session.takenCount, delivered: deliveredCount)
+      subscriptions: session.subscriptionCount, taken: session.takenCount, delivered: deliveredCount,
+      since: since)
   }
 
   // MARK: In
@@ -139,9 +142,10 @@ final class ClientLink: EventDesk.Owner, Feed.Reader {
     case .count(let work, let question): count(work, question)
     case .take(let work, let range, let destination):
       owner.desk.take(work, of: self, Array(message[range]), to: destination)
-    case .openReconciliation(let work, _, _):
-      perform(session.reconciliationFailed(work, RelayReason("blocked: reconciliation is not there yet")))
-    case .continueReconciliation, .endReconciliation: break
+    case .openReconciliation(let work, let question, let first):
+      syncs[work] = Sync(work, question, first, owner.bus, for: self)
+    case .continueReconciliation(let work, let next): syncs[work]?.received(next)
+    case .endReconciliation(let work): syncs.removeValue(forKey: work)?.cancel()
     case .pauseReading:
       isHeldBySession = true
       connection.pauseReading()
@@ -205,6 +209,13 @@ final class ClientLink: EventDesk.Owner, Feed.Reader {
   func ended(_ work: ClientWork, _ refusal: Refusal) {
     _ = endFeed(work)
     perform(session.observeEnded(work, refusal.reason))
+  }
+
+  func reconciled(_ work: ClientWork, _ message: [UInt8]) { perform(session.reconciled(work, message: message)) }
+
+  func reconciliationEnded(_ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int?) {
+    syncs[work] = nil
+    perform(session.reconciliationFailed(work, reason, recordCountMaximum: recordCountMaximum))
   }
 
   private func send(_ bytes: [UInt8]) {
@@ -273,6 +284,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader {
     _ = session.disconnected()
     for feed in feeds.values { feed.cancel() }
     feeds = [:]
+    for sync in syncs.values { sync.cancel() }
+    syncs = [:]
     releaseWaiters()
     owner.ended(self)
   }

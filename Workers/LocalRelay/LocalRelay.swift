@@ -15,9 +15,9 @@ import WorkerKit
 
 // The local relay: who may come in, and what all clients share.
 //
-// Whoever is on this machine may do what Nostr's relays allow, without a word. A page in a browser is on this machine as
-// well, and may have been written by anybody: it may do nothing until its origin was allowed or it has shown itself as
-// an account. A page under a name of its own that leads to 127.0.0.1 is found out by the Host it asks for. Who comes
+// Whoever is on this machine may do what Nostr's relays allow, without a word. A page in a browser is on this machine
+// as well, and may have been written by anybody: it may do nothing until its origin was allowed or it has shown itself
+// as an account. A page under a name of its own that leads to 127.0.0.1 is found out by the Host it asks for. Who comes
 // over the network must show himself, over TLS.
 
 /// Serves clients, and `local.*`.
@@ -45,6 +45,7 @@ final class LocalRelay: ClientLink.Owner {
   private var fetchKeys: Set<PublicKey> = []
   private let accountTimer = LoopTimer()
   private var lastStatus = ""
+  private(set) lazy var look = HouseLook(self)
 
   nonisolated static let methods = ["local.status", "local.clients", "local.allow", "local.deny"]
 

@@ -24,8 +24,8 @@ enum LocalRelayProgram {
     let directory = WorkerDirectory.make(environment, role: .localRelay)
     let files = ["ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE"].compactMap { environment[$0] }.filter { !$0.isEmpty }
     return SandboxProfile(
-      readablePaths: SandboxProfile.runtimePaths + files, writablePaths: directory.map { [$0] } ?? [], network: .inet,
-      maySpawn: false)
+      readablePaths: SandboxProfile.runtimePaths + files, writablePaths: directory.map { [$0] } ?? [],
+      network: .inboundTCP, maySpawn: false)
   }
 
   /// Kept for the life of the process.

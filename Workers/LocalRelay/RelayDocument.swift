@@ -28,7 +28,7 @@ struct RelayDocument: Encodable {
   let name = "Roost"
   let description: String
   let contact: String?
-  let supportedNips = [1, 9, 11, 40, 42, 45, 50, 59, 62, 67, 70]
+  let supportedNips = [1, 9, 11, 40, 42, 45, 50, 59, 62, 67, 70, 77]
   let software = "roost"
   let version = RoostVersion.text
   let limitation: Limitation

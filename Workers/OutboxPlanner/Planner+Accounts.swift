@@ -91,9 +91,7 @@ extension Planner {
   }
 
   private func accountsAre(_ accounts: [SignerAccount]) {
-    let unlocked = Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) })
-    for account in unlocked.subtracting(unlockedAccounts) { publishing?.accountUnlocked(account) }
-    unlockedAccounts = unlocked
+    publishing?.accountsOpened(Set(accounts.filter { $0.state == .unlocked }.compactMap { PublicKey($0.publicKey) }))
     let known = accounts.compactMap { account in PublicKey(account.publicKey).map { (name: account.name, key: $0) } }
     let before = directory.accounts.map { "\($0.name) \($0.key)" }
     guard directory.unsettled != nil || before != known.map({ "\($0.name) \($0.key)" }) else { return }

@@ -122,6 +122,9 @@ extension Planner {
     let wanted = try request.arguments(as: PlanRelay.self)
     let relay = RelayDirectory.Added(
       try url(wanted.relay), reads: wanted.reads ?? true, writes: wanted.writes ?? true)
+    guard !directory.isHome(relay.url) else {
+      throw Refusal(.ownRelay, "\(relay.url) is not added: \(OwnAddresses.reason)", outcome: .notStarted)
+    }
     guard relay.reads || relay.writes else {
       throw Refusal(.badRequest, "a relay that is neither read nor written is of no use", outcome: .notStarted)
     }

@@ -49,7 +49,6 @@ final class Planner {
   /// Accounts whose lists are read from the store now.
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
-  var unlockedAccounts: Set<PublicKey> = []
   var isAskingAccounts = false
   var accountWaiters: [CheckedContinuation<Void, Never>] = []
   /// Authors who are no accounts, and when the signer said so.
@@ -92,6 +91,7 @@ final class Planner {
     }
     // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
     wishes = DesiredSet(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
+    directory.ownAddressesAre(try Self.ownAddresses(worker))
     publishing = try Publishing(worker, directory: path, routes: self)
   }
 
@@ -122,9 +122,19 @@ final class Planner {
   }
 
   private func settingsChanged() {
-    do throws(Refusal) { try publishing?.settingsChanged() } catch {
+    do throws(Refusal) {
+      directory.ownAddressesAre(try Self.ownAddresses(worker))
+      try publishing?.settingsChanged()
+    } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
+    update()
+  }
+
+  /// Where this Roost's own relays listen, as roostd says; no key of the file.
+  private static func ownAddresses(_ worker: Worker) throws(Refusal) -> OwnAddresses {
+    struct Settings: Decodable { var ownAddresses: [String]? }
+    return OwnAddresses(try worker.settings(as: Settings.self).ownAddresses ?? [])
   }
 
   /// The present instant.
@@ -190,7 +200,9 @@ final class Planner {
   }
 
   private func tellStatus() {
-    let text = fault?.description ?? "\(wishes.observeCount) observes, \(wishes.requestCount) requests at relays"
+    let text =
+      fault?.description ?? "\(Amount.count(wishes.observeCount, "observe")), "
+      + "\(Amount.count(wishes.requestCount, "request")) at relays"
     guard text != statusText else { return }
     statusText = text
     bus.sendStatus(Status(text: text))

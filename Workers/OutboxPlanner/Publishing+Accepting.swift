@@ -155,17 +155,24 @@ extension Publishing {
     let now = WallClock.seconds
     let publication = QueuedPublication(
       number: lastNumber, id: event.id, author: event.pubkey, kind: event.kind, acceptedAt: now,
-      expiresAt: expiry(event.kind, lifetime, now), targets: targets)
+      expiresAt: expiry(event, lifetime, now), targets: targets)
     try await writer.accept(LedgerBatch.Acceptance(publication, event: json))
     bodies.keep(json, event.id)
     count(event.id, publication.state)
     unstored[event.id] = publication
   }
 
-  /// When relays that have not taken an event are given up.
-  func expiry(_ kind: UInt16, _ lifetime: Int64?, _ now: Int64) -> Int64 {
-    let seconds = min(lifetime ?? settings.expirySeconds(kind: kind), Self.lifetimeMaximum)
-    return now + seconds
+  /// When relays that have not taken an event are given up: at the end of the time that it has here, or of its own
+  /// (NIP-40), since nobody is to be shown it after that.
+  func expiry(_ event: Event, _ lifetime: Int64?, _ now: Int64) -> Int64 {
+    let seconds = min(lifetime ?? settings.expirySeconds(kind: event.kind), Self.lifetimeMaximum)
+    return min(now + seconds, event.expiration ?? .max)
+  }
+
+  /// Refuses to send an event whose own time is over.
+  func expectUnexpired(_ event: Event) throws(Refusal) {
+    guard event.isExpired(at: WallClock.seconds) else { return }
+    throw Refusal(.expiredEvent, "the time of \(event.id) is over (NIP-40)", outcome: .notStarted)
   }
 
   /// Nobody waits longer than a year.
@@ -179,6 +186,7 @@ extension Publishing {
     let new = named.filter { relay in !known.targets.contains { $0.relay == relay.text } }
     defer { putBack(event.id) }
     guard !new.isEmpty else { return }
+    try expectUnexpired(event)
     guard known.targets.count + new.count <= PlanPublish.relayMaximum else {
       throw Refusal(
         .badRequest, "an event has \(PlanPublish.relayMaximum) relays at most", outcome: .notStarted)
@@ -189,7 +197,7 @@ extension Publishing {
     // It may have come to its end meanwhile, and been forgotten.
     guard try await inMemory(event.id) != nil else { return }
     bodies.keep(json, event.id)
-    perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event.kind, lifetime, $1.time), at: $1) }
+    perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event, lifetime, $1.time), at: $1) }
     await writer.flush(event.id)
     if let fault = writer.fault { throw PublishWriter.refusal(fault) }
   }

@@ -173,10 +173,21 @@ extension Publishing {
   // MARK: plan.retry, plan.cancel
 
   func tryAgain(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    try await change(request) { queue, id, relay, moment in
-      let lifetime = self.settings.expirySeconds(kind: queue[id]?.kind ?? 0)
-      return queue.retried(id, relay: relay, expiresAt: moment.time + lifetime, at: moment)
+    let event = try await event(named: try Self.id(try request.arguments(as: PlanPublication.self).id))
+    if let event { try expectUnexpired(event) }
+    return try await change(request) { queue, id, relay, moment in
+      // Without its event it is at all its relays, and nothing of it is sent.
+      let expiry = event.map { self.expiry($0, nil, moment.time) } ?? moment.time
+      return queue.retried(id, relay: relay, expiresAt: expiry, at: moment)
     }
+  }
+
+  /// The event of a publication; nil when there is none, or every relay has it.
+  private func event(named id: EventID) async throws(Refusal) -> Event? {
+    guard let known = try await inMemory(id) else { return nil }
+    defer { putBack(id) }
+    guard let bytes = try await body(of: known) else { return nil }
+    return try? Event(json: bytes)  // It was read before it was accepted.
   }
 
   func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {

@@ -131,8 +131,8 @@ final class Publishing {
   /// Connectors have come or gone.
   func connectorsChanged() { perform { $0.connectorsChanged(at: $1) } }
 
-  /// An account can sign again.
-  func accountUnlocked(_ account: PublicKey) { perform { $0.accountUnlocked(account, at: $1) } }
+  /// The signer says that these accounts can be used.
+  func accountsOpened(_ accounts: Set<PublicKey>) { perform { $0.accountsOpened(accounts, at: $1) } }
 
   /// The worker is to finish: nothing new is sent, and nobody is kept waiting.
   func drain() {

@@ -217,8 +217,7 @@ extension Connector: RelayLinkOwner {
       } catch {
         log.notice("nobody shows himself", metadata: ["relay": "\(link.url)", "why": "\(error.message)"])
         link.tell { session, now in
-          session.authenticationFailed(
-            account, challenge: challenge, message: error.message, isLocked: error.code == .locked, at: now)
+          session.authenticationFailed(account, challenge: challenge, message: error.message, at: now)
         }
       }
     }
@@ -231,8 +230,11 @@ extension Connector: RelayLinkOwner {
   }
 
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
-    let keeper = isNewPhase ? wishes.keepers[link.url] : nil
-    if link.session.phase == .open {
+    let keeper = wishes.keepers[link.url]
+    if !isNewPhase {
+      for account in link.session.authenticatedAccounts { keeper?.shown(account) }
+    } else if link.session.phase == .open {
+      ledHome[link.url] = nil
       keeper?.opened()
     } else {
       keeper?.closed(link.session.lastFailure)

@@ -12,12 +12,14 @@ import WorkerKit
 struct WishTable {
   /// The planner's life and the version of its wishes; nil before the first.
   var state: (generation: Int64, version: Int64)?
-  /// The relay of each wish.
-  var relays: [String: RelayURL] = [:]
+  /// All of them.
+  var taken: [String: TakenWish] = [:]
   /// Of each relay.
   var keepers: [RelayURL: WishKeeper] = [:]
   /// Wishes that no event can match: nobody is asked.
   var void: Set<String> = []
+  /// Wishes of this Roost's own relay, and the words about it: nobody is asked either.
+  var home: [String: String] = [:]
   /// When EOSE came last, seconds since 1970.
   var storedAt: [String: Int64] = [:]
 
@@ -25,17 +27,17 @@ struct WishTable {
   func hasWishes(at url: RelayURL) -> Bool { keepers[url].map { !$0.isEmpty } ?? false }
 }
 
-extension Connector {
-  /// A wish that was read.
-  private struct ReadWish {
-    let key: String
-    let relay: RelayURL
-    let filters: [Filter]
-    let isForeign: Bool
-    /// Nil when nothing can match.
-    let wish: StandingRequests.Wish?
-  }
+/// A wish as it was taken.
+struct TakenWish {
+  let key: String
+  let relay: RelayURL
+  let filters: [Filter]
+  let isForeign: Bool
+  /// Nil when nothing can match.
+  let wish: StandingRequests.Wish?
+}
 
+extension Connector {
   // MARK: relay.desire
 
   func desire(_ request: BusRequest) throws(Refusal) -> BusPayload? {
@@ -48,7 +50,7 @@ extension Connector {
     let read = try wanted.changed.map { desired throws(Refusal) in try self.read(desired) }
     try checkRoom(for: read, isWhole: wanted.base == nil)
     let kept = Set(read.map(\.key))
-    let gone = wanted.base == nil ? wishes.relays.keys.filter { !kept.contains($0) } : wanted.removed
+    let gone = wanted.base == nil ? wishes.taken.keys.filter { !kept.contains($0) } : wanted.removed
     for key in gone { drop(key) }
     for wish in read { try self.wish(wish) }
     wishes.state = (wanted.generation, wanted.version)
@@ -56,24 +58,24 @@ extension Connector {
     return BusPayload(json: RelayDesireResult(version: wanted.version))
   }
 
-  private func read(_ desired: DesiredRequest) throws(Refusal) -> ReadWish {
+  private func read(_ desired: DesiredRequest) throws(Refusal) -> TakenWish {
     let relay = try parse(desired.relay)
     let filters = try Filter.list(argument: desired.filters, countMaximum: StoreObserve.filterMaximum)
     let account = try desired.account.map { text throws(Refusal) in try Self.account(text) }
     let wish = RawFilters(matchingSomething: filters).map {
       StandingRequests.Wish(filters: $0, isLive: desired.isLive, account: account)
     }
-    return ReadWish(
+    return TakenWish(
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
   }
 
-  private func checkRoom(for read: [ReadWish], isWhole: Bool) throws(Refusal) {
-    let count = isWhole ? read.count : Set(wishes.relays.keys).union(read.map(\.key)).count
+  private func checkRoom(for read: [TakenWish], isWhole: Bool) throws(Refusal) {
+    let count = isWhole ? read.count : Set(wishes.taken.keys).union(read.map(\.key)).count
     guard count <= RelayDesire.requestMaximum else {
       throw Refusal(
         .full, "\(count) wishes are more than \(RelayDesire.requestMaximum)", outcome: .notStarted)
     }
-    let dialled = Set(read.filter { $0.wish != nil }.map(\.relay))
+    let dialled = Set(read.filter { $0.wish != nil && !isOwn($0.relay) }.map(\.relay))
     var others: Set<RelayURL> = []
     for relay in dialled where links[relay] == nil && !configured.contains(relay) {
       try requireDialling(relay, besides: others.count)
@@ -83,11 +85,12 @@ extension Connector {
     for relay in dialled.sorted(by: { $0.isSecure && !$1.isSecure }) { _ = try link(relay) }
   }
 
-  private func wish(_ read: ReadWish) throws(Refusal) {
-    if let before = wishes.relays[read.key], before != read.relay || read.wish == nil { drop(read.key) }
-    wishes.relays[read.key] = read.relay
-    guard let wish = read.wish else {
-      wishes.void.insert(read.key)
+  func wish(_ read: TakenWish) throws(Refusal) {
+    if let before = wishes.taken[read.key], before.relay != read.relay || read.wish == nil { drop(read.key) }
+    wishes.taken[read.key] = read
+    wishes.home[read.key] = isOwn(read.relay) && read.wish != nil ? OwnAddresses.reason : nil
+    if read.wish == nil { wishes.void.insert(read.key) }
+    guard let wish = read.wish, wishes.home[read.key] == nil else {
       changed(read.key)
       return
     }
@@ -109,7 +112,8 @@ extension Connector {
   private func drop(_ key: String) {
     wishes.void.remove(key)
     wishes.storedAt[key] = nil
-    guard let relay = wishes.relays.removeValue(forKey: key), let keeper = wishes.keepers[relay] else { return }
+    wishes.home[key] = nil
+    guard let relay = wishes.taken.removeValue(forKey: key)?.relay, let keeper = wishes.keepers[relay] else { return }
     keeper.drop(key)
     guard keeper.isEmpty else { return }
     wishes.keepers[relay] = nil
@@ -133,14 +137,17 @@ extension Connector {
   /// Callers that may follow at a time.
   private static let followerMaximum = 32
 
-  private func changed(_ key: String) {
+  func changed(_ key: String) {
     if wishes.storedAt[key] == nil, report(key)?.state == .stored { wishes.storedAt[key] = WallClock.seconds }
     for follower in followers { follower.changed(key) }
   }
 
   /// A wish as it stands; nil when it is none.
   func report(_ key: String) -> RequestReport? {
-    guard let relay = wishes.relays[key] else { return nil }
+    guard let relay = wishes.taken[key]?.relay else { return nil }
+    if let reason = wishes.home[key] {
+      return RequestReport(key: key, relay: relay.text, state: .refused, reason: reason)
+    }
     if wishes.void.contains(key) { return RequestReport(key: key, relay: relay.text, state: .stored) }
     guard let report = wishes.keepers[relay]?.report(key) else { return nil }
     var told = RequestReport(

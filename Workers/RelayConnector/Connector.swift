@@ -29,6 +29,10 @@ final class Connector {
   private(set) var settings: ConnectorSettings
   private(set) var links: [RelayURL: RelayLink] = [:]
   private(set) var configured: [RelayURL] = []
+  /// Where this Roost's own relays listen, see Connector+Own.
+  var own = OwnAddresses()
+  /// Relays of the group whose connection has led there, and the words about it.
+  var ledHome: [RelayURL: String] = [:]
   private var idleTimers: [RelayURL: LoopTimer] = [:]
   private var nextKey: UInt64 = 1
   /// Whether relays are other than was told last, and whether that is being told.
@@ -46,6 +50,8 @@ final class Connector {
   var followers: [Follower] = []
   /// Whose bytes are in hand, and who is quarantined for them.
   let hands: RelayHands
+  /// What relays say of themselves, see Connector+Information.
+  var information = InformationTable()
   /// To the store: what relays had stored, and what is new.
   let lines: IngestLines
 
@@ -74,6 +80,9 @@ final class Connector {
       _ = try request.arguments(as: NoArguments.self)
       return BusPayload(json: states)
     }
+    worker.serve("relay.information") { [unowned self] (request) async throws(Refusal) in
+      try await information(request)
+    }
     worker.serve("relay.retry") { [unowned self] (request) throws(Refusal) in try retry(request) }
   }
 
@@ -94,17 +103,18 @@ final class Connector {
     for text in settings.relays ?? [] { wanted.append(try parse(text)) }
     let gone = configured.filter { !wanted.contains($0) }
     configured = wanted
+    adoptOwn(settings)
     // What is wished of one by name goes on without the configuration.
     for url in gone where !isWanted(url) { retire(url) }
     for url in wanted { links[url]?.noteOwnWish() }
     if settings.connect != .onDemand {
-      for url in wanted { try link(url).tell { session, now in session.openRequested(at: now) } }
+      for url in wanted where !isOwn(url) { try link(url).tell { session, now in session.openRequested(at: now) } }
     }
     relaysChanged(wanted + gone)
     for follower in followers { follower.changed() }
   }
 
-  private func retire(_ url: RelayURL) {
+  func retire(_ url: RelayURL) {
     guard let link = links[url] else { return }
     links[url] = nil
     idleTimers.removeValue(forKey: url)?.cancel()
@@ -117,6 +127,7 @@ final class Connector {
   private func finishLive() {
     for link in links.values { link.releaseAll() }
     for follower in followers { follower.finish() }
+    endFetches()
   }
 
   // MARK: Relays
@@ -135,9 +146,11 @@ final class Connector {
         throw Refusal(
           .badRequest, "'relay' is missing, and \(worker.name) has \(configured.count) relays", outcome: .notStarted)
       }
+      try refuseOwn(only)
       return only
     }
     let url = try parse(text)
+    try refuseOwn(url)
     try requireDialling(url, besides: 0)
     return url
   }
@@ -160,14 +173,18 @@ final class Connector {
   /// was made for it.
   private func security(for url: RelayURL) throws(Refusal) -> TLSClient? {
     guard url.isSecure else { return nil }
-    if let security { return security }
-    do throws(TrustFault) {
-      let file = settings.caFile ?? ""
-      security = try TLSClient(authorityFile: file.isEmpty ? nil : file)
-      return security
-    } catch {
+    do throws(TrustFault) { return try trust() } catch {
       throw Refusal(.failed, "ca-file: \(error)", outcome: .notStarted)
     }
+  }
+
+  /// What knows whom to trust, the one of this process.
+  func trust() throws(TrustFault) -> TLSClient {
+    if let security { return security }
+    let file = settings.caFile ?? ""
+    let made = try TLSClient(authorityFile: file.isEmpty ? nil : file)
+    security = made
+    return made
   }
 
   func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
@@ -205,12 +222,14 @@ final class Connector {
 
   private func retry(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let url = try parse(try request.arguments(as: RelayRetry.self).relay)
+    try refuseOwn(url)
     guard links[url] != nil || configured.contains(url) || hands.hasStrikes(url) else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
     log.info("tried anew, as asked", metadata: ["relay": "\(url)"])
     hands.forgive(url)
     links[url]?.retry()
+    try comeBack(to: url)
     relaysChanged([url])
     return BusPayload(json: state(of: url))
   }
@@ -226,6 +245,7 @@ final class Connector {
 
   func state(of url: RelayURL) -> RelayStates.Relay {
     var state = links[url]?.state ?? RelayStates.Relay(relay: url.text, state: RelaySession.Phase.idle.rawValue)
+    if links[url] == nil { state.reason = reasonAgainst(url) }
     guard configured.contains(url) else { return state }
     state.isConfigured = true
     state.reads = settings.reads ?? true

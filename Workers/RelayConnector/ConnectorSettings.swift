@@ -24,6 +24,8 @@ struct ConnectorSettings: Decodable, Sendable {
   var connectTimeoutMilliseconds: UInt64?
   /// A file of authorities that are trusted beside the system's; "" for none.
   var caFile: String?
+  /// Where the local relays of this Roost listen, which are not dialled; roostd says so, no key of the file.
+  var ownAddresses: [String]?
 
   /// How long a relay may say nothing about a request, in milliseconds.
   var requestMilliseconds: UInt64 { requestTimeoutMilliseconds ?? 30_000 }

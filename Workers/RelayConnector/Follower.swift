@@ -24,7 +24,7 @@ final class Follower {
     self.request = request
     self.connector = connector
     relays = connector.urls
-    requests = Set(connector.wishes.relays.keys)
+    requests = Set(connector.wishes.taken.keys)
   }
 
   /// Tells until the caller cancels; `onEnd` is called then.

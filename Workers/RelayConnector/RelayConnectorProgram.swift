@@ -12,6 +12,7 @@ enum RelayConnectorProgram {
       role: .relayConnector,
       methods: [
         "relay.request", "relay.publish", "relay.list", "relay.desire", "relay.follow", "relay.retry",
+        "relay.information",
       ], profile: profile
     ) { worker throws(Refusal) in
       connector = try Connector(worker)

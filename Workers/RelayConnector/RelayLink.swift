@@ -26,6 +26,10 @@ protocol RelayLinkOwner: AnyObject {
   func link(_ link: RelayLink, noticed key: WorkKey, _ reason: RelayReason)
   /// The challenge is to be signed (NIP-42).
   func link(_ link: RelayLink, authenticate account: PublicKey, _ challenge: String)
+  /// Where this Roost's own relays listen.
+  var own: OwnAddresses { get }
+  /// The connection has led to one of them, and was closed. It is of no use to dial again.
+  func linkLedHome(_ link: RelayLink)
   /// Whether all who want the relay have its name from other people.
   func isForeign(_ link: RelayLink) -> Bool
   /// The connection is in another phase, or (`isNewPhase` false) somebody has shown himself on it.
@@ -260,10 +264,12 @@ final class RelayLink {
     limits.dialsGlobalAddressesOnly = owner.isForeign(self)
     let endpoint = WebSocketEndpoint(
       host: url.host, port: url.port, isSecure: url.isSecure, requestTarget: url.requestTarget)
+    let own = owner.own
+    let objection: ConnectionObjection = { own.objection(to: $0, from: $1) }
     connecting = EventLoopActor.task { [weak self, deadlines, limits, security, mark] in
       do throws(WebSocketFault) {
         let connection = try await WebSocketConnection.connect(
-          to: endpoint, limits: limits, deadlines: deadlines, security: security, mark: mark)
+          to: endpoint, limits: limits, deadlines: deadlines, security: security, mark: mark, objection: objection)
         guard let self, !Task.isCancelled else {
           connection.abort()
           return
@@ -287,8 +293,10 @@ final class RelayLink {
       fault.detail + (isHeldAsForeign ? "; relays that other people name are not dialled there" : "")
     log.info("not connected", metadata: ["relay": "\(url)", "why": "\(why)"])
     let failure = ConnectFailure(
-      message: why, isNameFailure: fault.code == .nameLookup, retryAfterMilliseconds: fault.retryAfterMilliseconds)
+      message: why, isNameFailure: fault.code == .nameLookup, isOwnRelay: fault.code == .unwantedAddress,
+      retryAfterMilliseconds: fault.retryAfterMilliseconds)
     tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
+    if failure.isOwnRelay { owner.linkLedHome(self) }
   }
 
   private func connected(_ connection: WebSocketConnection, _ attempt: UInt64) {

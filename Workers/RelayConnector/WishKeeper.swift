@@ -1,4 +1,5 @@
 import Clocks
+import Cryptography
 import EventLoop
 import Logging
 import Nostr
@@ -26,12 +27,18 @@ final class WishKeeper {
   private var foreign: Set<String> = []
   private var subscriptions: [RequestKey: Subscription] = [:]
   private let timer = LoopTimer()
+  /// Wishes that have brought events since their counts were told.
+  private var counted: Set<String> = []
+  private let countTimer = LoopTimer()
   /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
   private var commands: [StandingRequests.Action] = []
   private var isPerforming = false
 
   /// Numbers of subscriptions in runs: new for each request of this process.
   private static var lastSubscription: UInt32 = 0
+
+  /// Least time between two tellings of how many events a wish has brought, in milliseconds.
+  private static let countMilliseconds: UInt64 = 250
 
   /// `onChanged` is called with the key of a wish whose report is another one.
   init(
@@ -69,6 +76,8 @@ final class WishKeeper {
 
   func opened() { perform { requests, now in requests.opened(at: now) } }
 
+  func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
+
   func closed(_ why: String) {
     perform { requests, now in requests.closed(why: why.isEmpty ? nil : why, at: now) }
   }
@@ -79,12 +88,25 @@ final class WishKeeper {
       link.noteStray()
       return
     }
-    guard requests.delivered(key, at: EventLoop.process.now) != nil else { return }
+    guard let wish = requests.delivered(key, at: EventLoop.process.now) else { return }
+    if !subscription.hasEnded { noteCount(of: wish) }
     let line = subscription.hasEnded ? lines.live : lines.stored
     if !line.append(event, relay: link.url.text, subscription: subscription.number) {
       log.notice(
         "an event is too large for the bus, and left out",
         metadata: ["relay": "\(link.url)", "bytes": "\(event.count)"])
+    }
+  }
+
+  /// Somebody may look on while a relay sends what it has stored: how much it is by now is told now and then.
+  private func noteCount(of wish: String) {
+    counted.insert(wish)
+    guard counted.count == 1 else { return }
+    countTimer.set(afterMilliseconds: Self.countMilliseconds) { [weak self] in
+      guard let self else { return }
+      let wishes = counted
+      counted = []
+      for wish in wishes { onChanged(wish) }
     }
   }
 

@@ -42,7 +42,10 @@ public struct RelayList: Hashable, Sendable {
   public var readRelays: [RelayURL] { entries.filter(\.reads).map(\.relay) }
 
   /// Reads a list. A list without a relay is a list. Signatures are for the caller.
-  public init(_ event: Event) throws(KindFault) {
+  public init(_ event: Event) throws(KindFault) { try self.init(event.unsigned) }
+
+  /// Reads a list that may not be signed yet.
+  public init(_ event: UnsignedEvent) throws(KindFault) {
     try KindFault.expect(EventKind.relayList, of: event.kind)
     author = event.pubkey
     createdAt = event.createdAt

@@ -1,0 +1,50 @@
+internal import Bus
+internal import EventLoop
+internal import Frames
+
+/// One reading of what the planner tells again and again: asks, reads, and asks again. What comes twice is given once;
+/// a planner or a supervisor that is away is waited for.
+@EventLoopActor
+final class FollowReader<Value: Decodable & Equatable & Sendable> {
+  private let client: RoostClient
+  private let ask: @EventLoopActor (RoostClient) async throws(Refusal) -> RoostAnswer
+  private let isFinal: @Sendable (Value) -> Bool
+  private var last: Value?
+  private var answer: RoostAnswer?
+  private var perseverance = Perseverance(isLasting: true)
+
+  /// - Parameters:
+  ///   - ask: asks for the answer whose parts are read.
+  ///   - isFinal: whether nothing comes after a value.
+  nonisolated init(
+    _ client: RoostClient, isFinal: @escaping @Sendable (Value) -> Bool,
+    ask: @escaping @EventLoopActor (RoostClient) async throws(Refusal) -> RoostAnswer
+  ) {
+    self.client = client
+    self.ask = ask
+    self.isFinal = isFinal
+  }
+
+  /// The next value that differs from the one before; nil after a final one, and when the task is cancelled.
+  func next() async throws(Refusal) -> Value? {
+    while !Task.isCancelled, last.map(isFinal) != true {
+      do throws(Refusal) {
+        if answer == nil { answer = try await ask(client) }
+        guard let part = try await answer?.nextPart(), !part.isLast else {
+          throw Refusal(.unavailable, "the planner ended the answer", outcome: .done)
+        }
+        let value = try part.payload.decoded(as: Value.self)
+        perseverance.moved()
+        if value == last { continue }
+        last = value
+        return value
+      } catch {
+        answer = nil
+        if Task.isCancelled { return nil }
+        perseverance = try await client.persevere(after: client.explained(error), perseverance)
+      }
+    }
+    answer = nil
+    return nil
+  }
+}

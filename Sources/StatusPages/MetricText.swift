@@ -1,0 +1,80 @@
+/// The text in which Prometheus reads figures: its exposition format 0.0.4.
+///
+///     # HELP roost_store_events Events stored.
+///     # TYPE roost_store_events gauge
+///     roost_store_events 3
+///
+/// A family without a sample is left out, with its heading.
+struct MetricText {
+  /// What kind of figure a family is.
+  enum Kind: String {
+    /// It only grows, and begins anew with its process. Its name ends in `_total`.
+    case counter
+    /// It goes up and down.
+    case gauge
+  }
+
+  /// One figure.
+  struct Sample {
+    var labels: [(name: String, value: String)]
+    var value: String
+
+    /// A whole number.
+    init(_ labels: [(name: String, value: String)] = [], _ value: some BinaryInteger) {
+      self.labels = labels
+      self.value = "\(value)"
+    }
+
+    /// One of two: 1 or 0.
+    init(_ labels: [(name: String, value: String)] = [], _ isSo: Bool) { self.init(labels, isSo ? 1 : 0) }
+
+    /// A time, in the unit that Prometheus has for times.
+    init(_ labels: [(name: String, value: String)] = [], milliseconds: UInt64) {
+      self.labels = labels
+      let rest = "\(milliseconds % 1_000)"
+      value = "\(milliseconds / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
+    }
+  }
+
+  private(set) var text = ""
+
+  /// Longest value of a label, in characters: a relay's URL can be longer than anybody reads.
+  static let labelCharacterMaximum = 300
+
+  /// Adds a family.
+  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+    precondition(kind == .gauge || name.hasSuffix("_total"), "a counter's name ends in _total")
+    guard !samples.isEmpty else { return }
+    text += "# HELP \(name) \(Self.escape(help, quote: false))\n# TYPE \(name) \(kind.rawValue)\n"
+    for sample in samples {
+      text += name
+      if !sample.labels.isEmpty {
+        let labels = sample.labels.map { "\($0.name)=\"\(Self.label($0.value))\"" }
+        text += "{\(labels.joined(separator: ","))}"
+      }
+      text += " \(sample.value)\n"
+    }
+  }
+
+  /// Adds a family of one figure without labels.
+  mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
+    add(name, kind, help, [Sample([], value)])
+  }
+
+  private static func label(_ value: String) -> String {
+    escape(String(String.UnicodeScalarView(value.unicodeScalars.prefix(labelCharacterMaximum))), quote: true)
+  }
+
+  private static func escape(_ text: String, quote: Bool) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\"" where quote: result += "\\\""
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

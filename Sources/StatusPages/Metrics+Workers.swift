@@ -1,0 +1,97 @@
+internal import Contracts
+
+// The figures of single workers: store, planner, connectors.
+
+extension Metrics {
+  /// Lanes of the store, in the order in which it tells them.
+  private static let lanes = ["local", "live", "bulk"]
+
+  static func addStore(_ status: StoreStatus, to text: inout MetricText) {
+    text.add("roost_store_events", .gauge, "Events stored.", status.events)
+    text.add("roost_store_sequence", .gauge, "The place of the last event in the order of commits.", status.seq)
+    text.add("roost_store_database_bytes", .gauge, "Size of the database file and its log.", status.bytes)
+    text.add("roost_store_used_bytes", .gauge, "What of the database is in use.", status.usedBytes)
+    if let limit = status.limitBytes {
+      text.add("roost_store_limit_bytes", .gauge, "What of the database may be in use.", limit)
+    }
+    text.add("roost_store_full", .gauge, "Whether the limit is reached for good.", status.isFull == true ? 1 : 0)
+    text.add("roost_store_writable", .gauge, "Whether events can be written.", status.fault == nil ? 1 : 0)
+    text.add("roost_store_observers", .gauge, "Observations under way.", status.observers)
+    text.add("roost_store_unsearched", .gauge, "Events whose words are not indexed yet.", status.unsearched)
+    text.add(
+      "roost_store_waiting", .gauge, "Events that wait to be verified and written.",
+      zip(lanes, status.waiting).map { MetricText.Sample([("lane", $0)], $1) })
+    text.add("roost_store_verified_total", .counter, "Signatures checked.", status.verified)
+    text.add("roost_store_duplicates_total", .counter, "Events that were known.", status.duplicates)
+    text.add("roost_store_invalid_total", .counter, "Events refused as invalid.", status.invalid)
+    text.add("roost_store_unchecked_total", .counter, "Events taken by a sample of their relay.", status.unchecked)
+    text.add("roost_store_evicted_total", .counter, "Events removed to make room.", status.evicted)
+    text.add("roost_store_transactions_total", .counter, "Transactions committed.", status.transactions)
+    text.add(
+      "roost_store_relay_forged_total", .counter, "Events of a relay that no author signed; the worst relays.",
+      status.relays.map { MetricText.Sample([("relay", $0.relay)], $0.forged) })
+  }
+
+  static func addPlan(_ status: PlanStatus, to text: inout MetricText) {
+    text.add(
+      "roost_queue_publications", .gauge, "Events accepted for relays, by what became of them.",
+      Publication.State.allCases.map { state in
+        MetricText.Sample([("state", state.rawValue)], status.publications[state.rawValue] ?? 0)
+      })
+    text.add("roost_queue_in_flight", .gauge, "Events sent to relays and not answered yet.", status.inFlight)
+    text.add("roost_queue_writable", .gauge, "Whether events are accepted.", status.fault == nil ? 1 : 0)
+    text.add("roost_plan_observes", .gauge, "Observations that relays are asked for.", status.observes)
+    text.add("roost_plan_requests", .gauge, "Requests that are wanted of relays.", status.requests)
+    text.add("roost_plan_ephemeral_relays", .gauge, "Relays dialled that no group has.", status.ephemeralRelays)
+  }
+
+  /// The words of a relay's states.
+  private static let relayStates = ["open", "connecting", "waiting", "closing", "idle", RelayStates.Relay.quarantined]
+
+  static func addRelays(_ connectors: [HousePicture.Connector], to text: inout MetricText) {
+    var relays: [(connector: String, relay: RelayStates.Relay)] = []
+    var states: [MetricText.Sample] = []
+    for connector in connectors {
+      guard let own = connector.relays.value?.relays else { continue }
+      relays += own.map { (connector.name, $0) }
+      states += relayStates.map { state in
+        MetricText.Sample([("connector", connector.name), ("state", state)], own.count { $0.state == state })
+      }
+    }
+    text.add("roost_relays", .gauge, "Relays of a connector in a state.", states)
+    guard !relays.isEmpty else { return }
+    text.add(
+      "roost_relays_without_figures", .gauge, "Relays beyond the \(relayMaximum) that have figures of their own.",
+      max(0, relays.count - relayMaximum))
+    addEach(relays.prefix(relayMaximum), to: &text)
+  }
+
+  private static func addEach(
+    _ relays: ArraySlice<(connector: String, relay: RelayStates.Relay)>, to text: inout MetricText
+  ) {
+    func labels(_ entry: (connector: String, relay: RelayStates.Relay)) -> [(name: String, value: String)] {
+      [("connector", entry.connector), ("relay", entry.relay.relay)]
+    }
+    func add<Value: BinaryInteger>(
+      _ name: String, _ kind: MetricText.Kind, _ help: String, _ value: (RelayStates.Relay) -> Value
+    ) {
+      text.add("roost_relay_" + name, kind, help, relays.map { MetricText.Sample(labels($0), value($0.relay)) })
+    }
+    add("open", .gauge, "Whether the relay is connected.") { $0.state == "open" ? 1 : 0 }
+    text.add(
+      "roost_relay_open_seconds_total", .counter, "Time connected, all connections together.",
+      relays.map { MetricText.Sample(labels($0), milliseconds: $0.relay.openMilliseconds) })
+    add("connections_total", .counter, "Connections made.") { $0.connections }
+    add("connection_failures_total", .counter, "Attempts to connect that failed.") { $0.failures }
+    add("messages_total", .counter, "Messages received.") { $0.messages }
+    add("received_bytes_total", .counter, "Bytes of those messages.") { $0.bytes }
+    add("events_total", .counter, "Events received.") { $0.events }
+    add("accepted_total", .counter, "Events that the relay took.") { $0.accepted }
+    add("refusals_total", .counter, "Requests and events that the relay refused.") { $0.refusals }
+    text.add(
+      "roost_relay_latency_seconds", .gauge, "Time of the last answer.",
+      relays.compactMap { entry in
+        entry.relay.latencyMilliseconds.map { MetricText.Sample(labels(entry), milliseconds: $0) }
+      })
+  }
+}

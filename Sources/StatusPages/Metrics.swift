@@ -1,0 +1,108 @@
+internal import Contracts
+
+/// A Roost's figures, for Prometheus.
+///
+/// What does not answer has no figures; `roost_answers` says who that is. Nothing here names a person, a key or an
+/// origin: what is scraped travels, and is kept.
+public enum Metrics {
+  /// The `Content-Type` of ``text(_:)``.
+  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+  /// Most relays that have figures of their own, over all connectors; of the others there are the sums by state.
+  public static let relayMaximum = 500
+
+  /// All figures.
+  public static func text(_ picture: HousePicture) -> String {
+    var text = MetricText()
+    addAnswers(picture, to: &text)
+    if let status = picture.supervisor.value {
+      addSupervisor(status, to: &text)
+      addWorkers(status.workers, to: &text)
+    }
+    if let status = picture.store.value { addStore(status, to: &text) }
+    if let status = picture.plan.value { addPlan(status, to: &text) }
+    addRelays(picture.connectors, to: &text)
+    addLocal(picture.local, to: &text)
+    return text.text
+  }
+
+  private static func addAnswers(_ picture: HousePicture, to text: inout MetricText) {
+    text.add(
+      "roost_build_info", .gauge, "The version of Roost, as a label.",
+      [MetricText.Sample([("version", picture.version)], 1)])
+    var answers: [MetricText.Sample] = []
+    func add<Value>(_ part: String, _ told: Told<Value>) {
+      switch told {
+      case .told: answers.append(MetricText.Sample([("part", part)], true))
+      case .silent: answers.append(MetricText.Sample([("part", part)], false))
+      case .absent: break
+      }
+    }
+    add("supervisor", picture.supervisor)
+    add("store", picture.store)
+    add("plan", picture.plan)
+    for connector in picture.connectors { add(connector.name, connector.relays) }
+    text.add("roost_answers", .gauge, "Whether a part of Roost has answered for this scrape.", answers)
+  }
+
+  private static func addSupervisor(_ status: SupervisorStatus, to text: inout MetricText) {
+    text.add(
+      "roost_uptime_seconds", .gauge, "Time since roostd started.",
+      [MetricText.Sample(milliseconds: status.uptimeMilliseconds)])
+    if let bytes = status.residentBytes {
+      text.add("roost_resident_memory_bytes", .gauge, "Resident memory of roostd.", bytes)
+    }
+    text.add("roost_hub_kept_bytes", .gauge, "Payload in mailboxes and with unanswered requests.", status.keptBytes)
+    text.add("roost_hub_clients", .gauge, "Programs on the bus that are no workers.", status.clients.count)
+    text.add("roost_dead_letters", .gauge, "Messages set aside, which workers have died over.", status.deadLetters)
+    for (name, count) in status.counters.sorted(by: { $0.key < $1.key }) {
+      let metric = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
+      text.add("roost_hub_\(String(metric))_total", .counter, "The hub's counter '\(name)'.", count)
+    }
+  }
+
+  /// The words of a worker's states, each a figure of its own, as Prometheus wants it.
+  static let workerStates = [
+    "stopped", "waiting", "starting", "ready", "draining", "stopping", "backoff", "exec-failed", "failed", "held",
+    "attached", "exited",
+  ]
+
+  private static func addWorkers(_ workers: [WorkerStatus], to text: inout MetricText) {
+    func labels(_ worker: WorkerStatus) -> [(name: String, value: String)] {
+      [("worker", worker.name), ("role", worker.role)]
+    }
+    func add<Value: BinaryInteger>(
+      _ name: String, _ kind: MetricText.Kind, _ help: String, _ value: (WorkerStatus) -> Value?
+    ) {
+      let samples = workers.compactMap { worker in value(worker).map { MetricText.Sample(labels(worker), $0) } }
+      text.add("roost_worker_" + name, kind, help, samples)
+    }
+    add("up", .gauge, "Whether the worker takes work.") { Tone(workerState: $0.state) == .good ? 1 : 0 }
+    text.add(
+      "roost_worker_state", .gauge, "The worker's state: 1 for the one it is in.",
+      workers.flatMap { worker in
+        workerStates.map { MetricText.Sample(labels(worker) + [("state", $0)], $0 == worker.state) }
+      })
+    text.add(
+      "roost_worker_state_seconds", .gauge, "Time in this state.",
+      workers.map { MetricText.Sample(labels($0), milliseconds: $0.sinceMilliseconds) })
+    add("starts_total", .counter, "Starts of the worker.") { $0.generation }
+    add("restarts", .gauge, "Restarts that the breaker counts now.") { $0.restarts }
+    add("restarts_limit", .gauge, "Restarts that the breaker allows.") { $0.restartLimit }
+    add("resident_memory_bytes", .gauge, "Resident memory.") { $0.residentBytes }
+    add("mailbox_frames", .gauge, "Messages that wait for the worker.") { $0.mailboxFrames }
+    add("in_hand", .gauge, "Messages the worker has in hand.") { $0.inHand }
+    add("dropped_log_lines_total", .counter, "Log lines dropped, since too many came.") { $0.droppedLogLines }
+  }
+
+  private static func addLocal(_ status: LocalRelayStatus, to text: inout MetricText) {
+    text.add("roost_local_connections", .gauge, "Clients connected to the local relay.", status.connections)
+    text.add("roost_local_connections_limit", .gauge, "Clients that may be connected.", status.connectionsMaximum)
+    text.add("roost_local_subscriptions", .gauge, "Subscriptions of those clients.", status.subscriptions)
+    text.add("roost_local_accepted_total", .counter, "Connections accepted.", status.accepted)
+    text.add(
+      "roost_local_turned_away_total", .counter, "Connections turned away, there being too many.", status.turnedAway)
+    text.add("roost_local_events_taken_total", .counter, "Events of clients that were taken.", status.taken)
+    text.add("roost_local_refused_total", .counter, "Events and requests of clients that were refused.", status.refused)
+    text.add("roost_local_events_delivered_total", .counter, "Events sent to clients.", status.delivered)
+  }
+}

@@ -1,0 +1,131 @@
+internal import Contracts
+internal import Frames
+
+// The parts of the page: four figures, the workers, the relays that are not open, and how to come in.
+
+extension StatusPage {
+  /// A number as people read it: `12,345`.
+  static func number(_ value: some BinaryInteger) -> String {
+    let digits = Array("\(value)")
+    var result = ""
+    for (index, digit) in digits.enumerated() {
+      let rest = digits.count - index
+      if index > 0, rest % 3 == 0, digits[index - 1] != "-" { result.append(",") }
+      result.append(digit)
+    }
+    return result
+  }
+
+  /// A card with one figure: the number, its unit, and a line below.
+  private static func figure(_ title: String, _ value: String, _ unit: String, _ below: String) -> Markup {
+    """
+    <section class="card"><h2>\(title)</h2><p class="number">\(value) <small>\(unit)</small></p><p class="soft">\(below)\
+    </p></section>
+
+    """
+  }
+
+  /// A card without one, and why.
+  private static func noFigure(_ title: String, _ why: String) -> Markup {
+    "<section class=\"card\"><h2>\(title)</h2><p class=\"number soft\">–</p><p class=\"soft\">\(why)</p></section>\n"
+  }
+
+  static func events(_ store: Told<StoreStatus>) -> Markup {
+    switch store {
+    case .absent: return noFigure("Events", "no event store is running")
+    case .silent: return noFigure("Events", "the event store does not answer")
+    case .told(let status):
+      let size = Amount.bytes(UInt64(clamping: status.usedBytes))
+      let limit = status.limitBytes.map { " of \(Amount.bytes(UInt64(clamping: $0)))" } ?? " on disk"
+      return figure("Events", number(status.events), "stored", size + limit)
+    }
+  }
+
+  static func clients(_ status: LocalRelayStatus) -> Markup {
+    let subscriptions = Amount.count(status.subscriptions, "subscription")
+    let given = "\(number(status.delivered)) events sent, \(number(status.taken)) taken"
+    return figure("Clients", number(status.connections), "connected", "\(subscriptions), \(given)")
+  }
+
+  static func relayFigure(_ picture: HousePicture) -> Markup {
+    guard !picture.connectors.isEmpty else { return noFigure("Relays", "no relay connector is running") }
+    guard picture.connectors.contains(where: { $0.relays.value != nil }) else {
+      return noFigure("Relays", "the relay connector does not answer")
+    }
+    let relays = picture.relays
+    let open = relays.count { $0.state == "open" }
+    let others = [("waiting", "waiting"), ("idle", "not needed now"), ("quarantined", "left alone")]
+    let parts = others.compactMap { state, words in
+      let count = relays.count { $0.state == state }
+      return count > 0 ? "\(count) \(words)" : nil
+    }
+    let none = relays.isEmpty ? "none is known yet" : "each as it should be"
+    return figure(
+      "Relays", number(open), "open of \(relays.count)", parts.isEmpty ? none : parts.joined(separator: ", "))
+  }
+
+  static func queue(_ plan: Told<PlanStatus>) -> Markup {
+    switch plan {
+    case .absent: return noFigure("Publish queue", "no outbox planner is running")
+    case .silent: return noFigure("Publish queue", "the outbox planner does not answer")
+    case .told(let status):
+      func count(_ state: Publication.State) -> Int { status.publications[state.rawValue] ?? 0 }
+      let below = "\(number(count(.confirmed))) confirmed, \(number(count(.failed))) failed"
+      return figure("Publish queue", number(count(.optimistic) + count(.partial)), "on their way", below)
+    }
+  }
+
+  static func workers(_ supervisor: Told<SupervisorStatus>) -> Markup {
+    guard let status = supervisor.value, !status.workers.isEmpty else { return "" }
+    let items: [Markup] = status.workers.map { worker in
+      """
+      <li class="row">\(dot(Tone(workerState: worker.state)))<span class="name">\(worker.name)</span>\
+      <span>\(worker.state)</span><span class="soft note">\(note(worker))</span>\
+      <span class="soft right">\(worker.residentBytes.map { Amount.bytes($0) } ?? "")</span></li>
+
+      """
+    }
+    return "<section class=\"card\"><h2>Workers</h2><ul>\n\(items)</ul></section>\n"
+  }
+
+  /// The most pressing thing there is to say of a worker.
+  private static func note(_ worker: WorkerStatus) -> String {
+    var parts: [String] = []
+    if let busy = worker.busyMilliseconds, busy >= Verdict.quietMilliseconds {
+      parts.append("no progress for \(Amount.duration(milliseconds: busy))")
+    }
+    if let next = worker.nextAttemptMilliseconds {
+      parts.append("next try in \(Amount.duration(milliseconds: next))")
+    }
+    let isGood = Tone(workerState: worker.state) == .good
+    if let text = isGood ? worker.text : worker.lastExit { parts.append(text) }
+    return parts.joined(separator: "; ")
+  }
+
+  /// Relays that are not open though they are wanted, with why.
+  static func relays(_ picture: HousePicture) -> Markup {
+    let troubled = picture.relays.filter { Tone(relayState: $0.state) >= .pending }
+    guard !troubled.isEmpty else { return "" }
+    let items: [Markup] = troubled.prefix(listMaximum).map { relay in
+      """
+      <li class="row relay">\(dot(.pending))<span class="name">\(relay.relay)</span>\
+      <span class="soft note">\(relay.reason ?? relay.state)</span></li>
+
+      """
+    }
+    let others = troubled.count - items.count
+    let rest: Markup = others > 0 ? "<li class=\"soft\">and \("\(others)") more: roost relay list</li>\n" : ""
+    return "<section class=\"card\"><h2>Relays that are not open</h2><ul>\n\(items)\(rest)</ul></section>\n"
+  }
+
+  static func connecting(_ status: LocalRelayStatus) -> Markup {
+    let addresses: [Markup] = status.addresses.map { "<code>\($0)</code> " }
+    return """
+      <section class="card"><h2>Connect a client</h2>
+      <p>Add this relay in any Nostr client: \(addresses)</p>
+      <p class="soft">A web page may do nothing until its origin was allowed, once. It shows up here when it tries.</p>
+      </section>
+
+      """
+  }
+}

@@ -1,0 +1,105 @@
+internal import Contracts
+internal import Frames
+internal import RoostOutput
+
+// The page a person finds at the local relay's address.
+//
+// One question comes before all others: is everything well? It is answered in the largest letters; what is not well
+// follows with the command that tells more; then four figures, then each worker. The page has no script and no
+// reference to anything else, and its policy allows none: what relays and programs say of themselves stands on it, and
+// must stay text. It is not kept, not framed, and tells no other page that it was looked at.
+
+/// The status page, as HTML.
+public enum StatusPage {
+  /// Seconds after which a browser asks for it anew.
+  public static let refreshSeconds = 10
+  /// Most relays, and most origins, that are named; of the others their number is told.
+  public static let listMaximum = 12
+
+  /// What goes with the page, name and value.
+  public static let fields: [(name: String, value: String)] = [
+    ("Content-Type", "text/html; charset=utf-8"),
+    (
+      "Content-Security-Policy",
+      "default-src 'none'; style-src 'sha256-\(PageStyle.hash)'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    ("X-Frame-Options", "DENY"), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+    ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cache-Control", "no-store"),
+  ]
+
+  /// The page.
+  public static func html(_ picture: HousePicture) -> String {
+    let verdict = Verdict(picture)
+    let page: Markup = """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta http-equiv="refresh" content="\("\(refreshSeconds)")">
+      <title>\(verdict.sentence) – Roost</title>
+      <style>\(Markup(trusted: PageStyle.sheet))</style>
+      </head>
+      <body>
+      <main>
+      <header>
+      <h1>Roost</h1>
+      <p class="soft">Your own Nostr relay, on this machine.</p>
+      </header>
+      <p class="verdict">\(dot(verdict.tone))\(verdict.sentence)</p>
+      \(matters(verdict))\
+      \(waiting(picture.waitingOrigins))\
+      <div class="figures">
+      \(events(picture.store))\(clients(picture.local))\(relayFigure(picture))\(queue(picture.plan))\
+      </div>
+      \(workers(picture.supervisor))\
+      \(relays(picture))\
+      \(connecting(picture.local))\
+      \(footer(picture))\
+      </main>
+      </body>
+      </html>
+
+      """
+    return page.html
+  }
+
+  static func dot(_ tone: Tone) -> Markup { "<span class=\"dot \(tone.rawValue)\"></span>" }
+
+  private static func matters(_ verdict: Verdict) -> Markup {
+    guard !verdict.matters.isEmpty else { return "" }
+    let items: [Markup] = verdict.matters.map { matter in
+      let command: Markup = matter.command.map { "<p><code>\($0)</code></p>" } ?? ""
+      return "<li><strong>\(matter.subject):</strong> \(matter.text)\(command)</li>\n"
+    }
+    return "<section class=\"card bad commands\"><ul>\n\(items)</ul></section>\n"
+  }
+
+  private static func waiting(_ origins: [String]) -> Markup {
+    guard !origins.isEmpty else { return "" }
+    let items: [Markup] = origins.prefix(listMaximum).map { origin in
+      "<li><strong>\(origin)</strong><p><code>roost client allow \(ShellWord.make(origin))</code></p></li>\n"
+    }
+    let others = origins.count - items.count
+    let rest: Markup = others > 0 ? "<li class=\"soft\">and \("\(others)") more: roost client list</li>\n" : ""
+    return """
+      <section class="card pending commands">
+      <h2>Web pages that wait to be let in</h2>
+      <ul>
+      \(items)\(rest)</ul>
+      </section>
+
+      """
+  }
+
+  private static func footer(_ picture: HousePicture) -> Markup {
+    let uptime: Markup =
+      picture.supervisor.value.map { ", up for \(Amount.duration(milliseconds: $0.uptimeMilliseconds))" } ?? ""
+    return """
+      <footer>Roost \(picture.version)\(uptime). This page looks again every \("\(refreshSeconds)") seconds; figures for \
+      Prometheus are at <a href="/metrics">/metrics</a>.</footer>
+
+      """
+  }
+}

@@ -1,0 +1,137 @@
+internal import Contracts
+internal import Frames
+internal import RoostOutput
+
+/// How something is, for whoever looks.
+enum Tone: String, Sendable, Comparable {
+  /// As it should be.
+  case good
+  /// Of less interest: as somebody wanted it.
+  case idle
+  /// On its way.
+  case pending
+  /// Somebody has to look after it.
+  case bad
+
+  /// What a worker's state word means; any word to come is bad.
+  init(workerState: String) {
+    switch workerState {
+    case "ready", "attached": self = .good
+    case "stopped", "exited", "absent", "held": self = .idle
+    case "waiting", "starting", "draining", "stopping": self = .pending
+    default: self = .bad
+    }
+  }
+
+  /// What a relay's state word means. One that could not be reached is tried again by itself.
+  init(relayState: String) {
+    switch relayState {
+    case "open": self = .good
+    case "idle": self = .idle
+    case "connecting", "closing": self = .pending
+    default: self = .bad
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .good: 0
+    case .idle: 1
+    case .pending: 2
+    case .bad: 3
+    }
+  }
+
+  static func < (left: Tone, right: Tone) -> Bool { left.rank < right.rank }
+}
+
+/// Whether everything is well, and what is not.
+struct Verdict: Sendable {
+  /// Something that somebody has to look after.
+  struct Matter: Sendable {
+    var subject: String
+    var text: String
+    /// What tells more about it, or mends it.
+    var command: String?
+  }
+
+  private(set) var matters: [Matter] = []
+  /// Whether something is on its way to be well.
+  private(set) var isPending = false
+
+  /// How long a worker may owe progress before it is told, in milliseconds.
+  static let quietMilliseconds: UInt64 = 10_000
+
+  init(_ picture: HousePicture) {
+    judgeWorkers(picture)
+    judgeStore(picture.store)
+    let ready = Self.ready(picture.supervisor)
+    if case .silent(let why) = picture.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
+    if case .silent(let why) = picture.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }
+    if let fault = picture.plan.value?.fault { matters.append(Matter(subject: "Publish queue", text: fault)) }
+    for connector in picture.connectors {
+      if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }
+    }
+    judgeRelays(picture.relays)
+  }
+
+  /// Whether a worker takes work, by its name or its role: of one that does not, its state says why it is silent. Where
+  /// the supervisor does not tell, silence is all there is.
+  private static func ready(_ told: Told<SupervisorStatus>) -> (KeyPath<WorkerStatus, String>, String) -> Bool {
+    guard let workers = told.value?.workers else { return { _, _ in true } }
+    return { path, text in workers.contains { $0[keyPath: path] == text && Tone(workerState: $0.state) == .good } }
+  }
+
+  /// The worst of it.
+  var tone: Tone { matters.isEmpty ? isPending ? .pending : .good : .bad }
+
+  /// It in a few words.
+  var sentence: String {
+    if matters.isEmpty { return isPending ? "On its way" : "All is well" }
+    return matters.count == 1 ? "One thing needs attention" : "\(matters.count) things need attention"
+  }
+
+  private mutating func silent(_ subject: String, _ why: String) {
+    matters.append(Matter(subject: subject, text: "no answer, \(why)", command: "roost status"))
+  }
+
+  private mutating func judgeWorkers(_ picture: HousePicture) {
+    if case .silent(let why) = picture.supervisor { silent("roostd", why) }
+    guard let status = picture.supervisor.value else { return }
+    for worker in status.workers {
+      switch Tone(workerState: worker.state) {
+      case .bad:
+        let exit = worker.lastExit.map { ", \($0)" } ?? ""
+        matters.append(
+          Matter(subject: worker.name, text: "\(worker.state)\(exit)", command: "roost why \(worker.name)"))
+      case .pending: isPending = true
+      case .good, .idle:
+        if let busy = worker.busyMilliseconds, busy >= Self.quietMilliseconds {
+          let text = "has work, and no progress for \(Amount.duration(milliseconds: busy))"
+          matters.append(Matter(subject: worker.name, text: text, command: "roost why \(worker.name)"))
+        }
+      }
+    }
+    if status.deadLetters > 0 {
+      let text = "\(Amount.count(status.deadLetters, "message")) that workers have died over were set aside"
+      matters.append(Matter(subject: "Dead letters", text: text, command: "roost dead-letters"))
+    }
+  }
+
+  private mutating func judgeStore(_ store: Told<StoreStatus>) {
+    guard let status = store.value else { return }
+    for check in StoreText.checks(status) where !check.isGood {
+      matters.append(Matter(subject: "Event store", text: check.text, command: "roost doctor"))
+    }
+  }
+
+  /// A relay that is away is nothing: there are others, and it is tried again. All of them away is a network that is.
+  private mutating func judgeRelays(_ relays: [RelayStates.Relay]) {
+    let wanted = relays.filter { $0.state != "idle" }
+    if !wanted.isEmpty, wanted.allSatisfy({ Tone(relayState: $0.state) == .bad }) {
+      let text =
+        wanted.count == 1 ? "the one that is wanted cannot be reached" : "none of \(wanted.count) can be reached"
+      matters.append(Matter(subject: "Relays", text: text, command: "roost relay list"))
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import EventLoop
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Watching sockets", .serialized)
+struct SocketWatcherTests {
+  private func pair() throws -> (Int32, Int32) {
+    var pair: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      throw LoopFault(code: -errno, doing: "make sockets")
+    }
+    return (pair[0], pair[1])
+  }
+
+  @Test("tells what is watched for and nothing else, until it is closed")
+  func readiness() async throws {
+    let (here, there) = try pair()
+    defer {
+      close(here)
+      close(there)
+    }
+    try await LoopThread.run {
+      var seen: [SocketWatcher.Readiness] = []
+      let watcher = try SocketWatcher(socket: here) { seen.append($0) }
+      #expect(send(there, "x", 1, 0) == 1)
+      await EventLoopActor.sleep(milliseconds: 5)
+      #expect(seen.isEmpty, "nothing is watched for yet")
+      watcher.watch(for: .readable)
+      try await eventually("it can be read") { !seen.isEmpty }
+      watcher.watch(for: .writable)
+      seen = []
+      try await eventually("it can be written") { !seen.isEmpty }
+      #expect(Set(seen) == [.writable])
+      watcher.watch(for: [.readable, .writable])
+      seen = []
+      try await eventually("it can be both") { !seen.isEmpty }
+      #expect(seen.first == [.readable, .writable])
+      watcher.watch(for: [])
+      seen = []
+      await EventLoopActor.sleep(milliseconds: 5)
+      #expect(seen.isEmpty)
+      watcher.watch(for: .writable)
+      watcher.close()
+      watcher.close()
+      watcher.watch(for: .writable)
+      await EventLoopActor.sleep(milliseconds: 5)
+      #expect(seen.isEmpty, "it is closed")
+    }
+  }
+
+  @Test("may be closed by what it calls, and refuses what is no socket")
+  func closing() async throws {
+    let (here, there) = try pair()
+    defer {
+      close(here)
+      close(there)
+    }
+    try await LoopThread.run {
+      var watcher: SocketWatcher?
+      var count = 0
+      watcher = try SocketWatcher(socket: here) { _ in
+        count += 1
+        watcher?.close()
+        watcher = nil
+      }
+      watcher?.watch(for: .writable)
+      try await eventually("it was called") { count > 0 }
+      await EventLoopActor.sleep(milliseconds: 5)
+      #expect(count == 1)
+      #expect(throws: LoopFault.self) { try SocketWatcher(socket: -1) { _ in } }
+    }
+  }
+}

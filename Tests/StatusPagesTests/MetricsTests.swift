@@ -1,0 +1,82 @@
+import Contracts
+import Testing
+
+@testable import StatusPages
+
+@Suite("The figures for Prometheus")
+struct MetricsTests {
+  private let text = Metrics.text(makePicture())
+
+  @Test(
+    "hold what each part says",
+    arguments: [
+      "roost_build_info{version=\"1.2.3\"} 1", "roost_answers{part=\"store\"} 1", "roost_uptime_seconds 3723.004",
+      "roost_hub_frames_in_total 5", "roost_dead_letters 0",
+      "roost_worker_up{worker=\"event-store\",role=\"event-store\"} 1",
+      "roost_worker_state{worker=\"event-store\",role=\"event-store\",state=\"ready\"} 1",
+      "roost_worker_state{worker=\"event-store\",role=\"event-store\",state=\"failed\"} 0",
+      "roost_worker_state_seconds{worker=\"event-store\",role=\"event-store\"} 61.005",
+      "roost_worker_starts_total{worker=\"event-store\",role=\"event-store\"} 2",
+      "roost_worker_resident_memory_bytes{worker=\"event-store\",role=\"event-store\"} 31457280",
+      "roost_store_events 1234567", "roost_store_waiting{lane=\"bulk\"} 40", "roost_store_verified_total 99",
+      "roost_queue_publications{state=\"partial\"} 2", "roost_queue_publications{state=\"cancelled\"} 0",
+      "roost_relays{connector=\"relay-connector\",state=\"open\"} 1",
+      "roost_relay_latency_seconds{connector=\"relay-connector\",relay=\"wss://relay.example\"} 0.042",
+      "roost_relay_open_seconds_total{connector=\"relay-connector\",relay=\"wss://relay.example\"} 1.500",
+      "roost_local_connections 3", "roost_local_events_taken_total 11",
+    ])
+  func holdWhatIsSaid(line: String) {
+    #expect(text.split(separator: "\n").contains(Substring(line)), "\(line)")
+  }
+
+  @Test("are in families, each announced once, before its figures")
+  func areInFamilies() {
+    var announced: Set<Substring> = []
+    var current: Substring = ""
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      if line.hasPrefix("# HELP ") {
+        current = words[2]
+        #expect(announced.insert(current).inserted, "\(current) is announced twice")
+      } else if line.hasPrefix("# TYPE ") {
+        #expect(words[2] == current)
+        #expect((words[3] == "counter") == current.hasSuffix("_total"), "\(current)")
+      } else {
+        #expect(line.prefix { $0 != "{" && $0 != " " } == current)
+        #expect(Double(words[words.count - 1]) != nil, "\(line)")
+      }
+    }
+    #expect(text.hasSuffix("\n"))
+  }
+
+  @Test("escape what others call themselves")
+  func escapeLabels() {
+    var picture = makePicture()
+    let relay = RelayStates.Relay(relay: "wss://a\"} 1\nroost_forged 1\\", state: "open")
+    picture.connectors = [.init(name: "c", relays: .told(RelayStates(relays: [relay])))]
+    let text = Metrics.text(picture)
+    #expect(text.contains(#"roost_relay_open{connector="c",relay="wss://a\"} 1\nroost_forged 1\\"} 1"#))
+    #expect(!text.contains("\nroost_forged"))
+  }
+
+  @Test("name at most 500 relays, and count the others")
+  func nameFewRelays() {
+    var picture = makePicture()
+    let relays = (0..<700).map { RelayStates.Relay(relay: "wss://\($0).example", state: "open") }
+    picture.connectors = [
+      .init(name: "a", relays: .told(RelayStates(relays: relays))), .init(name: "b", relays: .silent("it is away")),
+    ]
+    let text = Metrics.text(picture)
+    #expect(text.split(separator: "\n").count { $0.hasPrefix("roost_relay_open{") } == 500)
+    #expect(text.contains("roost_relays{connector=\"a\",state=\"open\"} 700"))
+    #expect(text.contains("roost_relays_without_figures 200"))
+    #expect(text.contains("roost_answers{part=\"b\"} 0"))
+  }
+
+  @Test("are there when nobody answers")
+  func areThereAlone() {
+    let text = Metrics.text(HousePicture(version: "1"))
+    #expect(text.contains("roost_local_connections 0"))
+    #expect(!text.contains("roost_store"))
+  }
+}

@@ -1,0 +1,47 @@
+import Contracts
+
+@testable import StatusPages
+
+/// A Roost in which all is well.
+func makePicture() -> HousePicture {
+  var picture = HousePicture(version: "1.2.3")
+  var workers = ["event-store", "outbox-planner", "relay-connector", "local-relay"].map {
+    WorkerStatus(name: $0, role: $0, state: "ready")
+  }
+  workers[0].residentBytes = 30 << 20
+  workers[0].generation = 2
+  workers[0].sinceMilliseconds = 61_005
+  workers[0].restartLimit = 5
+  picture.supervisor = .told(
+    SupervisorStatus(
+      version: "1.2.3", pid: 7, uptimeMilliseconds: 3_723_004, configuration: "supervisor.conf", socket: "roost.sock",
+      residentBytes: 20 << 20, keptBytes: 12, counters: ["frames-in": 5, "answered": 3], deadLetters: 0,
+      workers: workers, clients: []))
+  var store = StoreStatus()
+  store.events = 1_234_567
+  store.usedBytes = 3 << 30
+  store.waiting = [0, 2, 40]
+  store.verified = 99
+  picture.store = .told(store)
+  var plan = PlanStatus()
+  plan.publications = ["optimistic": 1, "partial": 2, "confirmed": 30, "failed": 4]
+  picture.plan = .told(plan)
+  var open = RelayStates.Relay(relay: "wss://relay.example", state: "open")
+  open.latencyMilliseconds = 42
+  open.openMilliseconds = 1_500
+  open.events = 8
+  picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [open])))]
+  picture.local.addresses = ["ws://127.0.0.1:4869"]
+  picture.local.connections = 3
+  picture.local.taken = 11
+  return picture
+}
+
+extension HousePicture {
+  /// Changes what the supervisor says of the first worker, the event store.
+  mutating func changeWorker(_ change: (inout WorkerStatus) -> Void) {
+    guard case .told(var status) = supervisor else { return }
+    change(&status.workers[0])
+    supervisor = .told(status)
+  }
+}

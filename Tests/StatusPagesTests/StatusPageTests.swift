@@ -1,0 +1,171 @@
+import Contracts
+import Testing
+
+@testable import StatusPages
+
+@Suite("The status page")
+struct StatusPageTests {
+  @Test("says at once that all is well")
+  func saysThatAllIsWell() {
+    let html = StatusPage.html(makePicture())
+    #expect(html.contains("<title>All is well – Roost</title>"))
+    #expect(html.contains("<span class=\"dot good\"></span>All is well"))
+    #expect(html.contains("1,234,567 <small>stored</small>"))
+    #expect(html.contains("3.0 GiB on disk"))
+    #expect(html.contains("3 <small>connected</small>"))
+    #expect(html.contains("1 <small>open of 1</small>"))
+    #expect(html.contains("3 <small>on their way</small>"))
+    #expect(html.contains("30 confirmed, 4 failed"))
+    #expect(html.contains("<code>ws://127.0.0.1:4869</code>"))
+    #expect(html.contains("Roost 1.2.3, up for 1h 2m"))
+  }
+
+  @Test("says what needs attention, and the command that tells more")
+  func saysWhatNeedsAttention() {
+    var picture = makePicture()
+    picture.changeWorker {
+      $0.state = "backoff"
+      $0.lastExit = "killed by SIGSEGV"
+      $0.nextAttemptMilliseconds = 3_000
+    }
+    picture.store = .silent("it is away")
+    let html = StatusPage.html(picture)
+    #expect(html.contains("One thing needs attention"))
+    #expect(html.contains("<strong>event-store:</strong> backoff, killed by SIGSEGV"))
+    #expect(html.contains("<code>roost why event-store</code>"))
+    #expect(html.contains("next try in 3s"))
+    #expect(html.contains("the event store does not answer"))
+  }
+
+  @Test("shows text of others as text")
+  func showsTextAsText() {
+    var picture = makePicture()
+    let evil = "</title><script>alert('1')</script>\" onload=\"x\u{202E}\n"
+    picture.changeWorker { $0.text = evil }
+    var relay = RelayStates.Relay(relay: "wss://\(evil)", state: "waiting")
+    relay.reason = evil
+    picture.connectors = [.init(name: evil, relays: .told(RelayStates(relays: [relay])))]
+    picture.waitingOrigins = [evil]
+    picture.local.addresses = [evil]
+    picture.version = evil
+    let html = StatusPage.html(picture)
+    #expect(!html.contains("<script"))
+    #expect(!html.contains("\" onload"))
+    #expect(!html.contains("\u{202E}"))
+    #expect(html.contains("&lt;script&gt;alert(&#39;1&#39;)"))
+    #expect(html.contains("&quot; onload=&quot;x\\u{202E}\\n"))
+  }
+
+  @Test("has no script, and refers to nothing but the figures")
+  func refersToNothing() {
+    let html = StatusPage.html(makePicture())
+    let references = ["src=", "url(", "@import", "<link", "<form", "<iframe", "javascript:", "http://", "https://"]
+    for word in references { #expect(!html.contains(word), "\(word)") }
+    #expect(html.split(separator: "href=").count == 2)
+    let fields = Dictionary(uniqueKeysWithValues: StatusPage.fields.map { ($0.name, $0.value) })
+    let policy = fields["Content-Security-Policy"] ?? ""
+    #expect(policy.hasPrefix("default-src 'none'; style-src 'sha256-"))
+    #expect(!policy.contains("unsafe"))
+    #expect(fields["X-Frame-Options"] == "DENY" && fields["Referrer-Policy"] == "no-referrer")
+    #expect(fields["Cache-Control"] == "no-store")
+  }
+
+  @Test("names pages that wait, with the command that lets each in")
+  func namesWaitingPages() {
+    var picture = makePicture()
+    #expect(!StatusPage.html(picture).contains("wait to be let in"))
+    picture.waitingOrigins = ["https://client.example", "http://[::1]:3000"]
+    let html = StatusPage.html(picture)
+    #expect(html.contains("<code>roost client allow https://client.example</code>"))
+    #expect(html.contains("<code>roost client allow &#39;http://[::1]:3000&#39;</code>"))
+  }
+
+  @Test("is bounded, however many relays and pages there are")
+  func isBounded() {
+    var picture = makePicture()
+    let long = String(repeating: "x", count: 10_000)
+    let relays = (0..<1_000).map { number in
+      var relay = RelayStates.Relay(relay: "wss://\(number).example", state: "waiting")
+      relay.reason = long
+      return relay
+    }
+    picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
+    picture.waitingOrigins = (0..<1_000).map { "https://\($0).example" }
+    let html = StatusPage.html(picture)
+    #expect(html.contains("and 988 more: roost relay list"))
+    #expect(html.contains("and 988 more: roost client list"))
+    #expect(html.utf8.count < 64 << 10)
+  }
+
+  @Test("comes when nobody answers")
+  func comesWhenNobodyAnswers() {
+    var picture = HousePicture(version: "1.2.3")
+    #expect(StatusPage.html(picture).contains("no event store is running"))
+    picture.supervisor = .silent("nothing in 2s")
+    picture.store = .silent("nothing in 2s")
+    picture.plan = .silent("nothing in 2s")
+    picture.connectors = [.init(name: "relays", relays: .silent("nothing in 2s"))]
+    let html = StatusPage.html(picture)
+    #expect(html.contains("4 things need attention"))
+    #expect(html.contains("no answer, nothing in 2s"))
+  }
+
+  @Test("groups digits by three", arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (-123_456, "-123,456")])
+  func groupsDigits(number: Int, text: String) {
+    #expect(StatusPage.number(number) == text)
+  }
+}
+
+@Suite("The verdict")
+struct VerdictTests {
+  @Test("is on its way while a worker starts", arguments: ["waiting", "starting", "draining", "stopping"])
+  func isOnItsWay(state: String) {
+    var picture = makePicture()
+    picture.changeWorker { $0.state = state }
+    #expect(Verdict(picture).tone == .pending)
+  }
+
+  @Test("is good where a worker is as somebody wanted it", arguments: ["stopped", "held", "exited", "attached"])
+  func isGoodAsWanted(state: String) {
+    var picture = makePicture()
+    picture.changeWorker { $0.state = state }
+    picture.store = .silent("it is stopped")
+    #expect(Verdict(picture).tone == (state == "attached" ? .bad : .good))
+  }
+
+  @Test(
+    "is bad for states that need somebody, and for words it does not know",
+    arguments: ["failed", "backoff", "exec-failed", "new"])
+  func isBad(state: String) {
+    var picture = makePicture()
+    picture.changeWorker { $0.state = state }
+    #expect(Verdict(picture).sentence == "One thing needs attention")
+  }
+
+  @Test("notices a worker that does not get on, and a store that cannot write")
+  func noticesStandstill() {
+    var picture = makePicture()
+    picture.changeWorker { $0.busyMilliseconds = Verdict.quietMilliseconds }
+    var store = StoreStatus()
+    store.fault = "the disk is full"
+    picture.store = .told(store)
+    let matters = Verdict(picture).matters
+    #expect(matters.map(\.text) == ["has work, and no progress for 10s", "the disk is full"])
+  }
+
+  @Test("passes over a relay that is away while another is there")
+  func passesOverRelay() {
+    var picture = makePicture()
+    let away = RelayStates.Relay(relay: "wss://away.example", state: "waiting")
+    let idle = RelayStates.Relay(relay: "wss://idle.example", state: "idle")
+    let open = RelayStates.Relay(relay: "wss://open.example", state: "open")
+    func tone(_ relays: [RelayStates.Relay]) -> Tone {
+      picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
+      return Verdict(picture).tone
+    }
+    #expect(tone([away, open]) == .good)
+    #expect(tone([idle]) == .good)
+    #expect(tone([]) == .good)
+    #expect(tone([away, idle]) == .bad)
+  }
+}

@@ -1,0 +1,107 @@
+import Bus
+import ClientSession
+import Contracts
+import EventLoop
+import Frames
+import StatusPages
+import WebSocket
+
+// What the status page and Prometheus are told: the workers are asked at each look, all at once, and whoever has not
+// answered in a moment is shown as one that does not. Looks that come while one is under way share it, so that nobody
+// floods the house by looking at it.
+
+/// Asks the house how it is.
+@EventLoopActor
+final class HouseLook {
+  private unowned let relay: LocalRelay
+  private var running: Task<HousePicture, Never>?
+
+  /// How long a worker has for its answer.
+  private static let answerMilliseconds: UInt32 = 2_000
+
+  init(_ relay: LocalRelay) { self.relay = relay }
+
+  /// How the house is now.
+  func picture() async -> HousePicture {
+    if let running { return await running.value }
+    let task = EventLoopActor.task { [self] in await look() }
+    running = task
+    let picture = await task.value
+    running = nil
+    return picture
+  }
+
+  private func look() async -> HousePicture {
+    var picture = HousePicture(version: RoostVersion.text)
+    async let supervisor = ask("supervisor.status", StatusRequest(), as: SupervisorStatus.self)
+    async let store = askRole(.eventStore, "store.status", as: StoreStatus.self)
+    async let plan = askRole(.outboxPlanner, "plan.status", as: PlanStatus.self)
+    async let connectors = askConnectors()
+    picture.supervisor = await supervisor
+    picture.store = await store
+    picture.plan = await plan
+    picture.connectors = await connectors
+    picture.local = relay.status
+    picture.waitingOrigins = relay.waitingOrigins
+    return picture
+  }
+
+  private func askConnectors() async -> [HousePicture.Connector] {
+    let names = relay.bus.registry.members.filter { $0.role == Role.relayConnector.name }.map(\.name).sorted()
+    let tasks = names.map { name in
+      EventLoopActor.task { [self] in await ask("relay.list", of: name, NoArguments(), as: RelayStates.self) }
+    }
+    var connectors: [HousePicture.Connector] = []
+    for (name, task) in zip(names, tasks) {
+      connectors.append(HousePicture.Connector(name: name, relays: await task.value))
+    }
+    return connectors
+  }
+
+  private func askRole<Value: Decodable & Sendable>(
+    _ role: Role, _ method: String, as type: Value.Type
+  ) async -> Told<Value> {
+    guard relay.bus.registry.members.contains(where: { $0.role == role.name }) else { return .absent }
+    return await ask(method, NoArguments(), as: type)
+  }
+
+  private func ask<Value: Decodable & Sendable>(
+    _ method: String, of worker: String? = nil, _ arguments: some Encodable & Sendable, as type: Value.Type
+  ) async -> Told<Value> {
+    do throws(Refusal) {
+      let payload = BusPayload(json: arguments)
+      let answer = try await relay.bus.request(method, of: worker, payload, ttlMilliseconds: Self.answerMilliseconds)
+      return .told(try answer.decoded(as: type))
+    } catch {
+      return .silent(error.message)
+    }
+  }
+}
+
+extension LocalRelay {
+  /// Answers with the status page.
+  func respondPage(_ responder: HTTPResponder) {
+    EventLoopActor.task { [self] in
+      let html = StatusPage.html(await look.picture())
+      let fields = StatusPage.fields.map { HTTPField($0.name, $0.value) }
+      responder.respond(HTTPAnswer(status: 200, fields: fields, body: Array(html.utf8)))
+    }
+  }
+
+  /// Answers with the figures for Prometheus.
+  func respondMetrics(_ responder: HTTPResponder) {
+    EventLoopActor.task { [self] in
+      let text = Metrics.text(await look.picture())
+      let fields = [HTTPField("Content-Type", Metrics.contentType), HTTPField("Cache-Control", "no-store")]
+      responder.respond(HTTPAnswer(status: 200, fields: fields, body: Array(text.utf8)))
+    }
+  }
+
+  /// Origins of pages that are connected and may do nothing yet, each once.
+  var waitingOrigins: [String] {
+    let origins = clients.values.compactMap { client in
+      client.session.isAdmitted(house) ? nil : client.visitor.origin.flatMap { Origin($0) }
+    }
+    return Set(origins).sorted().map(\.text)
+  }
+}

@@ -1,0 +1,118 @@
+import Bus
+import ClientSession
+import Contracts
+import Cryptography
+import DequeModule
+import EventLoop
+import Frames
+import Nostr
+import Observing
+
+// One reconciliation of a client's with the store (NIP-77). The store keeps its side of it for as long as the request
+// that opened it stands; messages go to and fro one at a time, since each answers the one before.
+
+/// A client's NEG-OPEN, until its NEG-CLOSE.
+@EventLoopActor
+final class Sync {
+  /// Whose it is.
+  @EventLoopActor
+  protocol Reader: AnyObject {
+    /// The store's next message.
+    func reconciled(_ work: ClientWork, _ message: [UInt8])
+    /// It is over, and the client is to be told why.
+    func reconciliationEnded(_ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int?)
+  }
+
+  /// Messages of a client that wait for the store; whoever sends more does not wait for answers.
+  private static let waitingMaximum = 4
+
+  private let work: ClientWork
+  private let bus: BusConnection
+  private unowned let reader: any Reader
+  private var answer: BusAnswer?
+  private var session: Int64?
+  private var waiting = Deque<[UInt8]>()
+  private var isAsking = false
+  private var isOver = false
+
+  init(_ work: ClientWork, _ question: ClientQuestion, _ first: [UInt8], _ bus: BusConnection, for reader: any Reader) {
+    self.work = work
+    self.bus = bus
+    self.reader = reader
+    EventLoopActor.task { [self] in await run(question, first) }
+  }
+
+  /// Ends it without a word.
+  func cancel() {
+    isOver = true
+    answer?.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
+  }
+
+  /// The client's next message came.
+  func received(_ message: [UInt8]) {
+    guard waiting.count < Self.waitingMaximum else {
+      return end(RelayReason("blocked: \(Self.waitingMaximum) messages wait for an answer already"))
+    }
+    waiting.append(message)
+    proceed()
+  }
+
+  private func run(_ question: ClientQuestion, _ first: [UInt8]) async {
+    guard let filter = question.filters.first else { return }
+    let wanted = ReconcileOpen(
+      filter: JSONValue(of: filter), message: String(decoding: Hexadecimal.encode(first), as: UTF8.self),
+      recipients: question.recipients.map(\.description))
+    do throws(Refusal) {
+      let answer = try await bus.ask("store.reconcile.open", BusPayload(json: wanted))
+      guard !isOver else {
+        return answer.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
+      }
+      self.answer = answer
+      while let part = try await answer.nextPart(), !isOver, !part.isLast {
+        guard let message = ReconcileMessage(payload: part.payload.bytes) else { continue }
+        session = message.session
+        reader.reconciled(work, message.bytes)
+        proceed()
+      }
+    } catch {
+      end(error)
+    }
+  }
+
+  /// Sends the next message, when the one before is answered.
+  private func proceed() {
+    guard !isAsking, !isOver, let session, let next = waiting.popFirst() else { return }
+    isAsking = true
+    EventLoopActor.task { [self] in
+      let payload = ReconcileMessage(session: session, bytes: next).payload
+      do throws(Refusal) {
+        let answer = try await bus.request("store.reconcile.next", BusPayload(payload, isRaw: true))
+        isAsking = false
+        guard !isOver else { return }
+        if let message = ReconcileMessage(payload: answer.bytes) { reader.reconciled(work, message.bytes) }
+        proceed()
+      } catch {
+        isAsking = false
+        end(error)
+      }
+    }
+  }
+
+  private func end(_ refusal: Refusal) {
+    let maximum = refusal.code == .tooMany ? ReconcileOpen.recordMaximum : nil
+    let word =
+      switch refusal.code {
+      case .tooMany, .full: "blocked"
+      case .idle, .noSuchSession, .unavailable, .workerDied, .gone: "closed"
+      case .badPayload, .badRequest: "invalid"
+      default: "error"
+      }
+    end(RelayReason("\(word): \(refusal.message)"), recordCountMaximum: maximum)
+  }
+
+  private func end(_ reason: RelayReason, recordCountMaximum: Int? = nil) {
+    guard !isOver else { return }
+    cancel()
+    reader.reconciliationEnded(work, reason, recordCountMaximum: recordCountMaximum)
+  }
+}

@@ -1,0 +1,142 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import HTTPClient
+import LinuxSystem
+import Nostr
+import RelaySession
+import TransportTLS
+import WebSocket
+import WorkerKit
+
+/// What relays say of themselves, and who is being asked for it.
+struct InformationTable {
+  /// What was fetched.
+  var shelf = InformationShelf()
+  /// Questions under way. Who asks for the same waits for the same.
+  var fetches: [Question: Task<Result<InformationShelf.Document, Refusal>, Never>] = [:]
+  /// Made at the first question.
+  var client: HTTPClient?
+
+  /// One question. Foreign ones stand apart: they may come to nothing where one's own does not.
+  struct Question: Hashable {
+    let relay: RelayURL
+    let isForeign: Bool
+  }
+}
+
+extension Connector {
+  /// How long a relay may take for its document, in milliseconds.
+  private static let informationMilliseconds: UInt64 = 10_000
+
+  // MARK: relay.information
+
+  func information(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: RelayInformationRequest.self)
+    let url = try parse(wanted.relay)
+    try requireDialling(url, besides: 0)
+    if let quarantine = hands.quarantine(of: url) {
+      throw Refusal("relay-unreachable", "\(url): \(quarantine.reason)", outcome: .notStarted)
+    }
+    if let known = information.shelf.document(of: url, at: EventLoop.process.now) {
+      return Self.payload(known, of: url)
+    }
+    let question = InformationTable.Question(relay: url, isForeign: wanted.isForeign ?? false)
+    return Self.payload(try await fetch(question).value.get(), of: url)
+  }
+
+  private static func payload(_ document: InformationShelf.Document, of url: RelayURL) -> BusPayload {
+    BusPayload(
+      json: RelayInformationResult(
+        relay: url.text, fetchedAt: document.fetchedAt, document: JSONValue(document.information),
+        dropped: document.complaints.map(\.description)))
+  }
+
+  private func fetch(
+    _ question: InformationTable.Question
+  ) -> Task<Result<InformationShelf.Document, Refusal>, Never> {
+    if let running = information.fetches[question] { return running }
+    let task = EventLoopActor.task { [self] in
+      let result = await fetched(question)
+      information.fetches[question] = nil
+      if case .success(let document) = result {
+        information.shelf.fetched(document, of: question.relay, at: EventLoop.process.now)
+      }
+      return result
+    }
+    information.fetches[question] = task
+    return task
+  }
+
+  private func fetched(_ question: InformationTable.Question) async -> Result<InformationShelf.Document, Refusal> {
+    let url = question.relay
+    var request = HTTPRequest(
+      .get, url.informationURL, fields: [HTTPField("Accept", "application/nostr+json")])
+    request.answerByteCountMaximum = RelayInformation.byteCountMaximum
+    request.totalMilliseconds = Self.informationMilliseconds
+    request.connectMilliseconds = min(settings.connectMilliseconds, Self.informationMilliseconds)
+    request.dialsGlobalAddressesOnly = question.isForeign
+    do throws(HTTPFault) {
+      let answer = try await httpClient.send(request)
+      guard answer.status == 200 else {
+        return .failure(Self.noInformation(url, "\(url.host) answers \(answer.status)"))
+      }
+      do throws(JSONFault) {
+        let (document, complaints) = try RelayInformation.read(answer.body)
+        return .success(
+          .init(document, complaints: complaints, fetchedAt: WallClock.seconds, byteCount: answer.body.count))
+      } catch {
+        return .failure(
+          Self.noInformation(url, "\(url.host) answers with something else than a JSON object (\(error))"))
+      }
+    } catch {
+      return .failure(Self.refusal(error, of: url))
+    }
+  }
+
+  private var httpClient: HTTPClient {
+    if let client = information.client { return client }
+    let client = HTTPClient { [unowned self] () throws(TrustFault) in try trust() }
+    information.client = client
+    return client
+  }
+
+  /// Draining: whoever asked is told, rather than waiting for a relay that takes its time.
+  func endFetches() { for task in information.fetches.values { task.cancel() } }
+
+  // MARK: Refusals
+
+  private static func noInformation(_ url: RelayURL, _ why: String) -> Refusal {
+    Refusal(.noInformation, "\(url) has no information document (NIP-11): \(why)", outcome: .notStarted)
+  }
+
+  private static func refusal(_ fault: HTTPFault, of url: RelayURL) -> Refusal {
+    let code: RefusalCode
+    var message = "\(url): \(fault.detail)"
+    switch fault.code {
+    case .cut, .tooLarge, .redirected, .badAnswer: return noInformation(url, fault.detail)
+    case .nameLookup, .unreachable, .tls: code = "relay-unreachable"
+    case .privateAddress:
+      code = "relay-unreachable"
+      message += "; relays that other people name are not dialled there"
+    case .timedOut: code = "timed-out"
+    case .full: code = .full
+    case .cancelled: return Refusal(.unavailable, "the relay-connector is being stopped", outcome: .notStarted)
+    case .badRequest, .unavailable, .trust: code = .failed
+    }
+    return Refusal(code, message, outcome: .notStarted)
+  }
+}
+
+extension JSONValue {
+  /// A relay's document under the names of NIP-11.
+  fileprivate init(_ information: RelayInformation) {
+    // What was just written as JSON is JSON.
+    do throws(Refusal) {
+      self = try JSONPayload.decode(JSONValue.self, from: JSONPayload.encode(information))
+    } catch {
+      preconditionFailure("a document that was written can be read: \(error.message)")
+    }
+  }
+}
