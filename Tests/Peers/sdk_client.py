@@ -15,8 +15,8 @@ import sys
 from datetime import timedelta
 
 from nostr_sdk import (
-    ClientBuilder, EventBuilder, Filter, Keys, Kind, RelayOptions, RelayUrl, ReqTarget, SignerAuthenticator, Tag,
-    nip59_make_gift_wrap, nostr_sdk,
+    ClientBuilder, EventBuilder, Filter, Keys, Kind, RelayOptions, RelayUrl, ReqTarget, SignerAuthenticator,
+    SyncDirection, SyncOptions, Tag, nip59_make_gift_wrap, nostr_sdk,
 )
 
 WAIT = timedelta(seconds=10)
@@ -117,7 +117,7 @@ async def sync(url):
     assert len(output.report.received) == 20, output
     own = note(keys, "only here")
     await reader.database().save_event(own)
-    await reader.sync(filter)
+    await reader.sync(filter, opts=SyncOptions().direction(SyncDirection.BOTH))
     assert own.id().to_hex() in await fetch(writer, ids=[own.id().to_hex()])
 
 
