@@ -12,18 +12,21 @@ import asyncio
 import json
 import os
 import sys
+import tempfile
 from datetime import timedelta
 
 from nostr_sdk import (
-    ClientBuilder, EventBuilder, Filter, Keys, Kind, RelayOptions, RelayUrl, ReqTarget, SignerAuthenticator,
+    ClientBuilder, EventBuilder, Filter, Keys, Kind, NostrLmdb, RelayOptions, RelayUrl, ReqTarget, SignerAuthenticator,
     SyncDirection, SyncOptions, Tag, nip59_make_gift_wrap, nostr_sdk,
 )
 
 WAIT = timedelta(seconds=10)
 
 
-async def connected(url, keys=None):
+async def connected(url, keys=None, database=None):
     builder = ClientBuilder()
+    if database:
+        builder = builder.database(database)
     if keys:
         builder = builder.authenticator(SignerAuthenticator(keys))
     client = builder.build()
@@ -112,13 +115,16 @@ async def sync(url):
     for index in range(20):
         await send(writer, note(keys, str(index)))
     filter = Filter().author(keys.public_key())
-    reader = await connected(url)
-    output = await reader.sync(filter)
-    assert len(output.report.received) == 20, output
-    own = note(keys, "only here")
-    await reader.database().save_event(own)
-    await reader.sync(filter, opts=SyncOptions().direction(SyncDirection.BOTH))
-    assert own.id().to_hex() in await fetch(writer, ids=[own.id().to_hex()])
+    with tempfile.TemporaryDirectory() as folder:
+        # Without one of its own a client keeps nothing, and has nothing to send.
+        reader = await connected(url, database=await NostrLmdb.open(folder))
+        output = await reader.sync(filter)
+        assert len(output.report.received) == 20, output
+        own = note(keys, "only here")
+        await reader.database().save_event(own)
+        output = await reader.sync(filter, opts=SyncOptions().direction(SyncDirection.BOTH))
+        assert len(output.report.sent) == 1 and not output.report.received, output
+        assert own.id().to_hex() in await fetch(writer, ids=[own.id().to_hex()])
 
 
 async def reconnect(url):
