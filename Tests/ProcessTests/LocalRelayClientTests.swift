@@ -42,7 +42,7 @@ extension ProcessTests {
     @Test("nostr-sdk with a signer shows itself when it is asked to, and gets its gift wraps and nobody else's")
     func sdkWraps() throws { try run("sdk_client.py", "wraps") }
 
-    @Test("nostr-sdk reconciles both ways with a relay that says it can (NIP-77)")
+    @Test("nostr-sdk gets by reconciliation what it lacks, from a relay that says it can (NIP-77)")
     func sdkSync() throws { try run("sdk_client.py", "sync", needs: 77) }
 
     @Test("nostr-sdk whose relay died comes again by itself, and goes on where it listened")

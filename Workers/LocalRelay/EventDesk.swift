@@ -155,6 +155,7 @@ final class EventDesk {
   }
 
   private func askToPublish(_ piece: Piece) async {
+    guard hasPlanner else { return keep(piece, "no outbox-planner runs here") }
     var arguments = Array(#"{"event":"#.utf8)
     arguments.reserveCapacity(piece.bytes.count + 16)
     arguments += piece.bytes
@@ -166,10 +167,7 @@ final class EventDesk {
     case .failure(let refusal):
       switch refusal.code {
       case .noRelays, .unknownMethod:
-        // It is kept all the same: a client that asks for it here finds it.
-        var kept = piece
-        kept.note = "kept here, and sent nowhere: \(refusal.message)"
-        waiting.append(kept)
+        keep(piece, refusal.message)
       case .superseded: settle(piece, .superseded)
       case .deletedEvent: settle(piece, .deleted)
       case .expiredEvent: settle(piece, .expired)
@@ -177,6 +175,16 @@ final class EventDesk {
       default: settle(piece, .failed(refusal.message))
       }
     }
+  }
+
+  /// Whether somebody sends events to relays, or is about to again.
+  private var hasPlanner: Bool { bus.registry.members.contains { $0.role == Role.outboxPlanner.name } }
+
+  /// Keeps what goes nowhere: a client that asks for it here finds it.
+  private func keep(_ piece: Piece, _ why: String) {
+    var kept = piece
+    kept.note = "kept here, and sent nowhere: \(why)"
+    waiting.append(kept)
   }
 
   /// Asks again while there is nobody to answer, for ten seconds.
