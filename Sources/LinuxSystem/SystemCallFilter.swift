@@ -88,7 +88,7 @@ final class SystemCallFilter {
   private func denyDialling() throws(SystemFault) {
     try deny("connect", EACCES)
     // The kind stands below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
-    for kind in [SOCK_DGRAM, SOCK_SEQPACKET] {
+    for kind in [ROOST_SOCKET_DATAGRAM, ROOST_SOCKET_SEQPACKET] {
       try deny("socket", EACCES, argument: 1, mask: 0xF, equals: UInt64(kind.rawValue))
     }
     for (name, argument) in [("sendto", UInt32(3)), ("sendmsg", 2), ("sendmmsg", 3)] {
