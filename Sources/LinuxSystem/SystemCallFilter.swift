@@ -89,7 +89,7 @@ final class SystemCallFilter {
     try deny("connect", EACCES)
     // The kind stands below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
     for kind in [ROOST_SOCKET_DATAGRAM, ROOST_SOCKET_SEQPACKET] {
-      try deny("socket", EACCES, argument: 1, mask: 0xF, equals: UInt64(kind.rawValue))
+      try deny("socket", EACCES, argument: 1, mask: 0xF, equals: UInt64(kind))
     }
     for (name, argument) in [("sendto", UInt32(3)), ("sendmsg", 2), ("sendmmsg", 3)] {
       try deny(name, EACCES, argument: argument, mask: Self.fastOpenFlag, equals: Self.fastOpenFlag)
