@@ -44,8 +44,10 @@ public struct Reconciler: Sendable {
 
   /// A side with these records.
   ///
-  /// - Parameter messageByteMaximum: bytes of a message before it is written as hexadecimal digits, at least
-  ///   ``messageByteMinimum``.
+  /// - Parameters:
+  ///   - records: what this side has.
+  ///   - messageByteMaximum: bytes of a message before it is written as hexadecimal digits, at least
+  ///     ``messageByteMinimum``.
   public init(_ records: ReconcileRecords, messageByteMaximum: Int = Reconciler.standardMessageByteMaximum) {
     precondition(messageByteMaximum >= Self.messageByteMinimum, "a message has room for one range")
     self.records = records

@@ -30,9 +30,10 @@ public enum WebSocketMessageKind: Sendable {
   case binary
 }
 
-/// One open WebSocket connection (RFC 6455): of a client, by ``connect(to:fields:limits:deadlines:security:mark:)``, or
-/// of a ``WebSocketServer``. The other side may compress what it sends (RFC 7692). What a client sends goes as it is;
-/// what a server sends is compressed if ``WebSocketLimits/packedByteCountMinimum`` says so.
+/// One open WebSocket connection (RFC 6455): of a client, by
+/// ``connect(to:fields:limits:deadlines:security:mark:objection:)``, or of a ``WebSocketServer``. The other side may
+/// compress what it sends (RFC 7692). What a client sends goes as it is; what a server sends is compressed if
+/// ``WebSocketLimits/packedByteCountMinimum`` says so.
 @EventLoopActor
 public final class WebSocketConnection {
   /// With whom: the server that was dialled; or the client's address and port, with the target that it asked for.
