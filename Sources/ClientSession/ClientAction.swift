@@ -48,13 +48,12 @@ public enum EventOutcome: Hashable, Sendable {
   case failed(String)
 }
 
-/// Whom the shell is to let know.
+/// What the shell of a ``ClientSession`` is to do, in order.
 public enum ClientAction: Hashable, Sendable {
   /// Send this message.
   case send([UInt8])
-  /// Give it what is stored and what comes; report `storedEnd` and, if it ends by itself, `observeEnded`. With
-  /// `isFetched` the network is asked as well.
-  case observe(ClientWork, ClientQuestion, isFetched: Bool)
+  /// Give it what is stored and what comes; report `storedEnd` and, if it ends by itself, `observeEnded`.
+  case observe(ClientWork, ClientQuestion)
   /// Give nothing more to that.
   case endObserve(ClientWork)
   /// Count; report `counted` or `countFailed`.

@@ -39,7 +39,7 @@ extension ClientSession {
       subscriptions[id] = Subscription(work: work, valueCount: values)
       names[work] = id
       standingValues += values
-      return ends + hint(filters) + [.observe(work, question, isFetched: fetches)]
+      return ends + hint(filters) + [.observe(work, question)]
     }
   }
 

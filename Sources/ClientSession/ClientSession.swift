@@ -38,8 +38,6 @@ public struct ClientSession: Sendable {
   public let challenge: String
   /// The names of this relay: an AUTH event is for one of them.
   public let addresses: Set<RelayURL>
-  /// Whether its requests are asked of the network as well.
-  public let fetches: Bool
 
   /// Keys that have shown themselves.
   public internal(set) var shown: Set<PublicKey> = []
@@ -71,16 +69,13 @@ public struct ClientSession: Sendable {
   ///   - limits: what it may hold.
   ///   - challenge: random, for this connection alone.
   ///   - addresses: the names under which it may know this relay.
-  ///   - fetches: whether its requests are asked of the network as well.
   public init(
-    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), challenge: String, addresses: Set<RelayURL>,
-    fetches: Bool = false
+    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), challenge: String, addresses: Set<RelayURL>
   ) {
     self.door = door
     self.limits = limits
     self.challenge = challenge
     self.addresses = addresses
-    self.fetches = fetches
   }
 
   /// Subscriptions at present.

@@ -11,7 +11,7 @@ struct RequestMessageTests {
     #expect(visit.say(#"["REQ","a",{"kinds":[1]},{"limit":5}]"#).isEmpty)
     let observe = try #require(visit.observes.first)
     #expect(observe.question.filters.map(\.limit) == [100_000, 5] && observe.question.recipients.isEmpty)
-    #expect(!observe.isFetched && visit.session.subscription(of: observe.work) == "a")
+    #expect(visit.session.subscription(of: observe.work) == "a")
     #expect(visit.note { $0.storedEnd(observe.work, isComplete: true) } == [#"["EOSE","a",["finish"]]"#])
     #expect(visit.note { $0.storedEnd(observe.work, isComplete: true) }.isEmpty, "one EOSE")
     #expect(visit.say(#"["CLOSE","a"]"#).isEmpty && visit.ends == [observe.work])
@@ -149,13 +149,11 @@ struct RequestMessageTests {
 
   @Test("What ends by itself is closed under its name, and a lost connection ends all")
   func ends() throws {
-    let visit = Visit(fetches: true)
+    let visit = Visit()
     visit.say(#"["REQ","a",{}]"#)
     visit.say(#"["REQ","b",{}]"#)
     visit.say(#"["COUNT","n",{}]"#)
     let observes = visit.observes
-    let areFetched = observes.allSatisfy { $0.isFetched }
-    #expect(areFetched)
     let closed = visit.note { $0.observeEnded(observes[0].work, RelayReason("error: the store is away")) }
     #expect(closed == [#"["CLOSED","a","error: the store is away"]"#])
     let count = try #require(visit.counts.first)

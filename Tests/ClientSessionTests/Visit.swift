@@ -17,12 +17,11 @@ final class Visit {
   static let address = (try? RelayURL("ws://127.0.0.1:4869"))!
 
   init(
-    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), house: ClientHouse = ClientHouse(),
-    fetches: Bool = false
+    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), house: ClientHouse = ClientHouse()
   ) {
     self.house = house
     session = ClientSession(
-      door: door, limits: limits, challenge: "c0ffee", addresses: [Self.address], fetches: fetches)
+      door: door, limits: limits, challenge: "c0ffee", addresses: [Self.address])
   }
 
   /// The client says something; returns what it is answered at once.
@@ -65,10 +64,8 @@ final class Visit {
 
   // MARK: What is to be done
 
-  var observes: [(work: ClientWork, question: ClientQuestion, isFetched: Bool)] {
-    actions.compactMap {
-      if case .observe(let work, let question, let fetched) = $0 { (work, question, fetched) } else { nil }
-    }
+  var observes: [(work: ClientWork, question: ClientQuestion)] {
+    actions.compactMap { if case .observe(let work, let question) = $0 { (work, question) } else { nil } }
   }
   var counts: [(work: ClientWork, question: ClientQuestion)] {
     actions.compactMap { if case .count(let work, let question) = $0 { (work, question) } else { nil } }

@@ -72,7 +72,9 @@ struct ServingTests {
     }
     #expect(try kind("listen = [\"127.0.0.1:4870\"]") == .changed(.restartsWorker))
     #expect(try kind("certificate-file = \"c.pem\"\nkey-file = \"k.pem\"") == .changed(.restartsWorker))
-    #expect(try kind("fetch = true\nconnections-maximum = 5\nslow-client = \"1m\"") == .changed(.live))
+    #expect(try kind("connections-maximum = 5") == .changed(.restartsWorker))
+    #expect(try kind("message-bytes = \"64KiB\"") == .changed(.restartsWorker))
+    #expect(try kind("fetch = true\nsubscriptions-maximum = 5\nslow-client = \"1m\"") == .changed(.live))
   }
 
   @Test("Its settings are the worker's JSON: names in lower case, paths absolute, durations in milliseconds")

@@ -13,25 +13,34 @@ import WebSocket
 
 // One client: its session, its socket, and its feeds.
 //
-// What goes out waits in the socket's buffer, up to a mark; above it feeds take nothing more from the store. Answers go
-// out all the same, since each is owed and small: a client that asks without reading is cut at the buffer's end. One
-// that has not read a byte for `slow-client`, while something waited, is cut as well.
+// What goes out is `Outflow`'s matter. A client is read no further while it is stalled there, while it has much on its
+// way to the store, or all clients together have; its feeds bring what is stored a few at a time, because each holds
+// some of the bus as long as the client does not read.
 
 /// A connection of a client's.
 @EventLoopActor
 final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   /// What the link needs of its relay.
   @EventLoopActor
-  protocol Owner: AnyObject {
+  protocol Owner: Outflow.Owner {
     var bus: BusConnection { get }
     var desk: EventDesk { get }
     var house: ClientHouse { get }
-    /// How long a client may read nothing while something waits for it.
-    var slowMilliseconds: UInt64 { get }
     /// Whether a client's request may be fetched from the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool
     /// The connection is over.
     func ended(_ link: ClientLink)
+  }
+
+  /// Why nothing is read from the client.
+  private struct Holds: OptionSet {
+    let rawValue: UInt8
+    /// Much of it waits for the store.
+    static let session = Holds(rawValue: 1)
+    /// Much of everybody's does.
+    static let desk = Holds(rawValue: 2)
+    /// It does not read itself.
+    static let outflow = Holds(rawValue: 4)
   }
 
   /// Counts connections.
@@ -46,19 +55,17 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private var feeds: [ClientWork: Feed] = [:]
   private var syncs: [ClientWork: Sync] = [:]
   private var fetchCount = 0
-  private var waiters: [CheckedContinuation<Void, Never>] = []
+  private let outflow: Outflow
+  private var holds: Holds = []
   private var isOver = false
-  private let slowTimer = LoopTimer()
-  private var slowSince: Instant?
-  private var lastPending = 0
+  /// Feeds that bring what is stored, and those that wait for their turn.
+  private var storedCount = 0
+  private var storedWaiters: [CheckedContinuation<Void, Never>] = []
   /// Events sent to it.
   private(set) var deliveredCount: UInt64 = 0
-  private var isHeldByDesk = false
-  private var isHeldBySession = false
 
-  /// Bytes in the buffer above which feeds wait.
-  private static let highMark = 1 << 20
-  private static let slowLookMilliseconds: UInt64 = 1_000
+  /// Feeds of one client that bring what is stored at a time; the others follow.
+  private static let storedMaximum = 8
 
   init(
     _ connection: WebSocketConnection, _ session: ClientSession, _ visitor: Visitor, number: UInt64, log: Logger,
@@ -70,10 +77,13 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     self.session = session
     self.owner = owner
     self.log = log
+    outflow = Outflow(connection, owner)
   }
 
   func start() {
-    connection.onDrained = { [weak self] in self?.drained() }
+    outflow.onStall = { [weak self] isStalled in if isStalled { self?.hold(.outflow) } else { self?.release(.outflow) }
+    }
+    outflow.onCut = { [weak self] why in self?.cut(why) }
     connection.start(
       onMessage: { [weak self] kind, bytes in self?.received(kind, bytes) },
       onEnd: { [weak self] end in self?.ended(end) })
@@ -109,18 +119,12 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   }
 
   private func waitForDesk() {
-    guard !isHeldByDesk else { return }
-    isHeldByDesk = true
-    connection.pauseReading()
+    guard !holds.contains(.desk) else { return }
+    hold(.desk)
     EventLoopActor.task { [self] in
       await owner.desk.awaitRoom()
-      isHeldByDesk = false
-      goOn()
+      release(.desk)
     }
-  }
-
-  private func goOn() {
-    if !isOver, !isHeldByDesk, !isHeldBySession { connection.resumeReading() }
   }
 
   // MARK: What the session wants
@@ -137,7 +141,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private func perform(_ action: ClientAction, _ message: UnsafeRawBufferPointer) {
     switch action {
     case .send(let bytes): send(bytes)
-    case .observe(let work, let question, let isFetched): observe(work, question, isFetched)
+    case .observe(let work, let question): observe(work, question)
     case .endObserve(let work): endFeed(work)?.cancel()
     case .count(let work, let question): count(work, question)
     case .take(let work, let range, let destination):
@@ -146,18 +150,14 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
       syncs[work] = Sync(work, question, first, owner.bus, for: self)
     case .continueReconciliation(let work, let next): syncs[work]?.received(next)
     case .endReconciliation(let work): syncs.removeValue(forKey: work)?.cancel()
-    case .pauseReading:
-      isHeldBySession = true
-      connection.pauseReading()
-    case .resumeReading:
-      isHeldBySession = false
-      goOn()
+    case .pauseReading: hold(.session)
+    case .resumeReading: release(.session)
     case .close(let code, let reason): connection.close(code: code, reason: reason)
     }
   }
 
-  private func observe(_ work: ClientWork, _ question: ClientQuestion, _ isWished: Bool) {
-    let isFetched = isWished && owner.mayFetch(self, question)
+  private func observe(_ work: ClientWork, _ question: ClientQuestion) {
+    let isFetched = owner.mayFetch(self, question)
     if isFetched { fetchCount += 1 }
     feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, for: self)
   }
@@ -224,47 +224,37 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
       guard error.code == .outputFull else { return }
       cut("reads nothing of what it asks for")
     }
-    if slowSince == nil, connection.pendingByteCount > 0 { watchSlowness() }
+    outflow.sent()
   }
 
-  // MARK: Slowness
+  // MARK: Held back
 
-  func awaitRoom() async {
-    while !isOver, connection.pendingByteCount > Self.highMark {
-      await withCheckedContinuation { waiters.append($0) }
+  var hasRoom: Bool { outflow.hasRoom }
+
+  func awaitRoom() async { await outflow.awaitRoom() }
+
+  func beginStored() async {
+    while !isOver, storedCount >= Self.storedMaximum {
+      await withCheckedContinuation { storedWaiters.append($0) }
     }
+    storedCount += 1
   }
 
-  private func drained() {
-    slowSince = nil
-    slowTimer.cancel()
-    releaseWaiters()
+  func endStored() {
+    storedCount -= 1
+    if !storedWaiters.isEmpty { storedWaiters.removeFirst().resume() }
   }
 
-  private func releaseWaiters() {
-    let due = waiters
-    waiters = []
-    for waiter in due { waiter.resume() }
+  /// Reads no further, for one more reason.
+  private func hold(_ reason: Holds) {
+    holds.insert(reason)
+    connection.pauseReading()
   }
 
-  private func watchSlowness() {
-    slowSince = EventLoop.process.now
-    lastPending = connection.pendingByteCount
-    look()
-  }
-
-  private func look() {
-    slowTimer.set(afterMilliseconds: Self.slowLookMilliseconds) { [weak self] in
-      guard let self, !isOver, let since = slowSince else { return }
-      let pending = connection.pendingByteCount
-      if pending < lastPending { slowSince = EventLoop.process.now }
-      lastPending = pending
-      if pending <= Self.highMark { releaseWaiters() }
-      guard EventLoop.process.now.milliseconds(since: slowSince ?? since) < owner.slowMilliseconds else {
-        return cut("has read nothing for \(owner.slowMilliseconds / 1_000) s")
-      }
-      look()
-    }
+  /// One reason less; without any, reads on.
+  private func release(_ reason: Holds) {
+    holds.remove(reason)
+    if !isOver, holds.isEmpty { connection.resumeReading() }
   }
 
   private func cut(_ why: String) {
@@ -280,13 +270,15 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     guard !isOver else { return }
     isOver = true
     if let end { log.debug("a client has left", metadata: ["client": "\(visitor)", "how": "\(end)"]) }
-    slowTimer.cancel()
+    outflow.end()
+    // What it would end is ended here, all at once.
     _ = session.disconnected()
     for feed in feeds.values { feed.cancel() }
     feeds = [:]
     for sync in syncs.values { sync.cancel() }
     syncs = [:]
-    releaseWaiters()
+    for waiter in storedWaiters { waiter.resume() }
+    storedWaiters = []
     owner.ended(self)
   }
 }

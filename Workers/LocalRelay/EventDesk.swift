@@ -155,7 +155,9 @@ final class EventDesk {
   }
 
   private func askToPublish(_ piece: Piece) async {
-    guard hasPlanner else { return keep(piece, "no outbox-planner runs here") }
+    if let why = await absence() {
+      return why.isMeant ? keep(piece, why.words) : settle(piece, .failed(why.words))
+    }
     var arguments = Array(#"{"event":"#.utf8)
     arguments.reserveCapacity(piece.bytes.count + 16)
     arguments += piece.bytes
@@ -177,8 +179,22 @@ final class EventDesk {
     }
   }
 
-  /// Whether somebody sends events to relays, or is about to again.
-  private var hasPlanner: Bool { bus.registry.members.contains { $0.role == Role.outboxPlanner.name } }
+  /// Why nobody sends events to relays, and whether that is meant: no planner is configured; else one is, and is
+  /// stopped or has failed. Nil when there is one, or is about to be again.
+  private func absence() async -> (words: String, isMeant: Bool)? {
+    func isPlanner(_ role: String) -> Bool { role == Role.outboxPlanner.name }
+    if bus.registry.members.contains(where: { isPlanner($0.role) }) { return nil }
+    do throws(Refusal) {
+      let answer = try await bus.request("supervisor.status", BusPayload(json: StatusRequest()))
+      let workers = try answer.decoded(as: SupervisorStatus.self).workers
+      guard let planner = workers.first(where: { isPlanner($0.role) }) else {
+        return ("no outbox-planner runs here", true)
+      }
+      return ("the \(planner.name) is \(planner.state)", false)
+    } catch {
+      return (error.message, false)
+    }
+  }
 
   /// Keeps what goes nowhere: a client that asks for it here finds it.
   private func keep(_ piece: Piece, _ why: String) {

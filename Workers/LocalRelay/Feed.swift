@@ -15,8 +15,9 @@ import Observing
 // Cut off among the stored events it asks anew and passes over what it gave already; cut off later it goes on after the
 // last seq. So a client sees one stream, whatever dies behind it.
 //
-// It takes the next page when the client has room for it: a client that does not read stops its own feeds, and the
-// store reads on for it later.
+// A page is taken to a client that has room for it. One that does not read stops its own feeds: what is stored waits on
+// the bus, a quarter of a MiB for each of few feeds; what comes is given back to the store, which has it, and asked for
+// again later.
 
 /// One subscription's way from the store to the client.
 @EventLoopActor
@@ -30,8 +31,14 @@ final class Feed {
     func storedEnd(_ work: ClientWork, isComplete: Bool?)
     /// There will be nothing more.
     func ended(_ work: ClientWork, _ refusal: Refusal)
-    /// Waits until the client has read what was sent, as far as that is needed.
+    /// Whether the client has read enough of what was sent for more.
+    var hasRoom: Bool { get }
+    /// Waits until it has.
     func awaitRoom() async
+    /// Waits for a turn to bring what is stored; each is ended by ``endStored()``.
+    func beginStored() async
+    /// The turn is over.
+    func endStored()
   }
 
   private let work: ClientWork
@@ -39,19 +46,22 @@ final class Feed {
   /// Whether the network is asked as well.
   let isFetched: Bool
   private let bus: BusConnection
-  private unowned let reader: any Reader
-  private var task: Task<Void, Never>?
+  private weak var reader: (any Reader)?
   private var answer: BusAnswer?
   private var isOver = false
   /// The last seq given, once all that was stored has been.
   private var resumeSeq: Int64?
+  /// Stored events given, so that none is given again when the store was away; beyond ``givenMaximum`` one may be.
   private var given: Set<Int64> = []
+  private var hasTurn = false
   /// The network's part of the answer, waited for before the end of what is stored is told.
   private var wait: FetchWait?
 
   /// How long the store may be away.
   private static let absenceMilliseconds: UInt64 = 60_000
   private static let retryMilliseconds: UInt64 = 250
+  private static let givenMaximum = 200_000
+  private static let unwanted = Refusal(.cancelled, "the client wants no more", outcome: .done)
 
   init(_ work: ClientWork, _ question: ClientQuestion, isFetched: Bool, _ bus: BusConnection, for reader: any Reader) {
     self.work = work
@@ -59,15 +69,21 @@ final class Feed {
     self.isFetched = isFetched
     self.bus = bus
     self.reader = reader
-    task = EventLoopActor.task { [self] in await run() }
+    EventLoopActor.task { [self] in await run() }
   }
 
   /// Ends it without a word.
   func cancel() {
     isOver = true
-    task = nil
     wait?.cancel()
-    answer?.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
+    answer?.abandon(Self.unwanted)
+    endTurn()
+  }
+
+  private func endTurn() {
+    guard hasTurn else { return }
+    hasTurn = false
+    reader?.endStored()
   }
 
   private func run() async {
@@ -75,20 +91,28 @@ final class Feed {
     while !isOver {
       let began = EventLoop.process.now
       let refusal = await observe()
+      endTurn()
       if isOver { return }
       if answer != nil { lostAt = EventLoop.process.now }
       answer = nil
+      guard let refusal else { continue }
       let isAway = refusal.isPassing || refusal.code == .unknownMethod
       guard isAway, began.milliseconds(since: lostAt) < Self.absenceMilliseconds else {
         isOver = true
-        return reader.ended(work, refusal)
+        reader?.ended(work, refusal)
+        return
       }
       await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
     }
   }
 
-  /// Observes until it is cut off; returns by what.
-  private func observe() async -> Refusal {
+  /// Observes until it is cut off; returns by what, or nil when it is to be begun again at once.
+  private func observe() async -> Refusal? {
+    if resumeSeq == nil {
+      await reader?.beginStored()
+      hasTurn = true
+      if isOver { return Self.unwanted }
+    }
     var wanted = StoreObserve(filters: question.filters.map { JSONValue(of: $0) }, afterSeq: resumeSeq)
     wanted.policy = isFetched ? .cacheWithNetwork : .cacheOnly
     wanted.pages = true
@@ -96,12 +120,19 @@ final class Feed {
     do throws(Refusal) {
       let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
       guard !isOver else {
-        answer.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
-        return Refusal(.cancelled, "the client wants no more", outcome: .done)
+        answer.abandon(Self.unwanted)
+        return Self.unwanted
       }
       self.answer = answer
       if isFetched, resumeSeq == nil, wait == nil { wait = FetchWait(wanted, bus) }
-      while let part = try await answer.nextPart(), !isOver { try await take(part.payload) }
+      while let part = try await answer.nextPart(), !isOver {
+        if part.payload.isRaw, resumeSeq != nil, reader?.hasRoom == false {
+          answer.abandon(Refusal(.cancelled, "the client does not read", outcome: .done))
+          await reader?.awaitRoom()
+          return nil
+        }
+        try await take(part.payload)
+      }
     } catch {
       return error
     }
@@ -114,31 +145,38 @@ final class Feed {
       let isFirst = resumeSeq == nil
       resumeSeq = max(resumeSeq ?? end.seq, end.seq)
       given = []
+      endTurn()
       if isFirst { tellEnd(end) }
       return
     }
+    await reader?.awaitRoom()
+    if isOver { return }
     let records: [EventPage.Record]
     do throws(EventPage.Problem) { records = try EventPage.read(payload.bytes) } catch {
       throw Refusal(.badPayload, error.description)
     }
     let new = records.filter(isNew)
-    if !new.isEmpty { reader.deliver(work, payload.bytes, new) }
-    await reader.awaitRoom()
+    if !new.isEmpty { reader?.deliver(work, payload.bytes, new) }
   }
 
   private func isNew(_ record: EventPage.Record) -> Bool {
     guard let seq = record.seq else { return true }
-    guard let last = resumeSeq else { return given.insert(seq).inserted }
+    guard let last = resumeSeq else {
+      return given.count < Self.givenMaximum ? given.insert(seq).inserted : !given.contains(seq)
+    }
     resumeSeq = max(last, seq)
     return true
   }
 
   private func tellEnd(_ end: StoredEnd) {
-    guard let wait else { return reader.storedEnd(work, isComplete: end.isComplete) }
+    guard let wait else {
+      reader?.storedEnd(work, isComplete: end.isComplete)
+      return
+    }
     // The network may have more: nothing is said about completeness.
     wait.whenOver { [weak self] in
       guard let self, !isOver else { return }
-      reader.storedEnd(work, isComplete: nil)
+      reader?.storedEnd(work, isComplete: nil)
     }
   }
 }

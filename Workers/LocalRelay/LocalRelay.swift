@@ -41,8 +41,14 @@ final class LocalRelay: ClientLink.Owner {
   private var origins: AllowedOrigins
   private var accounts: KnownAccounts
   private var isSignerReady = false
-  private var fetchFilters: [Filter] = []
+  /// Whose requests the network is asked as well, and which.
+  private var fetchOrigins: Set<Origin> = []
   private var fetchKeys: Set<PublicKey> = []
+  private var fetchFilters: [Filter] = []
+  /// Clients that do not read what was sent to them.
+  var stalledCount = 0
+  /// The names under which clients may know this relay.
+  private var names: Set<RelayURL> = []
   private let accountTimer = LoopTimer()
   private var lastStatus = ""
   private(set) lazy var look = HouseLook(self)
@@ -85,7 +91,10 @@ final class LocalRelay: ClientLink.Owner {
     bus.onEvent = { [unowned self] in received($0) }
     bus.onRegistry = { [unowned self] in registryChanged($0) }
     EventLoopActor.task { [self] in
-      do throws(Refusal) { try await bus.subscribe("signer.changes") } catch {}
+      // Without it the signer is still asked from time to time.
+      do throws(Refusal) { try await bus.subscribe("signer.changes") } catch {
+        log.warning("the signer's changes are not heard", metadata: ["why": "\(error.message)"])
+      }
     }
     await askAccounts()
     try listen()
@@ -119,6 +128,7 @@ final class LocalRelay: ClientLink.Owner {
       }
     }
     self.server = server
+    names = namesNow
     log.notice("listening", metadata: ["addresses": "\(addresses.map(\.text).joined(separator: " "))"])
   }
 
@@ -135,18 +145,18 @@ final class LocalRelay: ClientLink.Owner {
     }
   }
 
+  /// Takes all of them, or none.
   private func adopt(_ new: LocalRelaySettings) throws(Refusal) {
-    house.guests = try new.guestKeys()
+    let guests = try new.guestKeys()
     fetchFilters = try (new.fetchFilters ?? []).map { text throws(Refusal) in
       do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
         throw Refusal(.failed, "fetch-filters: \(text): \(error)")
       }
     }
-    fetchKeys = Set(
-      (new.fetchClients ?? []).compactMap { text in
-        do throws(EntityFault) { return try PublicKey(spelled: text) } catch { return nil }
-      })
+    (fetchOrigins, fetchKeys) = new.fetchers
+    house.guests = guests
     settings = new
+    names = namesNow
   }
 
   // MARK: Accounts
@@ -196,34 +206,36 @@ final class LocalRelay: ClientLink.Owner {
 
   // MARK: Clients
 
-  /// How clients may know this relay.
+  /// Where clients find this relay.
   var addresses: [RelayURL] {
-    let hosts = places.map(\.host) + (settings.hosts ?? [])
-    let isEncrypted = security != nil
-    var texts: [String] = []
-    for place in places {
-      let names = place.isLoopback ? [place.host.contains(":") ? "[\(place.host)]" : place.host] : hosts
-      texts += names.map { "\(place.isLoopback ? "ws" : isEncrypted ? "wss" : "ws")://\($0):\(place.port)" }
-    }
-    return texts.compactMap { text in
-      do throws(RelayURLFault) { return try RelayURL(text) } catch { return nil }
-    }
+    Self.relays(
+      places.flatMap { place in
+        // Over the network it is by TLS, and by the names that the certificate may have.
+        let hosts = place.isLoopback ? [place.host] : [place.host] + (settings.hosts ?? [])
+        return hosts.map { Self.url(place.isLoopback ? "ws" : "wss", $0, place.port) }
+      })
   }
 
-  /// The same, with everything that a client of this machine may have dialled.
-  private var names: Set<RelayURL> {
-    var texts = addresses.map(\.text)
+  /// The same, with everything that a client may have dialled, whoever stands in between.
+  private var namesNow: Set<RelayURL> {
+    let hosts = settings.hosts ?? []
+    var texts = addresses.map(\.text) + hosts.flatMap { ["ws://\($0)", "wss://\($0)"] }
     for port in Set(places.map(\.port)) {
-      for host in ["localhost", "127.0.0.1", "[::1]"] + (settings.hosts ?? []) {
-        for scheme in ["ws", "wss"] { texts.append("\(scheme)://\(host):\(port)") }
+      for host in ["localhost", "127.0.0.1", "::1"] + hosts {
+        texts += ["ws", "wss"].map { Self.url($0, host, port) }
       }
     }
-    for host in settings.hosts ?? [] { texts += ["ws://\(host)", "wss://\(host)"] }
     texts += texts.map { ($0.hasSuffix("/") ? String($0.dropLast()) : $0) + Visitor.fetchingPath }
-    return Set(
-      texts.compactMap { text in
-        do throws(RelayURLFault) { return try RelayURL(text) } catch { return nil }
-      })
+    return Set(Self.relays(texts))
+  }
+
+  private static func url(_ scheme: String, _ host: String, _ port: UInt16) -> String {
+    "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+  }
+
+  private static func relays(_ texts: [String]) -> [RelayURL] {
+    // The settings were read with the same rules: what is no URL cannot have been dialled either.
+    texts.compactMap { text in do throws(RelayURLFault) { return try RelayURL(text) } catch { return nil } }
   }
 
   /// What a visitor has to show.
@@ -241,9 +253,8 @@ final class LocalRelay: ClientLink.Owner {
 
   func admit(_ connection: WebSocketConnection, _ visitor: Visitor) {
     let session = ClientSession(
-      door: door(for: visitor), limits: settings.clientLimits, challenge: Self.challenge(), addresses: names,
-      fetches: settings.fetch == true || visitor.wantsFetching || isFetcher(visitor) || !fetchFilters.isEmpty
-        || !fetchKeys.isEmpty)
+      door: door(for: visitor), limits: settings.clientLimits,
+      challenge: Hexadecimal.text(of: RandomBytes.make(Self.challengeByteCount)), addresses: names)
     let link = ClientLink(connection, session, visitor, number: nextClient, log: log, owner: self)
     clients[nextClient] = link
     nextClient += 1
@@ -251,24 +262,14 @@ final class LocalRelay: ClientLink.Owner {
     tellStatus()
   }
 
-  private static func challenge() -> String {
-    RandomBytes.make(16).map { byte in
-      let digits = String(byte, radix: 16)
-      return byte < 16 ? "0" + digits : digits
-    }.joined()
-  }
-
-  private func isFetcher(_ visitor: Visitor) -> Bool {
-    guard let origin = visitor.origin.flatMap({ Origin($0) }) else { return false }
-    return (settings.fetchClients ?? []).contains { Origin($0) == origin }
-  }
+  private static let challengeByteCount = 16
 
   func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool {
     guard link.fetchingCount < Self.fetchMaximum else { return false }
-    if settings.fetch == true || link.visitor.wantsFetching || isFetcher(link.visitor) { return true }
+    if settings.fetch == true || link.visitor.wantsFetching { return true }
+    if let origin = link.visitor.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return true }
     if !link.session.shown.isDisjoint(with: fetchKeys) { return true }
-    return !question.filters.isEmpty
-      && question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }
+    return question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }
   }
 
   func ended(_ link: ClientLink) {

@@ -68,8 +68,23 @@ struct LocalRelaySettings: Decodable, Sendable {
     var limits = WebSocketServerLimits()
     limits.connectionsMaximum = connectionsMaximum ?? limits.connectionsMaximum
     limits.connection.messageByteCountMaximum = messageByteCountMaximum
-    limits.connection.pendingByteCountMaximum = 16 << 20
+    // An answer of HTTP, and what a stalled client is owed besides.
+    limits.connection.pendingByteCountMaximum = Outflow.mark + (4 << 20)
     return limits
+  }
+
+  /// Whose requests the network is asked as well: pages of these origins, and whoever has shown one of these keys.
+  var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) {
+    var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) = ([], [])
+    for text in fetchClients ?? [] {
+      // The configuration has found each to be one or the other.
+      if let origin = Origin(text) {
+        fetchers.origins.insert(origin)
+      } else if let key = try? PublicKey(spelled: text) {
+        fetchers.keys.insert(key)
+      }
+    }
+    return fetchers
   }
 
   /// Keys that may come in.

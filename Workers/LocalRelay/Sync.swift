@@ -28,7 +28,7 @@ final class Sync {
 
   private let work: ClientWork
   private let bus: BusConnection
-  private unowned let reader: any Reader
+  private weak var reader: (any Reader)?
   private var answer: BusAnswer?
   private var session: Int64?
   private var waiting = Deque<[UInt8]>()
@@ -71,7 +71,7 @@ final class Sync {
       while let part = try await answer.nextPart(), !isOver, !part.isLast {
         guard let message = ReconcileMessage(payload: part.payload.bytes) else { continue }
         session = message.session
-        reader.reconciled(work, message.bytes)
+        reader?.reconciled(work, message.bytes)
         proceed()
       }
     } catch {
@@ -89,7 +89,7 @@ final class Sync {
         let answer = try await bus.request("store.reconcile.next", BusPayload(payload, isRaw: true))
         isAsking = false
         guard !isOver else { return }
-        if let message = ReconcileMessage(payload: answer.bytes) { reader.reconciled(work, message.bytes) }
+        if let message = ReconcileMessage(payload: answer.bytes) { reader?.reconciled(work, message.bytes) }
         proceed()
       } catch {
         isAsking = false
@@ -113,6 +113,6 @@ final class Sync {
   private func end(_ reason: RelayReason, recordCountMaximum: Int? = nil) {
     guard !isOver else { return }
     cancel()
-    reader.reconciliationEnded(work, reason, recordCountMaximum: recordCountMaximum)
+    reader?.reconciliationEnded(work, reason, recordCountMaximum: recordCountMaximum)
   }
 }
