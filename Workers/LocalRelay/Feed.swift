@@ -24,7 +24,7 @@ final class Feed {
   /// Whom it feeds.
   @EventLoopActor
   protocol Reader: AnyObject {
-    /// Events came; those of `isNew` are to be sent.
+    /// These events of a page are to be sent.
     func deliver(_ work: ClientWork, _ page: [UInt8], _ records: [EventPage.Record])
     /// All that was stored has been sent.
     func storedEnd(_ work: ClientWork, isComplete: Bool?)
@@ -40,7 +40,6 @@ final class Feed {
   let isFetched: Bool
   private let bus: BusConnection
   private unowned let reader: any Reader
-  private var task: Task<Void, Never>?
   private var answer: BusAnswer?
   private var isOver = false
   /// The last seq given, once all that was stored has been.
@@ -59,13 +58,12 @@ final class Feed {
     self.isFetched = isFetched
     self.bus = bus
     self.reader = reader
-    task = EventLoopActor.task { [self] in await run() }
+    EventLoopActor.task { [self] in await run() }
   }
 
   /// Ends it without a word.
   func cancel() {
     isOver = true
-    task = nil
     wait?.cancel()
     answer?.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
   }
