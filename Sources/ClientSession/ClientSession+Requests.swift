@@ -6,7 +6,7 @@ public import Nostr
 
 extension ClientSession {
   /// Why a question is not asked.
-  private enum Objection {
+  private enum Objection: Error {
     case said(RelayReason)
     /// It is only about what others may not see, and the client has not shown who it is.
     case unknown(RelayReason)
@@ -24,21 +24,21 @@ extension ClientSession {
     // A REQ under a name that is in use takes its place (NIP-01), also when it is refused.
     let ends = endSubscription(id)
     switch question(filters, house, at: now) {
-    case .failure(let refusal): return ends + refused(refusal.objection, .request(id))
+    case .failure(let objection): return ends + refused(objection, .request(id))
     case .success(let question):
       let values = Self.valueCount(filters)
       guard subscriptions.count < limits.subscriptionMaximum else {
         let text = "error: \(limits.subscriptionMaximum) subscriptions are open on this connection, and no more may be"
         return ends + refused(.said(RelayReason(text)), .request(id))
       }
-      guard standingValues + values <= limits.standingValueMaximum else {
+      guard standingValueCount + values <= limits.standingValueMaximum else {
         let text = "error: the filters of this connection name more than \(limits.standingValueMaximum) values together"
         return ends + refused(.said(RelayReason(text)), .request(id))
       }
       let work = begin()
       subscriptions[id] = Subscription(work: work, valueCount: values)
       names[work] = id
-      standingValues += values
+      standingValueCount += values
       return ends + hint(filters) + [.observe(work, question)]
     }
   }
@@ -47,7 +47,7 @@ extension ClientSession {
     _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
   ) -> [ClientAction] {
     switch question(filters, house, at: now) {
-    case .failure(let refusal): return refused(refusal.objection, .request(id))
+    case .failure(let objection): return refused(objection, .request(id))
     case .success(let question):
       guard counts.count < limits.countMaximum else {
         let text = "rate-limited: \(limits.countMaximum) counts are under way on this connection"
@@ -64,7 +64,7 @@ extension ClientSession {
   ) -> [ClientAction] {
     let ends = endReconciliation(id)
     switch question([filter], house, at: now) {
-    case .failure(let objection): return ends + refused(objection.objection, .reconciliation(id))
+    case .failure(let objection): return ends + refused(objection, .reconciliation(id))
     case .success(let question):
       guard reconciliations.count < limits.reconciliationMaximum else {
         let text = "blocked: \(limits.reconciliationMaximum) reconciliations are under way on this connection"
@@ -94,21 +94,19 @@ extension ClientSession {
   mutating func endSubscription(_ id: String) -> [ClientAction] {
     guard let subscription = subscriptions.removeValue(forKey: id) else { return [] }
     names[subscription.work] = nil
-    standingValues -= subscription.valueCount
+    standingValueCount -= subscription.valueCount
     return [.endObserve(subscription.work)]
   }
 
   // MARK: What may be asked
 
-  private struct Refused: Error { let objection: Objection }
-
   private mutating func question(
     _ filters: [Filter], _ house: ClientHouse, at now: Instant
-  ) -> Result<ClientQuestion, Refused> {
-    func refused(_ text: String) -> Result<ClientQuestion, Refused> {
-      .failure(Refused(objection: .said(RelayReason(text))))
+  ) -> Result<ClientQuestion, Objection> {
+    func refused(_ text: String) -> Result<ClientQuestion, Objection> {
+      .failure(.said(RelayReason(text)))
     }
-    if let refusal = refusal(house) { return .failure(Refused(objection: .unknown(refusal))) }
+    if let refusal = refusal(house) { return .failure(.unknown(refusal)) }
     guard mayAsk(at: now) else {
       return refused("rate-limited: at most \(limits.requestsPerSecond) requests a second are answered")
     }
@@ -120,7 +118,7 @@ extension ClientSession {
     }
     if shown.isEmpty, filters.allSatisfy({ Self.isAboutWrapsAlone($0) }) {
       let reason = RelayReason("auth-required: gift wraps are shown to their recipients only (NIP-59)")
-      return .failure(Refused(objection: .unknown(reason)))
+      return .failure(.unknown(reason))
     }
     let bounded = filters.map { filter in
       var filter = filter
@@ -188,7 +186,7 @@ extension ClientSession {
     guard let id = names.removeValue(forKey: work), let subscription = subscriptions.removeValue(forKey: id) else {
       return []
     }
-    standingValues -= subscription.valueCount
+    standingValueCount -= subscription.valueCount
     return [closed(id, reason)]
   }
 

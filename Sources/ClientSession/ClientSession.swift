@@ -51,13 +51,14 @@ public struct ClientSession: Sendable {
   var counts: [ClientWork: String] = [:]
   var events: [ClientWork: WaitingEvent] = [:]
   var waitingByteCount = 0
+  /// Values of the filters of all subscriptions.
+  var standingValueCount = 0
   var reconciliations: [String: ClientWork] = [:]
   var reconciliationNames: [ClientWork: String] = [:]
   var isPaused = false
   var isChallenged = false
   var isOver = false
   private var faultCount = 0
-  private var standingValueCount = 0
   private var nextWork: UInt64 = 1
   private var eventBudget = RateBudget()
   private var requestBudget = RateBudget()
@@ -80,8 +81,6 @@ public struct ClientSession: Sendable {
 
   /// Subscriptions at present.
   public var subscriptionCount: Int { subscriptions.count }
-  /// Events that have no outcome yet.
-  public var waitingCount: Int { events.count }
 
   /// Whether anything is done for it.
   public func isAdmitted(_ house: ClientHouse) -> Bool { refusal(house) == nil }
@@ -164,9 +163,7 @@ public struct ClientSession: Sendable {
   mutating func counted(_ actions: [ClientAction]) -> [ClientAction] {
     faultCount += 1
     guard faultCount > limits.faultMaximum else { return actions }
-    isOver = true
-    let ends = disconnected()
-    return actions + ends + [.close(code: 1008, reason: "too many messages that cannot be used")]
+    return actions + disconnected() + [.close(code: 1008, reason: "too many messages that cannot be used")]
   }
 
   func closed(_ id: String, _ reason: RelayReason) -> ClientAction {
@@ -193,10 +190,5 @@ public struct ClientSession: Sendable {
 
   mutating func mayAsk(at now: Instant) -> Bool {
     requestBudget.take(perSecond: limits.requestsPerSecond, burst: limits.requestBurst, at: now)
-  }
-
-  var standingValues: Int {
-    get { standingValueCount }
-    set { standingValueCount = newValue }
   }
 }

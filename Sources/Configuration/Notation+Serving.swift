@@ -56,6 +56,7 @@ extension Notation where Value == String {
   /// worker.
   static let filter = text("a filter as JSON") { text in
     let form = "write a filter (NIP-01) as JSON, such as '{\"kinds\":[0,3,10002]}'"
+    // `try?`: what is no JSON is told as what is JSON and no object.
     guard case .object(let fields)? = try? JSONPayload.decode(JSONValue.self, from: text.utf8) else {
       return Complaint(message: "this is no JSON object: \(form)")
     }

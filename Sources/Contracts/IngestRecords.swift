@@ -71,7 +71,7 @@ public struct IngestRecord: Sendable, Hashable {
       guard let kind = Kind(rawValue: run[offset]), run[offset + 1..<offset + 4].allSatisfy({ $0 == 0 }) else {
         throw Problem(offset: offset, reason: "has no known kind")
       }
-      let count = Int(number(run, offset + 12, 4))
+      let count = Int(LittleEndian.number(run, offset + 12, 4))
       guard count <= run.count - body else {
         throw Problem(offset: offset, reason: "says it has \(count) bytes, and the run has \(run.count - body) more")
       }
@@ -80,8 +80,9 @@ public struct IngestRecord: Sendable, Hashable {
       }
       records.append(
         IngestRecord(
-          kind: kind, relay: UInt32(number(run, offset + 4, 4)), subscription: UInt32(number(run, offset + 8, 4)),
-          receivedNanoseconds: number(run, offset + 16, 8), bytes: body..<body + count))
+          kind: kind, relay: UInt32(LittleEndian.number(run, offset + 4, 4)),
+          subscription: UInt32(LittleEndian.number(run, offset + 8, 4)),
+          receivedNanoseconds: LittleEndian.number(run, offset + 16, 8), bytes: body..<body + count))
       offset = body + count
     }
     return records
@@ -96,8 +97,8 @@ public struct IngestRecord: Sendable, Hashable {
     guard bytes.count == 16 else {
       throw Problem(offset: offset, reason: "is an end of \(bytes.count) bytes; it has none, or 16")
     }
-    let since = Int64(bitPattern: Self.number(run, bytes.lowerBound, 8))
-    let until = Int64(bitPattern: Self.number(run, bytes.lowerBound + 8, 8))
+    let since = Int64(bitPattern: LittleEndian.number(run, bytes.lowerBound, 8))
+    let until = Int64(bitPattern: LittleEndian.number(run, bytes.lowerBound + 8, 8))
     guard since <= until else { throw Problem(offset: offset, reason: "ends before it begins") }
     return since...until
   }
@@ -105,13 +106,9 @@ public struct IngestRecord: Sendable, Hashable {
   /// The bytes of an end that is said of these times.
   public static func bytes(of times: ClosedRange<Int64>) -> [UInt8] {
     var bytes: [UInt8] = []
-    append(UInt64(bitPattern: times.lowerBound), 8, to: &bytes)
-    append(UInt64(bitPattern: times.upperBound), 8, to: &bytes)
+    LittleEndian.append(UInt64(bitPattern: times.lowerBound), 8, to: &bytes)
+    LittleEndian.append(UInt64(bitPattern: times.upperBound), 8, to: &bytes)
     return bytes
-  }
-
-  private static func number(_ run: [UInt8], _ start: Int, _ count: Int) -> UInt64 {
-    (0..<count).reduce(0) { $0 | UInt64(run[start + $1]) << UInt64(8 * $1) }
   }
 
   /// Adds a record to a run.
@@ -120,14 +117,10 @@ public struct IngestRecord: Sendable, Hashable {
     _ bytes: some Collection<UInt8>, to run: inout [UInt8]
   ) {
     run.append(contentsOf: [kind.rawValue, 0, 0, 0])
-    append(UInt64(relay), 4, to: &run)
-    append(UInt64(subscription), 4, to: &run)
-    append(UInt64(bytes.count), 4, to: &run)
-    append(receivedNanoseconds, 8, to: &run)
+    LittleEndian.append(UInt64(relay), 4, to: &run)
+    LittleEndian.append(UInt64(subscription), 4, to: &run)
+    LittleEndian.append(UInt64(bytes.count), 4, to: &run)
+    LittleEndian.append(receivedNanoseconds, 8, to: &run)
     run.append(contentsOf: bytes)
-  }
-
-  private static func append(_ number: UInt64, _ count: Int, to run: inout [UInt8]) {
-    for index in 0..<count { run.append(UInt8(truncatingIfNeeded: number >> UInt64(8 * index))) }
   }
 }

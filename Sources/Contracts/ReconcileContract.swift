@@ -75,14 +75,17 @@ public struct ReconcileMessage: Sendable, Hashable {
   /// Reads a payload; nil when it has no number.
   public init?(payload: [UInt8]) {
     guard payload.count >= Self.headerByteCount else { return nil }
-    var number: UInt64 = 0
-    for index in (0..<Self.headerByteCount).reversed() { number = number << 8 | UInt64(payload[index]) }
-    session = Int64(bitPattern: number)
+    session = Int64(bitPattern: LittleEndian.number(payload, 0, Self.headerByteCount))
     bytes = Array(payload[Self.headerByteCount...])
   }
 
   /// The payload.
-  public var payload: [UInt8] { withUnsafeBytes(of: session.littleEndian) { Array($0) } + bytes }
+  public var payload: [UInt8] {
+    var payload: [UInt8] = []
+    payload.reserveCapacity(Self.headerByteCount + bytes.count)
+    LittleEndian.append(UInt64(bitPattern: session), Self.headerByteCount, to: &payload)
+    return payload + bytes
+  }
 }
 
 /// `store.reconcile.close`: the session is over. Refused as `no-such-session` when the caller has none of this number.

@@ -45,7 +45,7 @@ public final class HTTPClient {
   isolated deinit { letGo() }
 
   /// Whether connections and memory of libcurl are held at present.
-  public var isHoldingConnections: Bool { pool != nil || strangersPool != nil }
+  var isHoldingConnections: Bool { pool != nil || strangersPool != nil }
 
   /// Asks, and waits for the whole answer. An answer of any status but a redirect is one.
   ///

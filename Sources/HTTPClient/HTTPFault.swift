@@ -49,14 +49,6 @@ public struct HTTPFault: Error, Sendable, Equatable, CustomStringConvertible {
     self.location = location
   }
 
-  /// Whether the request may have reached the other side, and what it asks for may have been done.
-  public var mayHaveBeenReceived: Bool {
-    switch code {
-    case .badRequest, .full, .unavailable, .trust, .nameLookup, .privateAddress, .unreachable, .tls: false
-    case .timedOut, .cut, .tooLarge, .redirected, .badAnswer, .cancelled: true
-    }
-  }
-
   /// `https://host.example/: nobody answers at host.example port 443: Connection refused`.
   public var description: String { "\(url): \(detail)" }
 }

@@ -50,9 +50,9 @@ public struct PlanAccount: Hashable, Sendable {
   mutating func learn(_ event: Event) -> Bool {
     let version = ListVersion(event)
     guard event.pubkey == key, version.isNewer(than: versions[event.kind]) else { return false }
+    // `try?`: each is of its kind, and to be of another is all that these throw.
     switch event.kind {
     case EventKind.relayList:
-      // Each is of its kind, which is all that these ask for.
       relayList = try? RelayList(event)
       listed = Set(relayList?.entries.map(\.relay) ?? [])
     case EventKind.directMessageRelays: messageList = try? RelaySet(event)

@@ -230,7 +230,7 @@ extension DesiredSet.Demand {
   func narrowed(_ filter: Filter) -> Filter? {
     // Single events are few, and one that was made long ago may come late.
     guard let resumesAt, filter.ids == nil else { return filter }
-    let isBackdated = filter.kinds?.contains { $0 == GiftWrap.kind || $0 == GiftWrap.ephemeralKind } ?? true
+    let isBackdated = filter.kinds?.contains(where: EventKind.giftWraps.contains) ?? true
     let overlap = DesiredSet.overlapSeconds + (isBackdated ? GiftWrap.backdatingMaximumSeconds : 0)
     var narrowed = filter
     narrowed.since = max(filter.since ?? 0, resumesAt - overlap)

@@ -41,6 +41,7 @@ extension RelayDirectory {
   /// whoever looks for its author where he writes from now on must find it there.
   func plannedWrites(of event: UnsignedEvent) -> EventRoute {
     let planned = plannedWrites(by: event.pubkey)
+    // `try?`: it is of its kind, which is all that this asks for.
     guard let account = account(event.pubkey), event.kind == EventKind.relayList, let list = try? RelayList(event)
     else {
       return planned

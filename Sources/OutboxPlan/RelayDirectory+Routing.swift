@@ -20,7 +20,7 @@ extension RelayDirectory {
   public func plan(_ event: UnsignedEvent, named: [RelayURL]? = nil) -> EventRoute {
     var route: EventRoute
     switch event.kind {
-    case GiftWrap.kind, GiftWrap.ephemeralKind: route = wrapRoute(event, named)
+    case EventKind.giftWrap, EventKind.ephemeralGiftWrap: route = wrapRoute(event, named)
     case EventKind.seal, EventKind.privateMessage, EventKind.privateFile:
       return .none("kind \(event.kind) is sent in a gift wrap only (NIP-59), never by itself")
     case EventKind.relayAuthentication:
@@ -200,13 +200,12 @@ extension RelayDirectory {
   /// Whether all that a filter asks for are gift wraps to accounts whose lists are known.
   private func isAskedAtMessageRelaysOnly(_ filter: Filter) -> Bool {
     guard let kinds = filter.kinds, let recipients = filter.tags[Self.recipientTag] else { return false }
-    return kinds.allSatisfy { Self.wrapKinds.contains($0) }
+    return kinds.allSatisfy(EventKind.giftWraps.contains)
       && recipients.allSatisfy { value in
         PublicKey(value.description).flatMap { account($0)?.messageList }?.relays.isEmpty == false
       }
   }
 
-  private static let wrapKinds: Set<UInt16> = [GiftWrap.kind, GiftWrap.ephemeralKind]
   private static let recipientTag: TagLetter = {
     guard let letter = TagLetter(UInt8(ascii: "p")) else { preconditionFailure("p is a letter") }
     return letter

@@ -106,8 +106,9 @@ extension PublishLedger {
         return row.publication.state == .confirmed
           ? LedgerBatch.Acceptance(row.publication, event: [], isStored: row.isStored) : nil
       }
+      // `try?`: what cannot be read is not the event.
       guard let event = try? Event(json: json), event.id == row.publication.id, event.unsigned.id == event.id else {
-        return nil  // What cannot be read is not the event.
+        return nil
       }
       return LedgerBatch.Acceptance(row.publication, event: json, isStored: row.isStored)
     }

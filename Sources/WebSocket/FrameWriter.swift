@@ -20,9 +20,6 @@ enum FrameWriter {
     case ping = 9
   }
 
-  /// Longest header: two bytes, a length of eight, a mask.
-  static let headerByteCountMaximum = 14
-
   /// Appends a final frame.
   ///
   /// - Parameters:

@@ -79,7 +79,6 @@ final class PublishProgress {
   func tell(_ accepted: Publication) async throws(Refusal) -> ExitStatus {
     await tell(accepted, isFirst: true)
     guard let patience, !accepted.state.isFinal else { return await end(accepted) }
-    var last = accepted
     // Whoever stops waiting leaves the event where it is: in the queue.
     let watch = EventLoopActor.task { [self] () -> Result<Publication, Refusal> in
       var seen = accepted
@@ -93,7 +92,7 @@ final class PublishProgress {
     }
     let timer = LoopTimer()
     timer.set(afterMilliseconds: UInt64(patience.milliseconds)) { watch.cancel() }
-    last = try await watch.value.get()
+    let last = try await watch.value.get()
     timer.cancel()
     return await end(last)
   }

@@ -13,6 +13,20 @@ struct SocketWatcherTests {
     return (pair[0], pair[1])
   }
 
+  /// Waits until the loop has looked at its sockets once more: one that is ready now has told so.
+  private func looked() async throws {
+    let (here, there) = try pair()
+    defer {
+      close(here)
+      close(there)
+    }
+    var isTold = false
+    let witness = try SocketWatcher(socket: here) { _ in isTold = true }
+    witness.watch(for: .writable)
+    try await eventually("the loop has looked") { isTold }
+    witness.close()
+  }
+
   @Test("tells what is watched for and nothing else, until it is closed")
   func readiness() async throws {
     let (here, there) = try pair()
@@ -24,7 +38,7 @@ struct SocketWatcherTests {
       var seen: [SocketWatcher.Readiness] = []
       let watcher = try SocketWatcher(socket: here) { seen.append($0) }
       #expect(send(there, "x", 1, 0) == 1)
-      await EventLoopActor.sleep(milliseconds: 5)
+      try await looked()
       #expect(seen.isEmpty, "nothing is watched for yet")
       watcher.watch(for: .readable)
       try await eventually("it can be read") { !seen.isEmpty }
@@ -38,13 +52,13 @@ struct SocketWatcherTests {
       #expect(seen.first == [.readable, .writable])
       watcher.watch(for: [])
       seen = []
-      await EventLoopActor.sleep(milliseconds: 5)
+      try await looked()
       #expect(seen.isEmpty)
       watcher.watch(for: .writable)
       watcher.close()
       watcher.close()
       watcher.watch(for: .writable)
-      await EventLoopActor.sleep(milliseconds: 5)
+      try await looked()
       #expect(seen.isEmpty, "it is closed")
     }
   }
@@ -66,7 +80,7 @@ struct SocketWatcherTests {
       }
       watcher?.watch(for: .writable)
       try await eventually("it was called") { count > 0 }
-      await EventLoopActor.sleep(milliseconds: 5)
+      try await looked()
       #expect(count == 1)
       #expect(throws: LoopFault.self) { try SocketWatcher(socket: -1) { _ in } }
     }

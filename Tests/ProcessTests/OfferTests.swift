@@ -90,6 +90,7 @@ extension ProcessTests {
             return (run, try store.sendOffer(run.map(\.json)))
           }
           if round < 2 {
+            // Not to wait for anything: each time it dies somewhere else.
             usleep(UInt32.random(in: 1_000...60_000))
             kill(try #require(roost.worker("event-store").pid), SIGKILL)
           }

@@ -25,7 +25,7 @@ final class Feed {
   /// Whom it feeds.
   @EventLoopActor
   protocol Reader: AnyObject {
-    /// Events came; those of `isNew` are to be sent.
+    /// These events of a page are to be sent.
     func deliver(_ work: ClientWork, _ page: [UInt8], _ records: [EventPage.Record])
     /// All that was stored has been sent.
     func storedEnd(_ work: ClientWork, isComplete: Bool?)

@@ -2,6 +2,7 @@ import Contracts
 import EventLoop
 import Frames
 import Logging
+import Nostr
 import WebSocket
 
 // What comes over the port before a WebSocket does, and instead of one.
@@ -51,9 +52,9 @@ extension LocalRelay: WebSocketServerDelegate {
   ]
 
   private var informationAnswer: HTTPAnswer {
-    let document = RelayDocument(settings, limits: settings.clientLimits)
+    let information = RelayInformation(settings, limits: settings.clientLimits)
     return HTTPAnswer(
       status: 200, fields: [HTTPField("Content-Type", "application/nostr+json")] + Self.sharing,
-      body: JSONPayload.encode(document))
+      body: JSONPayload.encode(information))
   }
 }

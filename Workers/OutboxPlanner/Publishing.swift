@@ -247,7 +247,7 @@ final class Publishing {
     do throws(Refusal) {
       // It was written by this worker; what it is not says the message.
       guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
-      let isMessage = publication.kind == GiftWrap.kind || publication.kind == GiftWrap.ephemeralKind
+      let isMessage = EventKind.giftWraps.contains(publication.kind)
       let purpose: DialBudget.Purpose = isMessage ? .directMessage : .publish
       let connector: String
       switch routes.publishBegins(at: relay, for: purpose) {

@@ -1,0 +1,28 @@
+import ClientSession
+import Contracts
+import Nostr
+
+extension RelayInformation {
+  /// What this relay says of itself (NIP-11).
+  init(_ settings: LocalRelaySettings, limits: ClientLimits) {
+    self.init()
+    let text = settings.description ?? ""
+    name = "Roost"
+    description =
+      text.isEmpty
+      ? "A local relay: a cache of one's own, which sends to the world what its owner's accounts sign." : text
+    contact = settings.contact.flatMap { $0.isEmpty ? nil : $0 }
+    supportedNIPs = [1, 9, 11, 40, 42, 45, 50, 59, 62, 67, 70, 77]
+    software = "roost"
+    version = RoostVersion.text
+    var limitation = Limitation()
+    limitation.messageByteCountMaximum = settings.messageByteCountMaximum
+    limitation.subscriptionMaximum = limits.subscriptionMaximum
+    limitation.subscriptionNameLengthMaximum = ClientMessage.subscriptionCharacterCountMaximum
+    limitation.limitMaximum = limits.eventMaximum
+    limitation.requiresAuthentication = false
+    limitation.requiresPayment = false
+    limitation.restrictsWrites = false
+    self.limitation = limitation
+  }
+}
