@@ -14,6 +14,7 @@ struct SocketWatcherTests {
   }
 
   /// Waits until the loop has looked at its sockets once more: one that is ready now has told so.
+  @EventLoopActor
   private func looked() async throws {
     let (here, there) = try pair()
     defer {
