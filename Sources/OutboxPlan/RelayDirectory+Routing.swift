@@ -156,7 +156,7 @@ extension RelayDirectory {
   /// else, it asks for where they are received. A relay that keeps them from strangers keeps them from our other
   /// accounts as well.
   private func receiver(of filter: Filter, at url: RelayURL) -> PublicKey? {
-    guard filter.kinds?.allSatisfy({ Self.wrapKinds.contains($0) }) == true,
+    guard filter.kinds?.allSatisfy(EventKind.giftWraps.contains) == true,
       let recipients = filter.tags[Self.recipientTag], recipients.count == 1,
       let key = PublicKey(recipients[0].description), let account = account(key),
       directMessageRelays(of: account.key)?.contains(url) == true
@@ -188,7 +188,7 @@ extension RelayDirectory {
 
   /// The part of a filter that asks for gift wraps to one account; nil when it asks for none by name.
   private func wraps(in filter: Filter, to account: PlanAccount) -> Filter? {
-    guard let kinds = filter.kinds?.filter({ Self.wrapKinds.contains($0) }), !kinds.isEmpty,
+    guard let kinds = filter.kinds?.filter(EventKind.giftWraps.contains), !kinds.isEmpty,
       filter.tags[Self.recipientTag]?.contains(TagValue(account.key.description)) == true
     else { return nil }
     var narrowed = filter
