@@ -148,12 +148,13 @@ final class LocalRelay: ClientLink.Owner {
   /// Takes all of them, or none.
   private func adopt(_ new: LocalRelaySettings) throws(Refusal) {
     let guests = try new.guestKeys()
+    let fetchers = try new.fetchers()
     fetchFilters = try (new.fetchFilters ?? []).map { text throws(Refusal) in
       do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
         throw Refusal(.failed, "fetch-filters: \(text): \(error)")
       }
     }
-    (fetchOrigins, fetchKeys) = new.fetchers
+    (fetchOrigins, fetchKeys) = fetchers
     house.guests = guests
     settings = new
     names = namesNow
@@ -326,8 +327,7 @@ final class LocalRelay: ClientLink.Owner {
   private func set(_ request: BusRequest, isAllowed: Bool) async throws(Refusal) -> BusPayload {
     let wanted = try request.arguments(as: LocalRelayOrigin.self)
     guard let origin = Origin(wanted.origin) else {
-      throw Refusal(
-        .badRequest, "\"\(wanted.origin)\" is no origin, such as \"https://client.example\"", outcome: .notStarted)
+      throw Refusal(.badRequest, "\"\(wanted.origin)\" is not \(Origin.form)", outcome: .notStarted)
     }
     guard !isAllowed || origins.origins.count < AllowedOrigins.maximum || origins.origins.contains(origin.text) else {
       throw Refusal(.full, "\(AllowedOrigins.maximum) origins are allowed, and no more may be", outcome: .notStarted)

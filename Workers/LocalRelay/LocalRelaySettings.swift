@@ -74,14 +74,13 @@ struct LocalRelaySettings: Decodable, Sendable {
   }
 
   /// Whose requests the network is asked as well: pages of these origins, and whoever has shown one of these keys.
-  var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) {
+  func fetchers() throws(Refusal) -> (origins: Set<Origin>, keys: Set<PublicKey>) {
     var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) = ([], [])
     for text in fetchClients ?? [] {
-      // The configuration has found each to be one or the other.
       if let origin = Origin(text) {
         fetchers.origins.insert(origin)
-      } else if let key = try? PublicKey(spelled: text) {
-        fetchers.keys.insert(key)
+      } else {
+        fetchers.keys.insert(try Self.key(text, of: "fetch-clients"))
       }
     }
     return fetchers
@@ -89,12 +88,14 @@ struct LocalRelaySettings: Decodable, Sendable {
 
   /// Keys that may come in.
   func guestKeys() throws(Refusal) -> Set<PublicKey> {
-    Set(
-      try (guests ?? []).map { text throws(Refusal) in
-        do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
-          throw Refusal(.failed, "guests: \"\(text)\": \(error)")
-        }
-      })
+    Set(try (guests ?? []).map { text throws(Refusal) in try Self.key(text, of: "guests") })
+  }
+
+  /// The configuration has looked at the shape of a key, and not at its checksum.
+  private static func key(_ text: String, of setting: String) throws(Refusal) -> PublicKey {
+    do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
+      throw Refusal(.failed, "\(setting): \"\(text)\": \(error)")
+    }
   }
 }
 
