@@ -1,7 +1,7 @@
 // Fuzz entry for the message hub: not its bytes, which the frame reader has checked, but its states. `Scripts/fuzz.sh`
 // builds and runs it.
 //
-// modules: Clocks Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule MessageHub
+// modules: Clocks Addresses Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule MessageHub
 // with: Tests/Fuzz/HubModel.swift Tests/Fuzz/HubPlay+Asking.swift Tests/Fuzz/HubPlay+Answering.swift
 // Tests/MessageHubTests/HubAccounts.swift libraries: FoundationEssentials corpus: hub longest: 1024
 //

@@ -39,10 +39,12 @@ struct LocalRelaySettings: Decodable, Sendable {
   /// Where it listens.
   func addresses() throws(Refusal) -> [SocketAddress] {
     try (listen ?? Self.standardListen).map { text throws(Refusal) in
-      guard let address = SocketAddress(text: text) else {
-        throw Refusal(.failed, "listen: \"\(text)\" is no address and port, such as \"127.0.0.1:4869\"")
+      do throws(ListenAddressFault) {
+        let address = try ListenAddress(text)
+        return SocketAddress(address.host, port: address.port)
+      } catch {
+        throw Refusal(.failed, "listen: \(error)")
       }
-      return address
     }
   }
 
@@ -96,21 +98,5 @@ struct LocalRelaySettings: Decodable, Sendable {
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
       throw Refusal(.failed, "\(setting): \"\(text)\": \(error)")
     }
-  }
-}
-
-extension SocketAddress {
-  /// Whether only this machine reaches it: 127.0.0.0/8, ::1, and the first written as IPv6.
-  var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.") }
-
-  /// The same with another port.
-  func with(port: UInt16) -> SocketAddress { SocketAddress(literal: host, port: port) ?? self }
-
-  /// `127.0.0.1:4869`, `[::1]:4869`.
-  init?(text: String) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
-    var host = String(text[..<colon])
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    self.init(literal: host, port: port)
   }
 }
