@@ -74,8 +74,8 @@ struct MetricText {
     add(name, kind, help, members.compactMap { member in figure(member.value).map { Sample(member.labels, $0) } })
   }
 
-  /// The same of times.
-  mutating func add<Value>(
+  /// The same of times. A name of its own, since a closure behind the parentheses has no label.
+  mutating func addTimes<Value>(
     _ name: String, _ kind: Kind, _ help: String, of members: [Member<Value>], milliseconds: (Value) -> UInt64?
   ) {
     add(

@@ -70,7 +70,7 @@ extension Metrics {
 
   private static func addEach(_ relays: [MetricText.Member<RelayStates.Relay>], to text: inout MetricText) {
     text.add("roost_relay_open", .gauge, "Whether the relay is connected.", of: relays) { $0.state == "open" ? 1 : 0 }
-    text.add(
+    text.addTimes(
       "roost_relay_open_seconds_total", .counter, "Time connected, all connections together.", of: relays,
       milliseconds: \.openMilliseconds)
     text.add("roost_relay_connections_total", .counter, "Connections made.", of: relays) { $0.connections }
@@ -84,7 +84,7 @@ extension Metrics {
     text.add("roost_relay_refusals_total", .counter, "Requests and events that the relay refused.", of: relays) {
       $0.refusals
     }
-    text.add(
+    text.addTimes(
       "roost_relay_latency_seconds", .gauge, "Time of the last answer.", of: relays,
       milliseconds: \.latencyMilliseconds)
   }

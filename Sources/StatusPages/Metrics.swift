@@ -78,7 +78,7 @@ public enum Metrics {
       members.flatMap { member in
         workerStates.map { MetricText.Sample(member.labels + [("state", $0)], $0 == member.value.state) }
       })
-    text.add(
+    text.addTimes(
       "roost_worker_state_seconds", .gauge, "Time in this state.", of: members, milliseconds: \.sinceMilliseconds)
     text.add("roost_worker_starts_total", .counter, "Starts of the worker.", of: members) { $0.generation }
     text.add("roost_worker_restarts", .gauge, "Restarts that the breaker counts now.", of: members) { $0.restarts }
