@@ -18,7 +18,7 @@ let package = Package(
     // The library, and the modules whose types stand in it.
     .library(
       name: "RoostClient",
-      targets: ["RoostClient", "EventLoop", "Nostr", "Cryptography", "Frames", "Contracts", "Bus"]),
+      targets: ["RoostClient", "EventLoop", "Addresses", "Nostr", "Cryptography", "Frames", "Contracts", "Bus"]),
     .executable(name: "roostd", targets: ["roostd"]),
     .executable(name: "roost", targets: ["roost"]),
     .executable(name: "roost-exec", targets: ["roost-exec"]),
@@ -52,14 +52,15 @@ let package = Package(
 
     // Pure values, and the machine we stand on
     .target(name: "Clocks", swiftSettings: strict),
+    .target(name: "Addresses", swiftSettings: strict),
     .target(name: "Frames", dependencies: ["Clocks"], swiftSettings: strict),
     .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1", "CUtf8proc"], swiftSettings: strict),
-    .target(name: "Nostr", dependencies: ["Cryptography"], swiftSettings: strict),
+    .target(name: "Nostr", dependencies: ["Addresses", "Cryptography"], swiftSettings: strict),
     .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"], swiftSettings: strict),
-    .target(name: "EventLoop", dependencies: ["CLibUV", "Clocks"], swiftSettings: strict),
+    .target(name: "EventLoop", dependencies: ["CLibUV", "Addresses", "Clocks"], swiftSettings: strict),
 
     // The words workers use with each other
-    .target(name: "Contracts", dependencies: ["Frames"], swiftSettings: strict),
+    .target(name: "Contracts", dependencies: ["Addresses", "Frames"], swiftSettings: strict),
 
     // What passes over the bus, kept and played again
     .target(name: "Recordings", dependencies: ["Clocks", "Frames"], swiftSettings: strict),
@@ -250,6 +251,7 @@ let package = Package(
       name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(name: "HouseTests", swiftSettings: strict),
+    .testTarget(name: "AddressesTests", dependencies: ["Addresses"], swiftSettings: strict),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
     .testTarget(name: "ContractsTests", dependencies: ["Contracts", "Frames"], swiftSettings: strict),
     .testTarget(

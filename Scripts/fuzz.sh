@@ -39,7 +39,8 @@ for map in Sources/C*/module.modulemap; do flags+=(-I "${map%/*}"); done
 # Swift's own crash handler starts a child that holds the terminal; libFuzzer prints the stack itself.
 export SWIFT_BACKTRACE=enable=no
 
-head_line() { sed -n "s|^// $1: *||p" "Tests/Fuzz/$2.swift" | head -1; }
+# Several lines of a kind are one.
+head_line() { sed -n "s|^// $1: *||p" "Tests/Fuzz/$2.swift" | paste -sd ' '; }
 
 # Fetched packages are compiled as their own Package.swift says; what is not ours is not instrumented.
 package_flags=(-O -g -swift-version 5 -parse-as-library -enable-upcoming-feature MemberImportVisibility)

@@ -75,7 +75,9 @@ extension BusConnection {
       switch header.type {
       case .welcome: finish(Result { () throws(Refusal) in try JSONPayload.decode(Welcome.self, from: payload) })
       case .fatal:
-        finish(.failure((try? JSONPayload.decode(Refusal.self, from: payload)) ?? Refusal(.failed, "refused")))
+        // The connection ends as well where the reason cannot be read.
+        let refusal = try? JSONPayload.decode(Refusal.self, from: payload)
+        finish(.failure(refusal ?? Refusal(.failed, "the hub ended the connection for a reason that cannot be read")))
       default: finish(.failure(Refusal(.outOfTurn, "the hub began with \(header.type) instead of WELCOME")))
       }
       return header.frameByteCount

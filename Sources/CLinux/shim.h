@@ -66,8 +66,6 @@ static inline int roost_wait_reap(int32_t process, struct roost_exit *result) {
   return roost_wait(P_PID, (id_t)process, 0, result);
 }
 
-static inline int roost_ignore_signal(int number) { return signal(number, SIG_IGN) == SIG_ERR ? -errno : 0; }
-
 /* Limits; UINT64_MAX is "no limit" */
 
 static inline int roost_limit_get(int resource, uint64_t *soft, uint64_t *hard) {

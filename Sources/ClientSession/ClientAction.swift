@@ -42,8 +42,6 @@ public enum EventOutcome: Hashable, Sendable {
   case expired
   /// Not an event, or not signed by who it says.
   case invalid(String)
-  /// Not taken by a rule: `restricted`, `blocked`.
-  case refused(word: String, String)
   /// Nothing is wrong with it, and it could not be taken.
   case failed(String)
 }

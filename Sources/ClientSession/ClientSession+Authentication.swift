@@ -10,6 +10,7 @@ extension ClientSession {
     let event: Event
     do throws(EventFault) { event = try Event(json: Array(bytes[range])) } catch { return fault("invalid: \(error)") }
     guard shown.contains(event.pubkey) || shown.count < limits.authenticationMaximum else {
+      refusedCount += 1
       let most = "\(limits.authenticationMaximum) keys have shown themselves on this connection, and no more may"
       return counted([ok(event.id, false, RelayReason("restricted: \(most)"))])
     }

@@ -61,6 +61,7 @@ extension ClientSession {
     return nil
   }
 
+  /// What is no whole event is found so by whoever verifies it.
   private static func embedsProtected(_ text: UnsafeRawBufferPointer) -> Bool {
     do throws(EventFault) { return try Event(json: Array(text)).embedsProtected } catch { return false }
   }
@@ -95,7 +96,6 @@ extension ClientSession {
     case .deleted: (false, "blocked: its author has deleted it")
     case .expired: (false, "invalid: its time is over (NIP-40)")
     case .invalid(let why): (false, "invalid: \(why)")
-    case .refused(let word, let why): (false, "\(word): \(why)")
     case .failed(let why): (false, "error: \(why)")
     }
   }

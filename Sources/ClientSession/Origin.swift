@@ -4,6 +4,9 @@ public struct Origin: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// `https://client.example`.
   public let text: String
 
+  /// What an origin looks like, for complaints.
+  public static let form =
+    "an origin: a scheme, a host and perhaps a port, without a path, such as \"https://client.example\""
   /// Longest text, in bytes: a host name has 253.
   public static let byteCountMaximum = 300
 

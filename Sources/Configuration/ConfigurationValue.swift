@@ -39,15 +39,15 @@ extension ConfigurationValue: Codable {
   /// Takes the JSON value as it stands; numbers without a fraction become integers.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let value = try? container.decode(Bool.self) {
+    if let value = try? container.decode(Bool.self) {  // Each "not this" is an answer, not a fault.
       self = .boolean(value)
-    } else if let value = try? container.decode(Int.self) {
+    } else if let value = try? container.decode(Int.self) {  // As above.
       self = .integer(value)
-    } else if let value = try? container.decode(Double.self) {
+    } else if let value = try? container.decode(Double.self) {  // As above.
       self = .number(value)
-    } else if let value = try? container.decode(String.self) {
+    } else if let value = try? container.decode(String.self) {  // As above.
       self = .string(value)
-    } else if let value = try? container.decode([ConfigurationValue].self) {
+    } else if let value = try? container.decode([ConfigurationValue].self) {  // As above.
       self = .array(value)
     } else {
       self = .table(try container.decode([String: ConfigurationValue].self))

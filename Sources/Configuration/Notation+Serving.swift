@@ -56,7 +56,7 @@ extension Notation where Value == String {
   /// worker.
   static let filter = text("a filter as JSON") { text in
     let form = "write a filter (NIP-01) as JSON, such as '{\"kinds\":[0,3,10002]}'"
-    // `try?`: what is no JSON is told as what is JSON and no object.
+    // What is no JSON is told as what is JSON and no object.
     guard case .object(let fields)? = try? JSONPayload.decode(JSONValue.self, from: text.utf8) else {
       return Complaint(message: "this is no JSON object: \(form)")
     }
@@ -77,7 +77,9 @@ extension Notation where Value == String {
         ? nil : "'kinds' holds what is no kind, 0 to 65535"
     case ("since", .integer(0...)), ("until", .integer(0...)), ("limit", .integer(0...)), ("search", .string):
       return nil
-    case ("ids", .array(let values)), ("authors", .array(let values)): return texts(name, values)
+    case ("ids", .array(let values)), ("authors", .array(let values)):
+      return values.allSatisfy { if case .string(let text) = $0 { isHexadecimal(text) } else { false } }
+        ? nil : "'\(name)' holds what is not 64 lower case hexadecimal digits"
     case (_, .array(let values)) where isTag(name): return texts(name, values)
     case _ where isTag(name), ("ids", _), ("authors", _), ("kinds", _): return "'\(name)' is no list"
     case ("search", _): return "'search' is no text"

@@ -89,9 +89,14 @@ extension Notation where Value == String {
     return Complaint(message: "this is a secret key; a public one is wanted, and no secret belongs in this file")
   }
 
+  /// Whether a text is 32 bytes as Nostr writes them: 64 lower case hexadecimal digits.
+  static func isHexadecimal(_ text: String) -> Bool {
+    text.utf8.count == 64 && text.utf8.allSatisfy("0123456789abcdef".utf8.contains)
+  }
+
   /// Whether a text has the shape of a public key.
   static func isPublicKey(_ text: String) -> Bool {
-    if text.utf8.count == 64 && text.utf8.allSatisfy("0123456789abcdef".utf8.contains) { return true }
+    if isHexadecimal(text) { return true }
     let entity = text.lowercased().drop(prefix: "nostr:")
     guard let prefix = ["npub1", "nprofile1"].first(where: entity.hasPrefix) else { return false }
     let data = entity.dropFirst(prefix.count).utf8

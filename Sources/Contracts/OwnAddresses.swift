@@ -1,3 +1,4 @@
+internal import Addresses
 public import Frames
 
 /// Where the local relays of this Roost listen: addresses that nobody here may dial.
@@ -30,7 +31,7 @@ public struct OwnAddresses: Hashable, Sendable {
   ///   - port: where it is dialled.
   public func includes(host: String, port: UInt16) -> Bool {
     guard addresses.contains(where: { $0.port == port }) else { return false }
-    if let address = MachineAddress(host) { return includes(address, port) }
+    if let address = IPAddress(host)?.unmapped { return includes(address, port) }
     var name = host.lowercased()
     if name.hasSuffix(".") { name.removeLast() }
     // RFC 6761: resolvers answer these with loopback addresses.
@@ -45,12 +46,12 @@ public struct OwnAddresses: Hashable, Sendable {
   ///   - port: the port at the other end.
   ///   - local: the address at this end.
   public func includes(peer: String, port: UInt16, local: String) -> Bool {
-    guard let address = MachineAddress(peer), addresses.contains(where: { $0.port == port }) else { return false }
-    return includes(address, port) || address == MachineAddress(local)
+    guard let address = IPAddress(peer)?.unmapped, addresses.contains(where: { $0.port == port }) else { return false }
+    return includes(address, port) || address == IPAddress(local)?.unmapped
   }
 
-  private func includes(_ address: MachineAddress, _ port: UInt16) -> Bool {
-    address.isLoopback || address.isUnspecified || addresses.contains { $0.port == port && $0.host == address }
+  private func includes(_ address: IPAddress, _ port: UInt16) -> Bool {
+    address.scope == .loopback || address.isUnspecified || addresses.contains { $0.port == port && $0.host == address }
   }
 }
 

@@ -40,7 +40,7 @@ public struct ArchiveRetention: Sendable, Hashable {
 
   /// What is removed down to: a sixteenth below the limit, so that room is made in one go, and not again after every
   /// event.
-  public var byteGoal: Int64? { byteLimit.map { $0 - $0 / 16 } }
+  var byteGoal: Int64? { byteLimit.map { $0 - $0 / 16 } }
 }
 
 /// Says when room is made: from above the limit down to the goal, and not for every event that is above one of them.
@@ -94,7 +94,7 @@ public struct RetentionGauge: Sendable, Hashable {
 
 extension EventArchive {
   /// Most events removed, or found to be kept, in one transaction.
-  public static let evictionEventCount = 500
+  static let evictionEventCount = 500
   /// An event is of the future when it is so many seconds ahead.
   static let futureSeconds: Int64 = 86_400
 

@@ -19,7 +19,7 @@ public struct RecheckSlice: Sendable {
 
 extension EventArchive {
   /// Events checked in one transaction: some 5 ms.
-  public static let recheckCount = 128
+  static let recheckCount = 128
 
   /// Checks a slice of what distrusted relays have brought unchecked.
   public func recheck() async throws(StorageFault) -> RecheckSlice {

@@ -26,7 +26,7 @@ public struct ScrubSlice: Sendable, Hashable {
 
 extension EventArchive {
   /// Events of one slice: some 5 ms of a reader's time.
-  public static let scrubCount = 500
+  static let scrubCount = 500
   /// Bytes of JSON from which on a slice takes no further event.
   static let scrubByteCount = 4 << 20
   /// From the end of one pass to the beginning of the next, in seconds.

@@ -21,8 +21,8 @@ internal import Synchronization
 // Rejected: libuv's own idea of a callback per await (no structured concurrency), Dispatch as the executor (a second
 // event loop in each process, and an await costs a thread hop).
 
-// @unchecked: the mutable state is touched on the loop's thread only, except `remote`, which a mutex guards, and
-// `owner`, written once before the loop runs.
+// @unchecked: all that changes is touched on the loop's thread only, but for `remote`, a mutex, and `owner`, an atomic.
+// Of libuv, other threads call uv_hrtime and, with `wake`, uv_async_send, which it allows to all.
 
 /// The libuv loop of this process.
 ///

@@ -18,8 +18,8 @@ public struct LoopFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// `connect to 127.0.0.1 port 7777: connection refused (ECONNREFUSED)`.
   public var description: String { "\(doing): \(String(cString: uv_strerror(code))) (\(name))" }
 
-  /// The other side closed its end.
-  public var isEndOfFile: Bool { code == UV_EOF.rawValue }
+  /// The machine has no such address, or nothing of its kind: IPv6 may be switched off.
+  public var hasNoSuchAddress: Bool { code == UV_EADDRNOTAVAIL.rawValue || code == UV_EAFNOSUPPORT.rawValue }
 
   static func check(_ status: Int32, _ doing: @autoclosure () -> String) throws(LoopFault) {
     if status < 0 { throw LoopFault(code: status, doing: doing()) }

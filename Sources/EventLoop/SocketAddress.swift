@@ -1,3 +1,4 @@
+public import Addresses
 internal import CLibUV
 internal import Glibc
 
@@ -15,6 +16,14 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     var six = sockaddr_in6()
     guard uv_ip6_addr(literal, Int32(port), &six) == 0 else { return nil }
     bytes = withUnsafeBytes(of: &six) { Array($0) }
+  }
+
+  /// An address with a port.
+  public init(_ address: IPAddress, port: UInt16) {
+    guard let made = SocketAddress(literal: address.description, port: port) else {
+      preconditionFailure("an address can be read as it is written")
+    }
+    self = made
   }
 
   /// The address in a `sockaddr`, copied; nil when it is neither of IPv4 nor of IPv6.
@@ -62,31 +71,23 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
   /// The port, in the machine's byte order.
   public var port: UInt16 { UInt16(bytes[2]) << 8 | UInt16(bytes[3]) }
 
-  /// The address itself, in the network's order: 4 bytes or 16.
-  var addressBytes: [UInt8] { Array(isIPv6 ? bytes[8..<24] : bytes[4..<8]) }
+  /// The address without its port.
+  public var address: IPAddress {
+    guard let address = IPAddress(octets: isIPv6 ? bytes[8..<24] : bytes[4..<8]) else {
+      preconditionFailure("both kinds of sockaddr hold an address")
+    }
+    return address
+  }
 
   /// Whom an address belongs to, as far as its bytes tell: an IPv4 address whole, also as IPv6 carries it
   /// (`::ffff:0:0/96`), and of IPv6 the first 8 bytes, since whoever has one address there has 2^64.
   public var network: [UInt8] {
-    let own = addressBytes
-    guard isIPv6 else { return own }
-    let isMapped = own[..<10].allSatisfy { $0 == 0 } && own[10] == 0xff && own[11] == 0xff
-    return Array(isMapped ? own[12...] : own[..<8])
+    let own = address.unmapped
+    return own.isVersion6 ? Array(own.octets[..<8]) : own.octets
   }
 
   /// The address without its port, as people write it.
-  public var host: String {
-    withSocketAddress { address in
-      var text = [CChar](repeating: 0, count: 64)
-      let status = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { four in
-        isIPv6
-          ? address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { uv_ip6_name($0, &text, text.count) }
-          : uv_ip4_name(four, &text, text.count)
-      }
-      guard status == 0 else { return "?" }
-      return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-  }
+  public var host: String { address.description }
 
   /// `127.0.0.1:7777` or `[::1]:7777`.
   public var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -30,7 +30,7 @@ public final class SocketWatcher {
     if status < 0 {
       handle.discard()
       isOpen = false
-      throw LoopFault(code: status, doing: "watch socket \(socket)")
+      throw LoopFault(code: status, doing: "watch descriptor \(socket)")
     }
     handle.setOwner(self)
   }

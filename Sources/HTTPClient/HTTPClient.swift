@@ -44,6 +44,8 @@ public final class HTTPClient {
 
   isolated deinit { letGo() }
 
+  /// Requests in hand, those that wait among them.
+  var requestCount: Int { queue.count }
   /// Whether connections and memory of libcurl are held at present.
   var isHoldingConnections: Bool { pool != nil || strangersPool != nil }
 

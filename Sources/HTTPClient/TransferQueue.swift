@@ -10,8 +10,10 @@ struct TransferQueue {
 
   init(_ limits: HTTPClientLimits) { self.limits = limits }
 
+  /// Requests that run or wait.
+  var count: Int { waiting.count + running.count }
   /// Whether one more may be added.
-  var hasRoom: Bool { waiting.count + running.count < limits.requestMaximum }
+  var hasRoom: Bool { count < limits.requestMaximum }
   /// Whether nothing runs and nothing waits.
   var isEmpty: Bool { waiting.isEmpty && running.isEmpty }
 

@@ -32,7 +32,7 @@ public struct ReapedOrphan: Hashable, Sendable {
 /// because spawning and noting are one step.
 public enum OrphanReaper {
   /// Most orphans reaped in one call; the rest waits for the next. A fork bomb must not hold the loop.
-  public static let reapedCountMaximum = 1_024
+  static let reapedCountMaximum = 1_024
 
   /// Reaps ended children that are not in `managed`.
   public static func reap(except managed: Set<Int32>) -> [ReapedOrphan] {

@@ -12,7 +12,7 @@ internal import Glibc
 /// they give others the right to write, the mode's group bits show it.
 public enum PathTrust {
   /// Longest chain of symbolic links followed; the kernel's own limit.
-  public static let linkCountMaximum = 40
+  static let linkCountMaximum = 40
 
   /// What the path must lead to.
   public enum Kind: Sendable {

@@ -11,12 +11,12 @@ public enum ProcessAttributes {
 
   /// Gives up, for this process and all it will ever start, what set-user-id programs would grant
   /// (`PR_SET_NO_NEW_PRIVS`).
-  public static func forbidNewPrivileges() throws(SystemFault) {
+  static func forbidNewPrivileges() throws(SystemFault) {
     try checked(roost_prctl(PR_SET_NO_NEW_PRIVS, 1), "prctl", "PR_SET_NO_NEW_PRIVS")
   }
 
   /// Whether new privileges are given up.
-  public static var hasNoNewPrivileges: Bool { roost_prctl(PR_GET_NO_NEW_PRIVS, 0) == 1 }
+  static var hasNoNewPrivileges: Bool { roost_prctl(PR_GET_NO_NEW_PRIVS, 0) == 1 }
 
   /// Whether others of the same user may trace this process, read its memory, and whether it may dump core
   /// (`PR_SET_DUMPABLE`). What cannot be dumped cannot be inspected either: neither its environment nor its memory
@@ -26,14 +26,8 @@ public enum ProcessAttributes {
   }
 
   /// Whether this process may be traced and dumped by its own user.
-  public static var isDumpable: Bool { roost_prctl(PR_GET_DUMPABLE, 0) == 1 }
+  static var isDumpable: Bool { roost_prctl(PR_GET_DUMPABLE, 0) == 1 }
 
   /// Whether a seccomp filter is in force.
-  public static var isFiltered: Bool { roost_prctl(PR_GET_SECCOMP, 0) == 2 }
-
-  /// Ignores SIGPIPE, which otherwise kills a process that writes to a connection its peer has closed. Each worker does
-  /// so for itself: the exec shim gives it default actions.
-  public static func ignoreBrokenPipes() throws(SystemFault) {
-    try checked(roost_ignore_signal(SIGPIPE), "signal", "SIGPIPE")
-  }
+  static var isFiltered: Bool { roost_prctl(PR_GET_SECCOMP, 0) == 2 }
 }

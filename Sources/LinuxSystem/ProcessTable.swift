@@ -7,7 +7,7 @@ internal import Glibc
 /// then. A process that is gone is nil, never an error.
 public enum ProcessTable {
   /// How far a line of ancestors is followed. A longer one counts as descending, which is the safe answer.
-  public static let ancestorCountMaximum = 256
+  static let ancestorCountMaximum = 256
 
   /// One process; nil if it is gone.
   public static func entry(of process: Int32) -> ProcessEntry? {

@@ -64,14 +64,4 @@ public struct ResourceLimit: Hashable, Sendable {
     try checked(roost_limit_set(resource.number, bound, bound), "setrlimit", "\(resource.rawValue) to \(bound)")
     return ResourceLimit(soft: bound, hard: bound)
   }
-
-  /// Raises the soft limit of this process to its hard limit: the supervisor holds several descriptors for each worker,
-  /// and the usual soft limit of 1,024 is there only for programs that use `select`.
-  /// - Returns: the limit that holds now.
-  @discardableResult
-  public static func raiseToHard(_ resource: Resource) throws(SystemFault) -> ResourceLimit {
-    let present = try current(resource)
-    try checked(roost_limit_set(resource.number, present.hard, present.hard), "setrlimit", resource.rawValue)
-    return ResourceLimit(soft: present.hard, hard: present.hard)
-  }
 }

@@ -32,7 +32,7 @@ public struct LogMessage: Sendable, Hashable {
   }
 
   /// The category of what is said about the log itself. No level hides it.
-  public static let aboutLog = "log"
+  static let aboutLog = "log"
 }
 
 /// Where a worker wrote a line.
@@ -78,7 +78,7 @@ public struct LogIntake: Sendable {
   }
 
   /// From now on another budget, with a whole burst left.
-  public mutating func setBudget(linesPerSecond: Int, burstLines: Int) {
+  mutating func setBudget(linesPerSecond: Int, burstLines: Int) {
     budget = LineBudget(linesPerSecond: linesPerSecond, burstLines: burstLines)
   }
 

@@ -19,9 +19,9 @@ extension MessageHub {
   /// How a death looked from here.
   public struct DepartureReport: Sendable, Equatable {
     /// Messages that go to the next instance.
-    public var requeued = 0
+    var requeued = 0
     /// Messages answered `unknown`.
-    public var answeredUnknown = 0
+    var answeredUnknown = 0
     /// Messages quarantined.
     public var quarantined = 0
     /// The one message in hand had killed an instance before, or one was quarantined: the death is its fault, not the

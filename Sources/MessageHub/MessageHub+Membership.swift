@@ -201,7 +201,7 @@ extension MessageHub {
   public var keptByteCount: Int { poolBytes }
 
   /// Everything that is accounted for, for tests: all zero once nothing is under way.
-  public var openDeliveryCount: Int { deliveries.count }
+  var openDeliveryCount: Int { deliveries.count }
 
   /// The registry as WELCOME and REGISTRY tell it.
   public func registry() -> Registry { registry(table) }
@@ -258,5 +258,5 @@ extension MessageHub {
   }
 
   /// Seats with a connection, to be told of a changed registry.
-  public var connectedSeats: [Int] { seats.filter { $0.isConnected }.map(\.index) }
+  var connectedSeats: [Int] { seats.filter { $0.isConnected }.map(\.index) }
 }

@@ -34,7 +34,7 @@ public struct DesiredSet: Sendable {
   /// REQs at one relay above which those that have room are packed together.
   public static let requestTarget = 12
   /// Most bytes of the filters of one REQ that is packed; a wish that has more goes alone.
-  public static let packByteMaximum = 64 << 10
+  static let packByteMaximum = 64 << 10
   /// Seconds that are asked once more when a wish moves to another REQ: clocks differ, and events take their time.
   public static let overlapSeconds: Int64 = 300
   /// When what waits for a place is tried again, if nothing happens before.

@@ -20,7 +20,7 @@ public struct RelayChoice: Hashable, Sendable {
   /// The worker that dials it; nil when there is none at present.
   public var connector: String?
   /// No group of `supervisor.conf` has it: dialling it counts against the ``DialBudget``.
-  public var isOutside: Bool
+  var isOutside: Bool
 
   /// A choice.
   public init(

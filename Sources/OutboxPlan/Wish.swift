@@ -16,7 +16,7 @@ public struct Wish: Hashable, Sendable {
   /// Whether it stands after the stored events.
   public let isLive: Bool
   /// Whether what relays have stored counts although it is here already: then no other wish's REQ will do.
-  public let isFresh: Bool
+  let isFresh: Bool
 
   /// What the names of the planner's own wishes begin with. No key of an observe does, which is hexadecimal.
   public static let ownPrefix = "own:"
@@ -49,7 +49,7 @@ public struct Wish: Hashable, Sendable {
   }
 
   /// Whether somebody observes it.
-  public var isObserve: Bool { !key.hasPrefix(Self.ownPrefix) }
+  var isObserve: Bool { !key.hasPrefix(Self.ownPrefix) }
 
   /// What the store is told when all relays have sent what they had; nil when it is not to be told: with exclusive
   /// relays it knows by itself.

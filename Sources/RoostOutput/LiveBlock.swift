@@ -49,7 +49,7 @@ public struct LiveBlock: Sendable {
   /// Most lines; whoever has more to show sums up the rest.
   public static let lineMaximum = 8
   /// Columns that stay free at the right: a row that is filled may already be the end of it, or not.
-  public static let marginColumns = 1
+  static let marginColumns = 1
 
   /// Nothing is shown.
   public init() {}

@@ -49,6 +49,7 @@ enum RelayInformationText {
     return rows
   }
 
+  /// Nil for what cannot be read, which is told instead.
   private static func read(_ document: JSONValue) -> RelayInformation? {
     do throws(JSONFault) { return try RelayInformation.read(JSONPayload.encode(document)).0 } catch { return nil }
   }

@@ -71,7 +71,7 @@ public struct Draft: Hashable, Sendable {
   }
 
   /// How far ahead of the present a time may lie, in seconds: a year.
-  public static let aheadMaximum: Int64 = 365 * 86_400
+  static let aheadMaximum: Int64 = 365 * 86_400
 
   /// What is odd about an event's time, as a sentence's end; nil when nothing is.
   public static func doubt(of time: Int64, now: Int64) -> String? {

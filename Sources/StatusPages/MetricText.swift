@@ -36,6 +36,12 @@ struct MetricText {
     }
   }
 
+  /// One of several things that each have a figure in a family, and the labels that tell it from the others.
+  struct Member<Value> {
+    let labels: [(name: String, value: String)]
+    let value: Value
+  }
+
   private(set) var text = ""
 
   /// Longest value of a label, in characters: a relay's URL can be longer than anybody reads.
@@ -59,6 +65,24 @@ struct MetricText {
   /// Adds a family of one figure without labels.
   mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
     add(name, kind, help, [Sample([], value)])
+  }
+
+  /// Adds a family in which each member has a figure; one whose figure is nil has none.
+  mutating func add<Value, Figure: BinaryInteger>(
+    _ name: String, _ kind: Kind, _ help: String, of members: [Member<Value>], _ figure: (Value) -> Figure?
+  ) {
+    add(name, kind, help, members.compactMap { member in figure(member.value).map { Sample(member.labels, $0) } })
+  }
+
+  /// The same of times. A name of its own, since a closure behind the parentheses has no label.
+  mutating func addTimes<Value>(
+    _ name: String, _ kind: Kind, _ help: String, of members: [Member<Value>], milliseconds: (Value) -> UInt64?
+  ) {
+    add(
+      name, kind, help,
+      members.compactMap { member in
+        milliseconds(member.value).map { Sample(member.labels, milliseconds: $0) }
+      })
   }
 
   private static func label(_ value: String) -> String {

@@ -49,11 +49,13 @@ extension Metrics {
   private static let relayStates = ["open", "connecting", "waiting", "closing", "idle", RelayStates.Relay.quarantined]
 
   static func addRelays(_ connectors: [HousePicture.Connector], to text: inout MetricText) {
-    var relays: [(connector: String, relay: RelayStates.Relay)] = []
+    var relays: [MetricText.Member<RelayStates.Relay>] = []
     var states: [MetricText.Sample] = []
     for connector in connectors {
       guard let own = connector.relays.value?.relays else { continue }
-      relays += own.map { (connector.name, $0) }
+      relays += own.map { relay in
+        MetricText.Member(labels: [("connector", connector.name), ("relay", relay.relay)], value: relay)
+      }
       states += relayStates.map { state in
         MetricText.Sample([("connector", connector.name), ("state", state)], own.count { $0.state == state })
       }
@@ -63,35 +65,27 @@ extension Metrics {
     text.add(
       "roost_relays_without_figures", .gauge, "Relays beyond the \(relayMaximum) that have figures of their own.",
       max(0, relays.count - relayMaximum))
-    addEach(relays.prefix(relayMaximum), to: &text)
+    addEach(Array(relays.prefix(relayMaximum)), to: &text)
   }
 
-  private static func addEach(
-    _ relays: ArraySlice<(connector: String, relay: RelayStates.Relay)>, to text: inout MetricText
-  ) {
-    func labels(_ entry: (connector: String, relay: RelayStates.Relay)) -> [(name: String, value: String)] {
-      [("connector", entry.connector), ("relay", entry.relay.relay)]
+  private static func addEach(_ relays: [MetricText.Member<RelayStates.Relay>], to text: inout MetricText) {
+    text.add("roost_relay_open", .gauge, "Whether the relay is connected.", of: relays) { $0.state == "open" ? 1 : 0 }
+    text.addTimes(
+      "roost_relay_open_seconds_total", .counter, "Time connected, all connections together.", of: relays,
+      milliseconds: \.openMilliseconds)
+    text.add("roost_relay_connections_total", .counter, "Connections made.", of: relays) { $0.connections }
+    text.add("roost_relay_connection_failures_total", .counter, "Attempts to connect that failed.", of: relays) {
+      $0.failures
     }
-    func add<Value: BinaryInteger>(
-      _ name: String, _ kind: MetricText.Kind, _ help: String, _ value: (RelayStates.Relay) -> Value
-    ) {
-      text.add("roost_relay_" + name, kind, help, relays.map { MetricText.Sample(labels($0), value($0.relay)) })
+    text.add("roost_relay_messages_total", .counter, "Messages received.", of: relays) { $0.messages }
+    text.add("roost_relay_received_bytes_total", .counter, "Bytes of those messages.", of: relays) { $0.bytes }
+    text.add("roost_relay_events_total", .counter, "Events received.", of: relays) { $0.events }
+    text.add("roost_relay_accepted_total", .counter, "Events that the relay took.", of: relays) { $0.accepted }
+    text.add("roost_relay_refusals_total", .counter, "Requests and events that the relay refused.", of: relays) {
+      $0.refusals
     }
-    add("open", .gauge, "Whether the relay is connected.") { $0.state == "open" ? 1 : 0 }
-    text.add(
-      "roost_relay_open_seconds_total", .counter, "Time connected, all connections together.",
-      relays.map { MetricText.Sample(labels($0), milliseconds: $0.relay.openMilliseconds) })
-    add("connections_total", .counter, "Connections made.") { $0.connections }
-    add("connection_failures_total", .counter, "Attempts to connect that failed.") { $0.failures }
-    add("messages_total", .counter, "Messages received.") { $0.messages }
-    add("received_bytes_total", .counter, "Bytes of those messages.") { $0.bytes }
-    add("events_total", .counter, "Events received.") { $0.events }
-    add("accepted_total", .counter, "Events that the relay took.") { $0.accepted }
-    add("refusals_total", .counter, "Requests and events that the relay refused.") { $0.refusals }
-    text.add(
-      "roost_relay_latency_seconds", .gauge, "Time of the last answer.",
-      relays.compactMap { entry in
-        entry.relay.latencyMilliseconds.map { MetricText.Sample(labels(entry), milliseconds: $0) }
-      })
+    text.addTimes(
+      "roost_relay_latency_seconds", .gauge, "Time of the last answer.", of: relays,
+      milliseconds: \.latencyMilliseconds)
   }
 }

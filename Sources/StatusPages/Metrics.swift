@@ -67,31 +67,32 @@ public enum Metrics {
   ]
 
   private static func addWorkers(_ workers: [WorkerStatus], to text: inout MetricText) {
-    func labels(_ worker: WorkerStatus) -> [(name: String, value: String)] {
-      [("worker", worker.name), ("role", worker.role)]
+    let members = workers.map { worker in
+      MetricText.Member(labels: [("worker", worker.name), ("role", worker.role)], value: worker)
     }
-    func add<Value: BinaryInteger>(
-      _ name: String, _ kind: MetricText.Kind, _ help: String, _ value: (WorkerStatus) -> Value?
-    ) {
-      let samples = workers.compactMap { worker in value(worker).map { MetricText.Sample(labels(worker), $0) } }
-      text.add("roost_worker_" + name, kind, help, samples)
+    text.add("roost_worker_up", .gauge, "Whether the worker takes work.", of: members) {
+      Tone(workerState: $0.state) == .good ? 1 : 0
     }
-    add("up", .gauge, "Whether the worker takes work.") { Tone(workerState: $0.state) == .good ? 1 : 0 }
     text.add(
       "roost_worker_state", .gauge, "The worker's state: 1 for the one it is in.",
-      workers.flatMap { worker in
-        workerStates.map { MetricText.Sample(labels(worker) + [("state", $0)], $0 == worker.state) }
+      members.flatMap { member in
+        workerStates.map { MetricText.Sample(member.labels + [("state", $0)], $0 == member.value.state) }
       })
+    text.addTimes(
+      "roost_worker_state_seconds", .gauge, "Time in this state.", of: members, milliseconds: \.sinceMilliseconds)
+    text.add("roost_worker_starts_total", .counter, "Starts of the worker.", of: members) { $0.generation }
+    text.add("roost_worker_restarts", .gauge, "Restarts that the breaker counts now.", of: members) { $0.restarts }
+    text.add("roost_worker_restarts_limit", .gauge, "Restarts that the breaker allows.", of: members) {
+      $0.restartLimit
+    }
+    text.add("roost_worker_resident_memory_bytes", .gauge, "Resident memory.", of: members) { $0.residentBytes }
+    text.add("roost_worker_mailbox_frames", .gauge, "Messages that wait for the worker.", of: members) {
+      $0.mailboxFrames
+    }
+    text.add("roost_worker_in_hand", .gauge, "Messages the worker has in hand.", of: members) { $0.inHand }
     text.add(
-      "roost_worker_state_seconds", .gauge, "Time in this state.",
-      workers.map { MetricText.Sample(labels($0), milliseconds: $0.sinceMilliseconds) })
-    add("starts_total", .counter, "Starts of the worker.") { $0.generation }
-    add("restarts", .gauge, "Restarts that the breaker counts now.") { $0.restarts }
-    add("restarts_limit", .gauge, "Restarts that the breaker allows.") { $0.restartLimit }
-    add("resident_memory_bytes", .gauge, "Resident memory.") { $0.residentBytes }
-    add("mailbox_frames", .gauge, "Messages that wait for the worker.") { $0.mailboxFrames }
-    add("in_hand", .gauge, "Messages the worker has in hand.") { $0.inHand }
-    add("dropped_log_lines_total", .counter, "Log lines dropped, since too many came.") { $0.droppedLogLines }
+      "roost_worker_dropped_log_lines_total", .counter, "Log lines dropped, since too many came.", of: members
+    ) { $0.droppedLogLines }
   }
 
   private static func addLocal(_ status: LocalRelayStatus, to text: inout MetricText) {

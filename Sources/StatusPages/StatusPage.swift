@@ -12,9 +12,9 @@ internal import RoostOutput
 /// The status page, as HTML.
 public enum StatusPage {
   /// Seconds after which a browser asks for it anew.
-  public static let refreshSeconds = 10
+  static let refreshSeconds = 10
   /// Most relays, and most origins, that are named; of the others their number is told.
-  public static let listMaximum = 12
+  static let listMaximum = 12
 
   /// What goes with the page, name and value.
   public static let fields: [(name: String, value: String)] = [

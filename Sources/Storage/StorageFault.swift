@@ -21,6 +21,8 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The kind.
   public let kind: Kind
+  /// Whether it may pass by itself: the disk is full, or another process has the file.
+  public var mayPass: Bool { kind == .full || kind == .busy }
   /// The database file.
   public let path: String
   /// SQLite's words.

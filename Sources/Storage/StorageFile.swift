@@ -49,6 +49,15 @@ public struct StorageSettings: Sendable {
 
   /// The usual ones.
   public init(durability: Durability) { self.durability = durability }
+
+  /// For a file of few rows, all of which its owner reads when it opens it and keeps in memory: what was said to be
+  /// written is there after any end.
+  public static let small: StorageSettings = {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 1
+    settings.cacheByteCount = 64 << 10
+    return settings
+  }()
 }
 
 /// An open database file.

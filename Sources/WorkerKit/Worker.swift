@@ -145,7 +145,8 @@ public final class Worker {
   ///   - methods: what it serves; each gets its handler by ``serve(_:_:)`` in `setUp`.
   ///   - window: what the hub may send it before it has dealt with what came.
   ///   - profile: the sandbox for this role, given the environment.
-  ///   - setUp: prepares everything; the worker is READY when it returns. What it throws ends the process with code 78.
+  ///   - setUp: prepares everything; the worker is READY when it returns. What it throws ends the process: with
+  ///     code 69 if it is `unavailable`, so that waiting may help, else with 78, and somebody must do something.
   public nonisolated static func main(
     role: Role, methods: [String], window: Window = standardWindow, profile: ([String: String]) -> SandboxProfile,
     setUp: @escaping @Sendable @EventLoopActor (Worker) async throws(Refusal) -> Void
@@ -185,7 +186,7 @@ public final class Worker {
     }
     do throws(Refusal) { try await setUp(worker) } catch {
       worker.log.error("cannot start", metadata: ["why": "\(error.message)"])
-      exit(ExitCode.configuration)
+      exit(error.code == .unavailable ? ExitCode.unavailable : ExitCode.configuration)
     }
     worker.bus.sendReady()
     if case .attached = options.transport {

@@ -74,8 +74,9 @@ struct Events: LoopCommand {
 
   @EventLoopActor
   private static func line(_ payload: BusPayload, _ session: CommandSession) -> [UInt8] {
+    // An event of a later version is shown as it came.
     guard !session.isJSON, let event = try? payload.decoded(as: SupervisorEvent.self) else {
-      return PayloadText.line(payload.bytes)  // An event of a later version is shown as it came.
+      return PayloadText.line(payload.bytes)
     }
     return Array(EventLine.line(event, session.style).utf8)
   }

@@ -31,7 +31,6 @@ struct EventMessageTests {
       (.deleted, #"false,"blocked: its author has deleted it""#),
       (.expired, #"false,"invalid: its time is over (NIP-40)""#),
       (.invalid("the signature is wrong"), #"false,"invalid: the signature is wrong""#),
-      (.refused(word: "restricted", "no"), #"false,"restricted: no""#),
       (.failed("the disk is full"), #"false,"error: the disk is full""#),
     ])
   func outcomes(outcome: EventOutcome, words: String) throws {

@@ -207,6 +207,24 @@ import Testing
     }
   }
 
+  @Test("An address that this machine does not have is told from one that is taken")
+  func noSuchAddress() async throws {
+    try await LoopThread.run {
+      // Of RFC 5737 and RFC 3849, for documents: nobody has them.
+      for literal in ["192.0.2.1", "2001:db8::1"] {
+        let address = try #require(SocketAddress(literal: literal, port: 0))
+        let fault = #expect(throws: LoopFault.self) { try StreamListener(address: address) { _ in } }
+        #expect(fault?.hasNoSuchAddress == true, "\(literal): \(fault?.name ?? "")")
+      }
+      let free = try #require(SocketAddress(literal: "127.0.0.1", port: 0))
+      let listener = try StreamListener(address: free) { _ in }
+      let taken = try #require(SocketAddress(literal: "127.0.0.1", port: listener.port ?? 0))
+      let fault = #expect(throws: LoopFault.self) { try StreamListener(address: taken) { _ in } }
+      #expect(fault?.hasNoSuchAddress == false && fault?.name == "EADDRINUSE")
+      listener.close()
+    }
+  }
+
   @Test("A unix socket that was bound and cannot listen leaves no file")
   func boundAndDeaf() async throws {
     let directory = try TemporaryDirectory()

@@ -1,9 +1,13 @@
 // Fuzz entry for the message hub: not its bytes, which the frame reader has checked, but its states. `Scripts/fuzz.sh`
 // builds and runs it.
 //
-// modules: Clocks Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule MessageHub
+// modules: Clocks Addresses Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule
+// modules: MessageHub
 // with: Tests/Fuzz/HubModel.swift Tests/Fuzz/HubPlay+Asking.swift Tests/Fuzz/HubPlay+Answering.swift
-// Tests/MessageHubTests/HubAccounts.swift libraries: FoundationEssentials corpus: hub longest: 1024
+// with: Tests/MessageHubTests/HubAccounts.swift
+// libraries: FoundationEssentials
+// corpus: hub
+// longest: 1024
 //
 // The input is a sequence of choices: bounds, then steps. A step is a party (workers, clients; each comes, leaves, dies
 // and comes again) and what it does: ask, answer in all forms and wrongly, be late with credit, send any frame with any

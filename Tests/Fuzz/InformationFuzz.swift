@@ -1,6 +1,6 @@
 // Fuzz entry for what relays say of themselves (NIP-11). `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Cryptography Nostr
+// modules: Addresses Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: information
 //

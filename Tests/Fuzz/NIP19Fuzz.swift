@@ -1,7 +1,7 @@
 // Fuzz entry for what people paste: entities of NIP-19, and texts that refer to them. `Scripts/fuzz.sh` builds and runs
 // it.
 //
-// modules: Cryptography Nostr
+// modules: Addresses Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: entities
 //

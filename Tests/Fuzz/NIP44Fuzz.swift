@@ -1,6 +1,6 @@
 // Fuzz entry for encrypted payloads, which anybody can send to anybody. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Cryptography Nostr
+// modules: Addresses Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: nip44
 //

@@ -1,6 +1,6 @@
 // Fuzz entry for encrypted keys and the passphrases that open them. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Cryptography Nostr
+// modules: Addresses Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: nip49
 //

@@ -1,6 +1,6 @@
 // Fuzz entry for messages of NIP-77, which strangers send. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Cryptography Nostr Reconciliation
+// modules: Clocks Addresses Cryptography Nostr Reconciliation
 // libraries: crypto secp256k1 utf8proc
 // corpus: reconciliation
 //

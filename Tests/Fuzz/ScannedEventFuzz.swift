@@ -1,7 +1,7 @@
 // Fuzz entry for the gate: the reader through which every event of every relay passes. `Scripts/fuzz.sh` builds and
 // runs it.
 //
-// modules: Cryptography Nostr
+// modules: Addresses Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
 // corpus: events
 //

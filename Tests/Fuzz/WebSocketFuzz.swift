@@ -2,7 +2,7 @@
 // for the frames of a client, behind its request.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks EventLoop WebSocket
+// modules: Clocks Addresses EventLoop WebSocket
 // libraries: uv wslay z swiftSynchronization
 // corpus: websocket
 //

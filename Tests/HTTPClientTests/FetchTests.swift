@@ -129,8 +129,7 @@ struct FetchTests {
       let tasks = (0..<3).map { _ in
         EventLoopActor.task { await client.fault(silent.httpURL)?.code }
       }
-      // All three have come to their first wait, in their order, before this one is resumed.
-      await EventLoopActor.sleep(milliseconds: 1)
+      try await eventually("all three are in hand") { client.requestCount == 3 }
       #expect(await client.fault(silent.httpURL)?.code == .full)
       for task in tasks { task.cancel() }
       for task in tasks { #expect(await task.value == .cancelled) }

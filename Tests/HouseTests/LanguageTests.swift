@@ -31,6 +31,21 @@ struct LanguageTests {
     }
   }
 
+  @Test("drops no error without a reason, beside the try? or above it in the same paragraph")
+  func dropsNoErrorSilently() {
+    for file in Self.product {
+      for number in unexplainedDrops(in: file.lines) {
+        Issue.record("\(file):\(number) drops an error: say in a comment why that is right, or handle it")
+      }
+    }
+    func lines(_ text: String) -> [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+    let drop = "let a = tr" + "y? b()"
+    #expect(unexplainedDrops(in: lines(drop)) == [1])
+    #expect(unexplainedDrops(in: lines("\(drop)  // None is as good.")) == [])
+    #expect(unexplainedDrops(in: lines("// None is as good.\nif c {\n  \(drop)")) == [])
+    #expect(unexplainedDrops(in: lines("// Of something else.\n\n\(drop)")) == [3])
+  }
+
   @Test("gives a sentence for every promise about concurrency that the compiler cannot check")
   func givesSentenceForUncheckedPromise() {
     for file in Self.product + Self.tests {
@@ -65,6 +80,16 @@ private func occurrences(of words: [String], in file: SourceFile, wholeWord: Boo
       return before?.isLetter != true && after?.isLetter != true
     }.map { "\(file):\(index + 1): \($0)" }
   }
+}
+
+/// The numbers of the lines that drop an error without a comment, beside them or above and with no empty line
+/// between.
+private func unexplainedDrops(in lines: [Substring]) -> [Int] {
+  lines.indices.filter { index in
+    let code = lines[index]
+    guard [" ", "("].contains(where: { code.contains($0 + "tr" + "y? ") }), !code.contains("//") else { return false }
+    return !lines[..<index].reversed().prefix { !$0.isEmpty }.contains { $0.contains("//") }
+  }.map { $0 + 1 }
 }
 
 /// The numbers of the lines that take a promise from the compiler without saying why it holds.

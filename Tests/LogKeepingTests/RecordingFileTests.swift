@@ -32,10 +32,11 @@ import Testing
       let file = RecordingFile(path: path, files: files)
       try await file.create()
       files.isHanging = true
+      let callCount = files.callCount
       let piece = [UInt8](repeating: 65, count: 1 << 20)
       file.append(piece)
-      // The first piece is with the pool now; from here on pieces wait.
-      await EventLoopActor.sleep(milliseconds: 20)
+      // From here on pieces wait.
+      try await eventually("the first piece is being written") { files.callCount > callCount }
       var taken = 1
       while file.hasRoom(for: piece.count) {
         file.append(piece)

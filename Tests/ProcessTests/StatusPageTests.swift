@@ -53,7 +53,7 @@ extension ProcessTests {
         #expect(try roost.command(["client", "deny", origin]).output.contains("No web page is allowed"))
         _ = try admitted.answer()
         let wrong = try roost.command(["client", "allow", "client.example"])
-        #expect(wrong.status == .exited(1) && wrong.output.contains("is no origin"))
+        #expect(wrong.status == .exited(1) && wrong.output.contains("is not an origin"))
       }
     }
 

@@ -171,8 +171,7 @@ import Testing
       let client = RoostClient(settings(hub))
       let answer = try await client.stream("supervisor.logs")
       try await eventually("the window is used up") { sent >= 64 }
-      await EventLoopActor.sleep(milliseconds: 50)
-      let heldAt = sent
+      let heldAt = try await standstill("the stream", forMilliseconds: 50) { sent }
       #expect(heldAt < total)
       for expected in 1...500 {
         let part = try await answer.next()
@@ -221,12 +220,13 @@ import Testing
     let directory = try TemporaryDirectory()
     try await LoopThread.run {
       let hub = try FakeHub(path: directory.path + "/roost.sock")
+      var isAsked = false
+      hub.onServe = { _, _, _ in isAsked = true }
       let client = RoostClient(settings(hub))
       let task = EventLoopActor.task {
         await refusal { () throws(Refusal) in try await client.request("supervisor.status") }
       }
-      try await eventually("under way") { client.requestCount == 1 }
-      await EventLoopActor.sleep(milliseconds: 20)
+      try await eventually("under way") { client.requestCount == 1 && isAsked }
       task.cancel()
       #expect(await task.value?.code == .cancelled)
       client.close()

@@ -51,3 +51,39 @@ public func eventually(
     await EventLoopActor.sleep(milliseconds: 5)
   }
 }
+
+/// Waits until a figure has stood still for `milliseconds`, and says which it is then; at most 20 s.
+@EventLoopActor
+public func standstill<Value: Equatable>(
+  _ what: String, forMilliseconds milliseconds: UInt64, _ value: @EventLoopActor () -> Value
+) async throws -> Value {
+  var last = value()
+  try await eventually("\(what) stands still") {
+    let before = last
+    await EventLoopActor.sleep(milliseconds: milliseconds)
+    last = value()
+    return last == before
+  }
+  return last
+}
+
+/// Gives what must not happen time to happen: `condition` is to hold now and, looked at every 5 ms, for `milliseconds`.
+///
+/// A slow machine can make it miss something, and never makes it fail.
+@EventLoopActor
+public func remains(
+  _ what: String, forMilliseconds milliseconds: UInt64, _ condition: @EventLoopActor () -> Bool
+) async throws {
+  let end = EventLoop.process.now.advanced(milliseconds: milliseconds)
+  while true {
+    guard condition() else { throw PromiseBroken(description: "not so for \(milliseconds) ms: \(what)") }
+    if EventLoop.process.now >= end { return }
+    await EventLoopActor.sleep(milliseconds: 5)
+  }
+}
+
+/// Thrown when what was to stay so has changed.
+public struct PromiseBroken: Error, CustomStringConvertible {
+  /// What was to stay so.
+  public let description: String
+}

@@ -25,7 +25,7 @@ struct EncryptedWebSocketTests {
       var received: [String] = []
       var ends: [WebSocketEnd] = []
       // The greeting may come with the 101; nobody listens yet.
-      await EventLoopActor.sleep(milliseconds: 20)
+      try await remains("nothing is handed out", forMilliseconds: 20) { received.isEmpty && ends.isEmpty }
       connection.start { [unowned connection] _, bytes in
         received.append(String(decoding: bytes, as: UTF8.self))
         connection.pauseReading()

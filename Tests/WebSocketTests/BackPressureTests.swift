@@ -15,12 +15,7 @@ import Testing
       let message = Frame(opcode: 1, payload: .init(repeating: 0x61, count: 1 << 16)).bytes
       // 64 MB: far beyond what two socket buffers can swallow.
       for _ in 0..<1_024 { peer.send(message) }
-      var last = -1
-      try await eventually("the server is stuck") {
-        defer { last = peer.stream.pendingByteCount }
-        await EventLoopActor.sleep(milliseconds: 100)
-        return peer.stream.pendingByteCount == last
-      }
+      let last = try await standstill("the server", forMilliseconds: 100) { peer.stream.pendingByteCount }
       #expect(client.messages.isEmpty)
       #expect(last > 48 << 20, "\(last) bytes wait at the server")
       client.connection.resumeReading()
@@ -72,8 +67,7 @@ import Testing
       client.onMessage = { [unowned client] in client.connection.pauseReading() }
       peer.send(Frame.text("1").bytes + Frame.text("2").bytes + Frame.close(1001, "bye").bytes)
       try await eventually("the first") { client.messages.count == 1 }
-      await EventLoopActor.sleep(milliseconds: 20)
-      #expect(client.messages.count == 1 && client.ends.isEmpty)
+      try await remains("only the first", forMilliseconds: 20) { client.messages.count == 1 && client.ends.isEmpty }
       client.connection.resumeReading()
       #expect(client.messages.count == 2 && client.ends.isEmpty)
       client.connection.resumeReading()
@@ -91,8 +85,7 @@ import Testing
       let client = try await server.connect()
       client.connection.pauseReading()
       client.start()
-      await EventLoopActor.sleep(milliseconds: 20)
-      #expect(client.messages.isEmpty)
+      try await remains("nothing comes", forMilliseconds: 20) { client.messages.isEmpty }
       client.connection.resumeReading()
       try await eventually("the message") { client.texts == ["early"] }
       server.close()
@@ -105,8 +98,7 @@ import Testing
       let (server, _, client) = try await open(
         deadlines: WebSocketDeadlines(pingIntervalMilliseconds: 10, pongMilliseconds: 10))
       client.connection.pauseReading()
-      await EventLoopActor.sleep(milliseconds: 120)
-      #expect(client.ends.isEmpty)
+      try await remains("it is there", forMilliseconds: 120) { client.ends.isEmpty }
       client.connection.resumeReading()
       try await eventually("silence is noticed again") { !client.ends.isEmpty }
       server.close()
@@ -131,9 +123,8 @@ import Testing
         try await eventually("the server sees it") {
           server.peers[0].hasEnded || server.peers[0].frames.last?.opcode == 8
         }
-        await EventLoopActor.sleep(milliseconds: 10)
         // One that is let go lives until the present read is worked off.
-        #expect(count == (way == 2 ? 500 : 1))
+        try await remains("no more comes", forMilliseconds: 10) { count == (way == 2 ? 500 : 1) }
         connection?.abort()
         server.close()
       }

@@ -23,7 +23,7 @@ import Testing
       }
       let client = try await server.connect()
       // Nobody listens yet; nothing may be delivered or lost meanwhile.
-      await EventLoopActor.sleep(milliseconds: 20)
+      try await remains("nothing comes", forMilliseconds: 20) { client.messages.isEmpty }
       client.start()
       try await eventually("both messages") { client.messages.count == 2 }
       #expect(client.texts == [#"["AUTH","early"]"#, "second"])

@@ -117,82 +117,6 @@ import Testing
     }
   }
 
-  @Test("A close is found good or bad wherever its frame is split, and whatever comes in front of it, masked too")
-  func splitClose() {
-    let good = Frame.close(1001, "Пока ✓ zum nächsten Mal").masked
-    let bad = Frame(opcode: 8, payload: [3, 0xE9, 0x61, 0x62, 0xFF, 0x63, 0x64, 0x65]).masked
-    let before: [[UInt8]] = [
-      [], Frame.text("a").masked, Frame(opcode: 9, payload: [0x88, 20]).masked,
-      Frame(opcode: 2, payload: .init(repeating: 0x88, count: 300)).masked,
-      Frame(opcode: 2, payload: .init(repeating: 0x88, count: 70_000)).masked,
-    ]
-    for front in before {
-      for (frame, ending) in [
-        (good, FrameCodec.Ending.closedByPeer(code: 1001, reason: "Пока ✓ zum nächsten Mal")),
-        (bad, .violation(code: 1007)),
-      ] {
-        let stream = front + frame
-        for split in max(0, front.count - 4)...stream.count {
-          let codec = FrameCodec(role: .server, messageByteCountMaximum: 100_000)
-          let used = stream[..<split].withUnsafeBytes { codec.receive($0) }
-          #expect(used >= min(split, front.count) && split - used < 131)
-          let rest = stream[used...].withUnsafeBytes { codec.receive($0) }
-          #expect(codec.ending == ending && used + rest == stream.count, "split at \(split) of \(stream.count)")
-        }
-      }
-    }
-  }
-
-  @Test("The codes of a close that may be sent are taken and sent back, and no others")
-  func closeCodes() {
-    let good: [UInt16] = [
-      1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 1012, 1013, 1014, 3000, 3999, 4000, 4999,
-    ]
-    let bad: [UInt16] = [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535]
-    for code in good + bad {
-      for role in [WebSocketRole.client, .server] {
-        let codec = FrameCodec(role: role, messageByteCountMaximum: 1_000)
-        let frame = role == .server ? Frame.close(code, "why").masked : Frame.close(code, "why").bytes
-        _ = frame.withUnsafeBytes { codec.receive($0) }
-        let isGood = good.contains(code)
-        #expect(codec.ending == (isGood ? .closedByPeer(code: code, reason: "why") : .violation(code: 1002)), "\(code)")
-        var output = codec.takeOutput()
-        #expect(Frame(taking: &output)?.closeCode == (isGood ? code : 1002) && output.isEmpty, "\(code)")
-      }
-    }
-  }
-
-  @Test("Empty frames, the largest control frames and messages in very many pieces are as good as any")
-  func oddButGood() {
-    let largest = [UInt8](repeating: 0x7A, count: 125)
-    var stream = Frame(opcode: 9, payload: largest).masked + Frame.text("", isFinal: false).masked
-    for letter in "several" {
-      stream += Frame(opcode: 0, payload: [], isFinal: false).masked
-      stream += Frame(opcode: 0, payload: Array("\(letter)".utf8), isFinal: false).masked
-      stream += Frame(opcode: 10, payload: largest).masked
-    }
-    stream += Frame(opcode: 0, payload: []).masked + Frame(opcode: 2, payload: []).masked
-    for size in [1, 2, 13, stream.count] {
-      let codec = FrameCodec(role: .server, messageByteCountMaximum: 1_000)
-      var texts: [String] = []
-      codec.onMessage = { _, bytes in texts.append(String(decoding: bytes, as: UTF8.self)) }
-      for start in stride(from: 0, to: stream.count, by: size) {
-        let piece = Array(stream[start..<min(start + size, stream.count)])
-        #expect(piece.withUnsafeBytes { codec.receive($0) } == piece.count)
-      }
-      #expect(texts == ["several", ""] && codec.ending == nil)
-      var output = codec.takeOutput()
-      #expect(Frame(taking: &output) == Frame(opcode: 10, payload: largest) && output.isEmpty)
-    }
-    // RFC 6455 wants the shortest form of a length.
-    for long in [[0x82, 0xFE, 0, 125], [0x82, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]] as [[UInt8]] {
-      let codec = FrameCodec(role: .server, messageByteCountMaximum: 100_000)
-      let frame = long + [UInt8](repeating: 0, count: 70_000)
-      _ = frame.withUnsafeBytes { codec.receive($0) }
-      #expect(codec.ending == .violation(code: 1002))
-    }
-  }
-
   @Test("A paused server keeps nothing that its client sends, and a client that reads nothing costs a bounded amount")
   func backPressure() async throws {
     var limits = WebSocketServerLimits()
@@ -203,12 +127,7 @@ import Testing
       visitor.connection.pauseReading()
       let message = [UInt8](repeating: 0x61, count: 1 << 16)
       for _ in 0..<512 { try client.connection.send(text: message) }
-      var last = -1
-      try await eventually("the client is stuck") {
-        defer { last = client.connection.pendingByteCount }
-        await EventLoopActor.sleep(milliseconds: 100)
-        return client.connection.pendingByteCount == last
-      }
+      let last = try await standstill("the client", forMilliseconds: 100) { client.connection.pendingByteCount }
       #expect(visitor.texts.isEmpty && last > 16 << 20, "\(last) bytes wait at the client")
       visitor.connection.resumeReading()
       try await eventually("everything arrives") { visitor.texts.count == 512 }
@@ -296,8 +215,7 @@ import Testing
       limits.deadlines.pingIntervalMilliseconds = 0
       let quiet = try ServerRig(limits)
       let (silent, visitor) = try await quiet.rawUpgraded()
-      await EventLoopActor.sleep(milliseconds: 200)
-      #expect(silent.frames.isEmpty && visitor.ends.isEmpty)
+      try await remains("nobody pings", forMilliseconds: 200) { silent.frames.isEmpty && visitor.ends.isEmpty }
       for rig in [patient, hasty, quiet] { rig.close() }
     }
   }
@@ -313,11 +231,12 @@ import Testing
       client.stream.stopReading()
       let ping = Frame(opcode: 9, payload: .init(repeating: 0, count: 125)).masked
       let batch = Array([[UInt8]](repeating: ping, count: 4_000).joined())
-      for _ in 0..<60 where visitor.ends.isEmpty {
-        client.send(batch)
-        await EventLoopActor.sleep(milliseconds: 5)
+      var batchCount = 0
+      try await eventually("cut") {
+        if batchCount < 60 { client.send(batch) }
+        batchCount += 1
+        return !visitor.ends.isEmpty
       }
-      try await eventually("cut") { !visitor.ends.isEmpty }
       guard case .failed? = visitor.ends.first else {
         Issue.record("\(visitor.ends)")
         return

@@ -35,7 +35,9 @@ extension Store {
             path: directory + "/events.db", settings: settings, now: Int64(time(nil)), progress: progress.reached))
       } catch { return .failure(error) }
     }
-    do throws(StorageFault) { return try opened.get() } catch { throw cannotStart(error, worker) }
+    do throws(StorageFault) { return try opened.get() } catch {
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
+    }
   }
 
   /// Asks for more time as long as there is progress.
@@ -47,14 +49,6 @@ extension Store {
       }
       tell(progress, worker, timer)
     }
-  }
-
-  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do
-  /// something.
-  static func cannotStart(_ fault: StorageFault, _ worker: Worker) -> Refusal {
-    guard fault.kind == .full || fault.kind == .busy else { return Refusal(.failed, fault.description) }
-    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
-    exit(Worker.ExitCode.unavailable)
   }
 
   /// Says what was lost before this start.

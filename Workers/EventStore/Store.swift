@@ -114,7 +114,7 @@ final class Store {
         trust: RelayTrust(seed: UInt64.random(in: .min ... .max), distrusted: try archive.distrustedNow()),
         eventByteCountMaximum: EventLimit.byteCountMaximum(frameLimit: worker.bus.welcome.frameLimit))
     } catch {
-      throw Self.cannotStart(error, worker)
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     announcedSeq = archive.lastSeq
     reportLosses(rescue)

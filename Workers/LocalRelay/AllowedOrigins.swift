@@ -7,8 +7,6 @@ import Storage
 struct AllowedOrigins {
   /// Most origins.
   static let maximum = 1_000
-  /// Longest origin, in bytes: a host name has 253.
-  static let byteCountMaximum = 300
 
   private let file: StorageFile
   private(set) var origins: Set<String> = []
@@ -18,10 +16,7 @@ struct AllowedOrigins {
   ]
 
   init(directory: String) throws(StorageFault) {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 1
-    settings.cacheByteCount = 64 << 10
-    file = try StorageFile(path: directory + "/origins.db", settings, migrations: Self.migrations)
+    file = try StorageFile(path: directory + "/origins.db", .small, migrations: Self.migrations)
     origins = try file.writeNow { session in
       let statement = try session.statement("SELECT text FROM origin")
       var origins: Set<String> = []

@@ -17,10 +17,7 @@ struct KnownAccounts {
   ]
 
   init(directory: String) throws(StorageFault) {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 1
-    settings.cacheByteCount = 64 << 10
-    file = try StorageFile(path: directory + "/accounts.db", settings, migrations: Self.migrations)
+    file = try StorageFile(path: directory + "/accounts.db", .small, migrations: Self.migrations)
     let texts = try file.writeNow { session in
       let statement = try session.statement("SELECT key FROM account")
       var texts: [String] = []

@@ -4,7 +4,6 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import Glibc
 import LinuxSystem
 import Logging
 import Nostr
@@ -71,7 +70,7 @@ final class LocalRelay: ClientLink.Owner {
       origins = try AllowedOrigins(directory: directory)
       accounts = try KnownAccounts(directory: directory)
     } catch {
-      throw Refusal(.failed, "\(error)")
+      throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)")
     }
     house.accounts = accounts.keys
     try adopt(settings)
@@ -119,12 +118,11 @@ final class LocalRelay: ClientLink.Owner {
       do throws(LoopFault) {
         // On its own machine nobody listens in between, and local clients come without TLS.
         let port = try server.listen(on: address, security: address.isLoopback ? nil : security)
-        places.append(address.with(port: port))
+        places.append(SocketAddress(address.address, port: port))
       } catch {
-        // A machine without IPv6 has no ::1.
-        if address.isIPv6, error.code == EADDRNOTAVAIL || error.code == EAFNOSUPPORT { continue }
-        log.error("cannot listen", metadata: ["address": "\(address)", "why": "\(error)"])
-        exit(Worker.ExitCode.unavailable)
+        // A machine without IPv6 has no ::1, which is in the default.
+        if address.isIPv6, address.isLoopback, error.hasNoSuchAddress, !places.isEmpty { continue }
+        throw Refusal(.unavailable, "\(error)")
       }
     }
     self.server = server
@@ -148,12 +146,13 @@ final class LocalRelay: ClientLink.Owner {
   /// Takes all of them, or none.
   private func adopt(_ new: LocalRelaySettings) throws(Refusal) {
     let guests = try new.guestKeys()
+    let fetchers = try new.fetchers()
     fetchFilters = try (new.fetchFilters ?? []).map { text throws(Refusal) in
       do throws(FilterFault) { return try Filter(json: Array(text.utf8)) } catch {
         throw Refusal(.failed, "fetch-filters: \(text): \(error)")
       }
     }
-    (fetchOrigins, fetchKeys) = new.fetchers
+    (fetchOrigins, fetchKeys) = fetchers
     house.guests = guests
     settings = new
     names = namesNow
@@ -326,8 +325,7 @@ final class LocalRelay: ClientLink.Owner {
   private func set(_ request: BusRequest, isAllowed: Bool) async throws(Refusal) -> BusPayload {
     let wanted = try request.arguments(as: LocalRelayOrigin.self)
     guard let origin = Origin(wanted.origin) else {
-      throw Refusal(
-        .badRequest, "\"\(wanted.origin)\" is no origin, such as \"https://client.example\"", outcome: .notStarted)
+      throw Refusal(.badRequest, "\"\(wanted.origin)\" is not \(Origin.form)", outcome: .notStarted)
     }
     guard !isAllowed || origins.origins.count < AllowedOrigins.maximum || origins.origins.contains(origin.text) else {
       throw Refusal(.full, "\(AllowedOrigins.maximum) origins are allowed, and no more may be", outcome: .notStarted)

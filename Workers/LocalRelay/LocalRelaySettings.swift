@@ -39,10 +39,12 @@ struct LocalRelaySettings: Decodable, Sendable {
   /// Where it listens.
   func addresses() throws(Refusal) -> [SocketAddress] {
     try (listen ?? Self.standardListen).map { text throws(Refusal) in
-      guard let address = SocketAddress(text: text) else {
-        throw Refusal(.failed, "listen: \"\(text)\" is no address and port, such as \"127.0.0.1:4869\"")
+      do throws(ListenAddressFault) {
+        let address = try ListenAddress(text)
+        return SocketAddress(address.host, port: address.port)
+      } catch {
+        throw Refusal(.failed, "listen: \(error)")
       }
-      return address
     }
   }
 
@@ -74,14 +76,13 @@ struct LocalRelaySettings: Decodable, Sendable {
   }
 
   /// Whose requests the network is asked as well: pages of these origins, and whoever has shown one of these keys.
-  var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) {
+  func fetchers() throws(Refusal) -> (origins: Set<Origin>, keys: Set<PublicKey>) {
     var fetchers: (origins: Set<Origin>, keys: Set<PublicKey>) = ([], [])
     for text in fetchClients ?? [] {
-      // The configuration has found each to be one or the other.
       if let origin = Origin(text) {
         fetchers.origins.insert(origin)
-      } else if let key = try? PublicKey(spelled: text) {
-        fetchers.keys.insert(key)
+      } else {
+        fetchers.keys.insert(try Self.key(text, of: "fetch-clients"))
       }
     }
     return fetchers
@@ -89,27 +90,13 @@ struct LocalRelaySettings: Decodable, Sendable {
 
   /// Keys that may come in.
   func guestKeys() throws(Refusal) -> Set<PublicKey> {
-    Set(
-      try (guests ?? []).map { text throws(Refusal) in
-        do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
-          throw Refusal(.failed, "guests: \"\(text)\": \(error)")
-        }
-      })
+    Set(try (guests ?? []).map { text throws(Refusal) in try Self.key(text, of: "guests") })
   }
-}
 
-extension SocketAddress {
-  /// Whether only this machine reaches it: 127.0.0.0/8, ::1, and the first written as IPv6.
-  var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host.hasPrefix("::ffff:127.") }
-
-  /// The same with another port.
-  func with(port: UInt16) -> SocketAddress { SocketAddress(literal: host, port: port) ?? self }
-
-  /// `127.0.0.1:4869`, `[::1]:4869`.
-  init?(text: String) {
-    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
-    var host = String(text[..<colon])
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    self.init(literal: host, port: port)
+  /// The configuration has looked at the shape of a key, and not at its checksum.
+  private static func key(_ text: String, of setting: String) throws(Refusal) -> PublicKey {
+    do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
+      throw Refusal(.failed, "\(setting): \"\(text)\": \(error)")
+    }
   }
 }

@@ -58,7 +58,7 @@ final class Sync {
   }
 
   private func run(_ question: ClientQuestion, _ first: [UInt8]) async {
-    guard let filter = question.filters.first else { return }
+    guard let filter = question.filters.first else { preconditionFailure("a NEG-OPEN has one filter") }
     let wanted = ReconcileOpen(
       filter: JSONValue(of: filter), message: String(decoding: Hexadecimal.encode(first), as: UTF8.self),
       recipients: question.recipients.map(\.description))
@@ -69,7 +69,7 @@ final class Sync {
       }
       self.answer = answer
       while let part = try await answer.nextPart(), !isOver, !part.isLast {
-        guard let message = ReconcileMessage(payload: part.payload.bytes) else { continue }
+        let message = try Self.message(part.payload)
         session = message.session
         reader?.reconciled(work, message.bytes)
         proceed()
@@ -89,13 +89,18 @@ final class Sync {
         let answer = try await bus.request("store.reconcile.next", BusPayload(payload, isRaw: true))
         isAsking = false
         guard !isOver else { return }
-        if let message = ReconcileMessage(payload: answer.bytes) { reader?.reconciled(work, message.bytes) }
+        reader?.reconciled(work, try Self.message(answer).bytes)
         proceed()
       } catch {
         isAsking = false
         end(error)
       }
     }
+  }
+
+  private static func message(_ payload: BusPayload) throws(Refusal) -> ReconcileMessage {
+    if let message = ReconcileMessage(payload: payload.bytes) { return message }
+    throw Refusal(.failed, "the store's message has no number of a session")
   }
 
   private func end(_ refusal: Refusal) {

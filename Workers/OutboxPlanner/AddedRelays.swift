@@ -15,18 +15,16 @@ struct AddedRelays {
   ]
 
   init(directory: String) throws(StorageFault) {
-    var settings = StorageSettings(durability: .full)
-    settings.readerCount = 1
-    settings.cacheByteCount = 256 << 10
-    file = try StorageFile(path: directory + "/relays.db", settings, migrations: Self.migrations)
+    file = try StorageFile(path: directory + "/relays.db", .small, migrations: Self.migrations)
   }
 
-  /// All of them. An address that is none any more by today's rules is left out.
+  /// All of them.
   func load() throws(StorageFault) -> [RelayDirectory.Added] {
     try file.writeNow { session in
       let statement = try session.statement("SELECT url, reads, writes FROM relay ORDER BY url")
       var relays: [RelayDirectory.Added] = []
       while try statement.step() {
+        // What is none any more by today's rules is left out.
         guard let url = try? RelayURL(statement.text(0)) else { continue }
         relays.append(RelayDirectory.Added(url, reads: statement.number(1) != 0, writes: statement.number(2) != 0))
       }

@@ -97,9 +97,11 @@ extension Planner {
     }
     if fields["pubkey"] == nil {
       guard directory.accounts.count == 1 else {
-        throw Refusal(
-          .badRequest, "'event.pubkey' is missing, and there are \(directory.accounts.count) accounts it could be by",
-          outcome: .notStarted)
+        let who =
+          directory.accounts.isEmpty
+          ? "there is no account yet; 'roost key generate NAME' makes one"
+          : "there are \(directory.accounts.count) accounts it could be by; 'roost plan write --as NAME' says which"
+        throw Refusal(.badRequest, "'event.pubkey' is missing, and \(who)", outcome: .notStarted)
       }
       fields["pubkey"] = .string(directory.accounts[0].key.description)
     }

@@ -4,7 +4,6 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import Glibc
 import LinuxSystem
 import Logging
 import Nostr
@@ -86,21 +85,12 @@ final class Planner {
       added = try AddedRelays(directory: path)
       for relay in try added.load() where !directory.add(relay) { break }
     } catch {
-      Self.leaveIfWaitingHelps(error, worker)
-      throw Refusal(.failed, error.description)
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
     wishes = DesiredSet(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
     directory.ownAddressesAre(try Self.ownAddresses(worker))
     publishing = try Publishing(worker, directory: path, routes: self)
-  }
-
-  /// Exit code 69 when waiting may help (the disk is full, the file is in use); else it is 78, and somebody must do
-  /// something.
-  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
-    guard fault.kind == .full || fault.kind == .busy else { return }
-    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
-    exit(Worker.ExitCode.unavailable)
   }
 
   /// Begins to serve and to ask.

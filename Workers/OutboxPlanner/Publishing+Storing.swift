@@ -119,8 +119,8 @@ extension Publishing {
     claims[id] = []
     defer { for waiter in claims.removeValue(forKey: id) ?? [] { waiter.resume() } }
     do throws(Refusal) {
+      // In the ledger without its event, or with what is none: there is nothing to send.
       guard let json = try await body(of: publication), let event = try? Event(json: json) else {
-        // In the ledger without its event: there is nothing to send.
         await withdraw(id)
         return true
       }

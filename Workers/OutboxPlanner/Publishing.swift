@@ -4,7 +4,6 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import Glibc
 import LinuxSystem
 import Logging
 import Nostr
@@ -67,7 +66,7 @@ final class Publishing {
 
   /// Opens the ledger in `directory`; what is under way in it goes on with ``begin()``.
   ///
-  /// Ends the process with code 69 when waiting may help; what it throws makes it 78.
+  /// - Throws: `unavailable` when waiting may help.
   init(_ worker: Worker, directory: String, routes: any PublishRouting) throws(Refusal) {
     self.worker = worker
     self.routes = routes
@@ -77,8 +76,7 @@ final class Publishing {
       (ledger, contents, rescue) = try PublishLedger.openOrRescue(
         path: directory + "/" + Self.fileName, now: WallClock.seconds)
     } catch {
-      Self.leaveIfWaitingHelps(error, worker)
-      throw Refusal(.failed, error.description)
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     writer = PublishWriter(ledger, log)
     lastNumber = contents.lastNumber
@@ -89,12 +87,6 @@ final class Publishing {
     try settingsChanged()
     serve()
     for row in contents.underWay { restore(row) }
-  }
-
-  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
-    guard fault.kind == .full || fault.kind == .busy else { return }
-    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
-    exit(Worker.ExitCode.unavailable)
   }
 
   private func report(_ rescue: LedgerRescue) {

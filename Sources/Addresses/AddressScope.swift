@@ -29,15 +29,9 @@ public enum AddressScope: String, Sendable, Hashable, CaseIterable {
   case reserved
 }
 
-extension SocketAddress {
+extension IPAddress {
   /// Where the address leads.
-  public var scope: AddressScope { isIPv6 ? Self.scope(ofSixteen: addressBytes) : Self.scope(ofFour: addressBytes) }
-
-  /// Whether it may be dialled on the word of other people: whether it leads to the internet.
-  public var isOpenToStrangers: Bool { scope == .global }
-
-  /// `192.168.1.5, a private address`.
-  public var hostWithScope: String { "\(host), \(scope == .unspecified ? "an" : "a") \(scope.rawValue) address" }
+  public var scope: AddressScope { isVersion6 ? Self.scope(ofSixteen: octets) : Self.scope(ofFour: octets) }
 
   private static func scope(ofFour bytes: [UInt8]) -> AddressScope {
     switch (bytes[0], bytes[1], bytes[2]) {
