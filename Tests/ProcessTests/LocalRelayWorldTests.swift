@@ -42,6 +42,31 @@ extension ProcessTests {
       }
     }
 
+    @Test("Who has become an account a moment ago is known for one, however the news and what he sends race")
+    func newAccount() throws {
+      try LocalRelayHouse.run(beside: PlannerRig.layout([])) { house in
+        let pid = pid_t(try #require(try house.roost.worker("local-relay", house.client).pid))
+        for round in 0..<8 {
+          let (alice, visitor) = (Author(), try house.visitor())
+          let page = try house.visitor("Origin: https://page.example")
+          _ = try page.request("{}")
+          // Half of the time the news and the messages come to the relay in one moment.
+          if round % 2 == 0 { Glibc.kill(pid, SIGSTOP) }
+          defer { Glibc.kill(pid, SIGCONT) }
+          try house.account("a\(round)", of: alice)
+          let note = alice.event("mine")
+          visitor.send("[\"EVENT\",\(String(decoding: note.json, as: UTF8.self))]")
+          let shown = alice.authentication(try #require(page.challenge), for: house.url)
+          page.send("[\"AUTH\",\(String(decoding: shown.json, as: UTF8.self))]")
+          Glibc.kill(pid, SIGCONT)
+          let verdict = try visitor.verdict(on: "\(note.id)")
+          #expect(verdict.isAccepted && verdict.reason.contains("sent nowhere"), "for the world: \(verdict)")
+          #expect(try page.verdict(on: "\(shown.id)").isAccepted)
+          #expect(try page.request("{}").refusal == nil)
+        }
+      }
+    }
+
     @Test("Who the accounts are is known from the first event on, whoever dies and whoever starts first")
     func knownAccount() throws {
       try run { house, relay in
