@@ -1,8 +1,8 @@
 internal import Glibc
 
-// A sandbox names files as they were when it was made. A certificate is renewed by putting a new file in the place of the
-// old one, or by leading a link to it elsewhere: the new file is then not among those named. Its directory can be named
-// instead, with all that lies below, now and later; which is too much where that is somebody's home.
+// A sandbox names files as they were when it was made. A certificate is renewed by putting a new file in the place of
+// the old one, or by leading a link to it elsewhere: the new file is then not among those named. Its directory can be
+// named instead, with all that lies below, now and later; which is too much where that is somebody's home.
 
 extension SandboxProfile {
   /// What to list of a file that others replace while we run: the file, and the directory it is in, and the one that a

@@ -46,18 +46,23 @@ extension ProcessTests {
     func newAccount() throws {
       try LocalRelayHouse.run(beside: PlannerRig.layout([])) { house in
         let pid = pid_t(try #require(try house.roost.worker("local-relay", house.client).pid))
-        for round in 0..<8 {
+        for round in 0..<9 {
           let (alice, visitor) = (Author(), try house.visitor())
           let page = try house.visitor("Origin: https://page.example")
           _ = try page.request("{}")
-          // Half of the time the news and the messages come to the relay in one moment.
-          if round % 2 == 0 { Glibc.kill(pid, SIGSTOP) }
+          let (note, shown) = (
+            alice.event("mine"), alice.authentication(try #require(page.challenge), for: house.url)
+          )
+          func send() {
+            visitor.send("[\"EVENT\",\(String(decoding: note.json, as: UTF8.self))]")
+            page.send("[\"AUTH\",\(String(decoding: shown.json, as: UTF8.self))]")
+          }
+          // The news come before the messages; in one moment with them; in one moment with them, and behind them.
+          if round % 3 != 0 { Glibc.kill(pid, SIGSTOP) }
           defer { Glibc.kill(pid, SIGCONT) }
+          if round % 3 == 2 { send() }
           try house.account("a\(round)", of: alice)
-          let note = alice.event("mine")
-          visitor.send("[\"EVENT\",\(String(decoding: note.json, as: UTF8.self))]")
-          let shown = alice.authentication(try #require(page.challenge), for: house.url)
-          page.send("[\"AUTH\",\(String(decoding: shown.json, as: UTF8.self))]")
+          if round % 3 != 2 { send() }
           Glibc.kill(pid, SIGCONT)
           let verdict = try visitor.verdict(on: "\(note.id)")
           #expect(verdict.isAccepted && verdict.reason.contains("sent nowhere"), "for the world: \(verdict)")
