@@ -2,10 +2,14 @@ internal import Cryptography
 internal import Nostr
 
 // AUTH: who the client is (NIP-42).
+//
+// Whoever has just become an account may show himself before this relay has heard of it. So where the door is closed to
+// a key that nobody here knows, it is asked anew who the accounts are, once for a key, and OK is said afterwards: by
+// then the client may come in, or may not.
 
 extension ClientSession {
   mutating func receivedAuthentication(
-    _ range: Range<Int>, in bytes: UnsafeRawBufferPointer, time: Int64
+    _ range: Range<Int>, in bytes: UnsafeRawBufferPointer, _ house: ClientHouse, time: Int64
   ) -> [ClientAction] {
     let event: Event
     do throws(EventFault) { event = try Event(json: Array(bytes[range])) } catch { return fault("invalid: \(error)") }
@@ -16,11 +20,22 @@ extension ClientSession {
     }
     do throws(RelayAuthenticationFault) {
       // A challenge that was not sent cannot have been signed; it is compared all the same.
-      shown.insert(try RelayAuthentication.check(event, relays: addresses, challenge: challenge, now: time))
-      return [ok(event.id, true, RelayReason(""))]
+      let key = try RelayAuthentication.check(event, relays: addresses, challenge: challenge, now: time)
+      guard shown.insert(key).inserted, refusal(house) != nil else { return [shownOK(event.id)] }
+      let work = begin()
+      identifying[work] = event.id
+      return [.identify(work)]
     } catch {
       refusedCount += 1
       return counted([ok(event.id, false, RelayReason("invalid: \(error)"))])
     }
   }
+
+  /// It was asked anew who the accounts are.
+  public mutating func identified(_ work: ClientWork) -> [ClientAction] {
+    guard let id = identifying.removeValue(forKey: work), !isOver else { return [] }
+    return [shownOK(id)]
+  }
+
+  private func shownOK(_ id: EventID) -> ClientAction { ok(id, true, RelayReason("")) }
 }

@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Cryptography
 internal import Nostr
 
 // EVENT and its OK.
@@ -16,15 +17,24 @@ extension ClientSession {
       return isOfUse ? challenged() + [answer] : [answer]
     }
     let work = begin()
-    events[work] = WaitingEvent(id: event.id, byteCount: text.count)
+    events[work] = WaitingEvent(id: event.id, author: event.pubkey, byteCount: text.count)
     waitingByteCount += text.count
-    let isOurs = house.accounts.contains(event.pubkey) || !shown.isDisjoint(with: house.accounts)
-    var actions: [ClientAction] = [.take(work, event: range, isOurs ? .world : .store)]
+    var actions: [ClientAction] = [.take(work, event: range, destination(by: event.pubkey, house))]
     if !isPaused, isFull {
       isPaused = true
       actions.append(.pauseReading)
     }
     return actions
+  }
+
+  private func destination(by author: PublicKey, _ house: ClientHouse) -> EventDestination {
+    house.accounts.contains(author) || !shown.isDisjoint(with: house.accounts) ? .world : .store
+  }
+
+  /// Where an event that was to be taken goes by what is known now: an account may have come since. Nil when nobody
+  /// waits for it any more.
+  public func destination(of work: ClientWork, _ house: ClientHouse) -> EventDestination? {
+    events[work].map { destination(by: $0.author, house) }
   }
 
   /// What cannot be read as an event is refused under its id if that much can be read.

@@ -27,6 +27,7 @@ public struct ClientSession: Sendable {
 
   struct WaitingEvent: Sendable {
     let id: EventID
+    let author: PublicKey
     let byteCount: Int
   }
 
@@ -51,6 +52,8 @@ public struct ClientSession: Sendable {
   var counts: [ClientWork: String] = [:]
   var events: [ClientWork: WaitingEvent] = [:]
   var waitingByteCount = 0
+  /// AUTH events whose OK waits until it is known whether their authors are accounts.
+  var identifying: [ClientWork: EventID] = [:]
   /// Values of the filters of all subscriptions.
   var standingValueCount = 0
   var reconciliations: [String: ClientWork] = [:]
@@ -103,7 +106,7 @@ public struct ClientSession: Sendable {
     case .event(let range): return receivedEvent(range, in: bytes, house, at: now)
     case .subscription(let id, let filters): return receivedRequest(id, filters, house, at: now)
     case .closing(let id): return endSubscription(id)
-    case .authentication(let range): return receivedAuthentication(range, in: bytes, time: time)
+    case .authentication(let range): return receivedAuthentication(range, in: bytes, house, time: time)
     case .counting(let id, let filters): return receivedCount(id, filters, house, at: now)
     case .reconciliation(let id, let filter, let message):
       return receivedReconciliation(id, filter, message, house, at: now)

@@ -22,6 +22,28 @@ struct TLSIdentity {
   /// The key in PEM, not under a passphrase. May be the same file.
   let keyFile: String
 
+  /// By what it is seen that files are others than before.
+  struct Stamps: Equatable {
+    fileprivate var values: [Int] = []
+  }
+
+  /// As the files are now; a file that is not there has a stamp as well.
+  var stamps: Stamps {
+    var stamps = Stamps()
+    for path in [certificateFile, keyFile] {
+      var status = stat()
+      guard stat(path, &status) == 0 else {
+        stamps.values.append(-1)
+        continue
+      }
+      stamps.values += [
+        Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), Int(status.st_size),
+        status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+      ]
+    }
+    return stamps
+  }
+
   /// Reads both into a context and looks whether they are good.
   ///
   /// - Throws: for a file that cannot be read or is not what it should be, for a key of another certificate, and for a
@@ -56,11 +78,17 @@ struct TLSIdentity {
   }
 
   /// Whatever libssl says of a file that holds something else, a person is told what is missing; a key that cannot be
-  /// had for want of its passphrase is not. Its reasons may be several.
+  /// had for want of its passphrase is not, nor is a file that a sandbox keeps closed though its mode opens it. Its
+  /// reasons may be several.
   private func fault(_ path: String, missing: String) -> IdentityFault {
     var isClosed = false
+    var number: Int32 = 0
     while case let error = ERR_get_error(), error != 0 {
       if roost_error_reason(error) == Int32(roost_tls_bad_passphrase) { isClosed = true }
+      if number == 0 { number = roost_error_of_system(error) }
+    }
+    guard number == 0 else {
+      return IdentityFault(path: path, detail: "it cannot be read: \(String(cString: strerror(number)))")
     }
     return IdentityFault(
       path: path, detail: isClosed ? "the key is under a passphrase, which nobody can give here" : missing)

@@ -12,8 +12,17 @@ public final class TLSServer: ServerSecurity {
   /// Whom the certificate is for, and until when: `localhost, 127.0.0.1, until 2027-11-21`.
   public private(set) var certificate: String
 
+  /// Called when the files were others than before and were read anew by themselves: whom the certificate is for now,
+  /// or why all stays as it was.
+  public var onRenewal: (@EventLoopActor (Result<String, IdentityFault>) -> Void)?
+
   private let identity: TLSIdentity
   private var context: TLSContext
+  private var stamps: TLSIdentity.Stamps
+  private var nextLook: Instant
+
+  /// How often it is looked, when somebody comes, whether the files are others than before.
+  private static let lookMilliseconds: UInt64 = 5_000
 
   /// A server with a certificate.
   ///
@@ -24,14 +33,36 @@ public final class TLSServer: ServerSecurity {
   ///   not belong to the certificate, a certificate whose time is over or has not come.
   public init(certificateFile: String, keyFile: String) throws(IdentityFault) {
     identity = TLSIdentity(certificateFile: certificateFile, keyFile: keyFile)
+    stamps = identity.stamps
+    nextLook = EventLoop.process.now.advanced(milliseconds: Self.lookMilliseconds)
     context = try TLSContext(identity)
     certificate = Self.words(context)
   }
 
   /// Reads the files anew, for the connections that come from now on. If it throws, all stays as it was.
-  public func reload() throws(IdentityFault) {
+  ///
+  /// - Returns: whether they are others than before.
+  @discardableResult
+  public func reload() throws(IdentityFault) -> Bool {
+    let present = identity.stamps
+    defer { stamps = present }
     context = try TLSContext(identity)
     certificate = Self.words(context)
+    return present != stamps
+  }
+
+  /// A certificate is renewed every few weeks, by a program that need not know of us. Two looks at the file system for
+  /// whoever comes first after a while find that out, and an idle server does nothing. Files that cannot be taken, the
+  /// certificate before its key perhaps, are told once and looked at again when they change.
+  private func renewWhenChanged() {
+    let now = EventLoop.process.now
+    guard now >= nextLook else { return }
+    nextLook = now.advanced(milliseconds: Self.lookMilliseconds)
+    guard identity.stamps != stamps else { return }
+    do throws(IdentityFault) {
+      try reload()
+      onRenewal?(.success(certificate))
+    } catch { onRenewal?(.failure(error)) }
   }
 
   /// Encrypts a connection that was accepted; see `ServerSecurity`.
@@ -40,6 +71,7 @@ public final class TLSServer: ServerSecurity {
   ///   `cancelled`.
   public func accept(_ stream: ByteStream, deadline: Instant) async throws(WebSocketFault) -> any ByteTransport {
     let peer = stream.peerAddress.map { "\($0)" } ?? "a client"
+    renewWhenChanged()
     switch await HandshakeExchange(stream, TLSEngine(accepting: context)).run(until: deadline) {
     case .success(let encrypted): return encrypted
     case .failure(let failure): throw failure.fault(peer: peer)

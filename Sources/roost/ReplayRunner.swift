@@ -1,4 +1,5 @@
 internal import Clocks
+internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import Glibc
@@ -26,8 +27,10 @@ struct ReplayProgram {
     variables["ROOST_INSTANCE"] = "replay"
     variables["ROOST_SANDBOX"] = sandbox ?? opening.sandbox
     variables["SWIFT_BACKTRACE"] = "enable=no"
-    // As roostd does: the sandbox is made before the settings come, and this file has to be in it.
-    if case .string(let path)? = recording.settings?["caFile"], !path.isEmpty { variables["ROOST_CA_FILE"] = path }
+    // As roostd does.
+    for (entry, variable) in FileVariables.names {
+      if case .string(let path)? = recording.settings?[entry], !path.isEmpty { variables[variable] = path }
+    }
     if !command[0].contains("/") {
       guard let path = Self.path(of: command[0], own["PATH"] ?? "/usr/bin:/bin") else {
         throw Refusal(.failed, "there is no program '\(command[0])' on PATH", outcome: .notStarted)

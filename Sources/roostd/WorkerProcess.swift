@@ -1,5 +1,6 @@
 import Clocks
 import Configuration
+import Contracts
 import EventLoop
 import Glibc
 import LinuxSystem
@@ -170,17 +171,12 @@ final class WorkerProcess {
       "SWIFT_BACKTRACE": "enable=no",
     ]
     // A worker's sandbox is made before the settings come, and these files have to be in it.
-    for (entry, variable) in Self.fileVariables {
+    for (entry, variable) in FileVariables.names {
       if case .string(let path)? = worker.settings[entry], !path.isEmpty { variables[variable] = path }
     }
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
   }
-
-  /// Settings that name a file, and the variables by which the worker's sandbox hears of it.
-  private static let fileVariables = [
-    "caFile": "ROOST_CA_FILE", "certificateFile": "ROOST_CERTIFICATE_FILE", "keyFile": "ROOST_KEY_FILE",
-  ]
 
   private static func environment() -> [String] {
     var list: [String] = []

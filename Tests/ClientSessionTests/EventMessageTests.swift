@@ -22,6 +22,20 @@ struct EventMessageTests {
     #expect(guest.taking.map(\.destination) == [.store], "anybody can show some key")
   }
 
+  @Test("An event that was taken for a stranger's is for the world once its author is known for an account")
+  func lateDestination() throws {
+    let alice = SecretKey.generate()
+    let visit = Visit()
+    visit.say(event(by: alice))
+    visit.say(event())
+    let works = visit.taking.map(\.work)
+    #expect(works.map { visit.session.destination(of: $0, visit.house) } == [.store, .store])
+    visit.house.accounts = [alice.publicKey]
+    #expect(works.map { visit.session.destination(of: $0, visit.house) } == [.world, .store])
+    visit.note { $0.settled(works[0], .taken(note: "")) }
+    #expect(visit.session.destination(of: works[0], visit.house) == nil, "nobody waits for it")
+  }
+
   @Test(
     "Each outcome has its OK, in the words of NIP-01",
     arguments: [

@@ -140,11 +140,32 @@ struct RequestMessageTests {
     #expect(visit.say(#"["COUNT","a",{}]"#)[0].hasPrefix(#"["CLOSED","a","auth-required"#))
     visit.authenticate(SecretKey.generate())
     #expect(visit.say(#"["REQ","a",{}]"#)[0].hasPrefix(#"["CLOSED","a","restricted"#), "any key is no account")
-    #expect(visit.actions.isEmpty)
+    #expect(visit.observes.isEmpty && visit.taking.isEmpty)
     visit.authenticate(guest)
     visit.say(#"["REQ","a",{}]"#)
     visit.say(event())
     #expect(visit.observes.count == 1 && visit.taking.map(\.destination) == [.store])
+  }
+
+  @Test("Behind a closed door it is asked once, before OK, whether a key that is not known is an account by now")
+  func identifying() throws {
+    let (alice, stranger) = (SecretKey.generate(), SecretKey.generate())
+    let visit = Visit(door: .closed(why: "it must be shown"))
+    #expect(visit.authenticate(alice).isEmpty)
+    #expect(visit.authenticate(stranger).isEmpty)
+    let works = visit.actions.compactMap { if case .identify(let work) = $0 { work } else { nil } }
+    #expect(works.count == 2)
+    visit.house.accounts = [alice.publicKey]
+    for work in works {
+      let said = visit.note { $0.identified(work) }
+      #expect(said.count == 1 && said[0].contains(",true,\"\""), "\(said)")
+      #expect(visit.note { $0.identified(work) }.isEmpty, "once")
+    }
+    #expect(visit.say(#"["REQ","a",{}]"#).isEmpty && visit.observes.count == 1)
+    #expect(visit.authenticate(stranger)[0].contains(",true,"), "it was asked about that key")
+    #expect(visit.authenticate(SecretKey.generate())[0].contains(",true,"), "the door is open")
+    let open = Visit()
+    #expect(open.authenticate(alice)[0].contains(",true,"), "nothing depends on it")
   }
 
   @Test("What ends by itself is closed under its name, and a lost connection ends all")

@@ -44,6 +44,19 @@ private struct ProbeReport: Decodable {
     Descriptors.close(descriptor)
   }
 
+  @Test("A file that others replace is listed with its directory and a link's, unless these hold directories")
+  func renewable() throws {
+    let (flat, deep) = (try TemporaryDirectory(), try TemporaryDirectory())
+    makeFile(flat.path + "/certificate.pem")
+    makeFile(deep.path + "/certificate.pem")
+    #expect(mkdir(deep.path + "/more", 0o700) == 0)
+    #expect(SandboxProfile.renewable(flat.path + "/certificate.pem") == [flat.path + "/certificate.pem", flat.path])
+    #expect(SandboxProfile.renewable(deep.path + "/certificate.pem") == [deep.path + "/certificate.pem"])
+    #expect(symlink(flat.path + "/certificate.pem", deep.path + "/link.pem") == 0)
+    #expect(SandboxProfile.renewable(deep.path + "/link.pem") == [deep.path + "/link.pem", flat.path])
+    #expect(SandboxProfile.renewable("/nonexistent/certificate.pem") == ["/nonexistent/certificate.pem"])
+  }
+
   @Test("The runtime works inside: threads, tasks, the loop and its thread pool")
   func runtime() throws {
     for network in [SandboxProfile.Network.none, .unixOnly, .outboundTCP(ports: [443]), .inboundTCP, .inet] {

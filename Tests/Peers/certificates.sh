@@ -12,6 +12,8 @@
 #     self          for localhost, signed with its own key
 #     stranger      for localhost, by an authority that is not in authority.pem
 #     named         for localhost by its common name only, which counts for nothing
+#     home          for relay.home.example
+#     renewed       for relay.home.example, the one that follows
 set -euo pipefail
 cd "$1"
 here='DNS:localhost,IP:127.0.0.1,IP:::1'
@@ -58,6 +60,8 @@ server() {
   server future authority localhost 21010101000000Z 21011231235959Z "$here"
   server stranger unknown localhost $now $later "$here"
   server named authority localhost $now $later
+  server home authority relay.home.example $now $later DNS:relay.home.example
+  server renewed authority relay.home.example $now $later DNS:relay.home.example
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout self.key -out self.crt -days 3650 \
     -subj /CN=localhost -addext "subjectAltName=$here"
   cat self.crt self.key >self.pem

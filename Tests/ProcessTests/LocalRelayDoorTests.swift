@@ -29,6 +29,11 @@ extension ProcessTests {
         else { throw DeadlinePassed(description: answer) }
         for number: Int64 in [1, 9, 11, 40, 42, 45, 50, 62, 70] { #expect(numbers.contains(.integer(number))) }
         #expect(limits["max_subscriptions"] == .integer(7) && limits["max_subid_length"] == .integer(64))
+        #expect(limits["max_message_length"] == .integer(512 << 10))
+        #expect(limits["max_limit"] == .integer(100_000) && limits["default_limit"] == .integer(100_000))
+        #expect(limits["auth_required"] == .bool(true) && limits["restricted_writes"] == .bool(true), "to this page")
+        let own = try exchange(house, "GET /", "Accept: application/nostr+json")
+        #expect(own.contains("\"auth_required\":false") && own.contains("\"restricted_writes\":false"), "\(own)")
         #expect(document["contact"] == .string("mailto:me@home.example"))
         let preflight = try exchange(
           house, "OPTIONS /", "Origin: https://page.example", "Access-Control-Request-Method: GET",

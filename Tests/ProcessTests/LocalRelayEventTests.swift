@@ -24,20 +24,36 @@ extension ProcessTests {
       }
     }
 
-    @Test("An event with a wrong id, and one with a wrong signature, are refused under the id they have")
-    func forged() throws {
+    @Test("An event with a wrong id is refused under the id it has")
+    func wrongID() throws {
+      let event = author.event("hello")
+      let text = String(decoding: event.json, as: UTF8.self)
+      let other = "\(author.event("other").id)"
+      try expectForged(
+        event,
+        (text.replacing("\(event.id)", with: other), other),
+        (text.replacing("\"hello\"", with: "\"hallo\""), "\(event.id)"))
+    }
+
+    @Test("An event with a wrong signature is refused under its id")
+    func wrongSignature() throws {
+      let event = author.event("hello")
+      let text = String(decoding: event.json, as: UTF8.self)
+      let (stranger, id) = (Author(), "\(event.id)")
+      try expectForged(
+        event,
+        (text.replacing("\(event.signature)", with: "\(author.event("other").signature)"), id),
+        (text.replacing("\(event.signature)", with: "\(stranger.event("hello").signature)"), id),
+        (text.replacing("\(event.signature)", with: String(repeating: "0", count: 128)), id))
+    }
+
+    /// That none of these is taken, and the event they were made of is.
+    private func expectForged(_ event: Event, _ forgeries: (text: String, id: String)...) throws {
       try LocalRelayHouse.run { house in
         let visitor = try house.visitor()
-        let event = author.event("hello")
-        let text = String(decoding: event.json, as: UTF8.self)
-        let other = "\(author.event("other").id)"
-        for (forged, id) in [
-          (text.replacing("\(event.id)", with: other), other),
-          (text.replacing("\"hello\"", with: "\"hallo\""), "\(event.id)"),
-          (text.replacing("\(event.signature)", with: "\(author.event("other").signature)"), "\(event.id)"),
-        ] {
-          #expect(forged != text)
-          let verdict = try visitor.publish(Array(forged.utf8), id: id)
+        for (text, id) in forgeries {
+          #expect(Array(text.utf8) != event.json)
+          let verdict = try visitor.publish(Array(text.utf8), id: id)
           #expect(!verdict.isAccepted && verdict.reason.hasPrefix("invalid: "), "\(verdict)")
         }
         #expect(try visitor.request("{}").ids.isEmpty)
@@ -108,12 +124,20 @@ extension ProcessTests {
       }
     }
 
-    @Test("What is over when it comes is refused, and what is over later is served no longer")
-    func expired() throws {
+    @Test("What is over when it comes is refused (NIP-40)")
+    func expiredBefore() throws {
       try LocalRelayHouse.run { house in
         let visitor = try house.visitor()
         let late = try visitor.publish(author.event("late", [["expiration", "\(now - 10)"]]))
         #expect(!late.isAccepted && late.reason.hasPrefix("invalid: "), "\(late)")
+        #expect(try visitor.request("{}").ids.isEmpty)
+      }
+    }
+
+    @Test("What is over later is served no longer then, and not taken again (NIP-40)")
+    func expiredLater() throws {
+      try LocalRelayHouse.run { house in
+        let visitor = try house.visitor()
         let brief = author.event("brief", [["expiration", "\(now + 2)"]])
         try visitor.put(brief, author.event("long", [["expiration", "\(now + 3_600)"]]))
         try awaitSoon("only one is left") { try visitor.request("{}").ids.count == 1 }

@@ -61,15 +61,12 @@ struct LocalRelayHouse {
     try SignerRig(roost: roost, client: client).generate(name)
   }
 
-  /// An account whose key a client has as well; returns when the relay knows of it.
+  /// An account whose key a client has as well.
   func account(_ name: String = "alice", of author: Author) throws {
     let signer = SignerRig(roost: roost, client: client)
     let secret = author.key.withSecret { Hexadecimal.text(of: $0) }
     let wanted = SignerImport(name: name, secret: try signer.sealed(secret))
     _ = try signer.ask("signer.import", wanted, as: SignerAccount.self)
-    let page = try visitor("Origin: https://waiting.example")
-    _ = try page.authenticate(showing: author, to: self)
-    try awaitSoon("the relay knows \(name)") { try page.request("{}").refusal == nil }
   }
 
   /// An event by an account.

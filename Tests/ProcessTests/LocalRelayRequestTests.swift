@@ -176,6 +176,35 @@ extension ProcessTests {
       }
     }
 
+    @Test("A reconciliation is answered by its name with what the client lacks, and ends without a word (NIP-77)")
+    func reconciling() throws {
+      let events = notes(2)
+      try run(events) { visitor, _ in
+        // A client that has nothing: one range of all time, and no ids in it.
+        let nothing = "6100000200"
+        let answer = try visitor.ask("[\"NEG-OPEN\",\"n\",{\"kinds\":[1]},\"\(nothing)\"]", "NEG-MSG")
+        guard answer.count == 3, answer[1] == .string("n"), case .string(let message) = answer[2] else {
+          throw DeadlinePassed(description: "\(answer)")
+        }
+        #expect(events.ids.allSatisfy { message.contains($0) }, "\(message)")
+        visitor.send("[\"NEG-CLOSE\",\"n\"]")
+        for text in [
+          "[\"NEG-MSG\",\"n\",\"\(nothing)\"]", "[\"NEG-OPEN\",\"m\",{},\"xyz\"]",
+          "[\"NEG-OPEN\",\"m\",{\"ids\":[\"ab\"]},\"\(nothing)\"]", "[\"NEG-OPEN\",\"m\",{},\"\"]",
+          "[\"NEG-OPEN\",\"m\",{},\"61000002\"]",
+        ] {
+          let refused = try visitor.ask(text, "NEG-ERR")
+          guard refused.count >= 3, case .string(let reason) = refused[2] else {
+            throw DeadlinePassed(description: "\(refused)")
+          }
+          #expect(reason.hasPrefix("closed: ") || reason.hasPrefix("invalid: "), "\(text): \(reason)")
+        }
+        let newer = try visitor.ask("[\"NEG-OPEN\",\"v\",{},\"6200000200\"]", "NEG-MSG")
+        #expect(newer.last == .string("61"), "the version that is spoken here: \(newer)")
+        #expect(try visitor.request("{}").ids.count == 2)
+      }
+    }
+
     @Test("search brings what the words stand in, with the other conditions of its filter (NIP-50)")
     func searching() throws {
       let events = [

@@ -42,6 +42,36 @@ extension ProcessTests {
       }
     }
 
+    @Test("Who has become an account a moment ago is known for one, however the news and what he sends race")
+    func newAccount() throws {
+      try LocalRelayHouse.run(beside: PlannerRig.layout([])) { house in
+        let pid = pid_t(try #require(try house.roost.worker("local-relay", house.client).pid))
+        for round in 0..<9 {
+          let (alice, visitor) = (Author(), try house.visitor())
+          let page = try house.visitor("Origin: https://page.example")
+          _ = try page.request("{}")
+          let (note, shown) = (
+            alice.event("mine"), alice.authentication(try #require(page.challenge), for: house.url)
+          )
+          func send() {
+            visitor.send("[\"EVENT\",\(String(decoding: note.json, as: UTF8.self))]")
+            page.send("[\"AUTH\",\(String(decoding: shown.json, as: UTF8.self))]")
+          }
+          // The news come before the messages; in one moment with them; in one moment with them, and behind them.
+          if round % 3 != 0 { Glibc.kill(pid, SIGSTOP) }
+          defer { Glibc.kill(pid, SIGCONT) }
+          if round % 3 == 2 { send() }
+          try house.account("a\(round)", of: alice)
+          if round % 3 != 2 { send() }
+          Glibc.kill(pid, SIGCONT)
+          let verdict = try visitor.verdict(on: "\(note.id)")
+          #expect(verdict.isAccepted && verdict.reason.contains("sent nowhere"), "for the world: \(verdict)")
+          #expect(try page.verdict(on: "\(shown.id)").isAccepted)
+          #expect(try page.request("{}").refusal == nil)
+        }
+      }
+    }
+
     @Test("Who the accounts are is known from the first event on, whoever dies and whoever starts first")
     func knownAccount() throws {
       try run { house, relay in

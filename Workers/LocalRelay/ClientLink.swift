@@ -28,6 +28,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     var house: ClientHouse { get }
     /// Whether a client's request may be fetched from the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool
+    /// Asks anew who the accounts are; a signer that says nothing is not waited for long.
+    func confirmAccounts() async
     /// The connection is over.
     func ended(_ link: ClientLink)
   }
@@ -150,6 +152,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
       syncs[work] = Sync(work, question, first, owner.bus, for: self)
     case .continueReconciliation(let work, let next): syncs[work]?.received(next)
     case .endReconciliation(let work): syncs.removeValue(forKey: work)?.cancel()
+    case .identify(let work): identify(work)
     case .pauseReading: hold(.session)
     case .resumeReading: release(.session)
     case .close(let code, let reason): connection.close(code: code, reason: reason)
@@ -182,9 +185,18 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     }
   }
 
+  private func identify(_ work: ClientWork) {
+    EventLoopActor.task { [self] in
+      await owner.confirmAccounts()
+      perform(session.identified(work))
+    }
+  }
+
   // MARK: Out
 
   func settled(_ work: ClientWork, _ outcome: EventOutcome) { perform(session.settled(work, outcome)) }
+
+  func destination(of work: ClientWork) -> EventDestination? { session.destination(of: work, owner.house) }
 
   func deliver(_ work: ClientWork, _ page: [UInt8], _ records: [EventPage.Record]) {
     guard !isOver, let id = session.subscription(of: work) else { return }

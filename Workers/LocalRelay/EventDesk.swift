@@ -24,12 +24,16 @@ final class EventDesk {
   protocol Owner: AnyObject {
     /// It is known what became of it.
     func settled(_ work: ClientWork, _ outcome: EventOutcome)
+    /// Where an event goes by what is known now; nil when nobody waits for it any more.
+    func destination(of work: ClientWork) -> EventDestination?
   }
 
   private struct Piece {
     let owner: any Owner
     let work: ClientWork
     let bytes: [UInt8]
+    /// Which of the houses it was judged by.
+    let houseNumber: UInt64
     var note = ""
   }
 
@@ -54,6 +58,8 @@ final class EventDesk {
   private var isFlushDue = false
   private var waitingByteCount = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
+  /// Counts who was who, for events that were judged too early.
+  private var houseNumber: UInt64 = 0
 
   init(_ bus: BusConnection, _ log: Logger) {
     self.bus = bus
@@ -72,9 +78,10 @@ final class EventDesk {
   /// Takes an event.
   func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
     waitingByteCount += bytes.count
+    let piece = Piece(owner: owner, work: work, bytes: bytes, houseNumber: houseNumber)
     switch destination {
-    case .store: waiting.append(Piece(owner: owner, work: work, bytes: bytes))
-    case .world: publishing.append(Piece(owner: owner, work: work, bytes: bytes))
+    case .store: waiting.append(piece)
+    case .world: publishing.append(piece)
     }
     guard !isFlushDue else { return }
     isFlushDue = true
@@ -84,6 +91,9 @@ final class EventDesk {
       flush()
     }
   }
+
+  /// Other accounts than before are known.
+  func houseChanged() { houseNumber += 1 }
 
   private func flush() {
     while runCount < Self.runMaximum, !waiting.isEmpty { send(nextRun()) }
@@ -136,11 +146,24 @@ final class EventDesk {
       guard outcomes.count == pieces.count else {
         throw Refusal(.badPayload, "the store has answered for \(outcomes.count) of \(pieces.count) events")
       }
-      for (piece, outcome) in zip(pieces, outcomes) { settle(piece, EventOutcome(outcome, note: piece.note)) }
+      for (piece, outcome) in zip(pieces, outcomes) {
+        guard outcome.isHere, isLate(piece) else {
+          settle(piece, EventOutcome(outcome, note: piece.note))
+          continue
+        }
+        publishing.append(piece)
+      }
     } catch {
       log.warning("events were not taken", metadata: ["count": "\(pieces.count)", "why": "\(error.message)"])
       for piece in pieces { settle(piece, .failed(error.message)) }
     }
+  }
+
+  /// Whether an event was taken for a stranger's, and it has become known meanwhile that it is for the world. The
+  /// signer tells of a new account before anybody else can, and the bus keeps the order: by the store's answer to an
+  /// event of that account, this relay has heard of it.
+  private func isLate(_ piece: Piece) -> Bool {
+    piece.houseNumber != houseNumber && piece.note.isEmpty && piece.owner.destination(of: piece.work) == .world
   }
 
   // MARK: To the world
@@ -214,6 +237,16 @@ final class EventDesk {
         guard error.isPassing, attempts < Self.attemptMaximum else { return .failure(error) }
         await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
       }
+    }
+  }
+}
+
+extension OfferOutcome {
+  /// Whether the store has the event, or has passed it on.
+  fileprivate var isHere: Bool {
+    switch self {
+    case .stored, .mended, .ephemeral, .duplicate, .ephemeralAgain: true
+    case .superseded, .deleted, .vanished, .expired, .invalid: false
     }
   }
 }

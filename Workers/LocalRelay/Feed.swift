@@ -155,6 +155,7 @@ final class Feed {
     do throws(EventPage.Problem) { records = try EventPage.read(payload.bytes) } catch {
       throw Refusal(.badPayload, error.description)
     }
+    wait?.noteProgress()
     let new = records.filter(isNew)
     if !new.isEmpty { reader?.deliver(work, payload.bytes, new) }
   }

@@ -50,7 +50,8 @@ final class FetchWait {
     end()
   }
 
-  private func noteProgress() {
+  /// Something has moved: a relay has, or what it sent has come.
+  func noteProgress() {
     guard !isOver else { return }
     quiet.set(afterMilliseconds: Self.quietMilliseconds) { [unowned self] in end() }
   }

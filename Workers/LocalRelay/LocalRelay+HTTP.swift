@@ -21,7 +21,7 @@ extension LocalRelay: WebSocketServerDelegate {
         HTTPAnswer(status: 405, text: "only GET is answered here", fields: [HTTPField("Allow", "GET, HEAD, OPTIONS")]))
     }
     let asksForDocument = head.values(of: "accept").contains { $0.lowercased().contains("application/nostr+json") }
-    if isKnown, asksForDocument { return .respond(informationAnswer) }
+    if isKnown, asksForDocument { return .respond(information(for: Visitor(head, from: peer))) }
     // Figures and names are for this machine's people.
     guard peer.isLoopback else { return .refuse(404, "there is nothing to see here; it is a Nostr relay") }
     switch head.path {
@@ -51,8 +51,8 @@ extension LocalRelay: WebSocketServerDelegate {
     HTTPField("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"),
   ]
 
-  private var informationAnswer: HTTPAnswer {
-    let information = RelayInformation(settings, limits: settings.clientLimits)
+  private func information(for visitor: Visitor) -> HTTPAnswer {
+    let information = RelayInformation(settings, limits: settings.clientLimits, door(for: visitor))
     return HTTPAnswer(
       status: 200, fields: [HTTPField("Content-Type", "application/nostr+json")] + Self.sharing,
       body: JSONPayload.encode(information))

@@ -38,8 +38,7 @@ final class LocalRelay: ClientLink.Owner {
   private var server: WebSocketServer?
   private var security: TLSServer?
   private var origins: AllowedOrigins
-  private var accounts: KnownAccounts
-  private var isSignerReady = false
+  private let accounts: AccountWatch
   /// Whose requests the network is asked as well, and which.
   private var fetchOrigins: Set<Origin> = []
   private var fetchKeys: Set<PublicKey> = []
@@ -48,7 +47,6 @@ final class LocalRelay: ClientLink.Owner {
   var stalledCount = 0
   /// The names under which clients may know this relay.
   private var names: Set<RelayURL> = []
-  private let accountTimer = LoopTimer()
   private var lastStatus = ""
   private(set) lazy var look = HouseLook(self)
 
@@ -56,8 +54,6 @@ final class LocalRelay: ClientLink.Owner {
 
   /// Subscriptions of one client that the network is asked for at a time.
   private static let fetchMaximum = 8
-  private static let accountMilliseconds: UInt64 = 30_000
-  private static let signerMilliseconds: UInt32 = 5_000
 
   var bus: BusConnection { worker.bus }
   var slowMilliseconds: UInt64 { settings.slowClientMilliseconds ?? 30_000 }
@@ -68,7 +64,7 @@ final class LocalRelay: ClientLink.Owner {
     settings = try worker.settings(as: LocalRelaySettings.self)
     do throws(StorageFault) {
       origins = try AllowedOrigins(directory: directory)
-      accounts = try KnownAccounts(directory: directory)
+      accounts = try AccountWatch(worker.bus, directory: directory, Logger(label: "local-relay"))
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)")
     }
@@ -87,15 +83,13 @@ final class LocalRelay: ClientLink.Owner {
         try accounts.close()
       } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
     }
-    bus.onEvent = { [unowned self] in received($0) }
-    bus.onRegistry = { [unowned self] in registryChanged($0) }
-    EventLoopActor.task { [self] in
-      // Without it the signer is still asked from time to time.
-      do throws(Refusal) { try await bus.subscribe("signer.changes") } catch {
-        log.warning("the signer's changes are not heard", metadata: ["why": "\(error.message)"])
-      }
+    bus.onEvent = { [accounts] event in
+      accounts.received(event)
+      event.acknowledge()
     }
-    await askAccounts()
+    bus.onRegistry = { [accounts] in accounts.registryChanged($0) }
+    accounts.onChange = { [unowned self] in accountsChanged() }
+    await accounts.start()
     try listen()
     tellStatus()
   }
@@ -109,6 +103,7 @@ final class LocalRelay: ClientLink.Owner {
       } catch {
         throw Refusal(.failed, "certificate-file: \(error)")
       }
+      security?.onRenewal = { [unowned self] in certificateRenewed($0) }
     }
     let server = WebSocketServer(delegate: self, limits: settings.serverLimits)
     for address in try settings.addresses() {
@@ -141,6 +136,25 @@ final class LocalRelay: ClientLink.Owner {
     do throws(Refusal) { try adopt(try worker.settings(as: LocalRelaySettings.self)) } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
+    reloadCertificate()
+  }
+
+  /// `roost reload` reads the certificate anew. Nobody's connection ends for it: the new one is for those who come.
+  private func reloadCertificate() {
+    guard let security else { return }
+    do throws(IdentityFault) {
+      if try security.reload() { certificateRenewed(.success(security.certificate)) }
+    } catch { certificateRenewed(.failure(error)) }
+  }
+
+  private func certificateRenewed(_ result: Result<String, IdentityFault>) {
+    switch result {
+    case .success(let words): log.notice("the certificate is a new one", metadata: ["for": "\(words)"])
+    case .failure(let fault):
+      log.error(
+        "the new certificate is not taken, and the old one stays in use",
+        metadata: ["why": "\(fault)", "or": "'roost restart \(worker.name)', if a sandbox keeps the file closed"])
+    }
   }
 
   /// Takes all of them, or none.
@@ -160,47 +174,11 @@ final class LocalRelay: ClientLink.Owner {
 
   // MARK: Accounts
 
-  private func askAccounts() async {
-    accountTimer.set(afterMilliseconds: Self.accountMilliseconds) { [unowned self] in
-      EventLoopActor.task { [self] in await askAccounts() }
-    }
-    isSignerReady = Self.hasSigner(bus.registry)
-    guard isSignerReady else { return }
-    do throws(Refusal) {
-      let answer = try await bus.request("signer.accounts", ttlMilliseconds: Self.signerMilliseconds)
-      accountsAre(try answer.decoded(as: SignerAccounts.self).accounts)
-    } catch {
-      log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
-    }
-  }
+  func confirmAccounts() async { await accounts.confirm() }
 
-  /// A signer that has just come is asked at once.
-  private func registryChanged(_ registry: Registry) {
-    let wasReady = isSignerReady
-    isSignerReady = Self.hasSigner(registry)
-    if isSignerReady, !wasReady { EventLoopActor.task { [self] in await askAccounts() } }
-  }
-
-  private static func hasSigner(_ registry: Registry) -> Bool {
-    registry.members.contains { $0.role == Role.signer.name && $0.isReady }
-  }
-
-  private func received(_ event: BusEvent) {
-    defer { event.acknowledge() }
-    guard event.name == "signer.changes" else { return }
-    do throws(Refusal) { accountsAre(try event.payload.decoded(as: SignerChanges.self).accounts) } catch {
-      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
-    }
-  }
-
-  private func accountsAre(_ told: [SignerAccount]) {
-    house.accounts = Set(told.compactMap { PublicKey($0.publicKey) })
-    guard accounts.adopt(house.accounts) else { return }
-    EventLoopActor.task { [accounts, log] in
-      do throws(StorageFault) { try await accounts.write(accounts.keys) } catch {
-        log.error("the accounts could not be written down", metadata: ["why": "\(error)"])
-      }
-    }
+  private func accountsChanged() {
+    house.accounts = accounts.keys
+    desk.houseChanged()
   }
 
   // MARK: Clients
@@ -238,7 +216,7 @@ final class LocalRelay: ClientLink.Owner {
   }
 
   /// What a visitor has to show.
-  private func door(for visitor: Visitor) -> ClientDoor {
+  func door(for visitor: Visitor) -> ClientDoor {
     guard visitor.address.isLoopback else {
       return .closed(why: "this relay is for its own accounts and guests")
     }

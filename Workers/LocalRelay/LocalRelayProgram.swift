@@ -19,12 +19,14 @@ enum LocalRelayProgram {
   /// usual window sixteen of them would stop all others.
   private static let window = Window(frames: 65_536, bytes: 256 << 20)
 
-  /// What it may do: listen, read and write below its own directory, and read its certificate. It dials nobody.
+  /// What it may do: listen, read and write below its own directory, and read its certificate, also the next one. It
+  /// dials nobody.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .localRelay)
     let files = ["ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE"].compactMap { environment[$0] }.filter { !$0.isEmpty }
     return SandboxProfile(
-      readablePaths: SandboxProfile.runtimePaths + files, writablePaths: directory.map { [$0] } ?? [],
+      readablePaths: SandboxProfile.runtimePaths + files.flatMap(SandboxProfile.renewable),
+      writablePaths: directory.map { [$0] } ?? [],
       network: .inboundTCP, maySpawn: false)
   }
 

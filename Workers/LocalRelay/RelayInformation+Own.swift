@@ -3,8 +3,8 @@ import Contracts
 import Nostr
 
 extension RelayInformation {
-  /// What this relay says of itself (NIP-11).
-  init(_ settings: LocalRelaySettings, limits: ClientLimits) {
+  /// What this relay says of itself (NIP-11) to somebody before whom its door is open, or closed.
+  init(_ settings: LocalRelaySettings, limits: ClientLimits, _ door: ClientDoor) {
     self.init()
     let text = settings.description ?? ""
     name = "Roost"
@@ -13,16 +13,16 @@ extension RelayInformation {
       ? "A local relay: a cache of one's own, which sends to the world what its owner's accounts sign." : text
     contact = settings.contact.flatMap { $0.isEmpty ? nil : $0 }
     supportedNIPs = [1, 9, 11, 40, 42, 45, 50, 59, 62, 67, 70, 77]
-    software = "roost"
     version = RoostVersion.text
     var limitation = Limitation()
     limitation.messageByteCountMaximum = settings.messageByteCountMaximum
     limitation.subscriptionMaximum = limits.subscriptionMaximum
     limitation.subscriptionNameLengthMaximum = ClientMessage.subscriptionCharacterCountMaximum
     limitation.limitMaximum = limits.eventMaximum
-    limitation.requiresAuthentication = false
+    limitation.limitDefault = limits.eventMaximum
+    limitation.requiresAuthentication = door != .open
     limitation.requiresPayment = false
-    limitation.restrictsWrites = false
+    limitation.restrictsWrites = door != .open
     self.limitation = limitation
   }
 }

@@ -45,6 +45,7 @@ extension SignerService {
     defer { isHandlingKeys = false }
     let account = try await body()
     tellStatus()
+    await awaitTelling()
     return BusPayload(json: account)
   }
 

@@ -57,6 +57,8 @@ final class SignerService {
   private var nextKey: UInt64 = 1
   private let timer = LoopTimer()
   private var lastAccounts: [SignerAccount] = []
+  /// What is on its way to the topic.
+  private var telling: Task<Void, Never>?
 
   init(_ worker: Worker, _ premises: Premises) throws(Refusal) {
     self.worker = worker
@@ -215,12 +217,18 @@ final class SignerService {
     lastStatus = text
     worker.bus.sendStatus(Status(text: text))
   }
+
+  /// Waits until what the topic was told has left: who changes accounts is answered after it, and so whatever he does
+  /// next comes to a worker that has heard of the change.
+  func awaitTelling() async { await telling?.value }
+
   /// Tells the topic when accounts are other than it was told last.
   private func tellAccounts() {
     let present = overview.accounts
     guard present != lastAccounts else { return }
     lastAccounts = present
-    EventLoopActor.task { [worker] in
+    telling = EventLoopActor.task { [worker, telling] in
+      await telling?.value
       // Whoever misses it asks from time to time.
       do throws(Refusal) {
         try await worker.bus.publish("signer.changes", BusPayload(json: SignerChanges(accounts: present)))

@@ -1,0 +1,45 @@
+internal import Glibc
+
+// A sandbox names files as they were when it was made. A certificate is renewed by putting a new file in the place of
+// the old one, or by leading a link to it elsewhere: the new file is then not among those named. Its directory can be
+// named instead, with all that lies below, now and later; which is too much where that is somebody's home.
+
+extension SandboxProfile {
+  /// What to list of a file that others replace while we run: the file, and the directory it is in, and the one that a
+  /// link leads to, each only if it holds no further directories.
+  ///
+  /// - Parameter path: of the file; may be a link, or not be there.
+  public static func renewable(_ path: String) -> [String] {
+    var paths = [path]
+    for place in [path, resolved(path)].compactMap(\.self) {
+      let directory = directory(of: place)
+      if !paths.contains(directory), isFlat(directory) { paths.append(directory) }
+    }
+    return paths
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let text = realpath(path, nil) else { return nil }
+    defer { free(text) }
+    return String(cString: text)
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// Whether a directory can be listed, and holds nothing but files and links.
+  private static func isFlat(_ path: String) -> Bool {
+    guard let folder = opendir(path) else { return false }
+    defer { closedir(folder) }
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      let isPlain = [UInt8(DT_REG), UInt8(DT_LNK)].contains(entry.pointee.d_type)
+      guard isPlain || name == "." || name == ".." else { return false }
+    }
+    return true
+  }
+}
