@@ -45,9 +45,9 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 	done
 
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
-	-@Scripts/python-environment.sh .venv
-	@for program in roostd roost-exec relay-connector event-store signer outbox-planner loop-bench event-bench \
-	    archive-bench websocket-bench; do \
+	-@Scripts/python-environment.sh
+	@for program in roostd roost-exec relay-connector event-store signer outbox-planner local-relay loop-bench \
+	    event-bench archive-bench websocket-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	python3 Benchmarks/run.py

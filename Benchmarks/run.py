@@ -18,11 +18,12 @@ import gate
 import hub
 import measure
 import publish
+import relay
 import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "restart", "sockets"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "restart", "sockets"]
 
 
 def main():
@@ -45,6 +46,7 @@ def main():
         "gate": lambda: gate.run(options.rounds, options.stored),
         "publish": lambda: publish.run(options.rounds),
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
+        "relay": lambda: relay.run(options.rounds),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
         "sockets": lambda: sockets.run(options.rounds),
     }
