@@ -50,7 +50,8 @@ public struct ClientSession: Sendable {
   var names: [ClientWork: String] = [:]
   var counts: [ClientWork: String] = [:]
   var events: [ClientWork: WaitingEvent] = [:]
-  var waitingByteCount = 0
+  /// Bytes of events of which it is not known yet what becomes of them.
+  public internal(set) var waitingByteCount = 0
   /// Values of the filters of all subscriptions.
   var standingValueCount = 0
   var reconciliations: [String: ClientWork] = [:]

@@ -14,8 +14,7 @@ import WebSocket
 // One client: its session, its socket, and its feeds.
 //
 // What goes out is `Outflow`'s matter. A client is read no further while it is stalled there, while it has much on its
-// way to the store, or all clients together have; its feeds bring what is stored a few at a time, because each holds
-// some of the bus as long as the client does not read.
+// way to the store, or all clients together have and it has some; what it asks, it asks in turn with the others.
 
 /// A connection of a client's.
 @EventLoopActor
@@ -25,6 +24,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   protocol Owner: Outflow.Owner {
     var bus: BusConnection { get }
     var desk: EventDesk { get }
+    var questions: QuestionDesk { get }
     var house: ClientHouse { get }
     /// Whether a client's request may be fetched from the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool
@@ -58,14 +58,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private let outflow: Outflow
   private var holds: Holds = []
   private var isOver = false
-  /// Feeds that bring what is stored, and those that wait for their turn.
-  private var storedCount = 0
-  private var storedWaiters: [CheckedContinuation<Void, Never>] = []
   /// Events sent to it.
   private(set) var deliveredCount: UInt64 = 0
-
-  /// Feeds of one client that bring what is stored at a time; the others follow.
-  private static let storedMaximum = 8
 
   init(
     _ connection: WebSocketConnection, _ session: ClientSession, _ visitor: Visitor, number: UInt64, log: Logger,
@@ -115,7 +109,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     } catch {
       perform(session.receivedFault(error), bytes)
     }
-    if owner.desk.isFull { waitForDesk() }
+    if owner.desk.isFull, session.waitingByteCount > EventDesk.littleByteCount { waitForDesk() }
   }
 
   private func waitForDesk() {
@@ -147,7 +141,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     case .take(let work, let range, let destination):
       owner.desk.take(work, of: self, Array(message[range]), to: destination)
     case .openReconciliation(let work, let question, let first):
-      syncs[work] = Sync(work, question, first, owner.bus, for: self)
+      syncs[work] = Sync(work, question, first, owner.bus, owner.questions, for: self)
     case .continueReconciliation(let work, let next): syncs[work]?.received(next)
     case .endReconciliation(let work): syncs.removeValue(forKey: work)?.cancel()
     case .pauseReading: hold(.session)
@@ -159,7 +153,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private func observe(_ work: ClientWork, _ question: ClientQuestion) {
     let isFetched = owner.mayFetch(self, question)
     if isFetched { fetchCount += 1 }
-    feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, for: self)
+    feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, owner.questions, for: self)
   }
 
   private func endFeed(_ work: ClientWork) -> Feed? {
@@ -171,7 +165,10 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private func count(_ work: ClientWork, _ question: ClientQuestion) {
     let query = StoreQuery(
       filters: question.filters.map { JSONValue(of: $0) }, recipients: question.recipients.map(\.description))
-    EventLoopActor.task { [self, bus = owner.bus] in
+    EventLoopActor.task { [self, bus = owner.bus, desk = owner.questions] in
+      let turn = desk.ask(number)
+      defer { desk.end(turn) }
+      guard await desk.granting(turn), !isOver else { return }
       do throws(Refusal) {
         let answer = try await bus.request("store.count", BusPayload(json: query), ttlMilliseconds: 30_000)
         let count = try answer.decoded(as: StoreCount.self).count
@@ -233,18 +230,6 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   func awaitRoom() async { await outflow.awaitRoom() }
 
-  func beginStored() async {
-    while !isOver, storedCount >= Self.storedMaximum {
-      await withCheckedContinuation { storedWaiters.append($0) }
-    }
-    storedCount += 1
-  }
-
-  func endStored() {
-    storedCount -= 1
-    if !storedWaiters.isEmpty { storedWaiters.removeFirst().resume() }
-  }
-
   /// Reads no further, for one more reason.
   private func hold(_ reason: Holds) {
     holds.insert(reason)
@@ -277,8 +262,6 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     feeds = [:]
     for sync in syncs.values { sync.cancel() }
     syncs = [:]
-    for waiter in storedWaiters { waiter.resume() }
-    storedWaiters = []
     owner.ended(self)
   }
 }

@@ -1,15 +1,15 @@
 import Bus
 import ClientSession
 import Contracts
-import DequeModule
 import EventLoop
 import Frames
 import Logging
 
 // Where clients' events go: to the store in runs, or one by one to the publish queue.
 //
-// A run is what has come while the one before it was on its way, of all clients together: alone, an event goes at once;
-// in a flood many share a frame, a transaction and an answer. Two runs are on their way at a time, so that the store
+// A run is what has come while the one before it was on its way, of all clients together and of each in turn: alone, an
+// event goes at once; in a flood many share a frame, a transaction and an answer, and who brings one event does not wait
+// behind those who bring thousands. Two runs are on their way at a time, so that the store
 // verifies one while it writes the other.
 //
 // Events are offered again when whoever had them died: a store or a planner that has them already says so, and the
@@ -22,6 +22,8 @@ final class EventDesk {
   /// Whoever has brought an event.
   @EventLoopActor
   protocol Owner: AnyObject {
+    /// Counts connections.
+    var number: UInt64 { get }
     /// It is known what became of it.
     func settled(_ work: ClientWork, _ outcome: EventOutcome)
   }
@@ -41,14 +43,16 @@ final class EventDesk {
   private static let publishMaximum = 128
   /// Bytes that wait here from which on clients are read no further.
   static let byteCountMaximum = 32 << 20
+  /// Bytes that one client may have waiting in any case.
+  static let littleByteCount = 16 << 10
   /// How often what had nobody to take it is offered again, and how long is waited before.
   private static let attemptMaximum = 40
   private static let retryMilliseconds: UInt64 = 250
 
   private let bus: BusConnection
   private let log: Logger
-  private var waiting = Deque<Piece>()
-  private var publishing = Deque<Piece>()
+  private var waiting = FairQueue<Piece>()
+  private var publishing = FairQueue<Piece>()
   private var runCount = 0
   private var publishCount = 0
   private var isFlushDue = false
@@ -60,7 +64,7 @@ final class EventDesk {
     self.log = log
   }
 
-  /// Whether clients are to be read no further for now.
+  /// Whether clients of whom more than a little waits are to be read no further for now.
   var isFull: Bool { waitingByteCount >= Self.byteCountMaximum }
 
   /// Waits until half of it is free.
@@ -73,8 +77,8 @@ final class EventDesk {
   func take(_ work: ClientWork, of owner: any Owner, _ bytes: [UInt8], to destination: EventDestination) {
     waitingByteCount += bytes.count
     switch destination {
-    case .store: waiting.append(Piece(owner: owner, work: work, bytes: bytes))
-    case .world: publishing.append(Piece(owner: owner, work: work, bytes: bytes))
+    case .store: waiting.append(Piece(owner: owner, work: work, bytes: bytes), of: owner.number)
+    case .world: publishing.append(Piece(owner: owner, work: work, bytes: bytes), of: owner.number)
     }
     guard !isFlushDue else { return }
     isFlushDue = true
@@ -108,7 +112,7 @@ final class EventDesk {
       byteCount += next.bytes.count + OfferRun.headerByteCount
       guard pieces.isEmpty || byteCount <= Self.runByteCount else { break }
       pieces.append(next)
-      waiting.removeFirst()
+      _ = waiting.popFirst()
     }
     return pieces
   }
@@ -200,7 +204,7 @@ final class EventDesk {
   private func keep(_ piece: Piece, _ why: String) {
     var kept = piece
     kept.note = "kept here, and sent nowhere: \(why)"
-    waiting.append(kept)
+    waiting.append(kept, of: piece.owner.number)
   }
 
   /// Asks again while there is nobody to answer, for ten seconds.

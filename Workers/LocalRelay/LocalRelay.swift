@@ -26,6 +26,7 @@ final class LocalRelay: ClientLink.Owner {
   let worker: Worker
   let log = Logger(label: "local-relay")
   let desk: EventDesk
+  let questions = QuestionDesk()
   private(set) var house = ClientHouse()
   private(set) var settings: LocalRelaySettings
   /// Where it listens.

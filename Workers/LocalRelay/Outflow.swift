@@ -50,6 +50,7 @@ final class Outflow {
     self.connection = connection
     self.owner = owner
     connection.onDrained = { [weak self] in self?.drained() }
+    connection.onReplied = { [weak self] in self?.sent() }
   }
 
   /// Whether more may be brought for it.
