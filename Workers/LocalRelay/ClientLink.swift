@@ -26,6 +26,10 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     var desk: EventDesk { get }
     var questions: QuestionDesk { get }
     var house: ClientHouse { get }
+    /// What all subscriptions weigh.
+    var standing: StandingShares { get set }
+    /// Makes room for what a client has asked for, if others have more; false if it has the most itself.
+    func makesRoom(for link: ClientLink) -> Bool
     /// Whether a client's request may be fetched from the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool
     /// The connection is over.
@@ -141,28 +145,42 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     case .take(let work, let range, let destination):
       owner.desk.take(work, of: self, Array(message[range]), to: destination)
     case .openReconciliation(let work, let question, let first):
+      guard hasStanding() else { return reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil) }
       syncs[work] = Sync(work, question, first, owner.bus, owner.questions, for: self)
     case .continueReconciliation(let work, let next): syncs[work]?.received(next)
-    case .endReconciliation(let work): syncs.removeValue(forKey: work)?.cancel()
+    case .endReconciliation(let work):
+      syncs.removeValue(forKey: work)?.cancel()
+      noteStanding()
     case .pauseReading: hold(.session)
     case .resumeReading: release(.session)
     case .close(let code, let reason): connection.close(code: code, reason: reason)
     }
   }
 
+  /// Whether what it has asked for may stand.
+  private func hasStanding() -> Bool {
+    noteStanding()
+    return owner.makesRoom(for: self)
+  }
+
+  private func noteStanding() { owner.standing.set(number, to: isOver ? 0 : session.standingWeight) }
+
   private func observe(_ work: ClientWork, _ question: ClientQuestion) {
+    guard hasStanding() else { return ended(work, Self.standingFull) }
     let isFetched = owner.mayFetch(self, question)
     if isFetched { fetchCount += 1 }
     feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, owner.questions, for: self)
   }
 
   private func endFeed(_ work: ClientWork) -> Feed? {
+    noteStanding()
     guard let feed = feeds.removeValue(forKey: work) else { return nil }
     if feed.isFetched { fetchCount -= 1 }
     return feed
   }
 
   private func count(_ work: ClientWork, _ question: ClientQuestion) {
+    guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.reason)) }
     let query = StoreQuery(
       filters: question.filters.map { JSONValue(of: $0) }, recipients: question.recipients.map(\.description))
     EventLoopActor.task { [self, bus = owner.bus, desk = owner.questions] in
@@ -176,6 +194,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
       } catch {
         perform(session.countFailed(work, error.reason))
       }
+      noteStanding()
     }
   }
 
@@ -204,15 +223,28 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   }
 
   func ended(_ work: ClientWork, _ refusal: Refusal) {
+    let answer = session.observeEnded(work, refusal.reason)
     _ = endFeed(work)
-    perform(session.observeEnded(work, refusal.reason))
+    perform(answer)
   }
+
+  /// Ends the subscription that came last, for others to have room; false without one.
+  func endNewest() -> Bool {
+    guard let work = feeds.keys.max() else { return false }
+    feeds[work]?.cancel()
+    ended(work, Self.standingFull)
+    return true
+  }
+
+  private static let standingFull = Refusal(
+    .full, "the relay has as many questions in hand as it may, and no other client more of them", outcome: .notStarted)
 
   func reconciled(_ work: ClientWork, _ message: [UInt8]) { perform(session.reconciled(work, message: message)) }
 
   func reconciliationEnded(_ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int?) {
     syncs[work] = nil
     perform(session.reconciliationFailed(work, reason, recordCountMaximum: recordCountMaximum))
+    noteStanding()
   }
 
   private func send(_ bytes: [UInt8]) {
@@ -260,6 +292,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     _ = session.disconnected()
     for feed in feeds.values { feed.cancel() }
     feeds = [:]
+    noteStanding()
     for sync in syncs.values { sync.cancel() }
     syncs = [:]
     owner.ended(self)
