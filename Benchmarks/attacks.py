@@ -165,6 +165,16 @@ def filter_bombs(crowd, seconds, _):
     flood(crowd, seconds, upgraded(crowd, 20), bomb, ahead=1)
 
 
+def large_standing(crowd, seconds, _):
+    """Subscriptions of thousands of authors that stay: four hundred of three hundred kilobytes."""
+    for one in upgraded(crowd, 40):
+        for name in range(10):
+            keys = random.sample(KEYS, 4_700)
+            one.send(message("REQ", f"{name}", {"authors": keys, "limit": 1}))
+        crowd.turn(0)
+    crowd.wait(seconds)
+
+
 def deflate_bombs(crowd, seconds, _):
     """Compressed messages that would be hundreds of times as long, or take long to unpack."""
     def packed(text, level=9):
@@ -365,6 +375,6 @@ def connections(crowd, seconds, resources):
 
 
 ALL = [garbage, garbage_messages, huge, byte_by_byte, half_open, pipelined, pages, wrong_names, wrong_frames, fragments,
-       pings, close_races, deflate_bombs, requests, filter_bombs, counts, reconciliations, authentications,
+       pings, close_races, deflate_bombs, requests, filter_bombs, large_standing, counts, reconciliations, authentications,
        never_reading, events, forgeries, duplicates, large_events, handshakes, connections, subscriptions,
        subscriptions_to_all]

@@ -62,9 +62,9 @@ public struct QuestionTurns: Sendable {
       return (turn, false, nil)
     }
     if heldCount == 0 { newcomers.append(turn, of: client) } else { queue.append(turn, of: client) }
-    // Whoever stands in front of it waits because nothing is free: nobody but this one can be granted.
-    if !grantNext().isEmpty { return (turn, true, nil) }
-    return (turn, false, resting.popFirst())
+    let granted = grantNext()
+    precondition(granted.isEmpty || granted == [turn], "whoever stands in front of it waits because nothing is free")
+    return granted.isEmpty ? (turn, false, resting.popFirst()) : (turn, true, nil)
   }
 
   private mutating func grant(_ turn: Turn) {

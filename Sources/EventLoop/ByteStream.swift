@@ -215,8 +215,9 @@ public final class ByteStream {
       rest.copy(to: shared)
       space = UnsafeMutableRawBufferPointer(rebasing: shared[rest.count...])
     }
+    let allowance = readShare?.byteCount(in: EventLoop.process.turn, at: EventLoop.process.now) ?? .max
     buffer.pointee.base = space.baseAddress?.assumingMemoryBound(to: CChar.self)
-    buffer.pointee.len = min(space.count, readShare?.byteCount(in: EventLoop.process.turn) ?? .max)
+    buffer.pointee.len = min(space.count, allowance)
   }
 
   private func didRead(_ count: Int) {

@@ -58,6 +58,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private let log: Logger
   private var feeds: [ClientWork: Feed] = [:]
   private var syncs: [ClientWork: Sync] = [:]
+  private var counting: [ClientWork: QuestionDesk.Turn] = [:]
   private var fetchCount = 0
   private let outflow: Outflow
   private var holds: Holds = []
@@ -183,9 +184,13 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.reason)) }
     let query = StoreQuery(
       filters: question.filters.map { JSONValue(of: $0) }, recipients: question.recipients.map(\.description))
+    let turn = owner.questions.ask(number, question)
+    counting[work] = turn
     EventLoopActor.task { [self, bus = owner.bus, desk = owner.questions] in
-      let turn = desk.ask(number)
-      defer { desk.end(turn) }
+      defer {
+        counting[work] = nil
+        desk.end(turn)
+      }
       guard await desk.granting(turn), !isOver else { return }
       do throws(Refusal) {
         let answer = try await bus.request("store.count", BusPayload(json: query), ttlMilliseconds: 30_000)
@@ -228,11 +233,23 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     perform(answer)
   }
 
-  /// Ends the subscription that came last, for others to have room; false without one.
+  /// Ends what it asked for last, for others to have room; false if there is nothing but counts that are being made.
   func endNewest() -> Bool {
-    guard let work = feeds.keys.max() else { return false }
-    feeds[work]?.cancel()
-    ended(work, Self.standingFull)
+    let waiting = counting.filter { !owner.questions.isGranted($0.value) }
+    guard let work = [feeds.keys.max(), syncs.keys.max(), waiting.keys.max()].compactMap({ $0 }).max() else {
+      return false
+    }
+    if let feed = feeds[work] {
+      feed.cancel()
+      ended(work, Self.standingFull)
+    } else if let sync = syncs[work] {
+      sync.cancel()
+      reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil)
+    } else if let turn = waiting[work] {
+      owner.questions.end(turn)
+      perform(session.countFailed(work, Self.standingFull.reason))
+      noteStanding()
+    }
     return true
   }
 
@@ -295,6 +312,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     noteStanding()
     for sync in syncs.values { sync.cancel() }
     syncs = [:]
+    for turn in counting.values where !owner.questions.isGranted(turn) { owner.questions.end(turn) }
     owner.ended(self)
   }
 }

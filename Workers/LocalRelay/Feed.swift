@@ -97,7 +97,7 @@ final class Feed {
   /// False when nobody wants it any more.
   private func takeTurn() async -> Bool {
     guard let reader else { return false }
-    let turn = desk.ask(reader.number) { [weak self] in self?.giveWay() }
+    let turn = desk.ask(reader.number, question) { [weak self] in self?.giveWay() }
     self.turn = turn
     return await desk.granting(turn) && !isOver
   }

@@ -48,7 +48,7 @@ final class Sync {
     self.bus = bus
     self.desk = desk
     self.reader = reader
-    turn = desk.ask(reader.number)
+    turn = desk.ask(reader.number, question)
     EventLoopActor.task { [self] in await run(question, first) }
   }
 
