@@ -375,6 +375,6 @@ def connections(crowd, seconds, resources):
 
 
 ALL = [garbage, garbage_messages, huge, byte_by_byte, half_open, pipelined, pages, wrong_names, wrong_frames, fragments,
-       pings, close_races, deflate_bombs, requests, filter_bombs, large_standing, counts, reconciliations, authentications,
-       never_reading, events, forgeries, duplicates, large_events, handshakes, connections, subscriptions,
-       subscriptions_to_all]
+       pings, close_races, deflate_bombs, requests, filter_bombs, large_standing, counts, reconciliations,
+       authentications, never_reading, events, forgeries, duplicates, large_events, handshakes, connections,
+       subscriptions, subscriptions_to_all]

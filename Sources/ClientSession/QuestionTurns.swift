@@ -61,10 +61,14 @@ public struct QuestionTurns: Sendable {
       postponed[client, default: []].append(turn)
       return (turn, false, nil)
     }
-    if heldCount == 0 { newcomers.append(turn, of: client) } else { queue.append(turn, of: client) }
+    lineUp(turn)
     let granted = grantNext()
     precondition(granted.isEmpty || granted == [turn], "whoever stands in front of it waits because nothing is free")
     return granted.isEmpty ? (turn, false, resting.popFirst()) : (turn, true, nil)
+  }
+
+  private mutating func lineUp(_ turn: Turn) {
+    if held[turn.client] == nil { newcomers.append(turn, of: turn.client) } else { queue.append(turn, of: turn.client) }
   }
 
   private mutating func grant(_ turn: Turn) {
@@ -80,7 +84,7 @@ public struct QuestionTurns: Sendable {
     grantedCount -= 1
     let left = held[turn.client, default: 1] - 1
     held[turn.client] = left == 0 ? nil : left
-    if let next = nextPostponed(of: turn.client) { queue.append(next, of: turn.client) }
+    if let next = nextPostponed(of: turn.client) { lineUp(next) }
     return grantNext()
   }
 
@@ -97,7 +101,7 @@ public struct QuestionTurns: Sendable {
     var granted: [Turn] = []
     while let next = nextInLine() {
       if withdrawn.remove(next) != nil {
-        if let other = nextPostponed(of: next.client) { queue.append(other, of: next.client) }
+        if let other = nextPostponed(of: next.client) { lineUp(other) }
       } else if held[next.client, default: 0] < clientMaximum {
         grant(next)
         granted.append(next)

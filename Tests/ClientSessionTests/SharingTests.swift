@@ -1,4 +1,5 @@
 import ClientSession
+import Clocks
 import TestSupport
 import Testing
 
