@@ -94,12 +94,18 @@ final class Feed {
     desk.end(turn)
   }
 
-  /// False when nobody wants it any more.
+  /// Takes a turn when there is room for what it brings; false when nobody wants it any more.
   private func takeTurn() async -> Bool {
-    guard let reader else { return false }
-    let turn = desk.ask(reader.number, question) { [weak self] in self?.giveWay() }
-    self.turn = turn
-    return await desk.granting(turn) && !isOver
+    while let reader, !isOver {
+      await reader.awaitRoom()
+      if isOver { return false }
+      let turn = desk.ask(reader.number, question) { [weak self] in self?.giveWay() }
+      self.turn = turn
+      guard await desk.granting(turn), !isOver else { return false }
+      if reader.hasRoom { return true }
+      endTurn()
+    }
+    return false
   }
 
   /// Gives the answer up, to ask for the rest of it when the client has read.
