@@ -1,4 +1,4 @@
-public import Clocks
+internal import Clocks
 
 // How much one of many streams reads in a turn of the loop.
 //
