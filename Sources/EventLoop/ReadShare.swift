@@ -19,7 +19,7 @@ public final class ReadShare {
 
   private var turn: UInt64 = 0
   private var begin = Instant(nanoseconds: 0)
-  private var byteCount = byteCountMaximum
+  private var budget = byteCountMaximum
   private var count = 0
   private var lastCount = 1
 
@@ -30,16 +30,16 @@ public final class ReadShare {
   func byteCount(in turn: UInt64, at now: @autoclosure () -> Instant) -> Int {
     if turn != self.turn { begins(turn, at: now()) }
     count += 1
-    return max(Self.byteCountMinimum, byteCount / max(lastCount, count))
+    return max(Self.byteCountMinimum, budget / max(lastCount, count))
   }
 
   private func begins(_ turn: UInt64, at now: Instant) {
     // A turn that waited for input was not long: whoever reads after it begins low, and is high again in a moment.
     let milliseconds = now.milliseconds(since: begin)
     if milliseconds > Self.turnMilliseconds {
-      byteCount = max(byteCount / 2, 4 * Self.byteCountMinimum)
+      budget = max(budget / 2, 4 * Self.byteCountMinimum)
     } else if milliseconds < Self.turnMilliseconds / 3 {
-      byteCount = min(byteCount * 2, Self.byteCountMaximum)
+      budget = min(budget * 2, Self.byteCountMaximum)
     }
     lastCount = turn == self.turn + 1 ? max(1, count) : 1
     (self.turn, begin, count) = (turn, now, 0)
