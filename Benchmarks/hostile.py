@@ -97,7 +97,7 @@ def honest(lines, author):
     """A client that asks and publishes until it is over: milliseconds of each, and what went wrong."""
     def body(is_over):
         asked, published, faults = [], [], collections.Counter()
-        client, own = None, iter(lines)
+        client, own = None, itertools.cycle(lines)  # beyond them what it publishes is there already
         while not is_over():
             start = time.perf_counter()
             try:
@@ -157,7 +157,7 @@ class Campaign:
             answers = body()
             found = end_honest()
         elapsed = time.monotonic() - begin
-        for _ in range(found.get("used", 0)):
+        for _ in range(min(found.get("used", 0), len(self.honest_lines) - 100)):
             self.honest_lines.popleft()
         most = memory.end()
         restarted = self.restarted()

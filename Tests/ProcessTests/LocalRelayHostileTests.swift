@@ -89,10 +89,14 @@ extension ProcessTests {
       try LocalRelayHouse.run(["requests-per-second": "100", "events-per-second": "100"]) { house in
         let siege = try Siege(house)
         try siege.withstand("requests", expecting: ["CLOSED rate-limited", "EOSE"]) { port in
-          try Self.flood(port, 4, 600, ["CLOSED rate-limited", "EOSE"]) { "[\"REQ\",\"\($0 % 100)\",{\"limit\":50},{\"kinds\":[1,\($0)]}]" }
+          try Self.flood(port, 4, 600, ["CLOSED rate-limited", "EOSE"]) {
+            "[\"REQ\",\"\($0 % 100)\",{\"limit\":50},{\"kinds\":[1,\($0)]}]"
+          }
         }
         try siege.withstand("counts", expecting: ["CLOSED rate-limited", "COUNT"]) { port in
-          try Self.flood(port, 4, 300, ["CLOSED rate-limited", "COUNT"]) { "[\"COUNT\",\"\($0)\",{},{\"search\":\"honest\"}]" }
+          try Self.flood(port, 4, 300, ["CLOSED rate-limited", "COUNT"]) {
+            "[\"COUNT\",\"\($0)\",{},{\"search\":\"honest\"}]"
+          }
         }
         try siege.withstand("reconciliations", expecting: ["NEG-ERR blocked", "NEG-MSG"]) { port in
           try Self.flood(port, 2, 60, ["NEG-ERR blocked", "NEG-MSG"]) { "[\"NEG-OPEN\",\"\($0)\",{},\"6100000200\"]" }

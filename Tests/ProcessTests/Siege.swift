@@ -94,7 +94,11 @@ extension RelayVisitor {
   var answers: Siege.Answers {
     var answers = Set(messages.map(Self.kind))
     if !isUpgraded { answers.insert(String(head.dropFirst(9).prefix(3))) }
-    if let closeCode { answers.insert("close \(closeCode)") } else if isUpgraded, isOver || isCut { answers.insert("cut") }
+    if let closeCode {
+      answers.insert("close \(closeCode)")
+    } else if isUpgraded, isOver || isCut {
+      answers.insert("cut")
+    }
     return answers
   }
 
