@@ -12,7 +12,7 @@ PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector si
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint documentation sanitize bench fuzz soak install clean packages python
+.PHONY: help run build test check lint documentation sanitize bench hostile fuzz soak install clean packages python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
@@ -51,6 +51,12 @@ bench: packages ## measure against yardsticks in C and other supervisors, and pr
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	python3 Benchmarks/run.py
+
+hostile: packages ## attack the local relay in every way for half an hour, and print how an honest client fares
+	@for program in roostd roost-exec event-store signer outbox-planner local-relay archive-bench; do \
+	  $(SWIFT) build -c release --product $$program || exit; \
+	done
+	python3 Benchmarks/hostile.py
 
 fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600
 	Scripts/fuzz.sh --seconds $(FUZZ_SECONDS)

@@ -88,7 +88,12 @@ let package = Package(
       name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"],
       swiftSettings: strict),
     .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "ClientSession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
+    .target(
+      name: "ClientSession",
+      dependencies: [
+        "Clocks", "Cryptography", "Nostr", .product(name: "DequeModule", package: "swift-collections"),
+      ],
+      swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
     .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
     .target(
@@ -206,6 +211,7 @@ let package = Package(
         "Observing", "Reconciliation", "Storage", "EventArchive", "EventGate", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
       ],
       path: "Workers/EventStore", swiftSettings: strict),
     .executableTarget(

@@ -18,6 +18,9 @@ public struct ClientQuestion: Hashable, Sendable {
   public var filters: [Filter]
   /// Gift wraps are given only if they are for one of these (NIP-59).
   public var recipients: [PublicKey]
+
+  /// Ids, authors, kinds and tag values that its filters name.
+  public var valueCount: Int { ClientSession.valueCount(filters) }
 }
 
 /// Where an event of a client goes.

@@ -36,7 +36,7 @@ extension ClientSession {
         return ends + refused(.said(RelayReason(text)), .request(id))
       }
       let work = begin()
-      subscriptions[id] = Subscription(work: work, valueCount: values)
+      subscriptions[id] = Question(id: id, work: work, valueCount: values)
       names[work] = id
       standingValueCount += values
       return ends + hint(filters) + [.observe(work, question)]
@@ -54,7 +54,7 @@ extension ClientSession {
         return refused(.said(RelayReason(text)), .request(id))
       }
       let work = begin()
-      counts[work] = id
+      counts[work] = Question(id: id, work: work, valueCount: Self.valueCount(filters))
       return hint(filters) + [.count(work, question)]
     }
   }
@@ -71,14 +71,14 @@ extension ClientSession {
         return ends + refused(.said(RelayReason(text)), .reconciliation(id))
       }
       let work = begin()
-      reconciliations[id] = work
+      reconciliations[id] = Question(id: id, work: work, valueCount: Self.valueCount([filter]))
       reconciliationNames[work] = id
       return ends + hint([filter]) + [.openReconciliation(work, question, message: message)]
     }
   }
 
   mutating func continueReconciliation(_ id: String, _ message: [UInt8]) -> [ClientAction] {
-    guard let work = reconciliations[id] else {
+    guard let work = reconciliations[id]?.work else {
       let reason = RelayReason("closed: there is no reconciliation of this name")
       return counted([.send(RelayMessage.writeReconciliationRefused(subscription: id, reason: reason))])
     }
@@ -86,7 +86,7 @@ extension ClientSession {
   }
 
   mutating func endReconciliation(_ id: String) -> [ClientAction] {
-    guard let work = reconciliations.removeValue(forKey: id) else { return [] }
+    guard let work = reconciliations.removeValue(forKey: id)?.work else { return [] }
     reconciliationNames[work] = nil
     return [.endReconciliation(work)]
   }
@@ -192,13 +192,13 @@ extension ClientSession {
 
   /// A count is there.
   public mutating func counted(_ work: ClientWork, _ count: Int) -> [ClientAction] {
-    guard let id = counts.removeValue(forKey: work), !isOver else { return [] }
+    guard let id = counts.removeValue(forKey: work)?.id, !isOver else { return [] }
     return [.send(RelayMessage.writeCount(subscription: id, count: count))]
   }
 
   /// There will be none; `reason` is a word, a colon and a sentence.
   public mutating func countFailed(_ work: ClientWork, _ reason: RelayReason) -> [ClientAction] {
-    guard let id = counts.removeValue(forKey: work), !isOver else { return [] }
+    guard let id = counts.removeValue(forKey: work)?.id, !isOver else { return [] }
     return [closed(id, reason)]
   }
 

@@ -19,7 +19,9 @@ public import Nostr
 
 /// One client's connection.
 public struct ClientSession: Sendable {
-  struct Subscription: Sendable {
+  /// A REQ, a COUNT or a NEG-OPEN that has not come to its end.
+  struct Question: Sendable {
+    let id: String
     let work: ClientWork
     let valueCount: Int
     var isStoredSent = false
@@ -47,16 +49,17 @@ public struct ClientSession: Sendable {
   /// Events and requests that were refused.
   public internal(set) var refusedCount: UInt64 = 0
 
-  var subscriptions: [String: Subscription] = [:]
+  var subscriptions: [String: Question] = [:]
   var names: [ClientWork: String] = [:]
-  var counts: [ClientWork: String] = [:]
+  var counts: [ClientWork: Question] = [:]
   var events: [ClientWork: WaitingEvent] = [:]
-  var waitingByteCount = 0
+  /// Bytes of events of which it is not known yet what becomes of them.
+  public internal(set) var waitingByteCount = 0
   /// AUTH events whose OK waits until it is known whether their authors are accounts.
   var identifying: [ClientWork: EventID] = [:]
   /// Values of the filters of all subscriptions.
   var standingValueCount = 0
-  var reconciliations: [String: ClientWork] = [:]
+  var reconciliations: [String: Question] = [:]
   var reconciliationNames: [ClientWork: String] = [:]
   var isPaused = false
   var isChallenged = false
@@ -84,6 +87,17 @@ public struct ClientSession: Sendable {
 
   /// Subscriptions at present.
   public var subscriptionCount: Int { subscriptions.count }
+
+  /// What its questions weigh that have not come to their end: each as much as so many values of filters, and the
+  /// values.
+  public var standingWeight: Int {
+    let asked = counts.values.reduce(0) { $0 + $1.valueCount } + reconciliations.values.reduce(0) { $0 + $1.valueCount }
+    return standingValueCount + asked
+      + (subscriptions.count + counts.count + reconciliations.count) * Self.questionWeight
+  }
+
+  /// A subscription takes some 17 KB in the store, a value in a filter some hundreds of bytes in store, hub and here.
+  private static let questionWeight = 40
 
   /// Whether anything is done for it.
   public func isAdmitted(_ house: ClientHouse) -> Bool { refusal(house) == nil }

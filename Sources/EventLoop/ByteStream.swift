@@ -33,6 +33,8 @@ public final class ByteStream {
   /// ``pendingByteCount`` was above 0 at the end of a turn or the kernel was full, and never inside a call of the
   /// consumer's. So whoever stops at some count of waiting bytes is told when to go on.
   public var onDrained: (@EventLoopActor () -> Void)?
+  /// Bounds what is read in a turn together with other streams; without it, ``readsPerTurn`` alone does.
+  public var readShare: ReadShare?
   /// Noted while the stream's input is worked on.
   public var inputMark: InputMark?
   /// Bytes of unused input above which the stream ends with ENOBUFS.
@@ -196,7 +198,7 @@ public final class ByteStream {
     let turn = EventLoop.process.turn
     if turn != readTurn { (readTurn, readCount) = (turn, 0) }
     readCount += 1
-    return readCount <= Self.readsPerTurn
+    return readCount <= (readShare == nil ? Self.readsPerTurn : 1)
   }
 
   private func offer(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
@@ -213,8 +215,9 @@ public final class ByteStream {
       rest.copy(to: shared)
       space = UnsafeMutableRawBufferPointer(rebasing: shared[rest.count...])
     }
+    let allowance = readShare?.byteCount(in: EventLoop.process.turn, at: EventLoop.process.now) ?? .max
     buffer.pointee.base = space.baseAddress?.assumingMemoryBound(to: CChar.self)
-    buffer.pointee.len = space.count
+    buffer.pointee.len = min(space.count, allowance)
   }
 
   private func didRead(_ count: Int) {

@@ -57,6 +57,7 @@ extension MessageHub {
     accept(index, of: seat)
     deliveries[index].hasParts = true
     forgetPayload(of: index)
+    if deliveries[index].holdsCredit { returnCreditOfBegun(index) }
     guard payload.count <= seats[deliveries[index].callerSeat].payloadMaximum else {
       returnCredit(to: seat, turn: seats[seat].turn, byteCount: payload.count)
       refusePart(payload.count, of: index, actions: &actions)

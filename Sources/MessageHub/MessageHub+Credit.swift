@@ -68,8 +68,7 @@ extension MessageHub {
   /// asker hears it at once and can say so to its own caller, which is not waiting.
   func withholdsCredit(of seat: Int, byteCount: Int) throws(Refusal) -> Bool {
     let openCount = seats[seat].outstanding.count
-    let isRelay = seats[seat].role == Role.localRelay.number
-    let maximum = isRelay ? max(limits.relayedRequests, limits.outstandingRequests) : limits.outstandingRequests
+    let maximum = requestMaximum(of: seat)
     let isPoolFull = poolBytes >= limits.poolBytes
     let isLarge = UInt64(byteCount) * Self.largeShare >= seats[seat].window.bytes
     guard openCount >= maximum || isPoolFull || isLarge else { return false }
@@ -94,7 +93,7 @@ extension MessageHub {
   /// When it makes sense to ask again what was refused as one request too many.
   static let fullRetryMilliseconds: UInt32 = 1_000
 
-  /// The credit of this message comes back when it is answered.
+  /// The credit of this message comes back when it is answered, or when the answer begins.
   mutating func withholdCredit(for index: Int) {
     deliveries[index].holdsCredit = true
     let caller = deliveries[index].callerSeat
@@ -110,6 +109,21 @@ extension MessageHub {
     seats[caller].withheld.frames -= 1
     seats[caller].withheld.bytes -= UInt64(byteCount)
     returnCredit(to: caller, turn: seats[caller].turn, byteCount: byteCount)
+  }
+
+  /// The answer to a request has begun, which may stand for days: nothing is kept of the request any more, and however
+  /// large it was, it is in nobody's way. Only who has too many open waits for their ends.
+  mutating func returnCreditOfBegun(_ index: Int) {
+    let caller = deliveries[index].callerSeat
+    guard seats[caller].outstanding.count < requestMaximum(of: caller) else { return }
+    deliveries[index].holdsCredit = false
+    returnWithheld(of: index)
+  }
+
+  /// Unanswered requests of a peer from which credit comes back only with the answers.
+  private func requestMaximum(of seat: Int) -> Int {
+    let isRelay = seats[seat].role == Role.localRelay.number
+    return isRelay ? max(limits.relayedRequests, limits.outstandingRequests) : limits.outstandingRequests
   }
 
   // MARK: What the peer grants

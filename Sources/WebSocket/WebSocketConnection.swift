@@ -40,6 +40,8 @@ public final class WebSocketConnection {
   public let endpoint: WebSocketEndpoint
   /// Called when ``pendingByteCount`` has come down to 0; see `ByteStream`. Never inside a call of the consumer's.
   public var onDrained: (@EventLoopActor () -> Void)?
+  /// Called when the protocol itself has answered what came, a ping for one: that counts as waiting as well.
+  public var onReplied: (@EventLoopActor () -> Void)?
 
   private enum State { case idle, open, closing(code: UInt16), over }
   private var state = State.idle
@@ -153,8 +155,10 @@ public final class WebSocketConnection {
     isReceiving = true
     let used = codec.receive(bytes)
     isReceiving = false
+    let hasReplied = !codec.output.isEmpty
     settle()
     if case .over = state { return bytes.count }
+    if hasReplied { onReplied?() }
     return used
   }
 
@@ -310,6 +314,7 @@ public final class WebSocketConnection {
     onEnd = nil
     onMessage = nil
     onDrained = nil
+    onReplied = nil
     codec.stop()
     timer.cancel()
     leave(after: end)

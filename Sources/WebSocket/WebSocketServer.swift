@@ -10,6 +10,8 @@ public import EventLoop
 // out, as it would if the newest were turned away. No descriptors: the listener rests (see StreamListener), and
 // connections wait in the kernel.
 //
+// What is read in a turn is shared (see ReadShare): a client that floods keeps the others waiting for milliseconds.
+//
 // The delegate owns the WebSockets. Closing the server leaves them alone.
 
 /// Listens, reads requests, asks its delegate, and hands WebSockets over.
@@ -30,6 +32,7 @@ public final class WebSocketServer {
   private var oldestNumber: UInt64 = 0
   private var turnedAwayCount = 0
   private let deflater = Deflater()
+  private let readShare = ReadShare()
   private let budget: ReceivingBudget
   private let tooMany: [UInt8]
 
@@ -77,6 +80,7 @@ public final class WebSocketServer {
       return
     }
     stream.keepsOutputMemory = false
+    stream.readShare = readShare
     stream.outputLimit = limits.connection.pendingByteCountMaximum + WebSocketLimits.controlAllowance
     guard connectionCount < limits.connectionsMaximum, mayEnter(peer) else {
       turnAway(stream, isEncrypted: security != nil)

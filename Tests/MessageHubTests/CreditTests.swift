@@ -116,6 +116,20 @@ import Testing
     bench.expectNothingLeft()
   }
 
+  @Test("A large request whose answer has begun gives its credit back, for however long the answer goes on")
+  func largeStanding() throws {
+    let bench = HubBench()
+    let app = bench.client()
+    let worker = bench.worker(window: Window(frames: 64, bytes: 4 << 20))
+    bench.request(String(repeating: "x", count: 600_000), from: app)
+    #expect(bench.heldCredit(of: app) == Credit(frames: 1, bytes: 600_000))
+    let request = try #require(bench.takeAll(worker).first)
+    bench.answer(request, .response, "a part", flags: .more, from: worker)
+    #expect(bench.heldCredit(of: app) == Credit(frames: 0, bytes: 0))
+    bench.answer(request, from: worker)
+    bench.expectNothingLeft()
+  }
+
   @Test("Beyond its outstanding requests, and with the pool full, a caller's credit comes back with the answers")
   func outstanding() throws {
     var limits = HubLimits()

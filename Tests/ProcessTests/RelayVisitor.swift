@@ -32,6 +32,8 @@ final class RelayVisitor {
   private(set) var closeCode: UInt16?
   /// Whether the connection has ended.
   private(set) var isOver = false
+  /// Whether something that was sent was not taken any more.
+  private(set) var isCut = false
 
   private let descriptor: Int32
   private var input: [UInt8] = []
@@ -134,7 +136,7 @@ final class RelayVisitor {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-      if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
+      if count >= 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return isCut = true }
     }
   }
 

@@ -76,6 +76,7 @@ final class QueryStream {
   private let scope: QueryScope
   private let archive: EventArchive
   private let reads: ReadSlots
+  private let use = ReadSlots.Use()
   private var last: QueryPosition?
   /// The first events that filters' own limits left out, as long as no other filter gives them.
   private var cut: Set<Int64> = []
@@ -167,7 +168,7 @@ final class QueryStream {
   private func fetchFound() async throws(StorageFault) {
     let (search, archive, scope) = (searches[0], archive, scope)
     guard let seqs = search.seqs else {
-      let seqs = try await reads.read { () throws(StorageFault) in
+      let seqs = try await reads.read(for: use) { () throws(StorageFault) in
         try await archive.search(search.filter, for: scope.recipients, now: scope.now)
       }
       if seqs.count == EventArchive.searchHitMaximum { isUncertain = true }
@@ -177,7 +178,7 @@ final class QueryStream {
     let next = Array(seqs.prefix(min(Self.foundCount, search.room)))
     searches[0].seqs = seqs.dropFirst(next.count)
     searches[0].index = 0
-    searches[0].block = try await reads.read { () throws(StorageFault) in
+    searches[0].block = try await reads.read(for: use) { () throws(StorageFault) in
       try await Self.counting(archive.events(next, now: scope.now), scope, archive)
     }
   }
@@ -217,7 +218,7 @@ final class QueryStream {
     let recalled = archive.recalled(
       source.filter, for: scope.recipients, after: source.position, limit: limit, now: scope.now)
     if let recalled, !scope.isPartial { return (recalled, recalled.entries.last?.position) }
-    return try await reads.read { () throws(StorageFault) in
+    return try await reads.read(for: use) { () throws(StorageFault) in
       let block = try await archive.block(
         source.filter, for: scope.recipients, after: source.position, limit: limit, byteLimit: byteLimit,
         now: scope.now)

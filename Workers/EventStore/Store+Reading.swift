@@ -53,8 +53,10 @@ extension Store {
     await catchUp(for: filters)
     let (archive, recipients) = (archive, wanted.recipients.map { Self.recipients($0) })
     do throws(StorageFault) {
-      let count = try await reads.read { () throws(StorageFault) in
-        try await archive.count(filters, for: recipients, now: Self.now)
+      let count = try await counts.read { () throws(StorageFault) in
+        try await reads.read { () throws(StorageFault) in
+          try await archive.count(filters, for: recipients, now: Self.now)
+        }
       }
       return BusPayload(
         json: StoreCount(count: min(count, wanted.limit ?? .max), unsearched: unsearched(filters)))

@@ -28,6 +28,8 @@ final class Store {
   let archive: EventArchive
   let log = Logger(label: "store")
   let reads = ReadSlots()
+  /// Of these, those for counts, each of which reads all it counts in one go.
+  let counts = ReadSlots(count: 2)
   var live = LiveFilters<UInt64>()
   var observations: [UInt64: Observation] = [:]
   var nextObservation: UInt64 = 1

@@ -14,8 +14,7 @@ import WebSocket
 // One client: its session, its socket, and its feeds.
 //
 // What goes out is `Outflow`'s matter. A client is read no further while it is stalled there, while it has much on its
-// way to the store, or all clients together have; its feeds bring what is stored a few at a time, because each holds
-// some of the bus as long as the client does not read.
+// way to the store, or all clients together have and it has some; what it asks, it asks in turn with the others.
 
 /// A connection of a client's.
 @EventLoopActor
@@ -25,7 +24,12 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   protocol Owner: Outflow.Owner {
     var bus: BusConnection { get }
     var desk: EventDesk { get }
+    var questions: QuestionDesk { get }
     var house: ClientHouse { get }
+    /// What all subscriptions weigh.
+    var standing: StandingShares { get set }
+    /// Makes room for what a client has asked for, if others have more; false if it has the most itself.
+    func makesRoom(for link: ClientLink) -> Bool
     /// Whether a client's request may be fetched from the network now.
     func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool
     /// Asks anew who the accounts are; a signer that says nothing is not waited for long.
@@ -56,18 +60,13 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private let log: Logger
   private var feeds: [ClientWork: Feed] = [:]
   private var syncs: [ClientWork: Sync] = [:]
+  private var counting: [ClientWork: QuestionDesk.Turn] = [:]
   private var fetchCount = 0
   private let outflow: Outflow
   private var holds: Holds = []
   private var isOver = false
-  /// Feeds that bring what is stored, and those that wait for their turn.
-  private var storedCount = 0
-  private var storedWaiters: [CheckedContinuation<Void, Never>] = []
   /// Events sent to it.
   private(set) var deliveredCount: UInt64 = 0
-
-  /// Feeds of one client that bring what is stored at a time; the others follow.
-  private static let storedMaximum = 8
 
   init(
     _ connection: WebSocketConnection, _ session: ClientSession, _ visitor: Visitor, number: UInt64, log: Logger,
@@ -117,7 +116,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     } catch {
       perform(session.receivedFault(error), bytes)
     }
-    if owner.desk.isFull { waitForDesk() }
+    if owner.desk.isFull, session.waitingByteCount > EventDesk.littleByteCount { waitForDesk() }
   }
 
   private func waitForDesk() {
@@ -149,9 +148,12 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     case .take(let work, let range, let destination):
       owner.desk.take(work, of: self, Array(message[range]), to: destination)
     case .openReconciliation(let work, let question, let first):
-      syncs[work] = Sync(work, question, first, owner.bus, for: self)
+      guard hasStanding() else { return reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil) }
+      syncs[work] = Sync(work, question, first, owner.bus, owner.questions, for: self)
     case .continueReconciliation(let work, let next): syncs[work]?.received(next)
-    case .endReconciliation(let work): syncs.removeValue(forKey: work)?.cancel()
+    case .endReconciliation(let work):
+      syncs.removeValue(forKey: work)?.cancel()
+      noteStanding()
     case .identify(let work): identify(work)
     case .pauseReading: hold(.session)
     case .resumeReading: release(.session)
@@ -159,22 +161,40 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     }
   }
 
+  /// Whether what it has asked for may stand.
+  private func hasStanding() -> Bool {
+    noteStanding()
+    return owner.makesRoom(for: self)
+  }
+
+  private func noteStanding() { owner.standing.set(number, to: isOver ? 0 : session.standingWeight) }
+
   private func observe(_ work: ClientWork, _ question: ClientQuestion) {
+    guard hasStanding() else { return ended(work, Self.standingFull) }
     let isFetched = owner.mayFetch(self, question)
     if isFetched { fetchCount += 1 }
-    feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, for: self)
+    feeds[work] = Feed(work, question, isFetched: isFetched, owner.bus, owner.questions, for: self)
   }
 
   private func endFeed(_ work: ClientWork) -> Feed? {
+    noteStanding()
     guard let feed = feeds.removeValue(forKey: work) else { return nil }
     if feed.isFetched { fetchCount -= 1 }
     return feed
   }
 
   private func count(_ work: ClientWork, _ question: ClientQuestion) {
+    guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.reason)) }
     let query = StoreQuery(
       filters: question.filters.map { JSONValue(of: $0) }, recipients: question.recipients.map(\.description))
-    EventLoopActor.task { [self, bus = owner.bus] in
+    let turn = owner.questions.ask(number, question)
+    counting[work] = turn
+    EventLoopActor.task { [self, bus = owner.bus, desk = owner.questions] in
+      defer {
+        counting[work] = nil
+        desk.end(turn)
+      }
+      guard await desk.granting(turn), !isOver else { return }
       do throws(Refusal) {
         let answer = try await bus.request("store.count", BusPayload(json: query), ttlMilliseconds: 30_000)
         let count = try answer.decoded(as: StoreCount.self).count
@@ -182,6 +202,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
       } catch {
         perform(session.countFailed(work, error.reason))
       }
+      noteStanding()
     }
   }
 
@@ -219,15 +240,40 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   }
 
   func ended(_ work: ClientWork, _ refusal: Refusal) {
+    let answer = session.observeEnded(work, refusal.reason)
     _ = endFeed(work)
-    perform(session.observeEnded(work, refusal.reason))
+    perform(answer)
   }
+
+  /// Ends what it asked for last, for others to have room; false if there is nothing but counts that are being made.
+  func endNewest() -> Bool {
+    let waiting = counting.filter { !owner.questions.isGranted($0.value) }
+    guard let work = [feeds.keys.max(), syncs.keys.max(), waiting.keys.max()].compactMap({ $0 }).max() else {
+      return false
+    }
+    if let feed = feeds[work] {
+      feed.cancel()
+      ended(work, Self.standingFull)
+    } else if let sync = syncs[work] {
+      sync.cancel()
+      reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil)
+    } else if let turn = waiting[work] {
+      owner.questions.end(turn)
+      perform(session.countFailed(work, Self.standingFull.reason))
+      noteStanding()
+    }
+    return true
+  }
+
+  private static let standingFull = Refusal(
+    .full, "the relay has as many questions in hand as it may, and no other client more of them", outcome: .notStarted)
 
   func reconciled(_ work: ClientWork, _ message: [UInt8]) { perform(session.reconciled(work, message: message)) }
 
   func reconciliationEnded(_ work: ClientWork, _ reason: RelayReason, recordCountMaximum: Int?) {
     syncs[work] = nil
     perform(session.reconciliationFailed(work, reason, recordCountMaximum: recordCountMaximum))
+    noteStanding()
   }
 
   private func send(_ bytes: [UInt8]) {
@@ -244,18 +290,6 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   var hasRoom: Bool { outflow.hasRoom }
 
   func awaitRoom() async { await outflow.awaitRoom() }
-
-  func beginStored() async {
-    while !isOver, storedCount >= Self.storedMaximum {
-      await withCheckedContinuation { storedWaiters.append($0) }
-    }
-    storedCount += 1
-  }
-
-  func endStored() {
-    storedCount -= 1
-    if !storedWaiters.isEmpty { storedWaiters.removeFirst().resume() }
-  }
 
   /// Reads no further, for one more reason.
   private func hold(_ reason: Holds) {
@@ -287,10 +321,10 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     _ = session.disconnected()
     for feed in feeds.values { feed.cancel() }
     feeds = [:]
+    noteStanding()
     for sync in syncs.values { sync.cancel() }
     syncs = [:]
-    for waiter in storedWaiters { waiter.resume() }
-    storedWaiters = []
+    for turn in counting.values where !owner.questions.isGranted(turn) { owner.questions.end(turn) }
     owner.ended(self)
   }
 }

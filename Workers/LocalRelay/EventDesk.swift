@@ -1,15 +1,15 @@
 import Bus
 import ClientSession
 import Contracts
-import DequeModule
 import EventLoop
 import Frames
 import Logging
 
 // Where clients' events go: to the store in runs, or one by one to the publish queue.
 //
-// A run is what has come while the one before it was on its way, of all clients together: alone, an event goes at once;
-// in a flood many share a frame, a transaction and an answer. Two runs are on their way at a time, so that the store
+// A run is what has come while the one before it was on its way, of all clients together and of each in turn: alone, an
+// event goes at once; in a flood many share a frame, a transaction and an answer, and who brings one event does not wait
+// behind those who bring thousands. Two runs are on their way at a time, so that the store
 // verifies one while it writes the other.
 //
 // Events are offered again when whoever had them died: a store or a planner that has them already says so, and the
@@ -22,6 +22,8 @@ final class EventDesk {
   /// Whoever has brought an event.
   @EventLoopActor
   protocol Owner: AnyObject {
+    /// Counts connections.
+    var number: UInt64 { get }
     /// It is known what became of it.
     func settled(_ work: ClientWork, _ outcome: EventOutcome)
     /// Where an event goes by what is known now; nil when nobody waits for it any more.
@@ -45,14 +47,16 @@ final class EventDesk {
   private static let publishMaximum = 128
   /// Bytes that wait here from which on clients are read no further.
   static let byteCountMaximum = 32 << 20
+  /// Bytes that one client may have waiting in any case.
+  static let littleByteCount = 16 << 10
   /// How often what had nobody to take it is offered again, and how long is waited before.
   private static let attemptMaximum = 40
   private static let retryMilliseconds: UInt64 = 250
 
   private let bus: BusConnection
   private let log: Logger
-  private var waiting = Deque<Piece>()
-  private var publishing = Deque<Piece>()
+  private var waiting = FairQueue<Piece>()
+  private var publishing = FairQueue<Piece>()
   private var runCount = 0
   private var publishCount = 0
   private var isFlushDue = false
@@ -66,7 +70,7 @@ final class EventDesk {
     self.log = log
   }
 
-  /// Whether clients are to be read no further for now.
+  /// Whether clients of whom more than a little waits are to be read no further for now.
   var isFull: Bool { waitingByteCount >= Self.byteCountMaximum }
 
   /// Waits until half of it is free.
@@ -80,8 +84,8 @@ final class EventDesk {
     waitingByteCount += bytes.count
     let piece = Piece(owner: owner, work: work, bytes: bytes, houseNumber: houseNumber)
     switch destination {
-    case .store: waiting.append(piece)
-    case .world: publishing.append(piece)
+    case .store: waiting.append(piece, of: owner.number)
+    case .world: publishing.append(piece, of: owner.number)
     }
     guard !isFlushDue else { return }
     isFlushDue = true
@@ -118,7 +122,7 @@ final class EventDesk {
       byteCount += next.bytes.count + OfferRun.headerByteCount
       guard pieces.isEmpty || byteCount <= Self.runByteCount else { break }
       pieces.append(next)
-      waiting.removeFirst()
+      _ = waiting.popFirst()
     }
     return pieces
   }
@@ -151,7 +155,7 @@ final class EventDesk {
           settle(piece, EventOutcome(outcome, note: piece.note))
           continue
         }
-        publishing.append(piece)
+        publishing.append(piece, of: piece.owner.number)
       }
     } catch {
       log.warning("events were not taken", metadata: ["count": "\(pieces.count)", "why": "\(error.message)"])
@@ -223,7 +227,7 @@ final class EventDesk {
   private func keep(_ piece: Piece, _ why: String) {
     var kept = piece
     kept.note = "kept here, and sent nowhere: \(why)"
-    waiting.append(kept)
+    waiting.append(kept, of: piece.owner.number)
   }
 
   /// Asks again while there is nobody to answer, for ten seconds.

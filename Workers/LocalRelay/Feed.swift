@@ -15,9 +15,10 @@ import Observing
 // Cut off among the stored events it asks anew and passes over what it gave already; cut off later it goes on after the
 // last seq. So a client sees one stream, whatever dies behind it.
 //
-// A page is taken to a client that has room for it. One that does not read stops its own feeds: what is stored waits on
-// the bus, a quarter of a MiB for each of few feeds; what comes is given back to the store, which has it, and asked for
-// again later.
+// What is stored is brought in turns, which clients share (see QuestionDesk). A page is taken to a client that has room
+// for it. One that does not read stops its own feeds: what is stored waits on the bus, a quarter of a MiB for each of
+// few feeds, until another client waits for the turn; what comes is given back to the store, which has it. Both are
+// asked for again later.
 
 /// One subscription's way from the store to the client.
 @EventLoopActor
@@ -35,10 +36,8 @@ final class Feed {
     var hasRoom: Bool { get }
     /// Waits until it has.
     func awaitRoom() async
-    /// Waits for a turn to bring what is stored; each is ended by ``endStored()``.
-    func beginStored() async
-    /// The turn is over.
-    func endStored()
+    /// Counts connections.
+    var number: UInt64 { get }
   }
 
   private let work: ClientWork
@@ -53,7 +52,11 @@ final class Feed {
   private var resumeSeq: Int64?
   /// Stored events given, so that none is given again when the store was away; beyond ``givenMaximum`` one may be.
   private var given: Set<Int64> = []
-  private var hasTurn = false
+  private let desk: QuestionDesk
+  /// What is stored is brought only in this turn, asked for or granted.
+  private var turn: QuestionDesk.Turn?
+  /// Whether the answer was given up for others, or for want of room.
+  private var hasGivenWay = false
   /// The network's part of the answer, waited for before the end of what is stored is told.
   private var wait: FetchWait?
 
@@ -61,9 +64,14 @@ final class Feed {
   private static let absenceMilliseconds: UInt64 = 60_000
   private static let retryMilliseconds: UInt64 = 250
   private static let givenMaximum = 200_000
+  private static let unread = Refusal(.cancelled, "the client does not read", outcome: .done)
   private static let unwanted = Refusal(.cancelled, "the client wants no more", outcome: .done)
 
-  init(_ work: ClientWork, _ question: ClientQuestion, isFetched: Bool, _ bus: BusConnection, for reader: any Reader) {
+  init(
+    _ work: ClientWork, _ question: ClientQuestion, isFetched: Bool, _ bus: BusConnection, _ desk: QuestionDesk,
+    for reader: any Reader
+  ) {
+    self.desk = desk
     self.work = work
     self.question = question
     self.isFetched = isFetched
@@ -81,9 +89,38 @@ final class Feed {
   }
 
   private func endTurn() {
-    guard hasTurn else { return }
-    hasTurn = false
-    reader?.endStored()
+    guard let turn else { return }
+    self.turn = nil
+    desk.end(turn)
+  }
+
+  /// Takes a turn when there is room for what it brings; false when nobody wants it any more.
+  private func takeTurn() async -> Bool {
+    while let reader, !isOver {
+      await reader.awaitRoom()
+      if isOver { return false }
+      let turn = desk.ask(reader.number, question) { [weak self] in self?.giveWay() }
+      self.turn = turn
+      guard await desk.granting(turn), !isOver else { return false }
+      if reader.hasRoom { return true }
+      endTurn()
+    }
+    return false
+  }
+
+  /// Gives the answer up, to ask for the rest of it when the client has read.
+  private func giveWay() {
+    hasGivenWay = true
+    answer?.abandon(Self.unread)
+    endTurn()
+  }
+
+  /// Waits until the client has read enough. The turn rests meanwhile, or is given up.
+  private func awaitRoom() async {
+    guard reader?.hasRoom == false else { return }
+    if let turn, desk.rests(turn) { giveWay() }
+    await reader?.awaitRoom()
+    if let turn { desk.works(turn) }
   }
 
   private func run() async {
@@ -108,11 +145,8 @@ final class Feed {
 
   /// Observes until it is cut off; returns by what, or nil when it is to be begun again at once.
   private func observe() async -> Refusal? {
-    if resumeSeq == nil {
-      await reader?.beginStored()
-      hasTurn = true
-      if isOver { return Self.unwanted }
-    }
+    if resumeSeq == nil, await !takeTurn() { return Self.unwanted }
+    hasGivenWay = false
     var wanted = StoreObserve(filters: question.filters.map { JSONValue(of: $0) }, afterSeq: resumeSeq)
     wanted.policy = isFetched ? .cacheWithNetwork : .cacheOnly
     wanted.pages = true
@@ -127,14 +161,15 @@ final class Feed {
       if isFetched, resumeSeq == nil, wait == nil { wait = FetchWait(wanted, bus) }
       while let part = try await answer.nextPart(), !isOver {
         if part.payload.isRaw, resumeSeq != nil, reader?.hasRoom == false {
-          answer.abandon(Refusal(.cancelled, "the client does not read", outcome: .done))
+          answer.abandon(Self.unread)
           await reader?.awaitRoom()
           return nil
         }
         try await take(part.payload)
+        if hasGivenWay { return nil }
       }
     } catch {
-      return error
+      return hasGivenWay ? nil : error
     }
     return Refusal(.unavailable, "the store has ended the answer", outcome: .done)
   }
@@ -149,7 +184,7 @@ final class Feed {
       if isFirst { tellEnd(end) }
       return
     }
-    await reader?.awaitRoom()
+    await awaitRoom()
     if isOver { return }
     let records: [EventPage.Record]
     do throws(EventPage.Problem) { records = try EventPage.read(payload.bytes) } catch {

@@ -25,6 +25,7 @@ final class LocalRelay: ClientLink.Owner {
   let worker: Worker
   let log = Logger(label: "local-relay")
   let desk: EventDesk
+  let questions = QuestionDesk()
   private(set) var house = ClientHouse()
   private(set) var settings: LocalRelaySettings
   /// Where it listens.
@@ -43,6 +44,9 @@ final class LocalRelay: ClientLink.Owner {
   private var fetchOrigins: Set<Origin> = []
   private var fetchKeys: Set<PublicKey> = []
   private var fetchFilters: [Filter] = []
+  /// What all subscriptions weigh together: 12,000 of one value each, or 50 of the largest. Less than the store's
+  /// 20,000 observations, which others want as well.
+  var standing = StandingShares(maximum: 500_000)
   /// Clients that do not read what was sent to them.
   var stalledCount = 0
   /// The names under which clients may know this relay.
@@ -247,6 +251,16 @@ final class LocalRelay: ClientLink.Owner {
     if let origin = link.visitor.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return true }
     if !link.session.shown.isDisjoint(with: fetchKeys) { return true }
     return question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }
+  }
+
+  func makesRoom(for link: ClientLink) -> Bool {
+    while true {
+      switch standing.room(for: link.number) {
+      case .enough: return true
+      case .refused: return false
+      case .from(let other): guard let giver = clients[other], giver.endNewest() else { return false }
+      }
+    }
   }
 
   func ended(_ link: ClientLink) {

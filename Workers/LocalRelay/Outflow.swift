@@ -10,7 +10,7 @@ import WebSocket
 //
 // While it is stalled nothing is read from it and nothing taken for it from the store. What can gather for one client
 // is bounded so; what can gather for all is, because few may be stalled for long: beyond ``crowd`` of them, whoever has
-// read nothing for two seconds is cut, instead of `slow-client`. The rest of the world does not wait for those who do
+// read nothing for two seconds is cut, instead of `slow-client`, and the mark is an eighth of what it was. The rest of the world does not wait for those who do
 // not read.
 
 /// Watches whether a client reads.
@@ -29,6 +29,7 @@ final class Outflow {
   nonisolated static let mark = 1 << 20
   /// Clients that may be stalled for as long as `slow-client` says.
   static let crowd = 64
+  private static let crowdedShare = 8
   private static let crowdedMilliseconds: UInt64 = 2_000
   private static let lookMilliseconds: UInt64 = 500
 
@@ -50,10 +51,14 @@ final class Outflow {
     self.connection = connection
     self.owner = owner
     connection.onDrained = { [weak self] in self?.drained() }
+    connection.onReplied = { [weak self] in self?.sent() }
   }
 
   /// Whether more may be brought for it.
-  var hasRoom: Bool { isOver || connection.pendingByteCount <= Self.mark }
+  var hasRoom: Bool { isOver || connection.pendingByteCount <= mark }
+
+  /// Of many that do not read each gets less.
+  private var mark: Int { owner.stalledCount > Self.crowd ? Self.mark / Self.crowdedShare : Self.mark }
 
   /// Waits until more may be, or nothing matters any more.
   func awaitRoom() async {

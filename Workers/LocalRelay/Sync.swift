@@ -17,6 +17,8 @@ final class Sync {
   /// Whose it is.
   @EventLoopActor
   protocol Reader: AnyObject {
+    /// Counts connections.
+    var number: UInt64 { get }
     /// The store's next message.
     func reconciled(_ work: ClientWork, _ message: [UInt8])
     /// It is over, and the client is to be told why.
@@ -28,6 +30,9 @@ final class Sync {
 
   private let work: ClientWork
   private let bus: BusConnection
+  private let desk: QuestionDesk
+  /// Until the store has read what is to be reconciled.
+  private var turn: QuestionDesk.Turn?
   private weak var reader: (any Reader)?
   private var answer: BusAnswer?
   private var session: Int64?
@@ -35,16 +40,22 @@ final class Sync {
   private var isAsking = false
   private var isOver = false
 
-  init(_ work: ClientWork, _ question: ClientQuestion, _ first: [UInt8], _ bus: BusConnection, for reader: any Reader) {
+  init(
+    _ work: ClientWork, _ question: ClientQuestion, _ first: [UInt8], _ bus: BusConnection, _ desk: QuestionDesk,
+    for reader: any Reader
+  ) {
     self.work = work
     self.bus = bus
+    self.desk = desk
     self.reader = reader
+    turn = desk.ask(reader.number, question)
     EventLoopActor.task { [self] in await run(question, first) }
   }
 
   /// Ends it without a word.
   func cancel() {
     isOver = true
+    endTurn()
     answer?.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
   }
 
@@ -57,8 +68,14 @@ final class Sync {
     proceed()
   }
 
+  private func endTurn() {
+    if let turn { desk.end(turn) }
+    turn = nil
+  }
+
   private func run(_ question: ClientQuestion, _ first: [UInt8]) async {
     guard let filter = question.filters.first else { preconditionFailure("a NEG-OPEN has one filter") }
+    guard let turn, await desk.granting(turn), !isOver else { return }
     let wanted = ReconcileOpen(
       filter: JSONValue(of: filter), message: String(decoding: Hexadecimal.encode(first), as: UTF8.self),
       recipients: question.recipients.map(\.description))
@@ -71,6 +88,7 @@ final class Sync {
       while let part = try await answer.nextPart(), !isOver, !part.isLast {
         let message = try Self.message(part.payload)
         session = message.session
+        endTurn()
         reader?.reconciled(work, message.bytes)
         proceed()
       }

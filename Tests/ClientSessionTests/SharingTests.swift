@@ -1,0 +1,104 @@
+import ClientSession
+import Clocks
+import TestSupport
+import Testing
+
+/// How clients share what there is only so much of.
+@Suite("Clients share")
+struct SharingTests {
+  @Test("Of many clients each has its turn, and each client's own keep their order")
+  func queue() {
+    var queue = FairQueue<String>()
+    for number in 0..<1_000 { queue.append("a\(number)", of: 1) }
+    queue.append("b0", of: 2)
+    queue.append("b1", of: 2)
+    queue.append("c0", of: 3)
+    #expect(queue.first == "a0" && queue.count == 1_003)
+    #expect((0..<7).compactMap { _ in queue.popFirst() } == ["a0", "b0", "c0", "a1", "b1", "a2", "a3"])
+    queue.append("c1", of: 3)
+    #expect((0..<3).compactMap { _ in queue.popFirst() } == ["a4", "c1", "a5"])
+    while queue.popFirst() != nil {}
+    #expect(queue.isEmpty && queue.first == nil)
+  }
+
+  @Test("A client has its share of turns and no more, and the last turns go to clients that have none")
+  func turns() {
+    var turns = QuestionTurns(maximum: 6, clientMaximum: 3, keptCount: 2)
+    let first = (0..<5).map { _ in turns.ask(1) }
+    #expect(first.map(\.isGranted) == [true, true, true, false, false])
+    #expect((0..<2).map { _ in turns.ask(2).isGranted } == [true, false], "two are kept")
+    #expect(turns.ask(3).isGranted && turns.ask(4).isGranted && !turns.ask(5).isGranted)
+    #expect(turns.grantedCount == 6)
+    let next = turns.end(first[0].turn)
+    #expect(next.map(\.client) == [5], "who has none is next")
+  }
+
+  @Test("Every wish is granted in the end, once, or was withdrawn", arguments: seeds(10))
+  func everyWish(seed: UInt64) {
+    var seed = SeededGenerator(seed: seed)
+    var turns = QuestionTurns(maximum: 5, clientMaximum: 2, keptCount: 1)
+    var (waiting, running, withdrawn): (Set<QuestionTurns.Turn>, Set<QuestionTurns.Turn>, Set<QuestionTurns.Turn>) = (
+      [], [], []
+    )
+    func end(_ turn: QuestionTurns.Turn) {
+      running.remove(turn)
+      for next in turns.end(turn) {
+        #expect(waiting.remove(next) != nil && !withdrawn.contains(next))
+        running.insert(next)
+      }
+    }
+    for _ in 0..<5_000 {
+      switch Int.random(in: 0..<10, using: &seed) {
+      case 0..<5:
+        let (turn, isGranted, wanted) = turns.ask(UInt64.random(in: 1...8, using: &seed))
+        if isGranted { running.insert(turn) } else { waiting.insert(turn) }
+        if let wanted { end(wanted) }
+      case 5..<8: if let turn = running.randomElement(using: &seed) { end(turn) }
+      case 8:
+        if let turn = running.randomElement(using: &seed), turns.rests(turn) { end(turn) }
+      default:
+        guard let turn = waiting.randomElement(using: &seed) else { continue }
+        waiting.remove(turn)
+        withdrawn.insert(turn)
+        turns.withdraw(turn)
+      }
+      #expect(turns.grantedCount == running.count && running.count <= 5)
+      #expect(Dictionary(grouping: running, by: \.client).values.allSatisfy { $0.count <= 2 })
+    }
+    while let turn = running.first { end(turn) }
+    #expect(waiting.isEmpty && turns.grantedCount == 0)
+  }
+
+  @Test("A turn that rests is wanted back when somebody waits, and at once when somebody waits already")
+  func resting() {
+    var turns = QuestionTurns(maximum: 2, clientMaximum: 2, keptCount: 1)
+    let (first, second) = (turns.ask(1).turn, turns.ask(2).turn)
+    #expect(!turns.rests(first))
+    let third = turns.ask(3)
+    #expect(!third.isGranted && third.wanted == first)
+    #expect(turns.rests(second), "the third still waits")
+    #expect(turns.end(first) == [third.turn])
+    #expect(!turns.rests(third.turn))
+    turns.works(third.turn)
+    #expect(turns.ask(4).wanted == nil)
+  }
+
+  @Test("Beyond the bound whoever has the most gives, and who has little is let in")
+  func shares() {
+    var shares = StandingShares(maximum: 100)
+    shares.set(1, to: 60)
+    shares.set(2, to: 40)
+    #expect(shares.room(for: 2) == .enough && shares.total == 100)
+    shares.set(3, to: 5)
+    #expect(shares.room(for: 3) == .from(client: 1))
+    shares.set(1, to: 55)
+    #expect(shares.room(for: 3) == .enough)
+    shares.set(1, to: 56)
+    #expect(shares.room(for: 1) == .refused)
+    shares.set(1, to: 55)
+    shares.set(2, to: 41)
+    #expect(shares.room(for: 2) == .from(client: 1), "it has less than the first")
+    shares.set(1, to: 0)
+    #expect(shares.room(for: 2) == .enough && shares.total == 46)
+  }
+}
