@@ -9,7 +9,9 @@ import Testing
   func shares() async throws {
     try await LoopThread.run {
       let share = ReadShare()
-      func bytes(_ turn: UInt64) -> Int { share.byteCount(in: turn, at: Instant(nanoseconds: turn * 1_000_000)) }
+      @EventLoopActor func bytes(_ turn: UInt64) -> Int {
+        share.byteCount(in: turn, at: Instant(nanoseconds: turn * 1_000_000))
+      }
       #expect(bytes(1) == ReadShare.byteCountMaximum && bytes(2) == ReadShare.byteCountMaximum)
       #expect((0..<32).map { _ in bytes(3) }.last == ReadShare.byteCountMaximum / 32)
       #expect(bytes(4) == ReadShare.byteCountMaximum / 32, "as many are expected as came before")
@@ -24,7 +26,7 @@ import Testing
     try await LoopThread.run {
       let share = ReadShare()
       var (turn, now) = (UInt64(0), Instant(nanoseconds: 0))
-      func bytes(afterMilliseconds milliseconds: UInt64) -> Int {
+      @EventLoopActor func bytes(afterMilliseconds milliseconds: UInt64) -> Int {
         turn += 1
         now = now.advanced(milliseconds: milliseconds)
         return share.byteCount(in: turn, at: now)

@@ -257,7 +257,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     } else if let sync = syncs[work] {
       sync.cancel()
       reconciliationEnded(work, Self.standingFull.reason, recordCountMaximum: nil)
-    } else if let turn = waiting[work] {
+    } else if let turn = counting.removeValue(forKey: work) {
       owner.questions.end(turn)
       perform(session.countFailed(work, Self.standingFull.reason))
       noteStanding()

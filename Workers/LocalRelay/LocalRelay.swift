@@ -258,7 +258,9 @@ final class LocalRelay: ClientLink.Owner {
       switch standing.room(for: link.number) {
       case .enough: return true
       case .refused: return false
-      case .from(let other): guard let giver = clients[other], giver.endNewest() else { return false }
+      case .from(let other):
+        let before = standing.total
+        guard let giver = clients[other], giver.endNewest(), standing.total < before else { return false }
       }
     }
   }
