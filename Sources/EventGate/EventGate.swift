@@ -15,7 +15,7 @@ internal import Nostr
 // Each id is verified once. While a copy is being verified, further ones wait for the outcome: if it is valid, they are
 // duplicates; if it is forged, the next of them is verified. Only what is verified is remembered, so a forged copy
 // hides nothing. What is published here is verified by itself, also when its id is known: its author is to hear of his
-// bytes, and not of somebody's.
+// bytes, and not of somebody's. So it is not looked up before; the writer finds out whether it is stored.
 //
 // Bounds. What waits is bounded by the credit of those who send, since a submission's credit comes back with its
 // answer; checks under way by `jobMaximum` × `checkMaximum`, and a job of local ones; a transaction by `batchMaximum`;
@@ -175,7 +175,7 @@ public struct EventGate: Sendable {
     }
     guard !checks.isEmpty else { return nil }
     jobCount += 1
-    return GateJob(checks: checks, removalCount: removalCount)
+    return GateJob(checks: checks, removalCount: removalCount, isAloneInGate: items.count == 1)
   }
 
   private mutating func take(_ lane: Lane, upTo end: Int, _ checks: inout [GateJob.Check]) {

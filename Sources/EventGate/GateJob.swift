@@ -11,7 +11,7 @@ public struct GateJob: Sendable {
     let relay: Int64?
     /// Whether its signature is looked at whatever it is; else only if it could put other events away.
     let checksSignature: Bool
-    /// Whether it is verified also when its id is stored.
+    /// Whether it is one's own: verified whatever is stored under its id, which is not looked up.
     var isAlone = false
 
     /// Whether the stored event of its id is looked at as well: not for what relays send, again and again.
@@ -21,6 +21,20 @@ public struct GateJob: Sendable {
   let checks: [Check]
   /// How often events had been removed when it was begun.
   let removalCount: UInt64
+  /// Whether it is sooner done than handed to a thread and taken back: one short event of one's own, for which nothing
+  /// is read, while nothing else is on its way.
+  public let isBrief: Bool
+
+  /// Bytes of an event that is short: hashing it costs little beside its signature.
+  static let briefByteCountMaximum = 4_096
+
+  init(checks: [Check], removalCount: UInt64, isAloneInGate: Bool = false) {
+    self.checks = checks
+    self.removalCount = removalCount
+    isBrief =
+      isAloneInGate && checks.count == 1
+      && checks.allSatisfy { $0.isAlone && $0.bytes.count <= Self.briefByteCountMaximum }
+  }
 
   /// How many events.
   public var count: Int { checks.count }
@@ -46,20 +60,29 @@ public struct GateJob: Sendable {
     lookUp: ([EventID]) -> [Int64?], stored: ([Int64]) -> [Int64: [UInt8]] = { _ in [:] }, now: Int64 = .min,
     keys: ParsedKeyCache
   ) -> [Finding] {
-    let known = lookUp(checks.map(\.id))
-    let looked = zip(checks, known).compactMap { check, seq in check.looksAtStored ? seq : nil }
+    let known = known(lookUp)
+    let looked = checks.compactMap { check in check.looksAtStored ? known[check.item] : nil }
     let stored = looked.isEmpty ? [:] : stored(looked)
     let verifier = EventVerifier()
-    return checks.indices.map { index in
-      let check = checks[index]
-      guard let seq = index < known.count ? known[index] : nil else { return Self.verify(check, verifier, keys) }
-      let isDue = check.looksAtStored && Self.mayReplace(check, stored[seq], verifier, now: now)
-      guard check.isAlone || isDue else { return .known(seq: seq) }
-      let finding = Self.verify(check, verifier, keys)
-      // A bad copy of what is stored changes nothing; only of one's own it is said.
-      if case .valid = finding { return isDue ? finding : .known(seq: seq) }
-      return check.isAlone ? finding : .known(seq: seq)
+    return checks.map { check in
+      guard let seq = known[check.item] else { return Self.verify(check, verifier, keys) }
+      guard check.looksAtStored, Self.mayReplace(check, stored[seq], verifier, now: now) else {
+        return .known(seq: seq)
+      }
+      // A bad copy of what is stored changes nothing.
+      guard case .valid(let event) = Self.verify(check, verifier, keys) else { return .known(seq: seq) }
+      return .valid(event)
     }
+  }
+
+  /// The seqs of items whose ids are stored. One's own are verified in any case, and whether they are stored the writer
+  /// finds out by itself: for them nothing is read.
+  private func known(_ lookUp: ([EventID]) -> [Int64?]) -> [UInt64: Int64] {
+    let asked = checks.filter { !$0.isAlone }
+    guard !asked.isEmpty else { return [:] }
+    var known: [UInt64: Int64] = [:]
+    for (check, seq) in zip(asked, lookUp(asked.map(\.id))) { known[check.item] = seq }
+    return known
   }
 
   /// Whether a stored event counts as none beside a copy that came: because it is damaged, or because its time is over

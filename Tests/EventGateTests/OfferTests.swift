@@ -67,4 +67,42 @@ struct OfferTests {
     bench.run()
     #expect(bench.answers[again]?.counts.stored == 10 && bench.answers[again]?.outcomes?.count == 10)
   }
+
+  @Test("is looked up nowhere, and one short event with nothing beside it is checked on the spot")
+  func brief() throws {
+    var bench = Bench()
+    bench.submit([Made.json(1)], .local, isKept: true, tellsEach: true)
+    let next = bench.gate.nextJob()
+    let job = try #require(next)
+    #expect(job.isBrief)
+    let findings = job.run(
+      lookUp: { ids in
+        Issue.record("\(ids.count) ids are looked up")
+        return []
+      }, keys: bench.keys)
+    bench.gate.finished(job, findings)
+    // Beside that one, which is not written yet.
+    bench.submit([Made.json(2)], .local, isKept: true, tellsEach: true)
+    let second = bench.gate.nextJob()
+    let beside = try #require(second)
+    #expect(!beside.isBrief)
+    bench.finish(beside)
+    bench.run()
+    #expect(bench.committed.count == 2 && bench.gate.isIdle)
+    let others: [(events: [[UInt8]], relay: Int64?)] = [
+      ([Made.json(3), Made.json(4)], nil), ([Self.long], nil), ([Made.json(5)], 1),
+    ]
+    for (events, relay) in others {
+      bench.submit(events, .local, relay: relay, isKept: relay == nil)
+      let next = bench.gate.nextJob()
+      let job = try #require(next)
+      #expect(!job.isBrief)
+      bench.finish(job)
+      bench.run()
+    }
+    #expect(bench.committed.count == 6 && bench.gate.isIdle)
+  }
+
+  /// An event that takes a while to be hashed.
+  private static var long: [UInt8] { Made.event(6, tags: [["t", String(repeating: "a", count: 5_000)]]).json }
 }

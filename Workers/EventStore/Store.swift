@@ -156,7 +156,7 @@ final class Store {
   }
 
   /// Seconds since 1970.
-  static var now: Int64 { Int64(time(nil)) }
+  nonisolated static var now: Int64 { Int64(time(nil)) }
 
   // MARK: Coming in
 
@@ -213,21 +213,26 @@ final class Store {
   }
 
   private func check(_ job: GateJob) {
+    if job.isBrief { return gate.finished(job, Self.findings(of: job, archive, keys)) }
     EventLoopActor.task { [self] in
-      let (archive, keys, now) = (archive, keys, Self.now)
-      let findings = await EventLoopActor.onThreadPool {
-        job.run(
-          lookUp: { ids in
-            // If it cannot be read they are verified, and the writer says what is wrong.
-            do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
-          },
-          stored: { seqs in
-            do throws(StorageFault) { return try archive.storedNow(seqs) } catch { return [:] }
-          }, now: now, keys: keys)
-      }
+      let (archive, keys) = (archive, keys)
+      let findings = await EventLoopActor.onThreadPool { Self.findings(of: job, archive, keys) }
       gate.finished(job, findings)
       pump()
     }
+  }
+
+  private nonisolated static func findings(
+    of job: GateJob, _ archive: EventArchive, _ keys: ParsedKeyCache
+  ) -> [GateJob.Finding] {
+    job.run(
+      lookUp: { ids in
+        // If it cannot be read they are verified, and the writer says what is wrong.
+        do throws(StorageFault) { return try archive.seqsNow(of: ids) } catch { return [] }
+      },
+      stored: { seqs in
+        do throws(StorageFault) { return try archive.storedNow(seqs) } catch { return [:] }
+      }, now: Self.now, keys: keys)
   }
 
   // MARK: Writing
