@@ -4,7 +4,7 @@ One client in C (yardsticks/client.c), the same for all, with events that were s
 
     local-relay          the signature is verified, and the event is committed by the event-store: SQLite, WAL,
                          synchronous=NORMAL, which outlives the death of any process, and the last moments before a
-                         power failure need not; it came over three processes
+                         power failure need not; over three processes
     nostr-sdk            the signature is verified, and the event is in the memory of the one process
     nostr-relay          the signature is verified, and the event is committed: SQLite as SQLAlchemy opens it
 
@@ -28,8 +28,8 @@ import measure
 import roostd
 
 OURS = "local-relay"
-SDK = "LocalRelay of nostr-sdk 0.45.1"
-NOSTR_RELAY = "nostr-relay 1.14"
+SDK = "LocalRelay of nostr-sdk 0.45.1, in memory"
+NOSTR_RELAY = "nostr-relay 1.14, SQLite"
 CLIENT = measure.YARDSTICKS / "client"
 NOSTR_RELAY_PYTHON = measure.ROOT / ".venv-nostr-relay" / "bin" / "python3"
 PEERS = measure.ROOT / "Tests" / "Peers"
@@ -152,8 +152,9 @@ def idling():
         memory, count, before = held(start)
         if name == OURS and count < CONNECTIONS:
             raise RuntimeError(f"{name} holds {count} connections only")
-        program = name if count == CONNECTIONS else f"{name}, {count:,} connections"
-        yield measure.result("relay-idle", program, "MB", [memory], connections=count, before=before)
+        if count < CONNECTIONS:
+            print(f"{name} holds {count:,} of {CONNECTIONS:,} connections", file=sys.stderr)
+        yield measure.result("relay-idle", name, "MB", [memory], connections=count, before=before)
 
 
 def run(rounds):
