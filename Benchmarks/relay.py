@@ -6,7 +6,8 @@ One client in C (yardsticks/client.c), the same for all, with events that were s
                          synchronous=NORMAL, which outlives the death of any process, and the last moments before a
                          power failure need not; over three processes
     nostr-sdk            the signature is verified, and the event is in the memory of the one process
-    nostr-relay          the signature is verified, and the event is committed: SQLite as SQLAlchemy opens it
+    nostr-relay          the signature is verified, and the event is committed: SQLite, WAL, synchronous=NORMAL, in the
+                         one process
 
 Each round asks all in turn. What is measured of idle connections is the process that holds them, private memory.
 """
