@@ -154,17 +154,26 @@ public final class StorageFile: Sendable {
     _ onCommit: (Value) -> Void
   ) -> Result<Value, StorageFault> {
     do {
-      var value: Value?
-      try database.inTransaction(.immediate) {
-        value = try body(StorageSession(database, path))
-        return .commit
-      }
-      guard let value else { preconditionFailure("a transaction that commits has a value") }
+      let value = try inTransaction(database) { try body(StorageSession(database, path)) }
       checkpointer.committed(database)
       onCommit(value)
       return .success(value)
     } catch {
       return .failure(StorageFault(error, path: path))
+    }
+  }
+
+  /// The statements around it are kept: compiled anew each time, they would be a fifth of a small transaction.
+  private static func inTransaction<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {
+    try database.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+    do {
+      let value = try body()
+      try database.cachedStatement(sql: "COMMIT").execute()
+      return value
+    } catch {
+      // What made it fail is told; a fault of the disk may have undone it already.
+      _ = try? database.rollback()
+      throw error
     }
   }
 

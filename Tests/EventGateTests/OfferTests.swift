@@ -72,7 +72,8 @@ struct OfferTests {
   func brief() throws {
     var bench = Bench()
     bench.submit([Made.json(1)], .local, isKept: true, tellsEach: true)
-    let job = try #require(bench.gate.nextJob())
+    let next = bench.gate.nextJob()
+    let job = try #require(next)
     #expect(job.isBrief)
     let findings = job.run(
       lookUp: { ids in
@@ -82,7 +83,8 @@ struct OfferTests {
     bench.gate.finished(job, findings)
     // Beside that one, which is not written yet.
     bench.submit([Made.json(2)], .local, isKept: true, tellsEach: true)
-    let beside = try #require(bench.gate.nextJob())
+    let second = bench.gate.nextJob()
+    let beside = try #require(second)
     #expect(!beside.isBrief)
     bench.finish(beside)
     bench.run()
@@ -92,7 +94,8 @@ struct OfferTests {
     ]
     for (events, relay) in others {
       bench.submit(events, .local, relay: relay, isKept: relay == nil)
-      let job = try #require(bench.gate.nextJob())
+      let next = bench.gate.nextJob()
+      let job = try #require(next)
       #expect(!job.isBrief)
       bench.finish(job)
       bench.run()

@@ -1,3 +1,4 @@
+import Contracts
 import Frames
 import Glibc
 import Nostr
