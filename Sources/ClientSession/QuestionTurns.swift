@@ -8,10 +8,10 @@ internal import DequeModule
 //                                                            a client that does not read: its turn is
 //                                                            wanted back as soon as somebody waits
 //
-// A question among a million events may take the store a second. So what is asked at a time is bounded for each client,
-// and for all together; beyond it the clients take turns. The last turns of all are kept for clients that have none: who
-// asks one thing does not wait for those who ask a hundred. A turn whose client does not read does nothing, and is given
-// to another: it costs its owner to ask again.
+// A question among a million events may take the store a second. So what is asked at a time is bounded for each
+// client, and for all together; beyond it the clients take turns. The last turns of all are kept for clients that have
+// none: who asks one thing does not wait for those who ask a hundred. A turn whose client does not read does nothing,
+// and is given to another: it costs its owner to ask again.
 
 /// Turns of clients at the store, as a value.
 public struct QuestionTurns: Sendable {

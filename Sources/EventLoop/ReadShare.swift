@@ -2,10 +2,10 @@ internal import Clocks
 
 // How much one of many streams reads in a turn of the loop.
 //
-// Whoever floods a server is read in every turn, and who asks a small question waits for that turn to end, some three or
-// four times until he has his answer. So the streams of a server share a number of bytes a turn, the less for each the
-// more there are; and the number follows what bytes cost: while turns take too long it is halved, and while they are
-// short it is doubled. A megabyte of one event is read in a few turns, a megabyte of frames of one byte in hundreds.
+// Whoever floods a server is read in every turn, and who asks a small question waits for that turn to end, some three
+// or four times until he has his answer. So the streams of a server share a number of bytes a turn, the less for each
+// the more there are; and the number follows what bytes cost: while turns take too long it is halved, and while they
+// are short it is doubled. A megabyte of one event is read in a few turns, one of frames of one byte in hundreds.
 
 /// A number of bytes a turn that the streams of one server share.
 @EventLoopActor

@@ -8,9 +8,9 @@ import Logging
 // Where clients' events go: to the store in runs, or one by one to the publish queue.
 //
 // A run is what has come while the one before it was on its way, of all clients together and of each in turn: alone, an
-// event goes at once; in a flood many share a frame, a transaction and an answer, and who brings one event does not wait
-// behind those who bring thousands. Two runs are on their way at a time, so that the store
-// verifies one while it writes the other.
+// event goes at once; in a flood many share a frame, a transaction and an answer, and who brings one event does not
+// wait behind those who bring thousands. Two runs are on their way at a time, so that the store verifies one while it
+// writes the other.
 //
 // Events are offered again when whoever had them died: a store or a planner that has them already says so, and the
 // client is told what is true in the end. Until then it waits, as it would for a slow disk, and it is read no further

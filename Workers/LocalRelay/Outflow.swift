@@ -10,8 +10,8 @@ import WebSocket
 //
 // While it is stalled nothing is read from it and nothing taken for it from the store. What can gather for one client
 // is bounded so; what can gather for all is, because few may be stalled for long: beyond ``crowd`` of them, whoever has
-// read nothing for two seconds is cut, instead of `slow-client`, and the mark is an eighth of what it was. The rest of the world does not wait for those who do
-// not read.
+// read nothing for two seconds is cut, instead of `slow-client`, and the mark is an eighth of what it was. The rest of
+// the world does not wait for those who do not read.
 
 /// Watches whether a client reads.
 @EventLoopActor
