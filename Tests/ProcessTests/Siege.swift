@@ -1,4 +1,5 @@
 import Contracts
+import Cryptography
 import Frames
 import Glibc
 import Nostr

@@ -12,11 +12,11 @@ final class QuestionDesk {
   }
 
   /// Questions that the store works on at a time. Each holds some 128 KiB there, and as much again on its way.
-  private static let maximum = 256
+  private static let maximum = 32
   /// Those of one client.
   private static let clientMaximum = 8
   /// Those that are kept for clients that have none.
-  private static let keptCount = 128
+  private static let keptCount = 16
   /// Large questions at a time; of one client one.
   private static let largeMaximum = 4
   /// Values of filters from which on a question is large: keys of 64 KiB.
