@@ -263,6 +263,9 @@ extension AccessTable {
   /// Who may reconcile with the store (NIP-77).
   private static let reconcilers: [Role] = [.client, .localRelay, .relayConnector]
 
+  /// Who deals with jobs.
+  private static let jobWorkers: [Role] = [.dvmTracker, .dvmProvider]
+
   /// Who may have events sent to relays.
   private static let publishers: [Role] = [.client, .localRelay, .dvmTracker, .dvmProvider]
 
@@ -295,7 +298,7 @@ extension AccessTable {
 
     AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),
     AccessEntry(321, "store.import", servedBy: .eventStore, callers: [.client, .relayConnector]),
-    AccessEntry(322, "store.publish", servedBy: .eventStore, callers: [.client, .localRelay, .outboxPlanner]),
+    AccessEntry(322, "store.publish", servedBy: .eventStore, callers: [.client, .localRelay] + jobWorkers + [.outboxPlanner]),
     AccessEntry(323, "store.query", servedBy: .eventStore, callers: readers),
     AccessEntry(324, "store.count", servedBy: .eventStore, callers: readers),
     AccessEntry(325, "store.observe", servedBy: .eventStore, callers: readers),
@@ -325,6 +328,19 @@ extension AccessTable {
     AccessEntry(394, "plan.status", servedBy: .outboxPlanner, callers: [.client, .localRelay]),
     AccessEntry(416, "plan.published", .topic, servedBy: .outboxPlanner, callers: publishers),
 
+    AccessEntry(448, "job.submit", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(449, "job.list", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(450, "job.show", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(451, "job.follow", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(452, "job.approve", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(453, "job.deny", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(454, "job.cancel", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(455, "job.providers", servedBy: .dvmTracker, callers: [.client]),
+    AccessEntry(456, "job.status", servedBy: .dvmTracker, callers: [.client, .localRelay]),
+
+    AccessEntry(512, "dvm.status", servedBy: .dvmProvider, callers: [.client, .dvmTracker, .localRelay]),
+    AccessEntry(513, "dvm.jobs", servedBy: .dvmProvider, callers: [.client]),
+
     AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
     AccessEntry(641, "signer.authenticate", servedBy: .signer, callers: [.relayConnector]),
     AccessEntry(642, "signer.nip04.encrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),
@@ -342,7 +358,9 @@ extension AccessTable {
     AccessEntry(652, "signer.lock", servedBy: .signer, callers: [.client]),
     AccessEntry(653, "signer.remove", servedBy: .signer, callers: [.client]),
     AccessEntry(654, "signer.passphrase", servedBy: .signer, callers: [.client]),
-    AccessEntry(672, "signer.changes", .topic, servedBy: .signer, callers: [.client, .outboxPlanner, .localRelay]),
+    AccessEntry(655, "signer.own", servedBy: .signer, callers: jobWorkers),
+    AccessEntry(
+      672, "signer.changes", .topic, servedBy: .signer, callers: [.client, .outboxPlanner, .localRelay] + jobWorkers),
 
     AccessEntry(704, "local.status", servedBy: .localRelay, callers: [.client]),
     AccessEntry(705, "local.clients", servedBy: .localRelay, callers: [.client]),
