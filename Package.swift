@@ -98,6 +98,11 @@ let package = Package(
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
+      name: "JobServing",
+      dependencies: [
+        "Cryptography", "Frames", "Nostr", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
+      ], swiftSettings: strict),
+    .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
     .target(
       name: "OutboxPlan",
@@ -115,6 +120,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"],
+      swiftSettings: strict),
+    .target(
+      name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"],
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
@@ -312,6 +320,13 @@ let package = Package(
       dependencies: [
         "Clocks", "Contracts", "Cryptography", "Nostr", "PublishLedger", "PublishQueue", "Storage", "TestSupport",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "JobServingTests", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ServingLedgerTests",
+      dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "ServingLedger", "Storage", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ObservingTests",
