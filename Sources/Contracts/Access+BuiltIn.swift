@@ -44,7 +44,8 @@ extension AccessTable {
 
     AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),
     AccessEntry(321, "store.import", servedBy: .eventStore, callers: [.client, .relayConnector]),
-    AccessEntry(322, "store.publish", servedBy: .eventStore, callers: [.client, .localRelay] + jobWorkers + [.outboxPlanner]),
+    AccessEntry(
+      322, "store.publish", servedBy: .eventStore, callers: [.client, .localRelay] + jobWorkers + [.outboxPlanner]),
     AccessEntry(323, "store.query", servedBy: .eventStore, callers: readers),
     AccessEntry(324, "store.count", servedBy: .eventStore, callers: readers),
     AccessEntry(325, "store.observe", servedBy: .eventStore, callers: readers),
