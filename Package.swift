@@ -25,6 +25,7 @@ let package = Package(
     .executable(name: "relay-connector", targets: ["relay-connector"]),
     .executable(name: "signer", targets: ["signer"]),
     .executable(name: "local-relay", targets: ["local-relay"]),
+    .executable(name: "dvm-provider", targets: ["dvm-provider"]),
     // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
     .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
     .executable(name: "event-store", targets: ["event-store"]),
@@ -224,6 +225,14 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/OutboxPlanner", swiftSettings: strict),
+
+    .executableTarget(
+      name: "dvm-provider",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "Observing",
+        "JobServing", "ServingLedger", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Workers/DVMProvider", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(
