@@ -115,6 +115,7 @@ enum Schema {
         .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
     ],
     "local-relay": localRelay,
+    "dvm-provider": provider,
     "signer": [
       Setting(
         "sign-kinds", entry: "signKinds", standard: [],

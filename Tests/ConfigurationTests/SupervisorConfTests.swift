@@ -28,7 +28,7 @@ struct SupervisorConfTests {
   }
 
   @Test(
-    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, and a role to try")
+    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, a provider of jobs, a role to try")
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
@@ -42,7 +42,8 @@ struct SupervisorConfTests {
     store.startDeadline = .seconds(60)
     let planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
     let relay = WorkerConfiguration(name: "local-relay", role: "local-relay")
-    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, relay, planner, connector, signer])
+    let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")
+    #expect(configuration.workers.sorted { $0.name < $1.name } == [provider, store, relay, planner, connector, signer])
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]
@@ -77,6 +78,8 @@ struct SupervisorConfTests {
       + keys("worker.outbox-planner", Schema.settings(ofRole: "outbox-planner"))
       + keys("worker.local-relay", Schema.settings(ofRole: "local-relay"))
       + ["worker.local-relay.limits open-files"]
+      + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
+      + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }
@@ -85,7 +88,7 @@ struct SupervisorConfTests {
   func uniqueness() {
     for (role, settings) in Schema.byRole {
       #expect(RoleConfiguration.builtIn.contains(role))
-      #expect(Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings"]))
+      #expect(Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings", "job"]))
     }
   }
 
