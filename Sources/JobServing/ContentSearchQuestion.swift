@@ -1,5 +1,5 @@
-public import Cryptography
-public import Frames
+internal import Cryptography
+internal import Frames
 public import Nostr
 
 // Kind 5302 of the data vending machines: which notes have these words. The words are inputs of type text, or a

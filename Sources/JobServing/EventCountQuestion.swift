@@ -1,4 +1,5 @@
-public import Frames
+internal import Cryptography
+internal import Frames
 public import Nostr
 
 // Kind 5400 of the data vending machines: how many events match. The filters are the request's content, a list as JSON;

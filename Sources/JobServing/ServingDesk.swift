@@ -1,4 +1,4 @@
-public import Contracts
+internal import Contracts
 public import Cryptography
 internal import DequeModule
 public import Nostr
@@ -43,6 +43,8 @@ public struct ServingDesk: Sendable {
     var next: ServingAction?
     /// When its own time is over (NIP-40).
     var expiration: Int64?
+
+    func isOver(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
   }
 
   private var entries: [EventID: Entry] = [:]
@@ -350,10 +352,6 @@ public struct ServingDesk: Sendable {
     entries[id] = entry
     return [.record(id)]
   }
-}
-
-extension ServingDesk.Entry {
-  fileprivate func isOver(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
 }
 
 extension ServedRequest {

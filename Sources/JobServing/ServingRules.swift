@@ -1,4 +1,3 @@
-public import Nostr
 public import Cryptography
 
 /// Which requests for jobs are taken up, and how many at a time.
