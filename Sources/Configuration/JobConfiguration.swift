@@ -163,10 +163,13 @@ extension ConfigurationReader {
   private static let jobCountMaximum = 64
 
   /// Reads `[worker.NAME.job.KIND]`: tables by the kind of the requests. What is not named keeps its default.
-  mutating func readJobs(_ value: ConfigurationValue, at path: ConfigurationPath, into worker: inout WorkerConfiguration) {
+  mutating func readJobs(
+    _ value: ConfigurationValue, at path: ConfigurationPath, into worker: inout WorkerConfiguration
+  ) {
     guard case .table(let entries) = value else {
       return report(
-        "expected tables by kind, [\(path).KIND], but this is \(value.kind)", at: path, tableDepth: path.steps.count - 1)
+        "expected tables by kind, [\(path).KIND], but this is \(value.kind)", at: path, tableDepth: path.steps.count - 1
+      )
     }
     guard entries.count <= Self.jobCountMaximum else {
       return report(

@@ -77,7 +77,9 @@ public struct ContentSearchQuestion: Sendable, Hashable {
       .flatMap { $0.split { !$0.isNumber }.map(String.init) }
     guard !texts.isEmpty else { return standardKinds }
     let kinds = texts.compactMap { UInt16($0) }
-    guard kinds.count == texts.count else { throw QuestionFault("the parameter \"kinds\" has a number that is no kind") }
+    guard kinds.count == texts.count else {
+      throw QuestionFault("the parameter \"kinds\" has a number that is no kind")
+    }
     return kinds
   }
 

@@ -31,7 +31,9 @@ public enum JobPaper {
       ])
     }
     var parameters: [String: [JSONValue]] = [:]
-    for parameter in terms.parameters { parameters[parameter.name, default: []] += parameter.values.map { .string($0) } }
+    for parameter in terms.parameters {
+      parameters[parameter.name, default: []] += parameter.values.map { .string($0) }
+    }
     return JSONPayload.encode(
       JSONValue.object([
         "version": .integer(version), "kind": .integer(Int64(terms.kind)), "id": .string(request.id.description),

@@ -28,7 +28,8 @@ struct SupervisorConfTests {
   }
 
   @Test(
-    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, a provider of jobs, a role to try")
+    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, a provider of jobs, a role to try"
+  )
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")

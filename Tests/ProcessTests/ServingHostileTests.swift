@@ -67,7 +67,9 @@ extension ProcessTests {
     }
 
     @Test("One that forks without end is ended, and so are all its children")
-    func forks() throws { #expect(try reason("f() { f | f & }; f; sleep 600").contains("processes, and 8 are allowed")) }
+    func forks() throws {
+      #expect(try reason("f() { f | f & }; f; sleep 600").contains("processes, and 8 are allowed"))
+    }
 
     @Test("One that takes too much memory is ended")
     func memory() throws {

@@ -143,7 +143,9 @@ extension ProcessTests {
       try ServingRig.run(script: "echo free", ["price": "21000"]) { rig in
         let request = try rig.ask()
         try awaitSoon("it is asked for") {
-          try rig.feedback(request).contains { $0.status == .paymentRequired && $0.answer.amount?.millisatoshis == 21_000 }
+          try rig.feedback(request).contains {
+            $0.status == .paymentRequired && $0.answer.amount?.millisatoshis == 21_000
+          }
         }
         #expect(try rig.job(request)?.state == .paymentRequired)
         #expect(try rig.results(request).isEmpty)

@@ -14,7 +14,8 @@ struct ServingLedgerTests {
 
   private func request(_ number: Int64, _ state: ServedJob.State = .running) -> ServedRequest {
     let key = SecretKey.generate()
-    let event = UnsignedEvent(pubkey: key.publicKey, createdAt: Self.now, kind: 5_302, content: "\(number)").signed(by: key)
+    let event = UnsignedEvent(pubkey: key.publicKey, createdAt: Self.now, kind: 5_302, content: "\(number)").signed(
+      by: key)
     return ServedRequest(
       number: number, id: event.id, kind: 5_302, customer: key.publicKey, takenAt: Self.now + number, state: state,
       request: event.json)
