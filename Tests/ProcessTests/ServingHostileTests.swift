@@ -45,7 +45,7 @@ extension ProcessTests {
     }
 
     @Test("One that writes without end is ended at the bound of a result")
-    func floods() throws { #expect(try reason("cat /dev/zero").contains("bytes that a result may have")) }
+    func floods() throws { #expect(try reason("yes").contains("bytes that a result may have")) }
 
     @Test("One that writes without end to its feedback or its errors harms nobody")
     func floodsBeside() throws {
@@ -79,8 +79,8 @@ extension ProcessTests {
 
     @Test("One that fills the disk is ended, by one file or by many")
     func disk() throws {
-      #expect(try !reason("cat /dev/zero > big; exit 1").isEmpty)
-      let many = "i=0; while :; do head -c 65536 /dev/zero > f$i; i=$((i+1)); done"
+      #expect(try !reason("yes > big; exit 1").isEmpty)
+      let many = "i=0; while :; do yes | head -c 65536 > f$i; i=$((i+1)); done"
       #expect(try reason(many).contains("bytes of files"))
     }
 
@@ -97,7 +97,7 @@ extension ProcessTests {
         kill -KILL -1 2>/dev/null && echo killed everybody
         python3 -c 'import socket; socket.socket(socket.AF_INET)' 2>/dev/null && echo has the network
         env | grep -v -E '^(PATH|HOME|TMPDIR|LANG|PWD|_|SHLVL|OLDPWD|ROOST_INSTANCE|ROOST_WORKER|MODEL)=' | sed 's/^/env /'
-        ls /proc/$$/fd | grep -v -E '^([0-3]|10|255)$' | sed 's/^/descriptor /'
+        for n in 4 5 6 7 8 9; do ( : <&$n ) 2>/dev/null && echo descriptor $n; done
         touch inside && echo "$MODEL $(pwd)" | grep -q 'small .*/jobs/' && echo fine
         """
       try ServingRig.run(script: script, ["environment": "[\"MODEL=small\"]", "time": "\"20s\""]) { rig in
@@ -114,7 +114,7 @@ extension ProcessTests {
     }
 
     @Test("What is not UTF-8 is no result")
-    func binary() throws { #expect(try reason("printf '\\\\377\\\\376'").contains("not UTF-8")) }
+    func binary() throws { #expect(try reason("printf '\\377\\376'").contains("not UTF-8")) }
 
     @Test("What a program reads besides is what its table names")
     func reads() throws {

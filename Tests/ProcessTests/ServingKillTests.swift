@@ -81,7 +81,7 @@ extension ProcessTests {
         let request = try rig.ask(5_400, content: "[{\"kinds\":[2]}]")
         try awaitSoon("it is taken up") { try rig.job(request) != nil }
         #expect(try rig.results(request).isEmpty)
-        #expect(try rig.client.call("supervisor.start", #"{"worker":"signer"}"#).isResponse)
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"signer","hold":false}"#).isResponse)
         #expect(try rig.awaitResult(request).content.text == "0")
       }
     }

@@ -119,7 +119,7 @@ extension ProcessTests {
 
     /// No file below a folder holds a text.
     static func expectNowhere(_ text: String, below folder: String) throws {
-      let process = try SpawnedProcess("/usr/bin/grep", ["-rla", text, folder])
+      let process = try SpawnedProcess("/usr/bin/grep", ["-rla", "-D", "skip", text, folder])
       #expect(try process.readAllOutput() == "")
       _ = try process.waitForEnd()
     }

@@ -64,9 +64,9 @@ struct FeedbackLines: Sendable {
     if rest.isEmpty, !isSkipping { return nil }
     do throws(Refusal) {
       guard !isSkipping else { throw Refusal(.badPayload, "the line is too long") }
-      let feedback = try JSONPayload.decode(ProgramFeedback.self, from: rest)
+      // Before it is read: a flood of nonsense costs no more than one of sense.
       guard mayPass(at: now) else { throw Refusal(.full, "there are too many") }
-      return feedback
+      return try JSONPayload.decode(ProgramFeedback.self, from: rest)
     } catch {
       // A program's own matter; it is told by the count.
       droppedCount += 1

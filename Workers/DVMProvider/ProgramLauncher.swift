@@ -28,6 +28,8 @@ enum ProgramLauncher {
     var limits: [Limit]
   }
 
+  private static let niceness: Int32 = 10
+
   /// EX_OSERR, and what a shell says of programs that cannot be started.
   private static let (failed, notExecutable, notFound): (Int32, Int32, Int32) = (71, 126, 127)
 
@@ -37,6 +39,8 @@ enum ProgramLauncher {
     do {
       let plan = try JSONPayload.decode(Plan.self, from: Array(arguments[0].utf8))
       try Descriptors.closeAll(from: 4)
+      // What serves everybody comes before what serves one, the more so when this one forks without end.
+      _ = nice(niceness)
       for limit in plan.limits { try ResourceLimit.lower(limit.resource, to: limit.value) }
       _ = try Sandbox.apply(plan.profile, requirement: plan.requirement)
     } catch {

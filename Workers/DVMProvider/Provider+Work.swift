@@ -75,9 +75,9 @@ extension Provider {
       return .failed(error.description)
     }
     // Nobody's gift wraps: how many somebody has is nobody else's matter.
-    var wanted = StoreQuery(filters: question.filters.map { JSONValue(of: $0) }, recipients: [])
+    let filters = question.filters.map { JSONValue(of: $0) }
     guard question.groups.isEmpty else {
-      wanted.limit = Self.groupedEventMaximum + 1
+      let wanted = StoreQuery(filters: filters, limit: Self.groupedEventMaximum + 1, recipients: [])
       let events = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
         try await query(wanted)
       }
@@ -86,6 +86,7 @@ extension Provider {
       }
       return .done(question.answer(grouping: events))
     }
+    let wanted = StoreQuery(filters: filters, recipients: [])
     let count = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
       try await bus.request("store.count", BusPayload(json: wanted)).decoded(as: StoreCount.self).count
     }
