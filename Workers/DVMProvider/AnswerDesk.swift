@@ -183,7 +183,7 @@ final class AnswerDesk {
       preconditionFailure("an event is an object")
     }
     fields["id"] = nil
-    let wanted = SignerSign(account: key.description, event: .object(fields), allowSecrets: true)
+    let wanted = SignerSign(account: key.description, event: .object(fields))
     let answer = try await bus.request(
       "signer.sign", BusPayload(json: wanted), ttlMilliseconds: Self.answerMilliseconds)
     let signed = try answer.decoded(as: SignerSigned.self).event
