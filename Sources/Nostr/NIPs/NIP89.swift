@@ -109,9 +109,11 @@ public struct HandlerInformation: Hashable, Sendable {
     self.droppedCount = droppedCount + topics.count - self.topics.count
     let content = try HandlerReader.read(event.content)
     details = content.details
-    announcesNIP44 = content.announcesNIP44 || event.tags.named("encryption").contains { tag in
-      tag.dropFirst().contains { HandlerReader.namesNIP44($0) }
-    }
+    announcesNIP44 =
+      content.announcesNIP44
+      || event.tags.named("encryption").contains { tag in
+        tag.dropFirst().contains { HandlerReader.namesNIP44($0) }
+      }
   }
 
   /// The announcement of a provider of one's own, to be signed.
