@@ -41,7 +41,8 @@ public struct HandlerInformation: Hashable, Sendable {
     public var supportsEncryption: Bool?
     /// Whether cashu is taken as payment (`cashuAccepted`); nil: not said.
     public var acceptsCashu: Bool?
-    /// The parameters its jobs take (`nip90Params`), by name, up to ``parameterCountMaximum``.
+    /// The parameters its jobs take (`nip90Params`), by name, up to
+    /// ``HandlerInformation/parameterCountMaximum``.
     public var parameters: [Parameter] = []
 
     /// Nothing said.
