@@ -125,7 +125,7 @@ public enum JobStatus: String, CaseIterable, Sendable {
   /// The status that a text means: the five of the NIP, also in other spellings (`payment_required`,
   /// `PaymentRequired`), and `scheduled`, which some libraries say for `processing`. Nil for any other.
   ///
-  /// Whether the text is the NIP's own is told by comparing it with ``rawValue``.
+  /// Whether the text is the NIP's own is told by comparing it with `rawValue`.
   public init?(reading text: String) {
     guard text.utf8.count <= JobLimits.wordByteCountMaximum else { return nil }
     let letters = text.utf8.filter { ($0 | 0x20) &- 0x61 < 26 }.map { $0 | 0x20 }
@@ -191,6 +191,6 @@ extension JobContent: CustomStringConvertible, CustomReflectable {
     }
   }
 
-  /// Nothing: dumping must not show more than ``description``.
+  /// Nothing: dumping must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
