@@ -1,4 +1,4 @@
-public import Contracts
+internal import Contracts
 internal import Cryptography
 public import JobServing
 public import Nostr

@@ -76,7 +76,6 @@ final class Announcer {
     details.name = settings.name.flatMap { $0.isEmpty ? nil : $0 } ?? "Roost"
     details.about = settings.about.flatMap { $0.isEmpty ? nil : $0 }
     details.supportsEncryption = true
-    details.supportsNIP44 = true
     do throws(JobDraftFault) {
       return try HandlerInformation.template(
         Self.identifier, kinds: settings.services.map(\.kind).sorted(), details: details, by: key,

@@ -122,7 +122,8 @@ final class ProgramRun {
         try PipeReader(descriptor: pipe.first, onBytes: taker, onEnd: { [unowned self] in concludeIfOver() }))
     }
     child = try ChildProcess(
-      path: ProgramPremises.own.shim, arguments: arguments, environment: Self.inherited, descriptors: theirs.map(Optional.some)
+      path: ProgramPremises.own.shim, arguments: arguments, environment: Self.inherited,
+      descriptors: theirs.map(Optional.some)
     ) { [weak self] exit in self?.exited(exit) }
     timeTimer.set(afterMilliseconds: plan.timeMilliseconds) { [unowned self] in
       stop("it took longer than the \(plan.timeMilliseconds) ms that it may")

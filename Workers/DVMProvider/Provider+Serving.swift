@@ -1,7 +1,9 @@
 import Bus
 import Contracts
+import Cryptography
 import Frames
 import JobServing
+import ServingLedger
 import Storage
 import WorkerKit
 
