@@ -25,7 +25,8 @@ struct ProgramPremises: Sendable {
   static let systemPaths = ["/usr", "/bin", "/sbin", "/lib", "/lib64"]
 
   private init() {
-    program = Self.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]
+    let program = Self.target(of: "/proc/self/exe") ?? CommandLine.arguments[0]
+    self.program = program
     let folder = program.lastIndex(of: "/").map { String(program[..<$0]) } ?? "."
     shim = folder + "/roost-exec"
     ownPaths = [program, shim] + Self.libraryFolders().filter { $0 != folder }
