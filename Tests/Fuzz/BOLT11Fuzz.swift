@@ -4,9 +4,9 @@
 // libraries: crypto secp256k1 utf8proc
 // corpus: bolt11
 //
-// A checksum and a signature stand before everything worth trying, and no fuzzer guesses one. So of an input whose first
-// byte is not 0 the rest is a prefix without its `ln`, a zero, and five-bit values, which are signed and given their
-// checksum here; otherwise it is a text as it came. What is read is in its bounds, and is the same when it is read again.
+// A checksum and a signature stand before everything worth trying, and no fuzzer guesses one. So of an input whose
+// first byte is not 0 the rest is a prefix without its `ln`, a zero, and five-bit values, which are signed and given
+// their checksum here; otherwise it is a text as it came. What is read is in its bounds, and the same when read again.
 import Cryptography
 
 @testable import Nostr

@@ -2,12 +2,14 @@ internal import Cryptography
 
 // Paid jobs (NIP-90): somebody asks for something to be computed, and programs that earn by it answer.
 //
-//     request  5000…5999, by the customer    i, param, output, bid, relays, p, t; with `encrypted` the first two in content
+//     request  5000…5999, by the customer    i, param, output, bid, relays, p, t
 //     feedback 7000, by a provider           status, amount, e, p; content: nothing, or a part of the result
 //     result   6000…6999, by a provider      request, e, i, p, amount; content: what was asked for
 //
+// With a tag `encrypted`, a request's `i` and `param` stand in its content, and all contents are encrypted.
+//
 // The NIP was given up by its authors in 2026 (`unrecommended`), and had been read in many ways before. So reading takes
-// all forms that were found in real events, and notes each as a ``JobDiagnostic``; and writing gives the NIP's own form
+// all forms that were found in real events, and notes each as a ``JobDiagnostic``; and writing gives the NIP's own form,
 // or says in a ``JobDraftFault`` what it does not allow. Nothing here decides anything: whether an answer is wanted,
 // believed or paid is for the one who keeps the jobs.
 //
