@@ -19,8 +19,8 @@ extension ProcessTests {
       let both = "if grep -q harmless; then echo fine; else \(script)\nfi"
       try ServingRig.run(script: both, Self.limits.merging(keys) { $1 }) { rig in
         let before = try rig.roost.worker("dvm-provider", rig.client).pid
-        reason = try rig.awaitError(try rig.ask())
-        #expect(try rig.awaitResult(try rig.ask(content: "harmless")).content.text == "fine")
+        reason = try rig.awaitError(rig.ask())
+        #expect(try rig.awaitResult(rig.ask(content: "harmless")).content.text == "fine")
         #expect(try rig.roost.worker("dvm-provider", rig.client).pid == before)
         try awaitSoon("nothing of it is left") { rig.jobProcesses.isEmpty }
         #expect(rig.leftFolders.isEmpty)
@@ -101,7 +101,7 @@ extension ProcessTests {
         touch inside && echo "$MODEL $(pwd)" | grep -q 'small .*/jobs/' && echo fine
         """
       try ServingRig.run(script: script, ["environment": "[\"MODEL=small\"]", "time": "\"20s\""]) { rig in
-        #expect(try rig.awaitResult(try rig.ask()).content.text == "fine")
+        #expect(try rig.awaitResult(rig.ask()).content.text == "fine")
       }
     }
 
@@ -109,7 +109,7 @@ extension ProcessTests {
     func missing() throws {
       let jobs = [Int(ServingRig.kind): ["program": "[\"/no/such/program\"]"]]
       try ServingRig.run(ServingRig.layout(jobs: jobs)) { rig in
-        #expect(try rig.awaitError(try rig.ask()).contains("/no/such/program"))
+        #expect(try rig.awaitError(rig.ask()).contains("/no/such/program"))
       }
     }
 
@@ -124,10 +124,10 @@ extension ProcessTests {
       Descriptors.close(file)
       let script = "cat \(folder.path)/model"
       try ServingRig.run(script: script, ["read": "[\"\(folder.path)\"]"]) { rig in
-        #expect(try rig.awaitResult(try rig.ask()).content.text == "weights")
+        #expect(try rig.awaitResult(rig.ask()).content.text == "weights")
       }
       try ServingRig.run(script: script) { rig in
-        #expect(try rig.awaitError(try rig.ask()).contains("with code 1"))
+        #expect(try rig.awaitError(rig.ask()).contains("with code 1"))
       }
     }
   }

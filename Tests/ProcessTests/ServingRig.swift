@@ -53,7 +53,7 @@ final class ServingRig {
     self.roost = roost
     let client = try roost.client()
     self.client = client
-    store = StoreClient(peer: client)
+    store = try StoreClient(roost)
     var provider: PublicKey?
     try awaitSoon("the provider says who answers") {
       provider = try Self.status(client).provider.flatMap { PublicKey($0) }
