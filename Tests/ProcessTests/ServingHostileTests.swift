@@ -101,7 +101,8 @@ extension ProcessTests {
         touch inside && echo "$MODEL $(pwd)" | grep -q 'small .*/jobs/' && echo fine
         """
       try ServingRig.run(script: script, ["environment": "[\"MODEL=small\"]", "time": "\"20s\""]) { rig in
-        #expect(try rig.awaitResult(rig.ask()).content.text == "fine")
+        let result = try rig.awaitResult(rig.ask())
+        #expect(result.content.text == "fine")
       }
     }
 
@@ -109,7 +110,8 @@ extension ProcessTests {
     func missing() throws {
       let jobs = [Int(ServingRig.kind): ["program": "[\"/no/such/program\"]"]]
       try ServingRig.run(ServingRig.layout(jobs: jobs)) { rig in
-        #expect(try rig.awaitError(rig.ask()).contains("/no/such/program"))
+        let reason = try rig.awaitError(rig.ask())
+        #expect(reason.contains("/no/such/program"))
       }
     }
 
@@ -124,10 +126,12 @@ extension ProcessTests {
       Descriptors.close(file)
       let script = "cat \(folder.path)/model"
       try ServingRig.run(script: script, ["read": "[\"\(folder.path)\"]"]) { rig in
-        #expect(try rig.awaitResult(rig.ask()).content.text == "weights")
+        let result = try rig.awaitResult(rig.ask())
+        #expect(result.content.text == "weights")
       }
       try ServingRig.run(script: script) { rig in
-        #expect(try rig.awaitError(rig.ask()).contains("with code 1"))
+        let reason = try rig.awaitError(rig.ask())
+        #expect(reason.contains("with code 1"))
       }
     }
   }
