@@ -194,7 +194,9 @@ extension ConfigurationReader {
 
   private mutating func checkWork(of job: JobConfiguration, _ value: ConfigurationValue, at path: ConfigurationPath) {
     // What is wrong with one of the two was told already.
-    let told = hasProblem { $0.table == path.description && ["program", "builtin"].contains($0.key) }
+    let told = hasProblem { problem in
+      problem.table == path.description && ["program", "builtin"].contains { problem.key?.hasPrefix($0) == true }
+    }
     guard job.enabled, !told else { return }
     if job.program.isEmpty, job.builtIn == .none {
       report(

@@ -38,11 +38,11 @@ public enum FolderTree {
     }
     defer { Descriptors.close(folder) }
     // Each pass leaves what it has moved up, which is less deep by as much.
-    var moved: Int
+    var (moved, before) = (0, 0)
     repeat {
-      moved = 0
+      before = moved
       empty(try duplicated(folder), top: folder, depth: 0, &moved)
-    } while moved > 0
+    } while moved > before
     guard rmdir(path) == 0 else { throw SystemFault(call: "rmdir", subject: path, code: errno) }
   }
 
@@ -86,7 +86,7 @@ public enum FolderTree {
     names(in: folder) { folder, name in
       if unlinkat(folder, name, 0) == 0 || errno == ENOENT { return true }
       if depth >= depthMaximum {
-        if renameat(folder, name, top, "deep-\(moved)-\(depth)") == 0 { moved += 1 }
+        if renameat(folder, name, top, "roost-moved-\(moved)") == 0 { moved += 1 }
         return true
       }
       var inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

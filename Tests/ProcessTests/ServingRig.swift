@@ -34,13 +34,18 @@ final class ServingRig {
   /// A job of kind ``kind`` that is done by this script.
   ///
   /// - Parameters:
-  ///   - script: for `sh -c`.
+  ///   - script: for `sh`.
   ///   - keys: further keys of its table.
   static func run(
     script: String, _ keys: [String: String] = [:], worker: [String: String] = [:],
     _ body: (ServingRig) throws -> Void
   ) throws {
-    var job = ["program": "[\"/bin/sh\", \"-c\", '''\(script)''']"]
+    let directory = try TemporaryDirectory()
+    let program = directory.path + "/job"
+    let file = open(program, O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
+    try Descriptors.writeAll("#!/bin/sh\n\(script)\n", to: file)
+    Descriptors.close(file)
+    var job = ["program": "[\"\(program)\"]"]
     job.merge(keys) { _, new in new }
     try run(layout(worker, jobs: [Int(kind): job]), body)
   }
