@@ -331,7 +331,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "JobServingTests", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "TestSupport"],
+      name: "JobServingTests",
+      dependencies: ["Contracts", "Cryptography", "Frames", "JobServing", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ServingLedgerTests",
