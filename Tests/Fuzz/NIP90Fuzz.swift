@@ -5,8 +5,8 @@
 // corpus: nip90
 //
 // The input is a byte that says which kind of event, its tags as JSON, a zero, its content, a zero, and what its
-// content was decrypted to. What is read is within its bounds; terms that can be written are read as they were, and give no
-// cause for complaint then.
+// content was decrypted to. What is read is within its bounds; terms that can be written are read as they were, and
+// give no cause for complaint then.
 import Cryptography
 import Nostr
 
