@@ -4,9 +4,9 @@
 // libraries: crypto secp256k1 utf8proc
 // corpus: nip90
 //
-// The input is a byte that says which kind of event, its tags as JSON, a zero, its content, a zero, and what its content
-// was decrypted to. What is read is within its bounds; terms that can be written are read as they were, and give no
-// cause for complaint then.
+// The input is a byte that says which kind of event, its tags as JSON, a zero, its content, a zero, and what its
+// content was decrypted to. What is read is within its bounds; terms that can be written are read as they were, and
+// give no cause for complaint then.
 import Cryptography
 import Nostr
 

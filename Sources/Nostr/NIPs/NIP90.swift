@@ -8,10 +8,10 @@ internal import Cryptography
 //
 // With a tag `encrypted`, a request's `i` and `param` stand in its content, and all contents are encrypted.
 //
-// The NIP was given up by its authors in 2026 (`unrecommended`), and had been read in many ways before. So reading takes
-// all forms that were found in real events, and notes each as a ``JobDiagnostic``; and writing gives the NIP's own form,
-// or says in a ``JobDraftFault`` what it does not allow. Nothing here decides anything: whether an answer is wanted,
-// believed or paid is for the one who keeps the jobs.
+// The NIP was given up by its authors in 2026 (`unrecommended`), and had been read in many ways before. So reading
+// takes all forms that were found in real events, and notes each as a ``JobDiagnostic``; and writing gives the NIP's
+// own form, or says in a ``JobDraftFault`` what it does not allow. Nothing here decides anything: whether an answer is
+// wanted, believed or paid is for the one who keeps the jobs.
 //
 // Encryption is somebody else's, who has the keys: here are the text to be encrypted, and readers that take the text
 // that was decrypted.
