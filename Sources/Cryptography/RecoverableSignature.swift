@@ -1,0 +1,75 @@
+internal import CSecp256k1
+
+/// A public key of 33 bytes: the sign of y and x, as bitcoin and lightning write keys. Holding one does not mean that
+/// there is such a point.
+public struct CompressedPublicKey: Hashable, Sendable, CustomStringConvertible {
+  /// 2 or 3.
+  public let prefix: UInt8
+  /// The x coordinate.
+  public let x: Octets32
+
+  /// Bytes of a key.
+  public static let byteCount = 33
+
+  /// Takes exactly 33 bytes, of which the first is 2 or 3; nil for anything else.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount, let prefix = bytes.first, prefix == 2 || prefix == 3,
+      let x = Octets32(bytes.dropFirst())
+    else { return nil }
+    self.prefix = prefix
+    self.x = x
+  }
+
+  /// The 33 bytes.
+  public var bytes: [UInt8] { [prefix] + x.bytes }
+
+  /// 66 lower-case hexadecimal digits.
+  public var description: String { Hexadecimal.text(of: bytes) }
+}
+
+/// An ECDSA signature of 64 bytes, r and s, and a number that says which of up to four keys made it: as lightning's
+/// invoices carry it. Nothing here signs.
+public struct RecoverableSignature: Hashable, Sendable {
+  private let compact: [UInt8]
+  private let recovery: UInt8
+
+  /// Bytes of a signature.
+  public static let byteCount = 65
+
+  /// Takes r, s and the number, 0 to 3; nil for anything else.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount, let recovery = Array(bytes).last, recovery < 4 else { return nil }
+    compact = Array(bytes.prefix(64))
+    self.recovery = recovery
+  }
+
+  /// The key that made the signature of this digest; nil when no key can have.
+  ///
+  /// High and low s are the same to it. About 50 µs; may be called on any thread.
+  public func key(signing digest: Octets32) -> CompressedPublicKey? {
+    var signature = secp256k1_ecdsa_recoverable_signature()
+    guard
+      secp256k1_ecdsa_recoverable_signature_parse_compact(Curve.context, &signature, compact, CInt(recovery)) == 1
+    else { return nil }
+    var point = secp256k1_pubkey()
+    guard secp256k1_ecdsa_recover(Curve.context, &point, &signature, digest.bytes) == 1 else { return nil }
+    var bytes = [UInt8](repeating: 0, count: CompressedPublicKey.byteCount)
+    var count = bytes.count
+    let isWritten = secp256k1_ec_pubkey_serialize(
+      Curve.context, &bytes, &count, &point, UInt32(SECP256K1_EC_COMPRESSED))
+    precondition(isWritten == 1, "a key is always written")
+    return CompressedPublicKey(bytes)
+  }
+
+  /// Whether the holder of `key` signed this digest, with the low one of the two possible s; the high one counts as
+  /// wrong, and so does a key that is no point. About 40 µs; may be called on any thread.
+  public func isValid(for digest: Octets32, by key: CompressedPublicKey) -> Bool {
+    var signature = secp256k1_ecdsa_signature()
+    var point = secp256k1_pubkey()
+    let keyBytes = key.bytes
+    guard secp256k1_ecdsa_signature_parse_compact(Curve.context, &signature, compact) == 1,
+      secp256k1_ec_pubkey_parse(Curve.context, &point, keyBytes, keyBytes.count) == 1
+    else { return false }
+    return secp256k1_ecdsa_verify(Curve.context, &signature, digest.bytes, &point) == 1
+  }
+}
