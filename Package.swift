@@ -104,6 +104,12 @@ let package = Package(
       dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"], swiftSettings: strict),
     .target(
       name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
+    .target(
+      name: "JobTracking",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
 
     // Machines with I/O
@@ -115,6 +121,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"],
+      swiftSettings: strict),
+    .target(
+      name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"],
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
