@@ -344,7 +344,8 @@ let package = Package(
       dependencies: ["EventGate", "EventArchive", "Contracts", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], swiftSettings: strict),
+      name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], exclude: ["RealEvents"],
+      swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -105,12 +105,57 @@ public struct ZapRequest: Hashable, Sendable {
 
   /// Reads a request and makes sure of what NIP-57 demands in its appendix D, other than the signature and the amount
   /// that is asked from the wallet: ``check(amountMillisatoshis:)``.
-  public init(_ event: Event) throws(ZapFault) { throw .noRelays }
+  public init(_ event: Event) throws(ZapFault) {
+    guard event.kind == EventKind.zapRequest else {
+      throw .wrongKind(event.kind, expected: EventKind.zapRequest)
+    }
+    let recipients = event.tags.named("p")
+    guard recipients.count == 1, let recipient = event.firstValue(of: "p").flatMap({ PublicKey($0) }) else {
+      throw .notOneRecipient(count: recipients.count)
+    }
+    self.event = event
+    self.recipient = recipient
+    target = try Self.only("e", event.tags) { EventID($0) }
+    targetAddress = try Self.only("a", event.tags) { EventAddress($0) }
+    wallet = try Self.only("P", event.tags) { PublicKey($0) }
+    targetKind = event.firstValue(of: "k").flatMap { plainNumber($0.utf8) }.flatMap { UInt16(exactly: $0) }
+    lnurl = event.firstValue(of: "lnurl").flatMap { $0.isEmpty ? nil : $0 }
+    relays = Self.relays(event.tags)
+    guard event.tags.hasTag("amount") else {
+      amountMillisatoshis = nil
+      return
+    }
+    guard event.tags.named("amount").count == 1, let text = event.firstValue(of: "amount"),
+      let amount = plainNumber(text.utf8), (1...JobAmount.millisatoshisMaximum).contains(amount)
+    else { throw .badAmount }
+    amountMillisatoshis = amount
+  }
+
+  /// The value of a tag that may stand once.
+  private static func only<Value>(
+    _ name: String, _ tags: [[String]], _ read: (String) -> Value?
+  ) throws(ZapFault) -> Value? {
+    let found = tags.named(name)
+    guard let tag = found.first else { return nil }
+    guard found.count == 1, tag.count > 1, let value = read(tag[1]) else { throw .badTag(name) }
+    return value
+  }
+
+  private static func relays(_ tags: [[String]]) -> [RelayURL] {
+    var relays: [RelayURL] = []
+    for address in tags.named("relays").first?.dropFirst().prefix(relayCountMaximum) ?? [] {
+      if let relay = RelayURL(reading: address), !relays.contains(relay) { relays.append(relay) }
+    }
+    return relays
+  }
 
   /// Makes sure that the amount asked for in the query is the request's, if that has one.
   ///
   /// - Throws: `otherAmount`.
-  public func check(amountMillisatoshis asked: Int64) throws(ZapFault) {}
+  public func check(amountMillisatoshis asked: Int64) throws(ZapFault) {
+    guard let amountMillisatoshis, amountMillisatoshis != asked else { return }
+    throw .otherAmount(request: amountMillisatoshis, other: asked)
+  }
 
   /// A request, to be signed by who pays and sent to the payee's wallet.
   ///
@@ -124,11 +169,25 @@ public struct ZapRequest: Hashable, Sendable {
   ///   - target: the event that is zapped, and its kind; for a job, what asks for the payment.
   ///   - address: its address, if it has one.
   ///   - comment: for people.
+  /// - Throws: `noRelays`, `badAmount`, `tooLong`.
   public static func template(
     for recipient: PublicKey, by sender: PublicKey, createdAt: Int64, amountMillisatoshis: Int64, relays: [RelayURL],
     lnurl: String? = nil, target: (id: EventID, kind: UInt16)? = nil, address: EventAddress? = nil,
     comment: String = ""
-  ) throws(ZapFault) -> UnsignedEvent { throw .noRelays }
+  ) throws(ZapFault) -> UnsignedEvent {
+    guard !relays.isEmpty else { throw .noRelays }
+    guard (1...JobAmount.millisatoshisMaximum).contains(amountMillisatoshis) else { throw .badAmount }
+    guard comment.utf8.count <= commentByteCountMaximum else {
+      throw .tooLong(byteCount: comment.utf8.count, maximum: commentByteCountMaximum)
+    }
+    var tags = [["relays"] + relays.prefix(relayCountMaximum).map(\.text), ["amount", "\(amountMillisatoshis)"]]
+    if let lnurl { tags.append(["lnurl", lnurl]) }
+    tags.append(["p", recipient.description])
+    if let target { tags += [["e", target.id.description], ["k", "\(target.kind)"]] }
+    if let address { tags.append(["a", address.description]) }
+    return UnsignedEvent(
+      pubkey: sender, createdAt: createdAt, kind: EventKind.zapRequest, tags: tags, content: comment)
+  }
 }
 
 /// A receipt for a zap (kind 9735, NIP-57), by the payee's wallet.
@@ -158,16 +217,63 @@ public struct ZapReceipt: Hashable, Sendable {
   /// that it should be, and receipts exist where it is not.
   public var isBoundToRequest: Bool { invoice.commits(toDescription: requestText) }
 
-  /// Reads a receipt, verifies its request, and makes sure that the two agree with each other and the invoice. The
-  /// receipt's own signature is for the caller.
-  public init(_ event: Event) throws(ZapFault) { throw .noInvoice }
+  /// Whether the preimage is that of the invoice's payment; nil without one.
+  public var isPreimageRight: Bool? { preimage.map { invoice.isPaid(by: $0) } }
+
+  /// Reads a receipt, its invoice and its request, verifies the request, and makes sure that receipt and request are
+  /// for the same person and about the same event. The receipt's own signature is for the caller.
+  public init(_ event: Event) throws(ZapFault) {
+    guard event.kind == EventKind.zapReceipt else {
+      throw .wrongKind(event.kind, expected: EventKind.zapReceipt)
+    }
+    guard let text = event.firstValue(of: "bolt11") else { throw .noInvoice }
+    do throws(InvoiceFault) { invoice = try Invoice(text) } catch { throw .badInvoice(error) }
+    guard let requestText = event.firstValue(of: "description") else { throw .noRequest }
+    request = try Self.request(requestText)
+    let recipients = event.tags.named("p")
+    guard recipients.count == 1, event.firstValue(of: "p").flatMap({ PublicKey($0) }) == request.recipient else {
+      throw .otherRecipient
+    }
+    // Some wallets leave these out; none may say something else.
+    if let target = event.firstValue(of: "e").flatMap({ EventID($0) }), target != request.target { throw .otherTarget }
+    if let target = event.firstValue(of: "a").flatMap({ EventAddress($0) }), target != request.targetAddress {
+      throw .otherTarget
+    }
+    self.event = event
+    self.requestText = requestText
+    recipient = request.recipient
+    preimage = event.firstValue(of: "preimage").flatMap { Octets32($0.lowercased()) }
+  }
+
+  private static func request(_ text: String) throws(ZapFault) -> ZapRequest {
+    guard text.utf8.count <= requestByteCountMaximum else {
+      throw .tooLong(byteCount: text.utf8.count, maximum: requestByteCountMaximum)
+    }
+    let event: Event
+    do throws(EventFault) {
+      event = try Event(json: Array(text.utf8))
+      try event.verify()
+    } catch {
+      throw .badRequest(error)
+    }
+    return try ZapRequest(event)
+  }
 
   /// Makes sure that it is what was waited for (appendix F).
   ///
   /// - Parameters:
   ///   - wallet: `nostrPubkey` of the payee's lnurl page: who alone may write receipts.
   ///   - lnurl: the payee's; nil: not looked at.
-  ///   - isBound: whether the invoice must have been made for the request; see ``isBoundToRequest``.
-  /// - Throws: `otherWallet`, `otherAddress`, `otherDescription`.
-  public func check(wallet: PublicKey, lnurl: String? = nil, isBound: Bool = true) throws(ZapFault) {}
+  ///   - mustBeBound: whether the invoice must have been made for the request; see ``isBoundToRequest``.
+  /// - Throws: `otherWallet`, `otherAmount`, `otherAddress`, `otherDescription`, `wrongPreimage`.
+  public func check(wallet expected: PublicKey, lnurl: String? = nil, mustBeBound: Bool = true) throws(ZapFault) {
+    guard wallet == expected, request.wallet ?? expected == expected else { throw .otherWallet(wallet) }
+    if let asked = request.amountMillisatoshis, asked != amountMillisatoshis {
+      throw .otherAmount(request: asked, other: amountMillisatoshis)
+    }
+    // Bech32 may stand in either case.
+    if let lnurl, let named = request.lnurl, named.lowercased() != lnurl.lowercased() { throw .otherAddress }
+    guard isBoundToRequest || !mustBeBound else { throw .otherDescription }
+    guard isPreimageRight != false else { throw .wrongPreimage }
+  }
 }

@@ -39,8 +39,6 @@ public struct HandlerInformation: Hashable, Sendable {
     public var price: String?
     /// Whether requests may be encrypted (`encryptionSupported`); nil: not said.
     public var supportsEncryption: Bool?
-    /// Whether they may be encrypted by NIP-44 (`nip44Supported`, or a list `encryption` that has it); nil: not said.
-    public var supportsNIP44: Bool?
     /// Whether cashu is taken as payment (`cashuAccepted`); nil: not said.
     public var acceptsCashu: Bool?
     /// The parameters its jobs take (`nip90Params`), by name, up to ``parameterCountMaximum``.
@@ -60,6 +58,9 @@ public struct HandlerInformation: Hashable, Sendable {
   public let kinds: [UInt16]
   /// Topics (`t`).
   public let topics: [String]
+  /// Whether it says that it reads NIP-44: a tag or a member of the content `encryption` that has `nip44_v2` among its
+  /// words, as wallets say it (NIP-47). NIP-90 and NIP-89 have no word for it.
+  public let announcesNIP44: Bool
   /// What the content says; nil when it is empty, and then the author's profile counts.
   public let details: Details?
   /// Tags `k` that are no kind, and what is beyond a bound.
@@ -87,20 +88,61 @@ public struct HandlerInformation: Hashable, Sendable {
   /// Reads an announcement. Signatures are for the caller.
   ///
   /// - Throws: `wrongKind`, `contentTooLarge`, or `badContent` when a content is there and is no JSON object.
-  public init(_ event: Event) throws(KindFault) { throw .missingTag("k") }
+  public init(_ event: Event) throws(KindFault) {
+    try KindFault.expect(EventKind.handlerInformation, of: event.kind)
+    author = event.pubkey
+    createdAt = event.createdAt
+    identifier = event.firstValue(of: "d") ?? ""
+    var kinds: [UInt16] = []
+    var droppedCount = 0
+    for tag in event.tags.named("k") {
+      let kind = tag.count > 1 ? plainNumber(tag[1].utf8).flatMap { UInt16(exactly: $0) } : nil
+      guard let kind, kinds.count < Self.kindCountMaximum else {
+        droppedCount += 1
+        continue
+      }
+      if !kinds.contains(kind) { kinds.append(kind) }
+    }
+    let topics = event.values(of: "t")
+    self.kinds = kinds
+    self.topics = Array(topics.prefix(Self.topicCountMaximum))
+    self.droppedCount = droppedCount + topics.count - self.topics.count
+    let content = try HandlerReader.read(event.content)
+    details = content.details
+    announcesNIP44 = content.announcesNIP44 || event.tags.named("encryption").contains { tag in
+      tag.dropFirst().contains { HandlerReader.namesNIP44($0) }
+    }
+  }
 
   /// The announcement of a provider of one's own, to be signed.
   ///
   /// - Parameters:
   ///   - identifier: which of the author's programs it is; the next announcement under it replaces this one.
   ///   - kinds: of the requests it serves, 5000 to 5999.
-  ///   - details: what it says of itself.
+  ///   - details: what it says of itself; who supports encryption is taken to read NIP-44 and NIP-04, as Roost does.
   ///   - topics: what it is good at.
   ///   - author: who signs: the provider's own key.
   ///   - createdAt: seconds since 1970.
-  /// - Throws: `kindOutOfRange`, `tooMany`.
+  /// - Throws: `nothingServed`, `kindOutOfRange`, `tooMany`.
   public static func template(
     _ identifier: String, kinds: [UInt16], details: Details, topics: [String] = [], by author: PublicKey,
     createdAt: Int64
-  ) throws(JobDraftFault) -> UnsignedEvent { throw .kindOutOfRange(0) }
+  ) throws(JobDraftFault) -> UnsignedEvent {
+    guard !kinds.isEmpty else { throw .nothingServed }
+    if let kind = kinds.first(where: { !EventKind.jobRequests.contains($0) }) { throw .kindOutOfRange(kind) }
+    guard kinds.count <= kindCountMaximum else {
+      throw .tooMany("kinds", count: kinds.count, maximum: kindCountMaximum)
+    }
+    guard topics.count <= topicCountMaximum else {
+      throw .tooMany("topics", count: topics.count, maximum: topicCountMaximum)
+    }
+    guard details.parameters.count <= parameterCountMaximum else {
+      throw .tooMany("parameters", count: details.parameters.count, maximum: parameterCountMaximum)
+    }
+    var tags = [["d", identifier]] + kinds.map { ["k", "\($0)"] } + topics.map { ["t", $0] }
+    if details.supportsEncryption == true { tags.append(["encryption", "nip44_v2 nip04"]) }
+    return UnsignedEvent(
+      pubkey: author, createdAt: createdAt, kind: EventKind.handlerInformation, tags: tags,
+      content: String(decoding: details.json, as: UTF8.self))
+  }
 }

@@ -141,6 +141,8 @@ public enum JobFault: Error, Hashable, Sendable, CustomStringConvertible {
 public enum JobDraftFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind is none of a request's, 5000 to 5999.
   case kindOutOfRange(UInt16)
+  /// A provider that serves no kind of jobs.
+  case nothingServed
   /// An input's type is none of url, event, job and text.
   case unknownInputType(String)
   /// An input of type event or job needs an event's id, 64 lower-case hexadecimal digits.
@@ -170,6 +172,7 @@ public enum JobDraftFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .kindOutOfRange(let kind): "kind \(kind) is none of a job request's, which are 5000 to 5999"
+    case .nothingServed: "a provider serves one kind of jobs at least"
     case .unknownInputType(let type): "an input's type is url, event, job or text, and not \"\(type)\""
     case .inputIsNoEventID(let type):
       "an input of type \(type) is an event's id, 64 lower-case hexadecimal digits"

@@ -181,26 +181,36 @@ enum TagList {
   /// Most tags of a list.
   private static let countMaximum = 1_024
 
-  /// Reads `[["name","value",…],…]`. A number or a word in a tag stands for its text; what is no tag is left out.
+  /// Reads `[["name","value",…],…]`; also without the outer brackets, as the descriptions of some kinds of jobs show
+  /// it. A number or a word in a tag stands for its text; a tag without anything is left out.
   ///
   /// - Returns: nil for what is no list of lists.
   static func read(_ json: String) -> [[String]]? {
     Array(json.utf8).withUnsafeBytes { bytes -> [[String]]? in
-      do throws(JSONFault) { return try read(bytes) } catch { return nil }
+      do throws(JSONFault) { return try read(bytes, isBare: false) } catch {
+        do throws(JSONFault) { return try read(bytes, isBare: true) } catch { return nil }
+      }
     }
   }
 
-  private static func read(_ bytes: UnsafeRawBufferPointer) throws(JSONFault) -> [[String]] {
+  private static func read(_ bytes: UnsafeRawBufferPointer, isBare: Bool) throws(JSONFault) -> [[String]] {
     var scanner = JSONScanner(bytes)
     var tags: [[String]] = []
-    try scanner.expect(UInt8(ascii: "["))
-    if try !scanner.take(UInt8(ascii: "]")) {
-      repeat {
-        let tag = try readTag(&scanner)
-        if !tag.isEmpty, tags.count < countMaximum { tags.append(tag) }
-      } while try scanner.take(UInt8(ascii: ","))
-      try scanner.expect(UInt8(ascii: "]"))
+    if !isBare {
+      try scanner.expect(UInt8(ascii: "["))
+      if try scanner.take(UInt8(ascii: "]")) {
+        try scanner.expectEnd()
+        return []
+      }
     }
+    while true {
+      let tag = try readTag(&scanner)
+      if !tag.isEmpty, tags.count < countMaximum { tags.append(tag) }
+      // What stands bare may end after any tag.
+      if isBare, scanner.isAtEnd { return tags }
+      if try !scanner.take(UInt8(ascii: ",")) { break }
+    }
+    try scanner.expect(UInt8(ascii: "]"))
     try scanner.expectEnd()
     return tags
   }
@@ -219,5 +229,18 @@ enum TagList {
     } while try scanner.take(UInt8(ascii: ","))
     try scanner.expect(UInt8(ascii: "]"))
     return tag
+  }
+}
+
+extension JSONScanner {
+  /// Whether nothing but white space follows.
+  fileprivate var isAtEnd: Bool {
+    var scanner = self
+    do throws(JSONFault) {
+      try scanner.expectEnd()
+      return true
+    } catch {
+      return false
+    }
   }
 }
