@@ -323,6 +323,18 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
+      name: "JobTrackingTests",
+      dependencies: [
+        "Clocks", "Contracts", "Cryptography", "Frames", "JobLedger", "JobTracking", "Nostr", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "JobLedgerTests",
+      dependencies: [
+        "Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr", "Storage", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "ObservingTests",
       dependencies: ["Clocks", "Contracts", "Cryptography", "Nostr", "Observing", "TestSupport"],
       swiftSettings: strict),
