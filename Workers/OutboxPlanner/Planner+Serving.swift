@@ -96,12 +96,13 @@ extension Planner {
       throw Refusal(.badRequest, "'event' is not an object", outcome: .notStarted)
     }
     if fields["pubkey"] == nil {
-      guard directory.accounts.count == 1 else {
+      let accounts = directory.personalAccounts
+      guard accounts.count == 1 else {
         throw Refusal(
-          .badRequest, "'event.pubkey' is missing, and there are \(directory.accounts.count) accounts it could be by",
+          .badRequest, "'event.pubkey' is missing, and there are \(accounts.count) accounts it could be by",
           outcome: .notStarted)
       }
-      fields["pubkey"] = .string(directory.accounts[0].key.description)
+      fields["pubkey"] = .string(accounts[0].key.description)
     }
     for (name, standard) in [("created_at", JSONValue.integer(0)), ("tags", .array([])), ("content", .string(""))]
     where fields[name] == nil {
