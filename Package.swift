@@ -225,6 +225,13 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/OutboxPlanner", swiftSettings: strict),
+    .executableTarget(
+      name: "dvm-tracker",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "JobLedger", "JobTracking",
+        "Nostr", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Workers/DVMTracker", swiftSettings: strict),
 
     // Built with the rest so that it keeps working
     .executableTarget(

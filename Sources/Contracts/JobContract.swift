@@ -307,7 +307,7 @@ public struct JobProvider: Codable, Sendable, Hashable {
 }
 
 /// The answer of `job.status`.
-public struct JobStatus: Codable, Sendable, Hashable {
+public struct TrackingStatus: Codable, Sendable, Hashable {
   /// Jobs by state.
   public var jobs: [String: Int] = [:]
   /// Up to this seq the store's events were looked at.

@@ -117,12 +117,14 @@ extension JobBook {
 
   // MARK: The network
 
-  /// What is waited for on the network: requests of one kind that go to the same relays.
+  /// What is waited for on the network: requests of one kind that go to the same relays and providers.
   public struct Interest: Sendable, Hashable {
     /// The kind of the results.
     public var resultKind: UInt16
     /// Where the requests say that answers are to be published; none: wherever the account reads.
     public var relays: [String]
+    /// Who was asked; nobody: whoever likes.
+    public var providers: [PublicKey]
     /// The requests, in order.
     public var requests: [EventID]
     /// When the first of them was made, seconds since 1970.
@@ -136,7 +138,9 @@ extension JobBook {
   public var interests: [Interest] {
     var groups: [Group: [JobRequestFact]] = [:]
     for record in records.values where record.picture.endedAt == nil && !record.order.isLocal {
-      let group = Group(kind: record.order.kind + 1_000, relays: (record.order.submit.relays ?? []).sorted())
+      let group = Group(
+        kind: record.order.kind + 1_000, relays: (record.order.submit.relays ?? []).sorted(),
+        providers: record.order.providers.sorted())
       groups[group, default: []] += record.picture.requests
     }
     var found: [Interest] = []
@@ -147,7 +151,7 @@ extension JobBook {
         rest = rest.dropFirst(part.count)
         found.append(
           Interest(
-            resultKind: group.kind, relays: group.relays, requests: part.map(\.id),
+            resultKind: group.kind, relays: group.relays, providers: group.providers, requests: part.map(\.id),
             since: part.map(\.createdAt).min() ?? 0))
       }
     }
@@ -157,5 +161,6 @@ extension JobBook {
   private struct Group: Hashable {
     var kind: UInt16
     var relays: [String]
+    var providers: [PublicKey]
   }
 }

@@ -11,7 +11,8 @@ import Testing
   func anyOrder(seed: UInt64) throws {
     var generator = FactGenerator(random: SeededGenerator(seed: seed))
     for _ in 0..<20 {
-      let order = try #require(generator.order())
+      let made = generator.order()
+      let order = try #require(made)
       let facts = generator.facts(generator.number(40))
       let picture = JobPicture(order, facts)
       for _ in 0..<5 {
@@ -26,7 +27,8 @@ import Testing
   func anyArrival(seed: UInt64) throws {
     var generator = FactGenerator(random: SeededGenerator(seed: seed))
     for _ in 0..<20 {
-      let order = try #require(generator.order())
+      let made = generator.order()
+      let order = try #require(made)
       let request = generator.requests[0]
       let asked: [JobFact.What] = [
         .attempted(0, []), .requested(JobRequestFact(attempt: 0, id: request, createdAt: 2, json: [])),

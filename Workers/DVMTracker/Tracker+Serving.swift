@@ -213,7 +213,7 @@ extension Tracker {
 
   private func status(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     _ = try request.arguments(as: NoArguments.self)
-    var status = JobStatus()
+    var status = TrackingStatus()
     for (state, count) in endedCounts where count > 0 { status.jobs[state.rawValue] = count }
     for (state, count) in book.counts { status.jobs[state.rawValue, default: 0] += count }
     status.seq = cursor ?? 0

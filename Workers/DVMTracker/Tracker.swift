@@ -48,7 +48,6 @@ final class Tracker {
   var isWriting = false
   var observations: [JobBook.Interest: BusAnswer?] = [:]
   var storeAnswer: BusAnswer?
-  var storeEndpoint: UInt32?
   var plannerEndpoint: UInt32?
   var isAskingPublications = false
   let observeTimer = LoopTimer()
