@@ -4,6 +4,7 @@ import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
+import Logging
 import Nostr
 import WorkerKit
 

@@ -75,7 +75,7 @@ extension Tracker {
     case .nip44: form = .nip44
     case .auto:
       let announced = try await announcements(terms.kind, of: provider)
-      if announced.first?.details?.supportsNIP44 == true { form = .nip44 }
+      if announced.first?.announcesNIP44 == true { form = .nip44 }
     case .nip04, .some(.none), nil: break
     }
     return try await cipher(form, "encrypt", plain, order.account, provider)
