@@ -46,7 +46,9 @@ extension JobBook {
     answerCount += 1
     let answer = JobAnswerFact(
       event: event.id, request: request, provider: event.pubkey, kind: event.kind, createdAt: event.createdAt)
-    queued.entries.append(JobBatch.Entry(job: id, fact: JobFact(at: now, .answered(answer))))
+    let stamp = max(now, (lateStamps[id] ?? 0) + 1)
+    lateStamps[id] = stamp
+    queued.entries.append(JobBatch.Entry(job: id, fact: JobFact(at: stamp, .answered(answer))))
   }
 
   /// Whether an answer can be kept; the oldest feedback makes room for newer.

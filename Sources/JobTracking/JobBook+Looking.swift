@@ -48,6 +48,7 @@ extension JobBook {
 
   /// Forgets a job with which everything is done.
   mutating func close(_ id: JobID) {
+    lateStamps[id] = records[id]?.lastStamp
     records[id] = nil
     haveInterestsChanged = true
   }

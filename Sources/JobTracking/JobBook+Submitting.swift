@@ -36,6 +36,8 @@ extension JobBook {
     keys[order.key] = id
     for other in order.dependencies { dependents[other, default: []].insert(id) }
     queued.accepted.append(order)
+    // What came before may have failed; who comes next is the next attempt.
+    writeDue = nil
     return (id, finish(at: now))
   }
 

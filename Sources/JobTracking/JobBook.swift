@@ -53,8 +53,9 @@ public struct JobBook: Sendable {
   /// All jobs that are kept, those that are done with among them.
   var keys: [String: JobID] = [:]
   var requestJobs: [EventID: JobID] = [:]
-  /// Of jobs that are not in memory: answers that came late.
+  /// Of jobs that are not in memory: answers that came late, and the time of the last fact.
   var lateCounts: [JobID: Int] = [:]
+  var lateStamps: [JobID: Int64] = [:]
   /// Who waits for whom.
   var dependents: [JobID: Set<JobID>] = [:]
   var outcomes: [JobID: Outcome] = [:]
@@ -131,6 +132,7 @@ public struct JobBook: Sendable {
     if keys[key] == id { keys[key] = nil }
     for request in requests { requestJobs[request] = nil }
     lateCounts[id] = nil
+    lateStamps[id] = nil
   }
 
   /// What is known of a provider.
@@ -304,7 +306,8 @@ public struct JobBook: Sendable {
     let next = [wakes.min?.at, outstanding == nil ? writeDue : nil].compactMap { $0 }.min()
     if let next, next != timer, !isClosed {
       timer = next
-      actions.append(.setTimer(next))
+      // First of all: what the others bring about may set it anew.
+      actions.insert(.setTimer(next), at: 0)
     }
     if isLive, haveInterestsChanged {
       haveInterestsChanged = false

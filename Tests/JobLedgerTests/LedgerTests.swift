@@ -168,14 +168,6 @@ import Testing
     #expect(pwrite(file, nonsense, nonsense.count, size / 2 / 4_096 * 4_096) == nonsense.count)
   }
 
-  @Test("is readable by nobody else")
-  func mode() throws {
-    let directory = try TemporaryDirectory()
-    let ledger = try JobLedger(path: directory.path + "/jobs.db")
-    var status = stat()
-    #expect(stat(ledger.path, &status) == 0 && status.st_mode & 0o077 == 0)
-  }
-
   @Test("refuses a file of a later version, and leaves it as it is")
   func newer() throws {
     let directory = try TemporaryDirectory()

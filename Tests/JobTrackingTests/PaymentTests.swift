@@ -76,7 +76,6 @@ import Testing
     let (tooDear, _) = try billed(5_000, bid: 4_000)
     #expect(refusal(tooDear)?.message.contains("above the bid") == true)
     bench.book.limits.providerDayMaximum = 11_000
-    bench.book.limits.dayMaximum = 14_000
     for _ in 0..<2 {
       let (job, _) = try billed()
       bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
@@ -84,12 +83,13 @@ import Testing
     let (third, _) = try billed()
     #expect(refusal(third)?.message.contains("for this provider in 24 hours") == true)
     let (fourth, _) = try billed(maker: Maker())
+    bench.book.limits.dayMaximum = 14_000
     #expect(refusal(fourth)?.message.contains("15000 millisatoshi would be paid in 24 hours") == true)
     #expect(bench.book.approvedToday(at: bench.now) == 10_000)
     bench.die()
     bench.book.limits.dayMaximum = 14_000
     #expect(refusal(fourth)?.code == .invoiceRefused, "what was approved is known after a death")
-    bench.now += 86_400_000
+    bench.now += 86_401_000
     #expect(bench.book.approvedToday(at: bench.now) == 0)
   }
 

@@ -1,6 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
+import Glibc
 import Nostr
 import TestSupport
 import Testing
@@ -32,6 +33,9 @@ extension ProcessTests {
         // The same key is the same job, and nobody is asked twice.
         let again = try rig.submit(maker.job("mine", relay: rig.relay))
         #expect(again.id == job.id && again.state == .settled && rig.relay.received.count == 1)
+        let ledger = rig.roost.directory.path + "/state/dvm-tracker/jobs.db"
+        var status = stat()
+        #expect(stat(ledger, &status) == 0 && status.st_mode & 0o077 == 0, "it is its owner's alone")
         let listed = try rig.client.call("job.list", #"{"states":["settled"]}"#)
         #expect(listed.parts.count == 1)
       }
