@@ -137,7 +137,8 @@ enum Schema {
     Setting("fetch-filters", entry: "fetchFilters", standard: [], .list(of: .filter, "filters, as JSON")),
     Setting("description", entry: "description", standard: "", .text("a text")),
     Setting("contact", entry: "contact", standard: "", .text("a text")),
-    Setting("connections-maximum", entry: "connectionsMaximum", standard: 10_000, .integer(1...100_000), .restartsWorker),
+    Setting(
+      "connections-maximum", entry: "connectionsMaximum", standard: 10_000, .integer(1...100_000), .restartsWorker),
     Setting("subscriptions-maximum", entry: "subscriptionsMaximum", standard: 256, .integer(1...10_000)),
     Setting("filters-maximum", entry: "filtersMaximum", standard: 32, .integer(1...64)),
     Setting("message-bytes", entry: "messageBytes", standard: 512 << 10, .size(1 << 10...1 << 20), .restartsWorker),

@@ -122,9 +122,8 @@ extension JobFact.What {
       return .lapsed(phase, attempt: attempt, provider: provider.map { PublicKey($0) })
     case 13: return reader.octets().map { .withdrawn(EventID($0)) }
     case 14:
-      guard let state = reader.text().flatMap(Job.State.init(rawValue:)), let reason = reader.maybe({ $0.text() }) else {
-        return nil
-      }
+      guard let state = reader.text().flatMap(Job.State.init(rawValue:)), let reason = reader.maybe({ $0.text() })
+      else { return nil }
       return .ended(state, reason)
     default: return nil
     }

@@ -93,8 +93,6 @@ public struct JobBatch: Sendable {
   /// Nothing.
   public init(number: UInt64) { self.number = number }
 
-  /// Whether there is nothing to write.
-  public var isEmpty: Bool {
-    accepted.isEmpty && entries.isEmpty && dropped.isEmpty && closed.isEmpty && cursor == nil
-  }
+  /// Whether there is nothing to write but the cursor.
+  public var isEmpty: Bool { accepted.isEmpty && entries.isEmpty && dropped.isEmpty && closed.isEmpty }
 }

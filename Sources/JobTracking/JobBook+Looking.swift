@@ -57,10 +57,7 @@ extension JobBook {
 
   private mutating func lookAtDependencies(_ id: JobID, _ record: JobRecord, at now: Int64) {
     for other in record.order.dependencies where record.picture.feeds[other] == nil {
-      let known = outcomes[other] ?? records[other].flatMap { found in
-        found.picture.endedAt == nil ? nil : Self.outcome(found.order, found.picture)
-      }
-      guard let known else { continue }
+      guard let known = outcomes[other] ?? outcomeHere(other) else { continue }
       if let feed = known.feed {
         note(id, .fed(feed), at: now)
       } else {
@@ -77,6 +74,12 @@ extension JobBook {
       }
       if known.feed == nil { return }
     }
+  }
+
+  /// What a job in memory has come to; nil while it goes on.
+  private func outcomeHere(_ id: JobID) -> Outcome? {
+    guard let found = records[id], found.picture.endedAt != nil else { return nil }
+    return Self.outcome(found.order, found.picture)
   }
 
   /// What a job that has ended is for those that wait for it.

@@ -47,9 +47,8 @@ extension JobBook {
   }
 
   private static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool) -> PaymentIntent? {
-    guard let bill = pair.bill, let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice else {
-      return nil
-    }
+    guard let bill = pair.bill, let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice
+    else { return nil }
     return PaymentIntent(
       provider: pair.provider, paymentHash: hash, amount: amount, invoice: invoice, isAutomatic: isAutomatic)
   }
@@ -97,7 +96,8 @@ extension JobBook {
     ]
     for case (let maximum?, let spent, let what) in bounds {
       let (sum, overflows) = spent.reduce(0) { $0 + $1.amount }.addingReportingOverflow(amount)
-      if overflows || sum > maximum { return "with it \(sum) millisatoshi would be paid \(what), and \(maximum) may be" }
+      guard overflows || sum > maximum else { continue }
+      return "with it \(sum) millisatoshi would be paid \(what), and \(maximum) may be"
     }
     return nil
   }

@@ -78,6 +78,7 @@ public struct JobBook: Sendable {
   public internal(set) var answerCount: UInt64 = 0
   private var timer: Int64?
   private var batchCount: UInt64 = 0
+  private var writtenCursor: Int64 = 0
   /// Whether ``interests`` may have changed.
   var haveInterestsChanged = true
 
@@ -177,6 +178,7 @@ public struct JobBook: Sendable {
     guard let done = outstanding, done.batch.number == number else { return [] }
     outstanding = nil
     writeDue = nil
+    writtenCursor = max(writtenCursor, done.batch.cursor ?? 0)
     for order in done.batch.accepted { records[order.id]?.isCommitted = true }
     for (id, event) in done.batch.dropped { forget(event, of: id) }
     for entry in done.batch.entries { apply(entry) }
@@ -237,9 +239,15 @@ public struct JobBook: Sendable {
     }
   }
 
+  /// Whether anything waits for the disk. Where the store was looked through alone does not, for a while: looking once
+  /// more is harmless, and strangers' events would cost a transaction each.
+  private var isWorthWriting: Bool {
+    !queued.isEmpty || (queued.cursor ?? writtenCursor) - writtenCursor >= limits.cursorStride
+  }
+
   /// Takes what is queued, unless something is on its way already.
   private mutating func pump(at now: Int64) {
-    guard outstanding == nil, !queued.isEmpty, writeDue.map({ $0 <= now }) ?? true else { return }
+    guard outstanding == nil, isWorthWriting, writeDue.map({ $0 <= now }) ?? true else { return }
     batchCount += 1
     var batch = queued
     batch.number = batchCount

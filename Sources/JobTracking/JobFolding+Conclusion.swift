@@ -22,7 +22,9 @@ extension JobFolding {
     var groups: [[UInt8]: [JobAnswerFact]] = [:]
     for result in results { groups[Self.substance(result), default: []].append(result) }
     let agreed = groups.values.filter { $0.count >= order.agreement }
-    let firsts = agreed.compactMap { $0.filter { paid.contains($0.provider) }.min(by: isEarlier) ?? $0.min(by: isEarlier) }
+    let firsts = agreed.compactMap { group in
+      group.filter { paid.contains($0.provider) }.min(by: isEarlier) ?? group.min(by: isEarlier)
+    }
     let chosen = firsts.filter { paid.contains($0.provider) }.min(by: isEarlier) ?? firsts.min(by: isEarlier)
     guard let chosen else { return }
     picture.taken = chosen
@@ -102,7 +104,8 @@ extension JobFolding {
     if attempt.isUnpublished { return (.failed, attempt.problem ?? "no relay has taken its request") }
     guard attempt.isPublishLapsed else { return nil }
     return (
-      .expired, "no relay has taken its request within \(Self.span(order.deadlines.publish))"
+      .expired,
+      "no relay has taken its request within \(Self.span(order.deadlines.publish))"
         + (attempt.problem.map { ": \($0)" } ?? "")
     )
   }
@@ -119,11 +122,8 @@ extension JobFolding {
     if attempt.providers.isEmpty {
       return attempt.isAnswerLapsed && !isHopeful
     }
-    let isAllHeard = attempt.providers.allSatisfy { picture.pairs[$0]?.signs != nil || picture.pairs[$0]?.isSpent == true }
-    if order.agreement > 1, isAllHeard {
-      return attempt.providers.allSatisfy { picture.pairs[$0]?.isSpent == true || picture.pairs[$0]?.result != nil }
-    }
-    return !isHopeful
+    guard order.agreement > 1 else { return !isHopeful }
+    return attempt.providers.allSatisfy { picture.pairs[$0]?.isSpent == true || picture.pairs[$0]?.result != nil }
   }
 
   private mutating func next(after attempt: JobPicture.Attempt) {
@@ -153,7 +153,8 @@ extension JobFolding {
 
   /// `10 minutes`
   static func span(_ seconds: Int64) -> String {
-    for (unit, name) in [(Int64(86_400), "day"), (3_600, "hour"), (60, "minute")] where seconds % unit == 0 && seconds > 0 {
+    guard seconds > 0 else { return "0 seconds" }
+    for (unit, name) in [(Int64(86_400), "day"), (3_600, "hour"), (60, "minute")] where seconds % unit == 0 {
       let count = seconds / unit
       return "\(count) \(name)\(count == 1 ? "" : "s")"
     }

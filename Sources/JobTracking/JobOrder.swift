@@ -57,7 +57,8 @@ public struct JobOrder: Sendable, Hashable {
   /// The jobs here whose results it needs, each once, in the order of its inputs.
   public var dependencies: [JobID] {
     var seen: Set<JobID> = []
-    return (submit.inputs ?? []).compactMap { $0.type == "job" ? JobID($0.data) : nil }.filter { seen.insert($0).inserted }
+    let named = (submit.inputs ?? []).compactMap { $0.type == "job" ? JobID($0.data) : nil }
+    return named.filter { seen.insert($0).inserted }
   }
 
   /// Whom each attempt addresses: one after another, or all at once.

@@ -20,6 +20,8 @@ public struct TrackingLimits: Sendable, Hashable {
   public var remarkByteCountMaximum = 1_024
   /// Facts of one transaction; what is more waits for the next.
   public var batchFactMaximum = 4_000
+  /// How many seqs of the store may be looked at before that is written down by itself.
+  public var cursorStride: Int64 = 1_000
   /// How deep jobs may wait for jobs.
   public var chainDepthMaximum = 64
 

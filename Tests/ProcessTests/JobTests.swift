@@ -41,7 +41,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A job that stays here is seen in the store alone, and the tracker speaks for itself where there is no account")
+    @Test("A job that stays here is in the store alone, and the tracker speaks for itself where there is no account")
     func local() throws {
       try JobRig.run { rig in
         let job = try rig.submit(maker.job())
