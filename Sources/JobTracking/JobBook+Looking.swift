@@ -40,7 +40,6 @@ extension JobBook {
       }
       if !left.isEmpty { return }
     }
-    guard record.tasks.isEmpty || record.picture.state != .cancelled else { return }
     guard dependents[id]?.isEmpty ?? true, !record.isClosing else { return }
     records[id]?.isClosing = true
     queued.closed.append(id)

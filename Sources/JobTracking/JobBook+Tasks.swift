@@ -109,6 +109,12 @@ extension JobBook {
   /// Something could not be done now; it is tried again, later each time.
   public mutating func failed(_ task: JobTask, _ why: String, at now: Int64) -> [JobAction] {
     guard let failures = records[task.job]?.tasks[task]?.failures else { return finish(at: now) }
+    if case .publish = task, records[task.job]?.picture.endedAt != nil {
+      // It may be out all the same, and is taken back.
+      _ = end(task)
+      look(task.job, at: now)
+      return finish(at: now)
+    }
     let wait = min(limits.retryCeilingMilliseconds, limits.retryBaseMilliseconds << Int64(min(failures, 16)))
     records[task.job]?.tasks[task] = JobRecord.TaskState(due: now + wait, failures: failures + 1)
     wake(task.job, at: now + wait)

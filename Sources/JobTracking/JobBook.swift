@@ -105,6 +105,8 @@ public struct JobBook: Sendable {
     if let id = JobID(name), records[id] != nil || keys.values.contains(id) { return id }
     return keys[name] ?? EventID(name).flatMap { requestJobs[$0] }
   }
+  /// The job with this key of its submitter's.
+  public func job(keyed key: String) -> JobID? { keys[key] }
   /// Whether a job is accepted and on the disk; false for one that is on its way there.
   public func isCommitted(_ id: JobID) -> Bool { records[id]?.isCommitted ?? true }
   /// Whether anything of a job is on its way to the disk.

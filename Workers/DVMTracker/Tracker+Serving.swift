@@ -34,7 +34,7 @@ extension Tracker {
 
   private func submit(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let submit = try request.arguments(as: JobSubmit.self)
-    if let key = submit.key, let known = book.job(named: key) { return try await accepted(known) }
+    if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
     let account = try await account(named: submit.account)
     let isServedHere = try await isServedHere(submit)
     for id in book.unknownDependencies(of: submit) {
