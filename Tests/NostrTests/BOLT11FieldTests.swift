@@ -8,7 +8,7 @@ struct InvoiceBytes {
   var prefix = "lnbc10u"
   /// Type and five-bit values of each field.
   var fields: [(Character, [UInt8])] = [
-    ("p", [UInt8](repeating: 1, count: 51) + [16]), ("s", [UInt8](repeating: 2, count: 51) + [0]), ("d", [11, 25, 0]),
+    ("p", [UInt8](repeating: 1, count: 51) + [16]), ("s", [UInt8](repeating: 2, count: 51) + [0]), ("d", [15, 0]),
   ]
   var key = SecretKey.generate()
   /// What stands between the fields and the signature.
@@ -60,7 +60,7 @@ struct InvoiceBytes {
   func skipped() throws {
     let invoice = try plain.with("2", [0, 0]).with("p", [0]).with("h", [UInt8](repeating: 0, count: 51))
       .with("s", [UInt8](repeating: 9, count: 51) + [0]).with("n", []).with("f", [19, 1, 1]).with("r", [0, 0])
-      .with("d", [11, 25, 0]).signed()
+      .with("d", [15, 0]).signed()
     #expect(invoice.skippedFieldCount == 8 && invoice.obstacle(at: now) == nil)
     #expect(invoice.paymentSecret?.bytes.first == 0x10 && invoice.descriptionText?.utf8.count == 1)
     #expect(invoice.fallbacks.isEmpty && invoice.routes.isEmpty && !invoice.namesPayee)
@@ -102,8 +102,9 @@ struct InvoiceBytes {
     let invoice = try plain.with("x", [1, 28]).with("c", [4, 16]).signed()
     #expect(invoice.expirySeconds == 60 && invoice.finalExpiryDeltaBlocks == 144)
     for type: Character in ["x", "c"] {
-      #expect(throws: InvoiceFault.fieldTooLarge(type)) { try plain.with(type, [1] + Array(repeating: 0, count: 9)).signed() }
-      #expect(throws: InvoiceFault.fieldTooLarge(type)) { try plain.with(type, Array(repeating: 31, count: 40)).signed() }
+      for data: [UInt8] in [[1] + Array(repeating: 0, count: 9), Array(repeating: 31, count: 40)] {
+        #expect(throws: InvoiceFault.fieldTooLarge(type)) { try plain.with(type, data).signed() }
+      }
       #expect(try plain.with(type, [0, 31]).signed().obstacle(at: now) == .fieldWithLeadingZeros(type))
     }
     #expect(try plain.with("x", []).signed().isExpired(at: now))
@@ -132,11 +133,12 @@ struct InvoiceBytes {
     let routed = try Invoice(#require(examples.first { $0.title.contains("extra routing info") }).invoice)
     let route = try #require(routed.routes.first)
     #expect(routed.routes.count == 1 && route.count == 2 && routed.fallbacks.map(\.version) == [17])
-    #expect(route[0].node.description.hasPrefix("029e03a901b855") && route[1].node.description.hasPrefix("039e03a901b855"))
+    #expect(route.map { $0.node.description.prefix(14) } == ["029e03a901b855", "039e03a901b855"])
     #expect(route[0].channelID == 0x0102_0304_0506_0708 && route[0].baseFeeMillisatoshis == 1)
     #expect(route[0].proportionalFeeMillionths == 20 && route[0].expiryDeltaBlocks == 3)
     let versions = try examples.filter { $0.title.contains("fallback") }.map { try Invoice($0.invoice).fallbacks[0] }
-    #expect(versions.map(\.version) == [17, 17, 18, 0, 0, 1] && versions.map(\.bytes.count) == [20, 20, 20, 20, 32, 32])
+    #expect(versions.map(\.version) == [17, 17, 18, 0, 0, 1])
+    #expect(versions.map(\.bytes.count) == [20, 20, 20, 20, 32, 32])
     let metadata = try Invoice(#require(examples.first { $0.title.contains("metadata") }).invoice)
     #expect(metadata.metadata == [1, 0xFA, 0xFA, 0xF0])
   }

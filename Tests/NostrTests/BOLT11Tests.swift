@@ -95,7 +95,8 @@ import Testing
         amountMillisatoshis: random.oneIn(4) ? nil : Int64(1 + random.below(1_000_000_000)),
         paymentHash: try random.octets(), createdAt: Int64(random.below(1 << 34)),
         network: Invoice.Network.allCases[random.below(4)])
-      if random.oneIn(2) { terms.descriptionText = random.text(40) } else { terms.descriptionHash = try random.octets() }
+      if random.oneIn(2) { terms.descriptionText = random.text(40) }
+      if terms.descriptionText == nil { terms.descriptionHash = try random.octets() }
       if random.oneIn(2) { terms.expirySeconds = Int64(1 + random.below(1 << 30)) }
       terms.namesPayee = random.oneIn(2)
       terms.features = (0..<random.below(4)).map { _ in 8 + random.below(60) }

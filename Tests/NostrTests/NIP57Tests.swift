@@ -129,7 +129,9 @@ import Testing
     }
     #expect(throws: ZapFault.wrongKind(1, expected: 9_735)) { try ZapReceipt(testEvent(kind: 1)) }
     #expect(throws: ZapFault.noInvoice) { try ZapReceipt(without("bolt11")) }
-    #expect(throws: ZapFault.badInvoice(.notBech32(.noSeparator))) { try ZapReceipt(without("bolt11", ["bolt11", "x"])) }
+    #expect(throws: ZapFault.badInvoice(.notBech32(.noSeparator))) {
+      try ZapReceipt(without("bolt11", ["bolt11", "x"]))
+    }
     #expect(throws: ZapFault.noRequest) { try ZapReceipt(without("description")) }
     #expect(throws: ZapFault.self) { try ZapReceipt(without("description", ["description", "hello"])) }
     let forged = Event(try request().unsigned, signature: payee.sign(try request().id.octets))
@@ -157,7 +159,7 @@ import Testing
   private struct Row: Decodable {
     let bolt11: String, invoice: Decoded, preimageMatches: Bool?
     struct Decoded: Decodable {
-      let amountMsat: Int64?, timestamp: Int64, paymentHash: String, descriptionHash: String?, paymentSecret: String?,
+      let amountMsat: Int64?, timestamp: Int64, paymentHash: String?, descriptionHash: String?, paymentSecret: String?,
         expiry: Int64
     }
   }
@@ -167,9 +169,13 @@ import Testing
     guard let lines = SharedFolder.lines(of: "vectors/nip57/zap-receipts-expected.jsonl") else { return }
     for line in lines {
       let row = try sharedRow(Row.self, line)
+      guard let hash = row.invoice.paymentHash else {
+        #expect(throws: InvoiceFault.noPaymentHash) { try Invoice(row.bolt11) }
+        continue
+      }
       let invoice = try Invoice(row.bolt11)
       #expect(invoice.amountMillisatoshis == row.invoice.amountMsat && invoice.createdAt == row.invoice.timestamp)
-      #expect(invoice.paymentHash.description == row.invoice.paymentHash)
+      #expect(invoice.paymentHash.description == hash)
       #expect(invoice.descriptionHash?.description == row.invoice.descriptionHash, "\(row.bolt11)")
       #expect(invoice.paymentSecret?.description == row.invoice.paymentSecret)
       #expect(invoice.expirySeconds == row.invoice.expiry, "\(row.bolt11)")

@@ -60,7 +60,9 @@ import Testing
     let request = try request()
     let changed = json(request.event).replacing("\"x\"", with: "\"y\"")
     for (text, diagnostic) in [("hello", JobDiagnostic.requestIsNoEvent), (changed, .requestHasWrongID)] {
-      let result = try result([["e", request.id.description], ["p", request.customer.description], ["request", text]])
+      let result = try result([
+        ["e", request.id.description], ["p", request.customer.description], ["request", text],
+      ])
       #expect(result.answer.repeatedRequest == nil && result.answer.diagnostics.counts == [diagnostic: 1])
     }
     let alone = try result([["request", json(request.event)], ["p", request.customer.description]])
@@ -107,12 +109,13 @@ import Testing
     "Defect 1: a status is known in the NIP's spelling and in those of libraries",
     arguments: [
       ("payment-required", JobStatus.paymentRequired, nil), ("payment_required", .paymentRequired, .statusMisspelled),
-      ("paymentRequired", .paymentRequired, .statusMisspelled), ("Payment Required", .paymentRequired, .statusMisspelled),
+      ("paymentRequired", .paymentRequired, .statusMisspelled),
+      ("Payment Required", .paymentRequired, .statusMisspelled),
       ("processing", .processing, nil), ("PROCESSING", .processing, .statusMisspelled),
       ("scheduled", .processing, .statusMisspelled), ("chain-scheduled", .processing, .statusMisspelled),
       ("error", .error, nil), ("success", .success, nil), ("partial", .partial, nil),
-      ("payment-rejected", nil, .unknownStatus), ("subscription-required", nil, .unknownStatus), ("pong", nil, .unknownStatus),
-      ("", nil, .tagWithoutValue),
+      ("payment-rejected", nil, .unknownStatus), ("subscription-required", nil, .unknownStatus),
+      ("pong", nil, .unknownStatus), ("", nil, .tagWithoutValue),
     ] as [(String, JobStatus?, JobDiagnostic?)])
   func statuses(text: String, status: JobStatus?, diagnostic: JobDiagnostic?) throws {
     let feedback = try feedback([["status", text, "for people"]])
@@ -151,7 +154,9 @@ import Testing
 
   @Test("What stands beside an amount is an invoice when it can be decoded, and else a text that is noted")
   func amounts() throws {
-    func read(_ tag: String...) throws -> JobAnswer { try feedback([["status", "processing"], ["amount"] + tag]).answer }
+    func read(_ tag: String...) throws -> JobAnswer {
+      try feedback([["status", "processing"], ["amount"] + tag]).answer
+    }
     let good = try invoice(5_000).text
     #expect(try read("5000", good).diagnostics.isEmpty && read("5000", good).amount?.invoiceText == good)
     #expect(try read("5000", "lightning:" + good.uppercased()).amount?.invoiceText == good)
@@ -213,7 +218,8 @@ import Testing
     "A result has the form that its kind promises, or it is said what was expected",
     arguments: [
       (6_300, "[]", true), (6_300, "hello", false), (6_300, #"[["e"]]"#, false), (6_300, #"[["p","ID"]]"#, false),
-      (6_300, #"[["e","ID"],["a","30023:ID:x","wss://r.example"]]"#, true), (6_300, #"[ "e", "ID" ],[ "e", "ID" ]"#, true),
+      (6_300, #"[["e","ID"],["a","30023:ID:x","wss://r.example"]]"#, true),
+      (6_300, #"[ "e", "ID" ],[ "e", "ID" ]"#, true),
       (6_301, #"[["p","ID"]]"#, true), (6_302, #"[["e","ID"]]"#, true), (6_302, #"[["p","ID"]]"#, false),
       (6_303, #"[["p","ID"]]"#, true), (6_303, #"[["e","ID"]]"#, false), (6_303, #"[["p","npub1"]]"#, false),
       (6_250, "https://x.example/a.mp3", true), (6_250, "sorry", false), (6_100, "![](https://x.example)", true),

@@ -79,9 +79,10 @@ import Testing
     refuse(.unknownInputType("prompt")) { $0.inputs = [JobInput("x", type: "prompt")] }
     refuse(.unknownInputType("")) { $0.inputs = [JobInput("x", type: "")] }
     refuse(.inputIsNoEventID(type: "event")) { $0.inputs = [JobInput("note1x", .event)] }
-    refuse(.inputIsNoEventID(type: "job")) { $0.inputs = [JobInput("", .job)] }
+    refuse(.inputIsNoEventID(type: "job")) { $0.inputs = [JobInput("x", .job)] }
     refuse(.inputIsNoURL) { $0.inputs = [JobInput("two words", .url)] }
-    refuse(.inputIsNoURL) { $0.inputs = [JobInput("", .url)] }
+    refuse(.emptyInput) { $0.inputs = [JobInput("", .text)] }
+    refuse(.emptyInput) { $0.inputs = [JobInput("", .url)] }
     refuse(.emptyParameter) { $0.parameters = [JobParameter("", "x")] }
     refuse(.emptyParameter) { $0.parameters = [JobParameter("x", [])] }
     refuse(.notAnAmount("-5")) { $0.bidMillisatoshis = -5 }

@@ -2,9 +2,10 @@ public import Cryptography
 
 // Zaps (NIP-57): a payment over lightning that is shown on nostr.
 //
-//     request 9734, by the payer     p, relays, amount, lnurl, e, a, k     never published: it goes to the payee's wallet
+//     request 9734, by the payer     p, relays, amount, lnurl, e, a, k
 //     receipt 9735, by the wallet    bolt11, description = the request's JSON, p, P, e, a, preimage
 //
+// A request is never published: it goes to the payee's wallet.
 // The wallet makes an invoice whose description hash is that of the request's JSON, and the receipt when it is paid. So
 // what a receipt proves is only that somebody fetched an invoice: that it was paid is the word of its author, who must
 // be the one that the payee's lnurl page names.

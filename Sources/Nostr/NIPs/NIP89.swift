@@ -41,7 +41,8 @@ public struct HandlerInformation: Hashable, Sendable {
     public var supportsEncryption: Bool?
     /// Whether cashu is taken as payment (`cashuAccepted`); nil: not said.
     public var acceptsCashu: Bool?
-    /// The parameters its jobs take (`nip90Params`), by name, up to ``parameterCountMaximum``.
+    /// The parameters its jobs take (`nip90Params`), by name, up to
+    /// ``HandlerInformation/parameterCountMaximum``.
     public var parameters: [Parameter] = []
 
     /// Nothing said.
@@ -109,9 +110,11 @@ public struct HandlerInformation: Hashable, Sendable {
     self.droppedCount = droppedCount + topics.count - self.topics.count
     let content = try HandlerReader.read(event.content)
     details = content.details
-    announcesNIP44 = content.announcesNIP44 || event.tags.named("encryption").contains { tag in
-      tag.dropFirst().contains { HandlerReader.namesNIP44($0) }
-    }
+    announcesNIP44 =
+      content.announcesNIP44
+      || event.tags.named("encryption").contains { tag in
+        tag.dropFirst().contains { HandlerReader.namesNIP44($0) }
+      }
   }
 
   /// The announcement of a provider of one's own, to be signed.

@@ -1,7 +1,7 @@
 internal import Cryptography
 
-/// Reads the content of a program's announcement field by field. What is no text where a text must be, or too long to be
-/// meant, is as if it were not there.
+/// Reads the content of a program's announcement field by field. What is no text where a text must be, or too long to
+/// be meant, is as if it were not there.
 enum HandlerReader {
   /// Longest text, in bytes.
   private static let textByteCountMaximum = 8_192

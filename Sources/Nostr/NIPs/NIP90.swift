@@ -2,14 +2,16 @@ internal import Cryptography
 
 // Paid jobs (NIP-90): somebody asks for something to be computed, and programs that earn by it answer.
 //
-//     request  5000…5999, by the customer    i, param, output, bid, relays, p, t; with `encrypted` the first two in content
+//     request  5000…5999, by the customer    i, param, output, bid, relays, p, t
 //     feedback 7000, by a provider           status, amount, e, p; content: nothing, or a part of the result
 //     result   6000…6999, by a provider      request, e, i, p, amount; content: what was asked for
 //
-// The NIP was given up by its authors in 2026 (`unrecommended`), and had been read in many ways before. So reading takes
-// all forms that were found in real events, and notes each as a ``JobDiagnostic``; and writing gives the NIP's own form
-// or says in a ``JobDraftFault`` what it does not allow. Nothing here decides anything: whether an answer is wanted,
-// believed or paid is for the one who keeps the jobs.
+// With a tag `encrypted`, a request's `i` and `param` stand in its content, and all contents are encrypted.
+//
+// The NIP was given up by its authors in 2026 (`unrecommended`), and had been read in many ways before. So reading
+// takes all forms that were found in real events, and notes each as a ``JobDiagnostic``; and writing gives the NIP's
+// own form, or says in a ``JobDraftFault`` what it does not allow. Nothing here decides anything: whether an answer is
+// wanted, believed or paid is for the one who keeps the jobs.
 //
 // Encryption is somebody else's, who has the keys: here are the text to be encrypted, and readers that take the text
 // that was decrypted.
@@ -125,7 +127,7 @@ public enum JobStatus: String, CaseIterable, Sendable {
   /// The status that a text means: the five of the NIP, also in other spellings (`payment_required`,
   /// `PaymentRequired`), and `scheduled`, which some libraries say for `processing`. Nil for any other.
   ///
-  /// Whether the text is the NIP's own is told by comparing it with ``rawValue``.
+  /// Whether the text is the NIP's own is told by comparing it with `rawValue`.
   public init?(reading text: String) {
     guard text.utf8.count <= JobLimits.wordByteCountMaximum else { return nil }
     let letters = text.utf8.filter { ($0 | 0x20) &- 0x61 < 26 }.map { $0 | 0x20 }
@@ -191,6 +193,6 @@ extension JobContent: CustomStringConvertible, CustomReflectable {
     }
   }
 
-  /// Nothing: dumping must not show more than ``description``.
+  /// Nothing: dumping must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

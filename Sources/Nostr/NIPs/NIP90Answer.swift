@@ -70,7 +70,7 @@ public struct JobResult: Hashable, Sendable, CustomStringConvertible, CustomRefl
 
   /// `result <id>`
   public var description: String { "result \(answer.id)" }
-  /// Nothing: dumping must not show more than ``description``.
+  /// Nothing: dumping must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   init(answer: JobAnswer, inputs: [JobInput], content: JobContent) {
@@ -116,7 +116,7 @@ public struct JobFeedback: Hashable, Sendable, CustomStringConvertible, CustomRe
 
   /// `feedback <id>`
   public var description: String { "feedback \(answer.id)" }
-  /// Nothing: dumping must not show more than ``description``.
+  /// Nothing: dumping must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   init(answer: JobAnswer, content: JobContent) {

@@ -147,8 +147,10 @@ public enum JobDraftFault: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownInputType(String)
   /// An input of type event or job needs an event's id, 64 lower-case hexadecimal digits.
   case inputIsNoEventID(type: String)
-  /// An input of type url has an empty text, or one with blanks.
+  /// An input of type url has blanks in it.
   case inputIsNoURL
+  /// An input without data, which readers would not see.
+  case emptyInput
   /// A parameter has no name or no value.
   case emptyParameter
   /// A bid or an amount is no whole number of millisatoshis.
@@ -177,6 +179,7 @@ public enum JobDraftFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .inputIsNoEventID(let type):
       "an input of type \(type) is an event's id, 64 lower-case hexadecimal digits"
     case .inputIsNoURL: "an input of type url is an address without blanks"
+    case .emptyInput: "an input is not empty"
     case .emptyParameter: "a parameter has a name and a value"
     case .notAnAmount(let text): "\"\(text)\" is not a whole number of millisatoshis"
     case .amountTooLarge(let amount): "\(amount) millisatoshis are more than there will ever be"

@@ -182,7 +182,7 @@ enum TagList {
   private static let countMaximum = 1_024
 
   /// Reads `[["name","value",…],…]`; also without the outer brackets, as the descriptions of some kinds of jobs show
-  /// it. A number or a word in a tag stands for its text; a tag without anything is left out.
+  /// it. A number or a word behind a tag's name stands for its text; a tag without anything is left out.
   ///
   /// - Returns: nil for what is no list of lists.
   static func read(_ json: String) -> [[String]]? {
@@ -206,9 +206,13 @@ enum TagList {
     while true {
       let tag = try readTag(&scanner)
       if !tag.isEmpty, tags.count < countMaximum { tags.append(tag) }
-      // What stands bare may end after any tag.
+      // What stands bare may end after any tag, and nowhere else.
       if isBare, scanner.isAtEnd { return tags }
-      if try !scanner.take(UInt8(ascii: ",")) { break }
+      if isBare {
+        try scanner.expect(UInt8(ascii: ","))
+      } else if try !scanner.take(UInt8(ascii: ",")) {
+        break
+      }
     }
     try scanner.expect(UInt8(ascii: "]"))
     try scanner.expectEnd()
@@ -220,7 +224,8 @@ enum TagList {
     var tag: [String] = []
     if try scanner.take(UInt8(ascii: "]")) { return tag }
     repeat {
-      if try scanner.peek() == UInt8(ascii: "\"") {
+      let isText = try scanner.peek() == UInt8(ascii: "\"")
+      if isText || tag.isEmpty {
         tag.append(try scanner.scanString().string(in: scanner.bytes))
       } else {
         let range = try scanner.skipValue()

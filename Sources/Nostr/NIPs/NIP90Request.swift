@@ -74,7 +74,7 @@ public struct JobRequest: Hashable, Sendable, CustomStringConvertible, CustomRef
 
   /// `job request <id>`
   public var description: String { "job request \(id)" }
-  /// Nothing: dumping must not show more than ``description``.
+  /// Nothing: dumping must not show more than the description does.
   public var customMirror: Mirror { Mirror(self, children: []) }
 
   /// Reads a request. Signatures are for the caller.

@@ -47,11 +47,11 @@ extension JobTerms {
 
   private var clearTagList: [[String]] {
     var tags: [[String]] = []
-    if let output { tags.append(["output", output]) }
+    if let output, !output.isEmpty { tags.append(["output", output]) }
     if let bidMillisatoshis { tags.append(["bid", "\(bidMillisatoshis)"]) }
     if !relays.isEmpty { tags.append(["relays"] + relays.map(\.text)) }
     tags += providers.map { ["p", $0.description] }
-    tags += topics.map { ["t", $0] }
+    tags += topics.filter { !$0.isEmpty }.map { ["t", $0] }
     if isEncrypted { tags.append(["encrypted"]) }
     return tags
   }
@@ -76,13 +76,14 @@ extension JobTerms {
 
   private static func check(_ input: JobInput) throws(JobDraftFault) {
     guard let form = input.form else { throw .unknownInputType(String(input.type.prefix(40))) }
+    guard !input.data.isEmpty else { throw .emptyInput }
     try length(input.data, "an input", JobLimits.inputByteCountMaximum)
     try length(input.marker ?? "", "an input's marker", JobLimits.wordByteCountMaximum)
     switch form {
     case .event, .job: guard input.eventID != nil else { throw .inputIsNoEventID(type: input.type) }
     case .url:
-      let isAddress = !input.data.isEmpty && !input.data.unicodeScalars.contains { $0.properties.isWhitespace }
-      guard isAddress else { throw .inputIsNoURL }
+      let hasBlanks = input.data.unicodeScalars.contains { $0.properties.isWhitespace }
+      guard !hasBlanks else { throw .inputIsNoURL }
     case .text: break
     }
   }
