@@ -257,6 +257,11 @@ let package = Package(
       name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench",
       swiftSettings: strict),
 
+    // What a tracker's start costs, and an answer; run by hand
+    .executableTarget(
+      name: "job-bench", dependencies: ["Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr"],
+      path: "Benchmarks/JobBench", swiftSettings: strict),
+
     .executableTarget(
       name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
       path: "Benchmarks/ArchiveBench", swiftSettings: strict),

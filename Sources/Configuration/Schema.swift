@@ -162,7 +162,7 @@ enum Schema {
     Setting("jobs-maximum", entry: "jobsMaximum", standard: 10_000, .integer(1...100_000)),
   ]
 
-  private static func phase(_ name: String, _ entry: String, seconds: Int64) -> Setting<WorkerConfiguration> {
+  private static func phase(_ name: String, _ entry: String, seconds: Int) -> Setting<WorkerConfiguration> {
     Setting(
       name, entry: entry, standard: seconds * 1_000, .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
   }
