@@ -110,6 +110,12 @@ let package = Package(
       dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"], swiftSettings: strict),
     .target(
       name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
+    .target(
+      name: "JobTracking",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(name: "Configuration", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
 
     // Machines with I/O
@@ -124,6 +130,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"],
+      swiftSettings: strict),
+    .target(
+      name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"],
       swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
@@ -225,6 +234,13 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
       ],
       path: "Workers/OutboxPlanner", swiftSettings: strict),
+    .executableTarget(
+      name: "dvm-tracker",
+      dependencies: [
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "JobLedger", "JobTracking",
+        "Nostr", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Workers/DVMTracker", swiftSettings: strict),
 
     .executableTarget(
       name: "dvm-provider",
@@ -257,6 +273,11 @@ let package = Package(
     .executableTarget(
       name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench",
       swiftSettings: strict),
+
+    // What a tracker's start costs, and an answer; run by hand
+    .executableTarget(
+      name: "job-bench", dependencies: ["Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr"],
+      path: "Benchmarks/JobBench", swiftSettings: strict),
 
     .executableTarget(
       name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
@@ -337,6 +358,18 @@ let package = Package(
     .testTarget(
       name: "ServingLedgerTests",
       dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "ServingLedger", "Storage", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "JobTrackingTests",
+      dependencies: [
+        "Clocks", "Contracts", "Cryptography", "Frames", "JobLedger", "JobTracking", "Nostr", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "JobLedgerTests",
+      dependencies: [
+        "Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr", "Storage", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ObservingTests",

@@ -181,6 +181,8 @@ public struct JobResultState: Codable, Sendable, Hashable {
   public var content: String
   /// When it was made, as its provider says, seconds since 1970.
   public var createdAt: Int64
+  /// Whether the content is too long to be kept whole; the event has it. Absent: no.
+  public var isCut: Bool?
 
   /// A result.
   public init(event: String, provider: String, content: String, createdAt: Int64) {
@@ -305,7 +307,7 @@ public struct JobProvider: Codable, Sendable, Hashable {
 }
 
 /// The answer of `job.status`.
-public struct JobStatus: Codable, Sendable, Hashable {
+public struct TrackingStatus: Codable, Sendable, Hashable {
   /// Jobs by state.
   public var jobs: [String: Int] = [:]
   /// Up to this seq the store's events were looked at.

@@ -4,8 +4,8 @@
 /// gives the same job and asks nobody twice.
 ///
 /// Refused: `bad-request` for what NIP-90 does not allow; `no-such-account`; `no-such-job` when an input names one that
-/// is not there; `overloaded` when too many are open; `disk-full`.
-public struct JobSubmit: MethodArguments {
+/// is not there; `full` when too many are open; `disk-full`.
+public struct JobSubmit: MethodArguments, Hashable {
   /// How it is asked.
   public static let example =
     #"{"key":"my-17","account":"alice","kind":5302,"inputs":[{"data":"nostr","type":"text","relay":"","marker":""}],"#
@@ -180,7 +180,7 @@ public struct JobInputArgument: Codable, Sendable, Hashable {
 
 /// Seconds that each phase of a job may last; as configured where nothing is said. What follows stands at each.
 public struct JobDeadlines: Codable, Sendable, Hashable {
-  /// Until a relay, or the store here, has a request. Then: expired.
+  /// Until a relay has a request, or the store here one that stays here. Then: expired.
   public var publish: Int64?
   /// From there to the first sign of a provider. Then: the next provider, or expired.
   public var answer: Int64?

@@ -28,7 +28,7 @@ struct SupervisorConfTests {
   }
 
   @Test(
-    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, a provider of jobs, a role to try"
+    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, jobs, a role to try"
   )
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
@@ -43,8 +43,10 @@ struct SupervisorConfTests {
     store.startDeadline = .seconds(60)
     let planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
     let relay = WorkerConfiguration(name: "local-relay", role: "local-relay")
+    let tracker = WorkerConfiguration(name: "dvm-tracker", role: "dvm-tracker")
     let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")
-    #expect(configuration.workers.sorted { $0.name < $1.name } == [provider, store, relay, planner, connector, signer])
+    let workers = [provider, tracker, store, relay, planner, connector, signer]
+    #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]
@@ -79,6 +81,7 @@ struct SupervisorConfTests {
       + keys("worker.outbox-planner", Schema.settings(ofRole: "outbox-planner"))
       + keys("worker.local-relay", Schema.settings(ofRole: "local-relay"))
       + ["worker.local-relay.limits open-files"]
+      + keys("worker.dvm-tracker", Schema.settings(ofRole: "dvm-tracker"))
       + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
       + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
       + keys("role.example", Schema.role)
