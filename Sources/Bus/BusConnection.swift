@@ -51,6 +51,9 @@ public final class BusConnection {
   var partsWaitingCount = 0
   private(set) var ending: Refusal?
 
+  /// Whether the connection is not over yet.
+  public var isOpen: Bool { ending == nil }
+
   private struct RequestKey: Hashable {
     let caller: Endpoint
     let id: UInt64

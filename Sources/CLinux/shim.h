@@ -125,6 +125,17 @@ static inline int roost_pipe(int descriptors[2]) {
   return (int)roost_result(syscall(SYS_pipe2, descriptors, LINUX_O_CLOEXEC));
 }
 
+/* An unnamed file in memory, close-on-exec. */
+static inline int roost_memory_file(const char *name) {
+  enum { LINUX_MFD_CLOEXEC = 1 };
+  return (int)roost_result(syscall(SYS_memfd_create, name, LINUX_MFD_CLOEXEC));
+}
+
+/* Closes this descriptor and all above it. */
+static inline int roost_close_from(unsigned first) {
+  return (int)roost_result(syscall(SYS_close_range, first, ~0U, 0U));
+}
+
 /* Sends one datagram to a unix address. A leading `@` stands for the abstract namespace. Never waits. */
 static inline int roost_send_datagram(const char *address, const void *bytes, size_t count) {
   struct sockaddr_un name = {.sun_family = AF_UNIX};

@@ -1,6 +1,7 @@
-/* libsecp256k1 with BIP-340 and plain ECDH. Only Cryptography imports this. */
+/* libsecp256k1 with BIP-340, plain ECDH and keys recovered from ECDSA signatures. Only Cryptography imports this. */
 #pragma once
 #include <secp256k1.h>
 #include <secp256k1_ecdh.h>
 #include <secp256k1_extrakeys.h>
+#include <secp256k1_recovery.h>
 #include <secp256k1_schnorrsig.h>

@@ -133,11 +133,25 @@ extension SupervisorConfiguration {
     // With another role it is another program, and comparing the two roles' keys would mean nothing.
     guard old.role == new.role else { return keys }
     keys += differences(Schema.settings(ofRole: new.role), old, new)
+    keys += jobDifferences(from: old.jobs, to: new.jobs)
     if !RoleConfiguration.builtIn.contains(new.role), old.settings != new.settings {
       keys.append(
         ConfigurationChange.Key(name: "settings", old: old.settings, new: new.settings, effect: .restartsWorker))
     }
     return keys
+  }
+
+  private static func jobDifferences(
+    from old: [JobConfiguration], to new: [JobConfiguration]
+  ) -> [ConfigurationChange.Key] {
+    Set((old + new).map(\.kind)).sorted().flatMap { kind -> [ConfigurationChange.Key] in
+      let (before, after) = (old.first { $0.kind == kind }, new.first { $0.kind == kind })
+      if let before, let after { return differences(Schema.job, before, after, prefix: "job.\(kind).") }
+      func word(_ job: JobConfiguration?) -> ConfigurationValue { .string(job == nil ? "none" : "served") }
+      return [
+        ConfigurationChange.Key(name: "job.\(kind)", old: word(before), new: word(after), effect: .restartsWorker)
+      ]
+    }
   }
 
   private func roleDifferences(

@@ -39,6 +39,7 @@ extension ConfigurationReader {
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
+      for job in worker.jobs where job.enabled { doubtProgram(of: job, worker, program) }
     }
     guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
     let none = "no worker: roostd would run nothing; a table [worker.NAME] gives it one"
@@ -64,6 +65,14 @@ extension ConfigurationReader {
         at: ConfigurationPath("log", "levels", category), tableDepth: 1,
         nearest: NearestName.find(category, among: known))
     }
+  }
+
+  private mutating func doubtProgram(
+    of job: JobConfiguration, _ worker: WorkerConfiguration, _ program: (String) -> ProgramFinding
+  ) {
+    guard let path = job.program.first, let complaint = program(path).complaint else { return }
+    let place = ConfigurationPath("worker", worker.name, "job", "\(job.kind)", "program")
+    report("\(path) \(complaint)", at: place, tableDepth: 4)
   }
 
   private mutating func doubtProgram(of worker: WorkerConfiguration, _ program: (String) -> ProgramFinding) {

@@ -87,8 +87,13 @@ extension SupervisorConfiguration {
   public var ownAddresses: [String] { workers.flatMap(\.listenTexts) }
 
   /// What a worker is sent as its settings: its keys, and, if it dials or plans, ``ownAddresses``, which no key of its
-  /// own says.
+  /// own says. A provider of jobs gets them as well.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
+    if worker.role == Role.dvmProvider.name {
+      var settings = worker.settings
+      settings.set("jobs", to: .array(worker.jobs.filter(\.enabled).map(\.settings)))
+      return settings
+    }
     guard [Role.relayConnector.name, Role.outboxPlanner.name].contains(worker.role) else { return worker.settings }
     var settings = worker.settings
     settings.set(OwnAddresses.entry, to: ownAddresses.configurationValue)

@@ -1,3 +1,5 @@
+internal import Contracts
+
 extension ConfigurationReader {
   /// Reads `[worker.NAME]` with its inner tables.
   ///
@@ -11,10 +13,13 @@ extension ConfigurationReader {
       // With the role in doubt, no role's keys are called unknown: one mistake, one complaint.
       settings += Schema.byRole.filter { $0.key != role }.flatMap(\.value)
     }
-    worker = read(value, at: path, settings, others: ["limits", "settings"], over: worker)
+    let takesJobs = role == Role.dvmProvider.name
+    let tables = ["limits", "settings"] + (takesJobs ? ["job"] : [])
+    worker = read(value, at: path, settings, others: tables, over: worker)
     if let limits = value["limits"] {
       worker = read(limits, at: path.appending("limits"), Schema.limits, over: worker)
     }
+    if takesJobs, let jobs = value["job"] { readJobs(jobs, at: path.appending("job"), into: &worker) }
     if let own = value["settings"] {
       readOwnSettings(own, at: path.appending("settings"), into: &worker)
     }

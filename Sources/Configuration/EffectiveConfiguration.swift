@@ -11,6 +11,7 @@ extension SupervisorConfiguration {
       text += SupervisorConfiguration.table(name, Schema.worker + Schema.settings(ofRole: worker.role), worker)
       if !RoleConfiguration.builtIn.contains(worker.role) { text += "settings = \(worker.settings)\n" }
       text += SupervisorConfiguration.table(name + ".limits", Schema.limits, worker)
+      for job in worker.jobs { text += SupervisorConfiguration.table("\(name).job.\(job.kind)", Schema.job, job) }
     }
     for role in roles { text += SupervisorConfiguration.table("role.\(role.name)", Schema.role, role) }
     return text

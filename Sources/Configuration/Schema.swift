@@ -115,6 +115,8 @@ enum Schema {
         .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
     ],
     "local-relay": localRelay,
+    "dvm-provider": provider,
+    "dvm-tracker": tracker,
     "signer": [
       Setting(
         "sign-kinds", entry: "signKinds", standard: [],
@@ -147,6 +149,24 @@ enum Schema {
       "slow-client", entry: "slowClientMilliseconds", standard: 30_000,
       .milliseconds(.seconds(1) ... .seconds(3_600))),
   ]
+
+  /// `[worker.NAME]` of a tracker of jobs.
+  private static let tracker: [Setting<WorkerConfiguration>] = [
+    phase("publish-deadline", "publishDeadlineMilliseconds", seconds: 600),
+    phase("answer-deadline", "answerDeadlineMilliseconds", seconds: 120),
+    phase("result-deadline", "resultDeadlineMilliseconds", seconds: 600),
+    phase("decision-deadline", "decisionDeadlineMilliseconds", seconds: 3_600),
+    phase("delivery-deadline", "deliveryDeadlineMilliseconds", seconds: 600),
+    phase("total-deadline", "totalDeadlineMilliseconds", seconds: 7 * 86_400),
+    Setting("day-maximum", entry: "dayMaximum", standard: 1_000_000, .integer(0...1 << 50)),
+    Setting("provider-maximum", entry: "providerMaximum", standard: 250_000, .integer(0...1 << 50)),
+    Setting("jobs-maximum", entry: "jobsMaximum", standard: 10_000, .integer(1...100_000)),
+  ]
+
+  private static func phase(_ name: String, _ entry: String, seconds: Int) -> Setting<WorkerConfiguration> {
+    Setting(
+      name, entry: entry, standard: seconds * 1_000, .milliseconds(.seconds(1) ... .seconds(30 * 86_400)))
+  }
 
   /// `[role.NAME]`
   static let role: [Setting<RoleConfiguration>] = [

@@ -45,6 +45,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
   /// The keys that belong to the role, as the JSON the worker is sent: names in camel case, durations in milliseconds.
   /// For a role of the file's own it is `[worker.NAME.settings]` as it stands. Always a table.
   public var settings: ConfigurationValue
+  /// `[worker.NAME.job.KIND]` of a dvm-provider, by kind; empty for other roles.
+  public var jobs: [JobConfiguration] = []
 
   /// A worker with its role's defaults.
   public init(name: String, role: String) {
@@ -54,6 +56,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     settings = .table([:])
     limits = WorkerLimits(role: role)
     for setting in Schema.settings(ofRole: role) { setting.reset(&self) }
+    if role == Role.dvmProvider.name { jobs = JobConfiguration.standard }
   }
 }
 

@@ -42,6 +42,10 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// A relay on localhost.
   public static let localRelay = Role(number: 9, name: "local-relay")
 
+  /// Roles that speak for themselves: each has an account with its name, which the signer makes when it is first asked
+  /// for, or which somebody imports under that name.
+  public static let withAccount: [Role] = [.dvmTracker, .dvmProvider]
+
   /// Roost's own roles.
   public static let builtIn: [Role] = [
     .supervisor, .client, .relayConnector, .eventStore, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .signer,

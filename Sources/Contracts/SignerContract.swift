@@ -8,7 +8,11 @@ public import Frames
 // holds for all of them.
 //
 // `account` is a name, an `npub` or 64 hexadecimal digits; it may be left out while there is one account, and no key
-// that is refused: with that one mended or gone, the only account would be another.
+// that is refused: with that one mended or gone, the only account would be another. Accounts of workers
+// (``Role/withAccount``) do not count there.
+//
+// `signer.own` takes no arguments and is answered with the ``SignerAccount`` of the caller's role, which is made if it
+// is not there. Asking again is the same as once.
 
 /// A secret on its way to the signer: encrypted by NIP-44 from a key made for this one message to the key that this
 /// process of the signer made at its start (``SignerAccounts/sealingKey``). A signer that was started anew cannot open
@@ -208,6 +212,9 @@ public struct SignerAccount: Codable, Sendable, Hashable {
   public var origin: Origin
   /// When the key came here, in seconds since 1970.
   public var createdAt: Int64
+
+  /// Whether it is a worker's own, and not a person's: such a one is never meant where no account is named.
+  public var isOfWorker: Bool { Role.withAccount.contains { $0.name == name } }
 
   /// An account.
   public init(

@@ -39,6 +39,25 @@ public enum Descriptors {
     return try checked(copy < 0 ? -errno : copy, "fcntl", "descriptor \(descriptor)")
   }
 
+  /// A file in memory that holds `bytes`, at its beginning, close-on-exec: what a child reads as its input without its
+  /// ever standing on a disk. The caller owns it.
+  public static func memoryFile(_ bytes: [UInt8]) throws(SystemFault) -> Int32 {
+    let descriptor = try checked(roost_memory_file("input"), "memfd_create", "")
+    do throws(SystemFault) {
+      try writeAll(bytes, to: descriptor)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    lseek(descriptor, 0, SEEK_SET)
+    return descriptor
+  }
+
+  /// Closes a descriptor and all above it, for a program that is about to become another.
+  public static func closeAll(from first: UInt32) throws(SystemFault) {
+    try checked(roost_close_from(first), "close_range", "descriptors from \(first)")
+  }
+
   /// Writes all bytes, in as many calls as it takes.
   ///
   /// A descriptor that does not block is waited for, at most `timeoutMilliseconds` each time nothing can be written.
@@ -67,7 +86,12 @@ public enum Descriptors {
   public static func writeAll(
     _ text: String, to descriptor: Int32, timeoutMilliseconds: Int32 = 5_000
   ) throws(SystemFault) {
-    let bytes = Array(text.utf8)
+    try writeAll(Array(text.utf8), to: descriptor, timeoutMilliseconds: timeoutMilliseconds)
+  }
+
+  private static func writeAll(
+    _ bytes: [UInt8], to descriptor: Int32, timeoutMilliseconds: Int32 = 5_000
+  ) throws(SystemFault) {
     let result = bytes.withUnsafeBytes { buffer -> Result<Void, SystemFault> in
       do throws(SystemFault) {
         return .success(try writeAll(buffer, to: descriptor, timeoutMilliseconds: timeoutMilliseconds))

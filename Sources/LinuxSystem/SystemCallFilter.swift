@@ -23,6 +23,7 @@ final class SystemCallFilter {
     try denyNamespaces()
     try denyTerminalInput()
     if !profile.maySpawn { try denySpawning() }
+    if !profile.mayLeaveGroup { try denyLeavingGroup() }
     try restrictSockets(profile.network)
   }
 
@@ -61,6 +62,13 @@ final class SystemCallFilter {
     for name in ["fork", "vfork", "execve", "execveat"] { try deny(name, EPERM) }
     // A thread is a clone with this flag; without it, it is a process.
     try deny("clone", EPERM, argument: 0, mask: UInt64(ROOST_CLONE_THREAD), equals: 0)
+  }
+
+  /// Who has left the group would outlive the signal that ends it; and `kill(-1)` reaches everybody whom the user may
+  /// signal, supervisor and signer among them, on kernels whose Landlock knows no signals.
+  private func denyLeavingGroup() throws(SystemFault) {
+    for name in ["setsid", "setpgid"] { try deny(name, EPERM) }
+    try deny("kill", EPERM, argument: 0, equals: 0xFFFF_FFFF)
   }
 
   private func restrictSockets(_ network: SandboxProfile.Network) throws(SystemFault) {

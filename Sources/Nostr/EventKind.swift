@@ -82,6 +82,8 @@ public enum EventKind {
   public static let remoteSigning: UInt16 = 24_133
   /// An article (NIP-23).
   public static let article: UInt16 = 30_023
+  /// A program that handles some kinds, a provider of jobs for example (NIP-89).
+  public static let handlerInformation: UInt16 = 31_990
 
   /// Requests for jobs (NIP-90).
   public static let jobRequests: ClosedRange<UInt16> = 5_000...5_999

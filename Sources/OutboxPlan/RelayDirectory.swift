@@ -57,6 +57,10 @@ public struct RelayDirectory: Sendable {
   var added: [RelayURL: Added] = [:]
   /// In the order of their names.
   public private(set) var accounts: [PlanAccount] = []
+  /// Those of people: a worker's own is never meant where no account is named.
+  public var personalAccounts: [PlanAccount] {
+    accounts.filter { account in !Role.withAccount.contains { $0.name == account.name } }
+  }
   var places: [PublicKey: Int] = [:]
   private var strangers: [PublicKey: (version: ListVersion, relays: [RelayURL])] = [:]
   private var strangerOrder: [PublicKey] = []

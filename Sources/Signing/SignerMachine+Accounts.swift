@@ -7,8 +7,8 @@ extension SignerMachine {
   /// The account that a caller means.
   ///
   /// - Parameters:
-  ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account there is, as
-  ///     long as no key is refused.
+  ///   - text: a name, an `npub` or hexadecimal digits; nil: one of the candidates, else the only account of a person's
+  ///     that there is, as long as no key is refused.
   ///   - candidates: the keys that it may be for, where no account is named.
   /// - Throws: `no-such-account`, or `bad-request` when there are several.
   public func resolve(_ text: String?, candidates: [PublicKey] = []) throws(Refusal) -> Account {
@@ -35,8 +35,9 @@ extension SignerMachine {
       if let account = accounts.values.first(where: { candidates.contains($0.publicKey) }) { return account }
       throw Refusal(.noSuchAccount, "it is for none of the accounts here", outcome: .notStarted)
     }
+    let accounts = accounts.filter { !Self.isOfWorker($0.key) }
     if accounts.count == 1, let only = accounts.values.first {
-      guard let refused = refusedKeys.first else { return only }
+      guard let refused = refusedKeys.first(where: { !Self.isOfWorker($0.account) }) else { return only }
       throw Refusal(
         .badRequest, "'account' is missing: \(only.name) is the only one, but \(refused.sentence)", outcome: .notStarted
       )
@@ -49,6 +50,9 @@ extension SignerMachine {
     throw Refusal(
       .badRequest, "'account' is missing, and there are \(accounts.count) accounts", outcome: .notStarted)
   }
+
+  /// Whether an account of this name is a worker's own, and never meant where none is named.
+  private static func isOfWorker(_ name: String) -> Bool { Role.withAccount.contains { $0.name == name } }
 
   /// Why no account of this name and key may come in; nil when it may. The same key under the same name is no new
   /// account.

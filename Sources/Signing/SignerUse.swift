@@ -20,6 +20,8 @@ public enum SignerMethod: String, Hashable, Sendable, CaseIterable {
   case unwrap = "signer.unwrap"
   /// Tell the accounts.
   case accounts = "signer.accounts"
+  /// Tell the account of the caller's role, and make it if it is not there.
+  case own = "signer.own"
   /// Make a key.
   case generate = "signer.generate"
   /// Take a key over.
@@ -37,7 +39,7 @@ public enum SignerMethod: String, Hashable, Sendable, CaseIterable {
   public var needsKey: Bool {
     switch self {
     case .sign, .authenticate, .nip04Encrypt, .nip04Decrypt, .nip44Encrypt, .nip44Decrypt, .wrap, .unwrap: true
-    case .accounts, .generate, .import, .unlock, .lock, .remove, .passphrase: false
+    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase: false
     }
   }
 }

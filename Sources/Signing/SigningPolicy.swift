@@ -33,9 +33,10 @@ public struct SigningPolicy: Sendable {
     Role.client.name: [0...authenticationKind - 1, authenticationKind + 1 ... .max],
     // The relay list it has decided on (NIP-65).
     Role.outboxPlanner.name: [10_002...10_002],
-    // Requests for jobs, and results and feedback about them (NIP-90).
-    Role.dvmTracker.name: [5_000...5_999],
-    Role.dvmProvider.name: [6_000...7_000],
+    // Requests for jobs (NIP-90), their deletion when they are called off (NIP-09), requests for zaps (NIP-57).
+    Role.dvmTracker.name: [5...5, 5_000...5_999, 9_734...9_734],
+    // Results and feedback, and what it says of itself (NIP-89) until it deletes that.
+    Role.dvmProvider.name: [5...5, 6_000...7_000, 31_990...31_990],
   ]
 
   /// The built-in rules, and those of `sign-kinds` for roles of people's own: `example:1`, `example:30000-39999`.

@@ -174,6 +174,7 @@ final class WorkerProcess {
     for (entry, variable) in FileVariables.names {
       if case .string(let path)? = worker.settings[entry], !path.isEmpty { variables[variable] = path }
     }
+    variables.merge(worker.sandboxVariables) { own, _ in own }
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
   }

@@ -6,7 +6,8 @@ import Testing
 @Suite("What is said of files with faults")
 struct GoldenTests {
   static let names = [
-    "bounds", "calls", "circles", "dates", "kinds", "misplaced", "names", "relations", "relays", "roles", "serving",
+    "bounds", "calls", "circles", "dates", "jobs", "kinds", "misplaced", "names", "relations", "relays", "roles",
+    "serving",
     "signing", "syntax", "syntax-duplicate", "tables", "unknown",
   ]
 

@@ -28,7 +28,8 @@ struct SupervisorConfTests {
   }
 
   @Test(
-    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, and a role to try")
+    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, jobs, a role to try"
+  )
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
     var connector = WorkerConfiguration(name: "relay-connector", role: "relay-connector")
@@ -42,7 +43,10 @@ struct SupervisorConfTests {
     store.startDeadline = .seconds(60)
     let planner = WorkerConfiguration(name: "outbox-planner", role: "outbox-planner")
     let relay = WorkerConfiguration(name: "local-relay", role: "local-relay")
-    #expect(configuration.workers.sorted { $0.name < $1.name } == [store, relay, planner, connector, signer])
+    let tracker = WorkerConfiguration(name: "dvm-tracker", role: "dvm-tracker")
+    let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")
+    let workers = [provider, tracker, store, relay, planner, connector, signer]
+    #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
     example.callableBy = ["client"]
@@ -77,6 +81,9 @@ struct SupervisorConfTests {
       + keys("worker.outbox-planner", Schema.settings(ofRole: "outbox-planner"))
       + keys("worker.local-relay", Schema.settings(ofRole: "local-relay"))
       + ["worker.local-relay.limits open-files"]
+      + keys("worker.dvm-tracker", Schema.settings(ofRole: "dvm-tracker"))
+      + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
+      + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }
@@ -85,7 +92,7 @@ struct SupervisorConfTests {
   func uniqueness() {
     for (role, settings) in Schema.byRole {
       #expect(RoleConfiguration.builtIn.contains(role))
-      #expect(Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings"]))
+      #expect(Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings", "job"]))
     }
   }
 

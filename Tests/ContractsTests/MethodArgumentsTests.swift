@@ -12,6 +12,7 @@ struct MethodArgumentsTests {
     SignerAuthenticate.self, SignerCipher.self, SignerWrap.self, SignerUnwrap.self, SignerGenerate.self,
     SignerImport.self, SignerUnlock.self, SignerLock.self, SignerPassphrase.self, SignerRemove.self, NoArguments.self,
     StatusRequest.self, WorkerCommand.self, StopCommand.self, HoldCommand.self, AttachRequest.self, ReloadRequest.self,
+    JobSubmit.self, JobList.self, JobReference.self, JobProviders.self, ServedJobs.self,
     LogsRequest.self, LogLevelRequest.self, WhyRequest.self, DeadLettersRequest.self, RecordRequest.self,
   ]
 

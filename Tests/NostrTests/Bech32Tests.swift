@@ -6,9 +6,14 @@ import Testing
 /// A file of `shared/vectors`, its names without underscores; nil where the folder is not there.
 func sharedVectors<Value: Decodable>(_ type: Value.Type, _ path: String) throws -> Value? {
   guard let lines = SharedFolder.lines(of: "vectors/" + path) else { return nil }
+  return try sharedRow(type, Array(lines.joined(separator: [10])))
+}
+
+/// One JSON value, its names without underscores: for files that have one in each line.
+func sharedRow<Value: Decodable>(_ type: Value.Type, _ json: [UInt8]) throws -> Value {
   let decoder = JSONDecoder()
   decoder.keyDecodingStrategy = .convertFromSnakeCase
-  return try decoder.decode(type, from: Array(lines.joined(separator: [10])).data)
+  return try decoder.decode(type, from: json.data)
 }
 
 @Suite struct Bech32Tests {

@@ -6,6 +6,8 @@ struct Layout {
     var arguments: [String] = []
     var keys: [String: String] = [:]
     var limits: [String: String] = [:]
+    /// `[worker.NAME.job.KIND]` by kind.
+    var jobs: [Int: [String: String]] = [:]
 
     /// Restarted at once and for ever, so that a test waits for nothing but its own deeds.
     static let standardKeys = [
@@ -47,6 +49,9 @@ struct Layout {
       keys["arguments"] = "[" + worker.arguments.map { "\"\($0)\"" }.joined(separator: ", ") + "]"
       keys.merge(worker.keys) { _, new in new }
       text += Layout.table("worker.\(worker.name)", keys)
+      for (kind, keys) in worker.jobs.sorted(by: { $0.key < $1.key }) {
+        text += Layout.table("worker.\(worker.name).job.\(kind)", keys)
+      }
       if !worker.limits.isEmpty { text += Layout.table("worker.\(worker.name).limits", worker.limits) }
     }
     return text

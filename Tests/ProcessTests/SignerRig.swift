@@ -30,6 +30,7 @@ struct SignerRig {
         Layout.Worker(name: name, keys: ["role": "\"relay-connector\"", "enabled": "false"]))
     }
     layout.workers.append(Layout.Worker(name: "mine", keys: ["enabled": "false"]))
+    layout.workers.append(Layout.Worker(name: "provider", keys: ["role": "\"dvm-provider\"", "enabled": "false"]))
     layout.roleKeys = ["may-call": "[\"signer.sign\"]"]
     layout.environment = environment
     return layout

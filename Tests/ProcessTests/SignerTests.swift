@@ -76,6 +76,26 @@ extension ProcessTests {
       }
     }
 
+    @Test("A worker that speaks for itself is given an account with its role's name, once, and nobody else is")
+    func ownAccount() throws {
+      try SignerRig.run { rig in
+        let provider = try rig.attach("provider", role: "dvm-provider")
+        let account = try rig.ask("signer.own", NoArguments(), by: provider, as: SignerAccount.self)
+        #expect(account.name == "dvm-provider" && account.state == .unlocked && account.isOfWorker)
+        #expect(try rig.ask("signer.own", NoArguments(), by: provider, as: SignerAccount.self) == account)
+        try rig.kill()
+        #expect(try rig.accounts().accounts == [account])
+        #expect(try rig.refusal("signer.own", NoArguments()) == "denied")
+        let stranger = try rig.attach("mine", role: "example")
+        #expect(try rig.refusal("signer.own", NoArguments(), by: stranger) != nil)
+        #expect(try rig.refusal("signer.sign", SignerSign(event: SignerRig.template(1))) == "no-such-account")
+        let result = SignerSign(account: account.name, event: SignerRig.template(6_302))
+        #expect(try rig.refusal("signer.sign", result, by: provider) == nil)
+        let note = SignerSign(account: account.name, event: SignerRig.template(1))
+        #expect(try rig.refusal("signer.sign", note, by: provider) == "forbidden")
+      }
+    }
+
     @Test("A key under a passphrase is locked after a restart; who asks waits, and is answered once it is open")
     func locking() throws {
       try SignerRig.run { rig in

@@ -66,6 +66,16 @@ struct SignerMachineTests {
     #expect(code(machine.received(key(4), wrap, at: start)) == "no-such-account")
   }
 
+  @Test("A worker's own account is meant when it is named, and never by being the only one")
+  func workersOwn() throws {
+    var machine = try machine("dvm-provider", "dvm-tracker")
+    #expect(code(machine.received(key(1), sign(), at: start)) == "no-such-account")
+    #expect(machine.received(key(2), sign(as: "dvm-tracker"), at: start) == [.perform(key(2), account: "dvm-tracker")])
+    let alice = SignerMachine.Account(name: "alice", publicKey: SecretKey.generate().publicKey, isLocked: false)
+    #expect(machine.added(alice) == [])
+    #expect(machine.received(key(3), sign(), at: start) == [.perform(key(3), account: "alice")])
+  }
+
   @Test("As long as a key is refused nobody is taken for the only account, and whoever names it is told why")
   func refusedKey() throws {
     var machine = try machine("alice")

@@ -56,7 +56,7 @@ extension Planner {
   ///
   /// - Parameter author: nil when it is to be the only account.
   func recognise(_ author: PublicKey?) async {
-    func isKnown() -> Bool { author.map { directory.account($0) != nil } ?? (directory.accounts.count == 1) }
+    func isKnown() -> Bool { author.map { directory.account($0) != nil } ?? (directory.personalAccounts.count == 1) }
     if isKnown() { return }
     // Strangers' events may come by the thousand.
     if let author, let asked = strangersAskedAt[author], now.milliseconds(since: asked) < Self.strangerMilliseconds {

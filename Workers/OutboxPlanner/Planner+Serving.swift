@@ -96,14 +96,15 @@ extension Planner {
       throw Refusal(.badRequest, "'event' is not an object", outcome: .notStarted)
     }
     if fields["pubkey"] == nil {
-      guard directory.accounts.count == 1 else {
+      let accounts = directory.personalAccounts
+      guard accounts.count == 1 else {
         let who =
-          directory.accounts.isEmpty
+          accounts.isEmpty
           ? "there is no account yet; 'roost key generate NAME' makes one"
-          : "there are \(directory.accounts.count) accounts it could be by; 'roost plan write --as NAME' says which"
+          : "there are \(accounts.count) accounts it could be by; 'roost plan write --as NAME' says which"
         throw Refusal(.badRequest, "'event.pubkey' is missing, and \(who)", outcome: .notStarted)
       }
-      fields["pubkey"] = .string(directory.accounts[0].key.description)
+      fields["pubkey"] = .string(accounts[0].key.description)
     }
     for (name, standard) in [("created_at", JSONValue.integer(0)), ("tags", .array([])), ("content", .string(""))]
     where fields[name] == nil {

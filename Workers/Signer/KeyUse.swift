@@ -24,7 +24,7 @@ struct KeyUse {
       return BusPayload(json: SignerText(text: try cipher(method, peer, text)))
     case .wrap(let draft, let wanted, let recipient): return try wrap(draft, wanted, recipient)
     case .unwrap(let event): return try unwrap(event)
-    case .accounts, .generate, .import, .unlock, .lock, .remove, .passphrase:
+    case .accounts, .own, .generate, .import, .unlock, .lock, .remove, .passphrase:
       preconditionFailure("\(method.rawValue) needs no key")
     }
   }

@@ -15,6 +15,7 @@ enum SignerJob {
   case wrap(Draft, SignerWrap, recipient: PublicKey)
   case unwrap(Event)
   case accounts
+  case own(role: String)
   case generate(SignerGenerate)
   case `import`(SignerImport)
   case unlock(SignerUnlock)
@@ -44,6 +45,7 @@ extension SignerJob {
       case .wrap: try wrap(request, &use)
       case .unwrap: try unwrap(request, &use)
       case .accounts: try accounts(request)
+      case .own: try own(request, caller)
       case .generate: .generate(try named(request, &use, \.name))
       case .import: .import(try named(request, &use, \.name))
       case .unlock: .unlock(try named(request, &use, \.account))
@@ -57,6 +59,15 @@ extension SignerJob {
   private static func accounts(_ request: BusRequest) throws(Refusal) -> SignerJob {
     _ = try request.arguments(as: NoArguments.self)
     return .accounts
+  }
+
+  private static func own(_ request: BusRequest, _ caller: SignerCaller) throws(Refusal) -> SignerJob {
+    _ = try request.arguments(as: NoArguments.self)
+    // A role of people's own may be let near all of `signer.*`.
+    guard Role.withAccount.contains(where: { $0.name == caller.role }) else {
+      throw Refusal(.forbidden, "the role \(caller.role) has no account of its own", outcome: .notStarted)
+    }
+    return .own(role: caller.role)
   }
 
   private static func named<Value: MethodArguments>(

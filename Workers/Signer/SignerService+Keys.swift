@@ -18,6 +18,11 @@ extension SignerService {
     case .accounts:
       await lookAtFiles()
       return BusPayload(json: overview)
+    case .own(let role):
+      if let account = account(named: role) { return BusPayload(json: account) }
+      return try await exclusively { () async throws(Refusal) in
+        try await self.generate(SignerGenerate(name: role))
+      }
     case .lock(let wanted): return try lock(wanted)
     case .generate(let wanted):
       return try await exclusively { () async throws(Refusal) in try await self.generate(wanted) }

@@ -88,6 +88,17 @@ public enum NIP04 {
     return text
   }
 
+  /// Whether a content has the form, which no other text has by chance.
+  static func hasForm(_ content: String) -> Bool {
+    guard content.utf8.count <= contentByteCountMaximum else { return false }
+    do throws(NIP04Fault) {
+      _ = try parts(of: content)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   private static func parts(of content: String) throws(NIP04Fault) -> (ciphertext: [UInt8], vector: [UInt8]) {
     // 16 bytes are 24 letters.
     let vectorStart = content.utf8.index(content.utf8.endIndex, offsetBy: -24, limitedBy: content.utf8.startIndex)

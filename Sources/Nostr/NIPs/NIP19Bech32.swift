@@ -152,6 +152,46 @@ public enum Bech32 {
     return (String(decoding: prefix, as: UTF8.self), byteCount)
   }
 
+  /// Writes five-bit values as they are, for what does not consist of bytes (BOLT-11).
+  static func encode(hrp: String, values data: some Sequence<UInt8>) -> String {
+    var text = Array(hrp.utf8) + [UInt8(ascii: "1")]
+    var checksum = Checksum(prefix: Array(hrp.utf8))
+    for value in data { append(value, to: &text, &checksum) }
+    for value in checksum.values { text.append(characters[Int(value)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Reads a text and its checksum, and gives the five-bit values between prefix and checksum as they are.
+  static func decodeValues(
+    _ text: String, maximumCount: Int
+  ) throws(Bech32Fault) -> (hrp: String, values: [UInt8]) {
+    guard text.utf8.count <= maximumCount else { throw .tooLong(count: text.utf8.count, maximum: maximumCount) }
+    let bytes = Array(text.utf8)
+    let result = bytes.withUnsafeBytes { bytes -> Result<[UInt8], Bech32Fault> in
+      do throws(Bech32Fault) {
+        return .success(try prefix(of: bytes, maximumCount: maximumCount))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let hrp = try result.get()
+    var checksum = Checksum(prefix: hrp)
+    var data: [UInt8] = []
+    data.reserveCapacity(bytes.count)
+    for offset in (hrp.count + 1)..<bytes.count {
+      let value = values[Int(bytes[offset])]
+      guard value < 32 else { throw .badCharacter(at: offset) }
+      checksum.add(value)
+      data.append(value)
+    }
+    guard checksum.isRight else { throw .badChecksum }
+    data.removeLast(checksumCount)
+    return (String(decoding: hrp, as: UTF8.self), data)
+  }
+
+  /// The character of a five-bit value.
+  static func character(of value: UInt8) -> Character { Character(UnicodeScalar(characters[Int(value & 31)])) }
+
   /// The prefix in lower case, of a text that has all its parts and one case.
   private static func prefix(of text: UnsafeRawBufferPointer, maximumCount: Int) throws(Bech32Fault) -> [UInt8] {
     guard text.count <= maximumCount else { throw .tooLong(count: text.count, maximum: maximumCount) }

@@ -179,6 +179,16 @@ public enum NIP44 {
     return ((byteCount - 1) / step + 1) * step
   }
 
+  /// Whether a text is Base64 of the right version and at least as long as the shortest payload.
+  static func hasForm(_ payload: String) -> Bool {
+    do throws(NIP44Fault) {
+      _ = try decode(payload)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   // MARK: The payload's parts
 
   /// Version, nonce, ciphertext and code, of which there is at least as much as the smallest payload has.

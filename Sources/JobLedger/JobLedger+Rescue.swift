@@ -1,0 +1,192 @@
+internal import Contracts
+internal import Cryptography
+internal import Glibc
+internal import JobTracking
+internal import Nostr
+public import Storage
+
+// A damaged ledger is put aside under another name, never removed, and a new one is filled with what can still be read.
+// A job whose order is gone is lost, and counted. One of which a fact is gone goes on without it: what follows from the
+// others is seen again. At worst a request goes out a second time under another id, or an answer is read once more;
+// money is not at stake, because intents stand in a table of their own as well, and an approval that is read from there
+// counts as one.
+
+extension JobLedger {
+  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// can be read.
+  ///
+  /// - Parameters:
+  ///   - path: the database file.
+  ///   - now: milliseconds since 1970; the damaged file is called by its second.
+  public static func openOrRescue(
+    path: String, now: Int64
+  ) throws(StorageFault) -> (JobLedger, LedgerContents, LedgerRescue?) {
+    if access(markPath(path), F_OK) != 0 {
+      do throws(StorageFault) {
+        let ledger = try JobLedger(path: path)
+        return (ledger, try ledger.contentsNow(now: now), nil)
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+      }
+    }
+    let aside = "\(path).damaged-\(now / 1_000)"
+    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
+      guard rename(path + suffix, aside + suffix) == 0 else {
+        throw StorageFault(
+          .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
+      }
+    }
+    var rescue = LedgerRescue(quarantinePath: aside)
+    let ledger = try JobLedger(path: path)
+    try ledger.refill(from: aside, &rescue)
+    unlink(markPath(path))
+    return (ledger, try ledger.contentsNow(now: now), rescue)
+  }
+
+  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
+  public func markDamaged() {
+    let mark = open(Self.markPath(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    if mark >= 0 { Glibc.close(mark) }
+  }
+
+  private static func markPath(_ path: String) -> String { path + ".is-damaged" }
+
+  private func refill(from path: String, _ rescue: inout LedgerRescue) throws(StorageFault) {
+    let old: StorageFile
+    do throws(StorageFault) {
+      var settings = StorageSettings(durability: .normal)
+      settings.isDamaged = true
+      old = try StorageFile(path: path, settings, migrations: LedgerSchema.migrations)
+    } catch {
+      rescue.reason = error.reason
+      return
+    }
+    for id in Self.jobs(old, &rescue) {
+      guard let saved = Self.saved(old, id, &rescue) else {
+        rescue.lostCount += 1
+        continue
+      }
+      try file.writeNow { session in try LedgerSession(session).write(saved) }
+      rescue.savedCount += 1
+    }
+    try keepRest(of: old, &rescue)
+    do throws(StorageFault) { try old.close() } catch { rescue.reason = error.reason }
+  }
+
+  /// The jobs that a damaged file still names, from any of the places where they stand.
+  private static func jobs(_ old: StorageFile, _ rescue: inout LedgerRescue) -> [JobID] {
+    var found: [JobID] = []
+    var seen: Set<JobID> = []
+    for sql in [
+      "SELECT id FROM job NOT INDEXED ORDER BY number", "SELECT id FROM job NOT INDEXED ORDER BY number DESC",
+      "SELECT job FROM fact ORDER BY job, at", "SELECT job FROM fact ORDER BY job DESC, at DESC",
+      "SELECT job FROM payment",
+    ] {
+      do throws(StorageFault) {
+        try old.readNow { session in
+          let statement = try session.statement(sql)
+          while try statement.step() {
+            let id = JobID(column: statement.number(0))
+            if seen.insert(id).inserted { found.append(id) }
+          }
+        }
+      } catch { rescue.reason = error.reason }
+    }
+    return found
+  }
+
+  /// A job with what can be read of it; nil when its order cannot.
+  private static func saved(_ old: StorageFile, _ id: JobID, _ rescue: inout LedgerRescue) -> SavedJob? {
+    let row = read(old, &rescue) { session -> (JobOrder, Bool)? in
+      let statement = try session.statement("SELECT \(LedgerSession.columns), isOpen FROM job NOT INDEXED WHERE id = ?")
+      statement.bind(id.column, at: 1)
+      guard try statement.step() else { return nil }
+      defer { statement.reset() }
+      return LedgerSession.order(statement).map { ($0, statement.number(4) != 0) }
+    }
+    guard case let (order, isOpen)?? = row else { return nil }
+    var saved = SavedJob(order: order, isOpen: isOpen)
+    var isWhole = true
+    for direction in ["ASC", "DESC"] {
+      let isRead: Bool? = read(old, &rescue) { session in
+        let statement = try session.statement("SELECT at, what FROM fact WHERE job = ? ORDER BY at \(direction)")
+        statement.bind(id.column, at: 1)
+        while try statement.step() {
+          guard let what = JobFact.What(bytes: statement.bytes(1)) else {
+            isWhole = false
+            continue
+          }
+          saved.facts[statement.number(0)] = what
+        }
+        return true
+      }
+      if isRead == true { break }
+      isWhole = false
+    }
+    addIntents(of: old, to: &saved, &rescue)
+    if !isWhole { rescue.damagedCount += 1 }
+    return saved
+  }
+
+  /// Approvals that stand among the payments, and not among the facts any more.
+  private static func addIntents(of old: StorageFile, to saved: inout SavedJob, _ rescue: inout LedgerRescue) {
+    let id = saved.order.id
+    let intents = read(old, &rescue) { session -> [(Int64, PaymentIntent)] in
+      let statement = try session.statement("SELECT at, intent FROM payment WHERE job = ?")
+      statement.bind(id.column, at: 1)
+      var found: [(Int64, PaymentIntent)] = []
+      while try statement.step() {
+        var reader = FactReader(statement.bytes(1))
+        if let intent = reader.intent() { found.append((statement.number(0), intent)) }
+      }
+      return found
+    }
+    for (at, intent) in intents ?? [] where saved.facts[at] == nil { saved.facts[at] = .approved(intent) }
+  }
+
+  private func keepRest(of old: StorageFile, _ rescue: inout LedgerRescue) throws(StorageFault) {
+    let histories = Self.read(old, &rescue) { try LedgerSession($0).histories() } ?? [:]
+    let cursor = Self.read(old, &rescue) { session -> Int64? in
+      let statement = try session.statement("SELECT seq FROM cursor")
+      guard try statement.step() else { return nil }
+      defer { statement.reset() }
+      return statement.number(0)
+    }
+    try file.writeNow { session in
+      let ledger = LedgerSession(session)
+      for (provider, history) in histories { try ledger.write(provider, history) }
+      if case let seq?? = cursor { try ledger.write(cursor: seq) }
+    }
+  }
+
+  private static func read<Value>(
+    _ old: StorageFile, _ rescue: inout LedgerRescue, _ body: (StorageSession) throws -> Value
+  ) -> Value? {
+    do throws(StorageFault) { return try old.readNow(body) } catch {
+      rescue.reason = error.reason
+      return nil
+    }
+  }
+}
+
+/// A job that was saved.
+struct SavedJob {
+  let order: JobOrder
+  let isOpen: Bool
+  /// By their times.
+  var facts: [Int64: JobFact.What] = [:]
+}
+
+extension LedgerSession {
+  func write(_ saved: SavedJob) throws {
+    try insert(saved.order)
+    let facts = saved.facts.map { JobFact(at: $0.key, $0.value) }.sorted { $0.at < $1.at }
+    for fact in facts { try insert(JobBatch.Entry(job: saved.order.id, fact: fact)) }
+    let picture = JobPicture(saved.order, facts)
+    try update(saved.order.id, JobBatch.Standing(state: picture.state, endedAt: picture.endedAt))
+    guard !saved.isOpen, picture.endedAt != nil else { return }
+    var batch = JobBatch(number: 0)
+    batch.closed = [saved.order.id]
+    try write(batch)
+  }
+}

@@ -1,0 +1,118 @@
+public import Contracts
+internal import Cryptography
+public import JobTracking
+internal import Nostr
+public import Storage
+
+// The ledger of jobs: one SQLite file, synchronous=FULL. What is in it was promised to somebody, or follows from what
+// was.
+//
+// It decides nothing. The machine says what is to be written, in batches, and each of them is one transaction, whole or
+// not at all: facts, how jobs stand with them, and up to where the event store was looked through. So a death between
+// two events leaves no answer looked at and not known.
+//
+// What providers have sent stands in it in clear, once it was decrypted. The file is its owner's alone (0600, in a
+// directory of 0700), and nothing of it goes anywhere else.
+
+/// The jobs of this machine, on disk.
+public final class JobLedger: Sendable {
+  let file: StorageFile
+
+  /// Jobs that are done with and kept; those that ended first go when there are more.
+  public static let endedMaximum = 10_000
+  /// Milliseconds for which they are kept after their end.
+  public static let endedMilliseconds: Int64 = 90 * 86_400_000
+  /// Jobs forgotten in one transaction.
+  public static let sweepCount = 200
+  /// Most jobs of one answer.
+  public static let pageMaximum = 10_000
+  /// For how long payments are loaded that were approved, whatever became of their jobs, in milliseconds.
+  public static let paymentMilliseconds: Int64 = 90 * 86_400_000
+
+  /// Opens the file, and makes it if it is not there.
+  ///
+  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  public init(path: String) throws(StorageFault) {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 2
+    settings.cacheByteCount = 4 << 20
+    file = try StorageFile(path: path, settings, migrations: LedgerSchema.migrations)
+  }
+
+  /// The database file.
+  public var path: String { file.path }
+
+  /// Closes it; a later use fails.
+  public func close() throws(StorageFault) { try file.close() }
+
+  // MARK: Writing
+
+  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
+  /// written.
+  public func write(_ batch: JobBatch) async throws(StorageFault) {
+    try await file.write { session in
+      guard !session.isFileGone else { throw Self.gone(session.path) }
+      try LedgerSession(session).write(batch)
+    }
+  }
+
+  /// What is written into a file that nobody finds again is not accepted.
+  private static func gone(_ path: String) -> StorageFault {
+    StorageFault(
+      .failed, path: path,
+      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart dvm-tracker'")
+  }
+
+  /// The same, waiting on this thread: for an end, and for tests.
+  public func writeNow(_ batch: JobBatch) throws(StorageFault) {
+    try file.writeNow { session in try LedgerSession(session).write(batch) }
+  }
+
+  /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  /// - Returns: which; as many as ``sweepCount`` when there may be more.
+  public func sweep(now: Int64) async throws(StorageFault) -> [KeptJob] {
+    try await file.write { session in
+      let ledger = LedgerSession(session)
+      let gone = try ledger.overdue(before: now - Self.endedMilliseconds)
+      for job in gone { try ledger.remove(job.id) }
+      return gone
+    }
+  }
+
+  // MARK: Reading
+
+  /// What there is, waiting on this thread: for a start. All jobs under way, with all that is known of them.
+  ///
+  /// - Parameter now: milliseconds since 1970.
+  public func contentsNow(now: Int64) throws(StorageFault) -> LedgerContents {
+    try file.readNow { session in try LedgerSession(session).contents(now: now) }
+  }
+
+  /// A job with all that is known of it; nil when it is not there.
+  public func job(_ id: JobID) async throws(StorageFault) -> LedgerJob? {
+    try await file.read { session in
+      let ledger = LedgerSession(session)
+      let statement = try session.statement("SELECT \(LedgerSession.columns) FROM job WHERE id = ?")
+      statement.bind(id.column, at: 1)
+      return try ledger.orders(statement).first.map { LedgerJob(order: $0, facts: try ledger.facts(of: id)) }
+    }
+  }
+
+  /// Jobs in one of these states, the latest first, at most ``pageMaximum``.
+  ///
+  /// - Parameters:
+  ///   - states: all of them when nil.
+  ///   - limit: how many at most.
+  public func jobs(in states: [Job.State]?, limit: Int) async throws(StorageFault) -> [LedgerJob] {
+    try await file.read { session in
+      let ledger = LedgerSession(session)
+      let words = (states ?? Job.State.allCases).map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
+      let statement = try session.statement(
+        "SELECT \(LedgerSession.columns) FROM job WHERE state IN (\(words)) ORDER BY number DESC LIMIT ?")
+      statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 1)
+      return try ledger.orders(statement).map { LedgerJob(order: $0, facts: try ledger.facts(of: $0.id)) }
+    }
+  }
+}

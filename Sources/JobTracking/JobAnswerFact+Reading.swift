@@ -1,0 +1,88 @@
+internal import Cryptography
+public import Nostr
+
+// From an event to a fact. Whether it counts is a matter of the request and of the event alone, and so it is decided
+// here, once.
+
+extension JobAnswerFact {
+  /// Reads an answer to one of our requests.
+  ///
+  /// - Parameters:
+  ///   - event: of kind 6000 to 7000; its signature was verified.
+  ///   - request: ours, which it names.
+  ///   - limits: what is kept of it.
+  /// - Returns: nil when it is no answer to anything.
+  public init?(_ event: Event, to request: JobRequest, _ limits: TrackingLimits) {
+    // `try?`: what is no answer is nothing that we wait for.
+    if event.kind == EventKind.jobFeedback {
+      guard let feedback = try? JobFeedback(event) else { return nil }
+      self.init(feedback.answer, feedback.content, to: request, limits)
+    } else {
+      guard let result = try? JobResult(event) else { return nil }
+      self.init(result.answer, result.content, to: request, limits)
+      if case .broken = result.schemaVerdict { objection = objection ?? .badForm }
+    }
+    if sealed != nil { sealed = event.json }
+  }
+
+  /// What has become of an encrypted answer when it was decrypted.
+  public func opened(_ plaintext: String, request: JobRequest, _ limits: TrackingLimits) -> JobAnswerFact {
+    guard let sealed, let event = try? Event(json: sealed) else { return unreadable }
+    var opened: JobAnswerFact
+    if isResult {
+      guard let result = try? JobResult(event).decrypted(plaintext) else { return unreadable }
+      opened = JobAnswerFact(result.answer, result.content, to: request, limits)
+      if case .broken = result.schemaVerdict { opened.objection = opened.objection ?? .badForm }
+    } else {
+      guard let feedback = try? JobFeedback(event).decrypted(plaintext) else { return unreadable }
+      opened = JobAnswerFact(feedback.answer, feedback.content, to: request, limits)
+    }
+    opened.sealed = nil
+    opened.isOpened = true
+    return opened
+  }
+
+  /// The same when it cannot be decrypted: it is kept, and counts for nothing.
+  public var unreadable: JobAnswerFact {
+    var fact = self
+    fact.sealed = nil
+    fact.isOpened = true
+    fact.objection = .unreadable
+    return fact
+  }
+
+  private init(_ answer: JobAnswer, _ content: JobContent, to request: JobRequest, _ limits: TrackingLimits) {
+    self.init(
+      event: answer.id, request: request.id, provider: answer.provider, kind: answer.kind, createdAt: answer.createdAt)
+    if !isResult { status = answer.status }
+    remark = answer.remark.map { Self.cut($0, limits.remarkByteCountMaximum).text }
+    bill = answer.amount.map { JobBill($0) }
+    for (diagnostic, count) in answer.diagnostics.counts { diagnostics[diagnostic.rawValue] = count }
+    objection = Self.objection(answer, request)
+    if case .encrypted = content {
+      sealed = []
+    } else if let text = content.text {
+      (self.content, isCut) = Self.cut(text, isResult ? limits.resultByteCountMaximum : limits.partialByteCountMaximum)
+    }
+  }
+
+  private static func objection(_ answer: JobAnswer, _ request: JobRequest) -> Objection? {
+    guard request.addresses(answer.provider) else { return .stranger }
+    for contradiction in answer.contradictions(to: request) {
+      switch contradiction {
+      case .otherRequest, .otherRepeated: return .otherRequest
+      case .otherKind: return .otherKind
+      case .otherCustomer: return .otherCustomer
+      }
+    }
+    return nil
+  }
+
+  /// A text of so many bytes at most, cut between two characters.
+  static func cut(_ text: String, _ byteCountMaximum: Int) -> (text: String, isCut: Bool) {
+    guard text.utf8.count > byteCountMaximum else { return (text, false) }
+    var end = text.utf8.index(text.startIndex, offsetBy: byteCountMaximum)
+    while end > text.startIndex, end.samePosition(in: text) == nil { end = text.utf8.index(before: end) }
+    return (String(text[..<end]), true)
+  }
+}

@@ -1,0 +1,150 @@
+public import Cryptography
+public import Nostr
+
+// What a provider has said, as far as it matters here: read once, when it comes, so that a start does not read
+// thousands of events again.
+
+/// A feedback or a result that has come.
+public struct JobAnswerFact: Sendable, Hashable {
+  /// Why an answer counts for nothing.
+  public enum Objection: UInt8, Sendable, Hashable, CaseIterable {
+    /// Its author was not asked, and the request was not open to all.
+    case stranger = 0
+    /// It names another request than it repeats, or repeats ours in other words.
+    case otherRequest = 1
+    /// It is a result of another kind than the request asks for.
+    case otherKind = 2
+    /// It is for somebody else.
+    case otherCustomer = 3
+    /// A result that has not the form which its kind promises.
+    case badForm = 4
+    /// It is encrypted, and not for us, or by another key.
+    case unreadable = 5
+
+    /// The name under which it is counted.
+    public var word: String {
+      switch self {
+      case .stranger: "not-asked"
+      case .otherRequest: "of-another-request"
+      case .otherKind: "of-another-kind"
+      case .otherCustomer: "for-another-customer"
+      case .badForm: "not-of-its-kinds-form"
+      case .unreadable: "cannot-be-decrypted"
+      }
+    }
+  }
+
+  /// The event's id.
+  public var event: EventID
+  /// The request that it answers.
+  public var request: EventID
+  /// Its author.
+  public var provider: PublicKey
+  /// 7000, or the result's kind.
+  public var kind: UInt16
+  /// When it says it was made, seconds since 1970.
+  public var createdAt: Int64
+  /// What a feedback says; nil of a result, and of a feedback that says nothing known.
+  public var status: JobStatus?
+  /// The content in clear, cut at a limit; nil when there is none, or it is still encrypted.
+  public var content: String?
+  /// Whether the content was cut.
+  public var isCut = false
+  /// What stands beside the status, cut at a limit.
+  public var remark: String?
+  /// What it wants to be paid.
+  public var bill: JobBill?
+  /// What was odd about it, with how often.
+  public var diagnostics: [String: Int] = [:]
+  /// Why it counts for nothing.
+  public var objection: Objection?
+  /// The event, JSON, while its content is encrypted.
+  public var sealed: [UInt8]?
+  /// Whether this is what became of an encrypted one.
+  public var isOpened = false
+
+  /// An answer without content.
+  public init(event: EventID, request: EventID, provider: PublicKey, kind: UInt16, createdAt: Int64) {
+    self.event = event
+    self.request = request
+    self.provider = provider
+    self.kind = kind
+    self.createdAt = createdAt
+  }
+
+  /// Whether it is a result.
+  public var isResult: Bool { kind != EventKind.jobFeedback }
+
+  /// Whether it tells anything of the job: it is ours, and can be read.
+  public var counts: Bool { objection == nil }
+
+  /// The newer one of one provider: by the time it names, then by what it says, then by its id, the lower first.
+  static func isOlder(_ left: JobAnswerFact, _ right: JobAnswerFact) -> Bool {
+    if left.createdAt != right.createdAt { return left.createdAt < right.createdAt }
+    if left.rank != right.rank { return left.rank < right.rank }
+    return right.event < left.event
+  }
+
+  /// Of one second, what leads further counts.
+  private var rank: Int {
+    if isResult { return 6 }
+    return switch status {
+    case nil: 0
+    case .success: 1
+    case .processing: 2
+    case .partial: 3
+    case .paymentRequired: 4
+    case .error: 5
+    }
+  }
+}
+
+/// What an answer wants to be paid.
+public struct JobBill: Sendable, Hashable {
+  /// What its tag says, else its invoice, in millisatoshi.
+  public var amount: Int64?
+  /// The invoice, when it is one.
+  public var invoice: String?
+  /// What paying it costs, in millisatoshi; nil when it must not be paid.
+  public var payable: Int64?
+  /// The invoice's hash.
+  public var paymentHash: Octets32?
+  /// Until when the invoice is good, seconds since 1970.
+  public var expiresAt: Int64?
+  /// Why it must not be paid, whoever asks, as a sentence's end.
+  public var problem: String?
+
+  /// Nothing known of it.
+  public init() {}
+
+  /// Reads what a provider wants. The number and the invoice come from the same stranger, and only one of them is paid:
+  /// where they differ, neither is.
+  public init(_ asked: JobAmount, network: Invoice.Network = .bitcoin) {
+    amount = asked.millisatoshis ?? asked.invoice?.amountMillisatoshis
+    guard let invoice = asked.invoice else {
+      problem =
+        asked.otherText == nil
+        ? "there is no invoice" : "what stands in the invoice's place is none: it is not paid to an address"
+      return
+    }
+    self.invoice = invoice.text
+    paymentHash = invoice.paymentHash
+    expiresAt = invoice.expiresAt
+    if let obstacle = invoice.obstacle(on: network, at: invoice.createdAt) {
+      problem = "\(obstacle)"
+    } else if let payable = asked.payableMillisatoshis {
+      self.payable = payable
+    } else {
+      problem = Self.disagreement(asked)
+    }
+  }
+
+  private static func disagreement(_ asked: JobAmount) -> String {
+    let (said, invoiced) = (asked.millisatoshis ?? 0, asked.invoice?.amountMillisatoshis ?? 0)
+    return switch asked.agreement {
+    case .satoshis: "\(invoiced) millisatoshi stand in the invoice, a thousand times the \(said) that it asks for"
+    case .different: "\(invoiced) millisatoshi stand in the invoice, and \(said) beside it"
+    default: "the invoice is of no amount"
+    }
+  }
+}

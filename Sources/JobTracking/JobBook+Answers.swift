@@ -1,0 +1,83 @@
+internal import Contracts
+internal import Cryptography
+public import Nostr
+
+// What comes from the store: everything that anybody says of any job. Little of it is ours.
+
+extension JobBook {
+  /// Events of kinds 6000 to 7000 that the store has committed, in the order of their seq; their signatures were
+  /// verified there.
+  ///
+  /// - Parameters:
+  ///   - events: the events.
+  ///   - cursor: all up to this seq have been looked at with them.
+  ///   - now: milliseconds since 1970.
+  public mutating func received(_ events: [Event], cursor: Int64, at now: Int64) -> [JobAction] {
+    for event in events { take(event, at: now) }
+    queued.cursor = max(queued.cursor ?? cursor, cursor)
+    return finish(at: now)
+  }
+
+  private mutating func take(_ event: Event, at now: Int64) {
+    guard let named = Self.requestID(of: event), let id = requestJobs[named] else { return }
+    guard let record = records[id] else { return takeLate(event, named, id, at: now) }
+    guard !record.known.contains(event.id), let request = record.request(named),
+      let answer = JobAnswerFact(event, to: request, limits)
+    else { return }
+    answerCount += 1
+    guard makeRoom(for: answer, id, record) else {
+      records[id]?.droppedCount += 1
+      return
+    }
+    note(id, .answered(answer), at: now)
+  }
+
+  /// The request that an answer names; nil for what is none.
+  private static func requestID(of event: Event) -> EventID? {
+    // `try?`: numbers of this range are also used for other things.
+    event.kind == EventKind.jobFeedback
+      ? (try? JobFeedback(event))?.answer.requestID : (try? JobResult(event))?.answer.requestID
+  }
+
+  /// An answer to a job that is done with: kept, without its content.
+  private mutating func takeLate(_ event: Event, _ request: EventID, _ id: JobID, at now: Int64) {
+    guard lateCounts[id, default: 0] < limits.lateMaximum else { return }
+    lateCounts[id, default: 0] += 1
+    answerCount += 1
+    let answer = JobAnswerFact(
+      event: event.id, request: request, provider: event.pubkey, kind: event.kind, createdAt: event.createdAt)
+    let stamp = max(now, (lateStamps[id] ?? 0) + 1)
+    lateStamps[id] = stamp
+    queued.entries.append(JobBatch.Entry(job: id, fact: JobFact(at: stamp, .answered(answer))))
+  }
+
+  /// Whether an answer can be kept; the oldest feedback makes room for newer.
+  private mutating func makeRoom(for answer: JobAnswerFact, _ id: JobID, _ record: JobRecord) -> Bool {
+    let queuedHere = queued.entries + (outstanding?.batch.entries ?? [])
+    let onTheWay = queuedHere.compactMap { entry -> JobAnswerFact? in
+      if entry.job == id, case .answered(let answer) = entry.fact.what { answer } else { nil }
+    }
+    let kept = record.answers
+    if record.picture.endedAt != nil {
+      let endedAt = record.picture.endedAt ?? .max
+      let late = record.facts.filter { fact in
+        if case .answered = fact.what { fact.at > endedAt } else { false }
+      }
+      return late.count + onTheWay.count < limits.lateMaximum
+    }
+    let all = kept + onTheWay
+    let said = all.filter { $0.provider == answer.provider }
+    if said.isEmpty, Set(all.map(\.provider)).union(record.order.providers).count >= limits.providerMaximum {
+      // Those who were named always have their place.
+      guard record.order.providers.contains(answer.provider) else { return false }
+    }
+    if answer.isResult { return said.count(where: \.isResult) < limits.resultMaximum }
+    let feedback = said.filter { !$0.isResult }
+    guard feedback.count >= limits.feedbackMaximum else { return true }
+    let written = Set(kept.map(\.event))
+    let spare = feedback.filter { $0.bill == nil && written.contains($0.event) }
+    guard let oldest = spare.min(by: JobAnswerFact.isOlder) else { return false }
+    if !queued.dropped.contains(where: { $0.event == oldest.event }) { queued.dropped.append((id, oldest.event)) }
+    return true
+  }
+}

@@ -1,0 +1,111 @@
+internal import Contracts
+internal import Cryptography
+internal import Nostr
+
+// What each provider has said, and what was decided about it: nothing of one touches another.
+
+extension JobFolding {
+  /// An attempt at which somebody has answered can be seen, whatever relays say.
+  mutating func foldAttempts() {
+    var firstSigns: [EventID: Int64] = [:]
+    for said in answers.values.flatMap(\.values) {
+      firstSigns[said.fact.request] = min(firstSigns[said.fact.request] ?? .max, said.at)
+    }
+    for index in picture.attempts.indices {
+      guard let id = picture.attempts[index].request?.id, let sign = firstSigns[id] else { continue }
+      picture.attempts[index].visibleAt = min(picture.attempts[index].visibleAt ?? sign, sign)
+    }
+  }
+
+  mutating func foldPairs() {
+    for attempt in picture.attempts {
+      for provider in attempt.providers { pair(provider) { _ in } }
+    }
+    for provider in answers.keys { pair(provider) { _ in } }
+    for provider in Array(picture.pairs.keys) {
+      let said = answers[provider].map { Array($0.values) } ?? []
+      var pair = picture.pairs[provider] ?? JobPicture.Pair(provider)
+      listen(said, &pair)
+      judgePayment(said, &pair)
+      judgeSilence(&pair)
+      picture.pairs[provider] = pair
+    }
+  }
+
+  private func listen(_ said: [(at: Int64, fact: JobAnswerFact)], _ pair: inout JobPicture.Pair) {
+    guard let first = said.map(\.at).min(), let last = said.map(\.at).max() else { return }
+    pair.signs = first...last
+    let results = said.map(\.fact).filter { $0.isResult && $0.sealed == nil }
+    pair.resultCount = results.count
+    pair.result = results.max(by: JobAnswerFact.isOlder)
+    let feedback = said.map(\.fact).filter { !$0.isResult }
+    let newest = feedback.max(by: JobAnswerFact.isOlder)
+    pair.message = newest?.remark
+    pair.partial =
+      feedback.filter { $0.status != .error && $0.content?.isEmpty == false }.max(by: JobAnswerFact.isOlder)?.content
+    if pair.message == nil, let newest, newest.status == .error || newest.status == .paymentRequired {
+      pair.message = newest.content.map { JobAnswerFact.cut($0, TrackingLimits().remarkByteCountMaximum).text }
+    }
+    pair.state =
+      switch newest?.status {
+      case _ where pair.result != nil: .delivered
+      case .partial: .partial
+      case .paymentRequired: .paymentRequired
+      case .error: .error
+      case .processing, .success, nil: .processing
+      }
+  }
+
+  // MARK: Money
+
+  private func judgePayment(_ said: [(at: Int64, fact: JobAnswerFact)], _ pair: inout JobPicture.Pair) {
+    let asking = said.filter { $0.fact.bill != nil }
+    let approved = asking.filter { $0.fact.bill?.paymentHash == pair.intent?.paymentHash && pair.intent != nil }
+    let asked = (approved.isEmpty ? asking : approved).max { JobAnswerFact.isOlder($0.fact, $1.fact) }
+    pair.bill = asked?.fact.bill
+    pair.billAt = asked?.at
+    // A result that comes behind a bill, and wants nothing itself, has been paid for in its maker's eyes.
+    let isBehind =
+      if let result = pair.result, let asked { JobAnswerFact.isOlder(asked.fact, result) } else { pair.result != nil }
+    let wants = (asked != nil || pair.state == .paymentRequired) && !isBehind
+    pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
+    let deniedAt = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
+    if pair.paidAt != nil {
+      pair.payment = .paid
+    } else if let intentAt = pair.intentAt, intentAt > deniedAt {
+      pair.payment = .approved
+    } else if deniedAt > .min, asked != nil || wants {
+      pair.payment = .denied
+    } else if wants {
+      pair.payment = .asked
+    }
+    pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
+    if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
+  }
+
+  // MARK: Silence
+
+  private func judgeSilence(_ pair: inout JobPicture.Pair) {
+    guard pair.result == nil else {
+      // Approved, and no proof of a payment in time: nothing more is waited for.
+      if pair.payment == .approved, let lapse = lapses[pair.provider]?[.delivery], lapse > (pair.intentAt ?? .max) {
+        pair.owes = false
+      }
+      return
+    }
+    if pair.state == .error {
+      pair.isSpent = true
+      return
+    }
+    let last = pair.signs?.upperBound ?? .min
+    let delivery = lapses[pair.provider]?[.delivery] ?? .min
+    let quiet = max(lapses[pair.provider]?[.result] ?? .min, delivery)
+    let isUnheard =
+      pair.signs == nil
+      && picture.attempts.contains { $0.providers.contains(pair.provider) && ($0.isAnswerLapsed || $0.isPublishLapsed) }
+    guard (quiet > .min && quiet > last) || isUnheard else { return }
+    pair.state = .silent
+    pair.isSpent = true
+    pair.isUndelivered = delivery > last && (pair.payment == .paid || pair.payment == .approved)
+  }
+}

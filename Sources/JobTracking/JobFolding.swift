@@ -1,0 +1,167 @@
+internal import Contracts
+internal import Cryptography
+internal import Nostr
+
+/// Makes a ``JobPicture`` of facts, step by step.
+struct JobFolding {
+  let order: JobOrder
+  var picture = JobPicture()
+  /// In the order in which they became known.
+  private let facts: [JobFact]
+  /// What each provider has said that counts, by event, with the time at which it first came.
+  var answers: [PublicKey: [EventID: (at: Int64, fact: JobAnswerFact)]] = [:]
+  /// The last times at which something of a provider's has lapsed.
+  var lapses: [PublicKey: [JobPhase: Int64]] = [:]
+  var denials: [PublicKey: (at: Int64, isAutomatic: Bool)] = [:]
+  var isTotalLapsed = false
+  var isWindowLapsed = false
+  var isAgreementLapsed = false
+  /// When requests say they were made, seconds since 1970.
+  var requestTimes: [EventID: Int64] = [:]
+  private var seen: Set<EventID> = []
+  private var events: [EventID: (at: Int64, fact: JobAnswerFact)] = [:]
+
+  init(_ order: JobOrder, _ facts: [JobFact]) {
+    self.order = order
+    self.facts = facts.sorted { $0.at < $1.at }
+  }
+
+  mutating func fold() {
+    for fact in facts {
+      if case .ended(let state, let reason) = fact.what, picture.endedAt == nil {
+        (picture.endedAt, picture.state, picture.reason) = (fact.at, state, reason)
+      }
+    }
+    for fact in facts { take(fact) }
+    distribute()
+    foldAttempts()
+    foldPairs()
+    choose()
+    if picture.endedAt == nil {
+      conclude()
+      if !picture.state.isFinal { findDeadline() }
+    }
+  }
+
+  // MARK: One fact
+
+  private mutating func take(_ fact: JobFact) {
+    if let endedAt = picture.endedAt, fact.at > endedAt {
+      takeLate(fact)
+    } else {
+      takeOpen(fact)
+    }
+  }
+
+  /// What is told of a job that has ended, and changes nothing of how it has.
+  private mutating func takeLate(_ fact: JobFact) {
+    switch fact.what {
+    case .answered(let answer) where seen.insert(answer.event).inserted:
+      picture.diagnostics[JobPicture.lateWord, default: 0] += 1
+    case .stored, .relayed, .unpublished, .withdrawn: takeOpen(fact)
+    default: return
+    }
+  }
+
+  private mutating func takeOpen(_ fact: JobFact) {
+    switch fact.what {
+    case .attempted(let number, let providers):
+      guard !picture.attempts.contains(where: { $0.number == number }) else { return }
+      picture.attempts.append(JobPicture.Attempt(number: number, providers: providers, startedAt: fact.at))
+      picture.attempts.sort { $0.number < $1.number }
+    case .fed(let feed): picture.feeds[feed.job] = picture.feeds[feed.job] ?? feed
+    case .requested(let request):
+      guard let index = index(ofAttempt: request.attempt), picture.attempts[index].request == nil else { return }
+      picture.attempts[index].request = request
+      requestTimes[request.id] = request.createdAt
+    case .stored(let id):
+      let isLocal = order.isLocal
+      change(id) { $0.stored(at: fact.at, isLocal: isLocal) }
+    case .relayed(let id, let confirmed, let count): change(id) { $0.relayed(confirmed, of: count, at: fact.at) }
+    case .unpublished(let id, let why):
+      change(id) { attempt in
+        attempt.isUnpublished = true
+        attempt.problem = why
+      }
+    case .undone(let number, let why):
+      guard let index = index(ofAttempt: number) else { return }
+      picture.attempts[index].isUndone = true
+      picture.attempts[index].problem = why
+    case .answered(let answer): take(answer, at: fact.at)
+    case .approved(let intent):
+      pair(intent.provider) { pair in
+        pair.intent = intent
+        pair.intentAt = fact.at
+      }
+    case .paid(let provider, _, _): pair(provider) { $0.paidAt = $0.paidAt ?? fact.at }
+    case .denied(let provider, let isAutomatic): denials[provider] = (fact.at, isAutomatic)
+    case .lapsed(let phase, let attempt, let provider): lapsed(phase, attempt, provider, at: fact.at)
+    case .withdrawn(let id): change(id) { $0.isWithdrawn = true }
+    case .ended: return
+    }
+  }
+
+  /// Keeps of each event one fact: what became of it when it was decrypted, else as it came.
+  private mutating func take(_ answer: JobAnswerFact, at: Int64) {
+    seen.insert(answer.event)
+    let known = events[answer.event]
+    if let known, known.fact.isOpened || !answer.isOpened { return }
+    events[answer.event] = (known?.at ?? at, answer)
+  }
+
+  /// What counts goes to its provider; what does not is counted.
+  private mutating func distribute() {
+    for (event, said) in events {
+      for (word, count) in said.fact.diagnostics { picture.diagnostics[word, default: 0] += count }
+      if let objection = said.fact.objection {
+        picture.diagnostics[objection.word, default: 0] += 1
+      } else {
+        answers[said.fact.provider, default: [:]][event] = said
+      }
+    }
+  }
+
+  private mutating func lapsed(_ phase: JobPhase, _ attempt: Int?, _ provider: PublicKey?, at: Int64) {
+    switch phase {
+    case .total: isTotalLapsed = true
+    case .window: isWindowLapsed = true
+    case .agreement: isAgreementLapsed = true
+    case .publish, .answer:
+      guard let attempt, let index = index(ofAttempt: attempt) else { return }
+      if phase == .publish {
+        picture.attempts[index].isPublishLapsed = true
+      } else {
+        picture.attempts[index].isAnswerLapsed = true
+      }
+    case .result, .decision, .delivery:
+      if let provider { lapses[provider, default: [:]][phase] = at }
+    }
+  }
+
+  // MARK: Places
+
+  private func index(ofAttempt number: Int) -> Int? { picture.attempts.firstIndex { $0.number == number } }
+
+  private mutating func change(_ request: EventID, _ body: (inout JobPicture.Attempt) -> Void) {
+    guard let index = picture.attempts.firstIndex(where: { $0.request?.id == request }) else { return }
+    body(&picture.attempts[index])
+  }
+
+  mutating func pair(_ provider: PublicKey, _ body: (inout JobPicture.Pair) -> Void) {
+    body(&picture.pairs[provider, default: JobPicture.Pair(provider)])
+  }
+}
+
+extension JobPicture.Attempt {
+  mutating func relayed(_ confirmed: Int, of count: Int, at: Int64) {
+    self.confirmed = max(self.confirmed, confirmed)
+    relays = max(relays ?? 0, count)
+    // Without any relay the store here is all there is.
+    if confirmed > 0 || count == 0 { visibleAt = min(visibleAt ?? at, at) }
+  }
+
+  mutating func stored(at: Int64, isLocal: Bool) {
+    isStored = true
+    if isLocal { visibleAt = min(visibleAt ?? at, at) }
+  }
+}

@@ -1,0 +1,145 @@
+public import Contracts
+public import Cryptography
+internal import Nostr
+
+// The state of a job: a function of what was asked for and of the facts, and of nothing else. No clock is read; that
+// time has passed is a fact as well. So it is the same before a death and after it, and in whatever order facts came.
+//
+//   what providers said   JobAnswerFact… ─▶ Pair     one for each provider: nothing of one touches another
+//   what was asked        JobRequestFact… ─▶ Attempt
+//   both, and what was decided ─▶ the job's state, what it waits for, and what is to be done next
+//
+// Of several results of one provider the newest counts, by the time it names; of several providers' the one that is
+// dated first, and not before its request; once one was paid, that one.
+
+/// A job as its facts make it.
+public struct JobPicture: Sendable, Hashable {
+  /// One round of asking.
+  public struct Attempt: Sendable, Hashable {
+    /// From 0.
+    public var number: Int
+    /// Whom it addresses; nobody: whoever likes.
+    public var providers: [PublicKey]
+    /// When it was decided, milliseconds since 1970.
+    public var startedAt: Int64
+    /// Its request, once that is signed.
+    public var request: JobRequestFact?
+    /// Whether the store of this machine has the request.
+    public var isStored = false
+    /// Relays that have it.
+    public var confirmed = 0
+    /// Relays that it is for; nil while that is not known.
+    public var relays: Int?
+    /// Since when providers can see it, milliseconds since 1970.
+    public var visibleAt: Int64?
+    /// Why no relay takes it, or why it cannot be made.
+    public var problem: String?
+    /// Whether it cannot be made at all.
+    public var isUndone = false
+    /// Whether its publishing was given up by those who do it.
+    public var isUnpublished = false
+    /// Whether nobody could see it in time.
+    public var isPublishLapsed = false
+    /// Whether the time for a first sign has passed.
+    public var isAnswerLapsed = false
+    /// Whether it was taken back where it was published.
+    public var isWithdrawn = false
+
+    init(number: Int, providers: [PublicKey], startedAt: Int64) {
+      self.number = number
+      self.providers = providers
+      self.startedAt = startedAt
+    }
+  }
+
+  /// The job at one provider.
+  public struct Pair: Sendable, Hashable {
+    /// Who.
+    public var provider: PublicKey
+    /// How far it is there.
+    public var state = JobProviderState.State.asked
+    /// Its last words.
+    public var message: String?
+    /// When it has said something first and last, milliseconds since 1970 by the clock here.
+    public var signs: ClosedRange<Int64>?
+    /// Its newest result.
+    public var result: JobAnswerFact?
+    /// How many results of it count.
+    public var resultCount = 0
+    /// Its newest part.
+    public var partial: String?
+    /// What it wants.
+    public var bill: JobBill?
+    /// When that was learnt, milliseconds since 1970.
+    public var billAt: Int64?
+    /// How the payment is; nil when nothing is open, and nothing was decided.
+    public var payment: JobProviderState.PaymentState?
+    /// What was approved last, and when.
+    public var intent: PaymentIntent?
+    /// When that was, milliseconds since 1970.
+    public var intentAt: Int64?
+    /// When the payment was proven, milliseconds since 1970.
+    public var paidAt: Int64?
+    /// Whether it still wants something that nobody has decided against.
+    public var owes = false
+    /// Whether no result is expected of it any more.
+    public var isSpent = false
+    /// Whether it was paid, or may have been, and has sent nothing in time.
+    public var isUndelivered = false
+
+    init(_ provider: PublicKey) { self.provider = provider }
+  }
+
+  /// When something is over by itself.
+  public struct Deadline: Sendable, Hashable {
+    /// What is.
+    public var phase: JobPhase
+    /// Of which attempt.
+    public var attempt: Int?
+    /// Of which provider.
+    public var provider: PublicKey?
+    /// When, milliseconds since 1970.
+    public var at: Int64
+  }
+
+  /// How far it is.
+  public internal(set) var state = Job.State.drafted
+  /// Why, as a sentence's end.
+  public internal(set) var reason: String?
+  /// When its end was written down, milliseconds since 1970; nil: it may have come to one that is not written down yet.
+  public internal(set) var endedAt: Int64?
+  /// The rounds, the first one first.
+  public internal(set) var attempts: [Attempt] = []
+  /// Providers that were named or have answered.
+  public internal(set) var pairs: [PublicKey: Pair] = [:]
+  /// The result that is taken.
+  public internal(set) var taken: JobAnswerFact?
+  /// What the results of other jobs have come to.
+  public internal(set) var feeds: [JobID: JobFeed] = [:]
+  /// What is over next by itself.
+  public internal(set) var deadline: Deadline?
+  /// The attempt that is to be begun now.
+  public internal(set) var nextAttempt: Int?
+  /// Whether offers are still collected.
+  public internal(set) var isCollecting = false
+  /// What was odd, with how often.
+  public internal(set) var diagnostics: [String: Int] = [:]
+
+  /// What is known of a job before anything is.
+  init() {}
+
+  /// The job as these facts make it, in whatever order they stand.
+  public init(_ order: JobOrder, _ facts: [JobFact]) {
+    var folding = JobFolding(order, facts)
+    folding.fold()
+    self = folding.picture
+  }
+
+  /// Requests that were signed, the first one first.
+  public var requests: [JobRequestFact] { attempts.compactMap(\.request) }
+
+  /// Where an answer that came after the end is counted.
+  public static let lateWord = "after-the-end"
+  /// Where results are counted that differ from the one that is taken.
+  public static let contradictionWord = "differs-from-the-result"
+}

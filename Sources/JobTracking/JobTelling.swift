@@ -1,0 +1,74 @@
+public import Contracts
+internal import Cryptography
+internal import Nostr
+
+// A job as it is told.
+
+extension Job {
+  /// A job as its facts make it.
+  ///
+  /// - Parameters:
+  ///   - order: what was asked for.
+  ///   - picture: what has come of it.
+  ///   - unkeptCount: answers that were too many to be kept.
+  public init(_ order: JobOrder, _ picture: JobPicture, unkeptCount: Int = 0) {
+    self.init(
+      id: order.id.description, key: order.key, account: order.account.description, kind: order.kind,
+      state: picture.state, submittedAt: order.submittedAt / 1_000, dependsOn: order.dependencies.map(\.description),
+      diagnostics: picture.diagnostics)
+    reason = picture.reason
+    endedAt = picture.endedAt.map { $0 / 1_000 }
+    nextDeadlineAt = picture.deadline.map { ($0.at + 999) / 1_000 }
+    if unkeptCount > 0 { diagnostics["not-kept", default: 0] += unkeptCount }
+    requests = picture.attempts.compactMap { attempt in
+      attempt.request.map {
+        JobRequestState(
+          event: $0.id.description, providers: attempt.providers.map(\.description),
+          confirmedRelays: attempt.confirmed, relays: attempt.relays ?? 0, isStored: attempt.isStored)
+      }
+    }
+    providers = picture.pairs.values.sorted { $0.provider < $1.provider }.map { JobProviderState($0, picture) }
+    result = picture.taken.map { taken in
+      var result = JobResultState(
+        event: taken.event.description, provider: taken.provider.description, content: taken.content ?? "",
+        createdAt: taken.createdAt)
+      if taken.isCut { result.isCut = true }
+      return result
+    }
+  }
+}
+
+extension JobProviderState {
+  init(_ pair: JobPicture.Pair, _ picture: JobPicture) {
+    self.init(provider: pair.provider.description, state: pair.state, results: pair.resultCount)
+    message = pair.message
+    amount = pair.bill?.amount
+    if let problem = pair.bill?.problem {
+      invoiceProblem = problem
+    } else {
+      invoice = pair.bill?.invoice
+    }
+    payment = pair.payment
+    partial = pair.partial
+    lastSignAt = pair.signs.map { $0.upperBound / 1_000 }
+  }
+}
+
+extension JobBook {
+  /// A job in memory as it is told.
+  ///
+  /// - Parameter now: milliseconds since 1970: invoices that may not be paid at this time are told without.
+  public func told(_ id: JobID, at now: Int64) -> Job? {
+    guard let record = records[id] else { return nil }
+    var job = Job(record.order, record.picture, unkeptCount: record.droppedCount)
+    guard record.picture.endedAt == nil else { return job }
+    for index in job.providers.indices {
+      let told = job.providers[index]
+      guard told.payment == .asked, let key = PublicKey(told.provider), let pair = record.picture.pairs[key],
+        let problem = problem(with: pair, record, at: now)
+      else { continue }
+      job.providers[index].invoiceProblem = problem
+    }
+    return job
+  }
+}

@@ -1,0 +1,99 @@
+internal import Glibc
+internal import JobServing
+internal import Nostr
+public import Storage
+
+// A damaged ledger is put aside under another name, never removed, and a new one is filled with the rows that can still
+// be read. What a row says is believed only as far as it leads to no second answer: one that is open and cannot be read
+// whole is left out. Since others may be missing altogether, requests dated before the rescue are not taken up any
+// more: their customers hear nothing, and none of them is answered twice.
+
+/// What was saved of a damaged ledger.
+public struct ServingRescue: Sendable, Hashable {
+  /// Where the damaged file is now.
+  public let quarantinePath: String
+  /// Requests in the new one.
+  public internal(set) var savedCount = 0
+  /// Why reading ended before the end, if it did.
+  public internal(set) var reason: String?
+}
+
+extension ServingLedger {
+  /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
+  /// can be read.
+  ///
+  /// - Parameters:
+  ///   - path: the database file.
+  ///   - now: seconds since 1970, for the name of the damaged file and for what is not taken up any more.
+  public static func openOrRescue(
+    path: String, now: Int64
+  ) throws(StorageFault) -> (ServingLedger, ServingContents, ServingRescue?) {
+    if access(markPath(path), F_OK) != 0 {
+      do throws(StorageFault) {
+        let ledger = try ServingLedger(path: path)
+        return (ledger, try ledger.contentsNow(), nil)
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+      }
+    }
+    let aside = "\(path).damaged-\(now)"
+    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
+      guard rename(path + suffix, aside + suffix) == 0 else {
+        throw StorageFault(
+          .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
+      }
+    }
+    var rescue = ServingRescue(quarantinePath: aside)
+    let ledger = try ServingLedger(path: path)
+    try ledger.refill(from: aside, now: now, &rescue)
+    unlink(markPath(path))
+    return (ledger, try ledger.contentsNow(), rescue)
+  }
+
+  /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
+  public func markDamaged() {
+    let mark = open(Self.markPath(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    if mark >= 0 { Glibc.close(mark) }
+  }
+
+  private static func markPath(_ path: String) -> String { path + ".is-damaged" }
+
+  private func refill(from path: String, now: Int64, _ rescue: inout ServingRescue) throws(StorageFault) {
+    let saved = Self.readable(path, &rescue)
+    try file.writeNow { session in
+      let ledger = ServingSession(session)
+      for request in saved { try ledger.write(request) }
+      try ledger.set(ServingSchema.notBefore, now)
+    }
+    rescue.savedCount = saved.count
+  }
+
+  /// The rows that can be read whole, by number.
+  private static func readable(_ path: String, _ rescue: inout ServingRescue) -> [ServedRequest] {
+    let old: StorageFile
+    do throws(StorageFault) {
+      old = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: ServingSchema.migrations)
+    } catch {
+      rescue.reason = error.reason
+      return []
+    }
+    var saved: [Int64: ServedRequest] = [:]
+    // From both ends, since a broken page ends a walk.
+    for order in ["ASC", "DESC"] {
+      do throws(StorageFault) {
+        try old.readNow { session in
+          let ledger = ServingSession(session)
+          let statement = try session.statement(
+            "SELECT \(ServingSession.columns) FROM request NOT INDEXED ORDER BY number \(order)")
+          while let request = try ledger.next(statement) {
+            guard saved[request.number] == nil, let whole = try? ledger.whole(request) else { continue }
+            // An open one without its event can be neither worked on nor answered.
+            if whole.isSettled || !whole.request.isEmpty { saved[whole.number] = whole }
+          }
+        }
+      } catch { rescue.reason = error.reason }
+    }
+    do throws(StorageFault) { try old.close() } catch { rescue.reason = error.reason }
+    return saved.values.sorted { $0.number < $1.number }
+  }
+}

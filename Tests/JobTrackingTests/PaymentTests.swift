@@ -1,0 +1,156 @@
+import Contracts
+import Cryptography
+import Frames
+import JobTracking
+import Nostr
+import Testing
+
+@Suite("A payment") struct PaymentTests {
+  let bench = Bench()
+  let maker = Maker()
+
+  private func billed(
+    _ amount: Int64 = 5_000, payment: JobSubmit.Payment? = nil, bid: Int64? = nil, maker: Maker? = nil
+  ) throws -> (JobID, TestInvoice) {
+    let maker = maker ?? self.maker
+    let job = try bench.text([maker], payment: payment, bid: bid)
+    let bill = try TestInvoice(amount, at: bench.seconds)
+    bench.receive(
+      try maker.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds, amount: bill.amount))
+    return (job, bill)
+  }
+
+  private func refusal(_ job: JobID, preimage: Octets32? = nil) -> Refusal? {
+    #expect(throws: Refusal.self) { try bench.book.approve(job, provider: nil, preimage: preimage, at: bench.now) }
+  }
+
+  @Test("is approved, proven by its preimage, and the result settles the job")
+  func approved() throws {
+    let (job, bill) = try billed()
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    #expect(try bench.pair(job, maker).payment == .approved)
+    #expect(refusal(job, preimage: SHA256.hash([1]))?.message.contains("not that of this invoice") == true)
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: bill.preimage, at: bench.now))
+    #expect(try bench.pair(job, maker).payment == .paid)
+    bench.receive(try maker.result("noon", to: bench.request(job), at: bench.seconds + 5))
+    #expect(bench.state(job) == .settled && bench.picture(job).reason == nil)
+  }
+
+  @Test("is one intent, however often it is approved, and one call of the rail")
+  func once() throws {
+    let (job, _) = try billed()
+    bench.isPrompt = false
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    bench.isPrompt = true
+    bench.write(try #require(bench.batches.last))
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    #expect(bench.payments.count == 1)
+    #expect(bench.tasks.count { if case .pay = $0 { true } else { false } } == 1)
+    bench.die()
+    #expect(bench.tasks.count { if case .lookUp = $0 { true } else { false } } == 1)
+    #expect(!bench.tasks.contains { if case .pay = $0 { true } else { false } })
+  }
+
+  @Test("is refused for an invoice that has expired, or is of another network, or none")
+  func badInvoices() throws {
+    let (job, _) = try billed()
+    bench.now += 86_400_000 / 48
+    let short = try TestInvoice(7_000, at: bench.seconds - 4_000, expires: 60)
+    bench.receive(
+      try maker.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds, amount: short.amount))
+    #expect(refusal(job)?.message.contains("expired") == true)
+    let foreign = try TestInvoice(7_000, at: bench.seconds, network: .testnet)
+    bench.receive(
+      try maker.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds + 1, amount: foreign.amount))
+    #expect(refusal(job)?.code == .invoiceRefused)
+    bench.receive(
+      try maker.feedback(
+        .paymentRequired, to: bench.request(job), at: bench.seconds + 2, amount: JobAmount(millisatoshis: 5)))
+    #expect(refusal(job)?.message.contains("no invoice") == true)
+    #expect(bench.payments.isEmpty)
+  }
+
+  @Test("keeps to the bid, and to the bounds of the job, the provider and the day, all jobs together")
+  func budgets() throws {
+    let (tooDear, _) = try billed(5_000, bid: 4_000)
+    #expect(refusal(tooDear)?.message.contains("above the bid") == true)
+    bench.book.limits.providerDayMaximum = 11_000
+    for _ in 0..<2 {
+      let (job, _) = try billed()
+      bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    }
+    let (third, _) = try billed()
+    #expect(refusal(third)?.message.contains("for this provider in 24 hours") == true)
+    let (fourth, _) = try billed(maker: Maker())
+    bench.book.limits.dayMaximum = 14_000
+    #expect(refusal(fourth)?.message.contains("15000 millisatoshi would be paid in 24 hours") == true)
+    #expect(bench.book.approvedToday(at: bench.now) == 10_000)
+    bench.die()
+    bench.book.limits.dayMaximum = 14_000
+    #expect(refusal(fourth)?.code == .invoiceRefused, "what was approved is known after a death")
+    bench.now += 86_401_000
+    #expect(bench.book.approvedToday(at: bench.now) == 0)
+  }
+
+  @Test("of one invoice is not made for two jobs")
+  func sameInvoice() throws {
+    let (job, bill) = try billed()
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    let other = try bench.text([maker])
+    bench.receive(
+      try maker.feedback(.paymentRequired, to: bench.request(other), at: bench.seconds, amount: bill.amount))
+    #expect(refusal(other)?.message.contains("same invoice") == true)
+  }
+
+  @Test("by rule is approved at once within the bounds; never means never")
+  func rules() throws {
+    let (job, _) = try billed(payment: JobSubmit.Payment(mode: .auto, jobMaximum: 5_000))
+    #expect(try bench.pair(job, maker).payment == .approved && bench.payments.count == 1)
+    #expect(bench.payments[0].2.isAutomatic)
+    let (never, _) = try billed(payment: JobSubmit.Payment(mode: .never))
+    #expect(bench.state(never) == .failed && bench.picture(never).reason?.contains("nothing is to be") == true)
+  }
+
+  @Test("by rule waits while offers are collected, and takes the cheapest")
+  func window() throws {
+    let (cheap, dear) = (Maker(), Maker())
+    var wanted = JobSubmit(kind: 5_050)
+    wanted.providers = [cheap, dear].map(\.publicKey.description)
+    wanted.payment = JobSubmit.Payment(mode: .auto, jobMaximum: 10_000)
+    wanted.choice = JobSubmit.Choice(window: 30)
+    let job = try bench.submit(wanted)
+    for (maker, amount) in [(dear, Int64(9_000)), (cheap, 2_000)] {
+      let bill = try TestInvoice(amount, at: bench.seconds)
+      bench.receive(
+        try maker.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds, amount: bill.amount))
+    }
+    #expect(bench.payments.isEmpty)
+    bench.pass(seconds: 31)
+    #expect(bench.payments.map(\.2.provider) == [cheap.publicKey])
+  }
+
+  @Test("that was made and brings nothing ends as paid and undelivered, and is remembered of the provider")
+  func undelivered() throws {
+    let (job, bill) = try billed()
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: bill.preimage, at: bench.now))
+    bench.pass(seconds: 601)
+    #expect(bench.state(job) == .expired && bench.picture(job).reason?.contains("not delivered") == true)
+    #expect(bench.book.histories[maker.publicKey]?.undelivered == 1)
+  }
+
+  @Test("stops with a job that is called off")
+  func cancelled() throws {
+    let (job, bill) = try billed()
+    bench.perform(bench.book.cancelled(job, at: bench.now))
+    #expect(refusal(job, preimage: bill.preimage)?.code == .nothingToPay && bench.payments.isEmpty)
+  }
+
+  @Test("is not asked for: then there is nothing to approve or deny")
+  func nothing() throws {
+    let job = try bench.text([maker])
+    #expect(refusal(job)?.code == .nothingToPay)
+    let denied = #expect(throws: Refusal.self) { try bench.book.deny(job, provider: maker.publicKey, at: bench.now) }
+    #expect(denied?.code == .nothingToPay)
+  }
+}

@@ -1,0 +1,60 @@
+import Frames
+import Glibc
+import LinuxSystem
+
+// The last step before a job's program. The exec shim has made a session, an environment and a working directory, and
+// asked for death with the worker; what is left is what it cannot do: limits that this program itself might not bear,
+// and the sandbox.
+//
+//     dvm-provider --run-job PLAN -- PROGRAM ARGUMENT…
+//
+// Descriptors: 0 the request, 1 the result, 2 what is kept for the reason of a failure, 3 feedback. All others are
+// closed, the worker's lock among them.
+
+/// Becomes a job's program.
+enum ProgramLauncher {
+  /// The argument that makes this program the launcher.
+  static let word = "--run-job"
+
+  /// What is to hold for the program.
+  struct Plan: Codable, Sendable {
+    /// One limit of the kernel's.
+    struct Limit: Codable, Sendable {
+      var resource: ResourceLimit.Resource
+      var value: UInt64
+    }
+    var profile: SandboxProfile
+    var requirement: Sandbox.Requirement
+    var limits: [Limit]
+  }
+
+  private static let niceness: Int32 = 10
+
+  /// EX_OSERR, and what a shell says of programs that cannot be started.
+  private static let (failed, notExecutable, notFound): (Int32, Int32, Int32) = (71, 126, 127)
+
+  static func main(_ arguments: [String]) -> Never {
+    guard arguments.count > 2, arguments[1] == "--" else { end("\(word) is for this worker's own use", 64) }
+    let command = Array(arguments.dropFirst(2))
+    do {
+      let plan = try JSONPayload.decode(Plan.self, from: Array(arguments[0].utf8))
+      try Descriptors.closeAll(from: 4)
+      // What serves everybody comes before what serves one, the more so when this one forks without end.
+      _ = nice(niceness)
+      for limit in plan.limits { try ResourceLimit.lower(limit.resource, to: limit.value) }
+      _ = try Sandbox.apply(plan.profile, requirement: plan.requirement)
+    } catch {
+      end("the program's sandbox cannot be made: \(error)", failed)
+    }
+    var pointers: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+    execve(command[0], &pointers, environ)
+    let code = errno
+    end(
+      "\(command[0]): \(String(cString: strerror(code)))", code == ENOENT || code == ENOTDIR ? notFound : notExecutable)
+  }
+
+  private static func end(_ text: String, _ code: Int32) -> Never {
+    _ = (text + "\n").withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    exit(code)
+  }
+}

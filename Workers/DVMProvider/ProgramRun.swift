@@ -1,0 +1,264 @@
+import EventLoop
+import Frames
+import Glibc
+import JobServing
+import LinuxSystem
+
+// One run of a job's program, from the exec shim to the end of its last child.
+//
+//    worker ─ uv_spawn ─▶ roost-exec ─ exec ─▶ dvm-provider --run-job ─ exec ─▶ the program
+//                         session, signals,    limits, Landlock, seccomp
+//                         death with worker,
+//                         environment, folder
+//
+// All of it is one process, which leads a session and a group of its own. It may start others; none of them may leave
+// the group (seccomp denies `setsid` and `setpgid`), so one SIGKILL to the group ends them all at one instant, however
+// fast they fork: the kernel makes no child for a parent that is about to be killed. The program's end is the end of
+// all of them, whatever it has left behind.
+//
+// When the worker itself is killed, the program dies by the death signal; what it has started carries ROOST_INSTANCE
+// and ROOST_WORKER in its environment, by which roostd ends it before it starts the worker again. A child that was
+// started with an emptied environment escapes that and nothing else: what it writes reaches nobody.
+//
+// Limits that the kernel does not keep for a group are looked at from here ten times a second: how many processes it
+// has, how much memory they take together, how much they have written. (RLIMIT_NPROC counts all that the user has, and
+// nothing for root.) In between, the kernel's limits for each process hold.
+
+/// What a program is run with.
+struct ProgramPlan: Sendable {
+  /// The program's path and its arguments.
+  var command: [String]
+  /// What it reads from its standard input.
+  var input: [UInt8]
+  /// A folder of its own, which is made and removed.
+  var folder: String
+  /// `NAME=VALUE`
+  var environment: [String]
+  /// What it may read besides what every program needs.
+  var readablePaths: [String]
+  /// Whether it may use the network.
+  var mayUseNetwork: Bool
+  var timeMilliseconds: UInt64
+  var memoryByteCount: Int
+  var outputByteCount: Int
+  var diskByteCount: Int
+  var processMaximum: Int
+}
+
+/// How a run has ended.
+struct ProgramEnd: Sendable {
+  var outcome: ServingOutcome
+  /// The last of what it wrote to its standard error.
+  var errors: String
+  /// What it said on descriptor 3 that was not passed on.
+  var droppedFeedbackCount: Int
+}
+
+/// A running program.
+@EventLoopActor
+final class ProgramRun {
+  private let plan: ProgramPlan
+  private var child: ChildProcess?
+  private var readers: [PipeReader] = []
+  private var output: [UInt8] = []
+  private var errors: [UInt8] = []
+  private var feedback = FeedbackLines()
+  private let onFeedback: @EventLoopActor (ProgramFeedback) -> Void
+  private var continuation: CheckedContinuation<ProgramEnd, Never>?
+  private var exit: ChildExit?
+  private var endReason: String?
+  private let timeTimer = LoopTimer()
+  private let lookTimer = LoopTimer()
+  private let restTimer = LoopTimer()
+
+  /// Bytes of standard error that are kept, the last ones.
+  private static let errorByteCountMaximum = 4 << 10
+  /// How often a group's processes, memory and files are looked at.
+  private static let lookMilliseconds: UInt64 = 100
+  /// How long pipes are read on after the last process of the group was killed.
+  private static let restMilliseconds: UInt64 = 1_000
+  /// Files and folders that a program may make.
+  private static let entryMaximum = 10_000
+  private static let openFileMaximum: UInt64 = 256
+
+  init(_ plan: ProgramPlan, onFeedback: @escaping @EventLoopActor (ProgramFeedback) -> Void) {
+    self.plan = plan
+    self.onFeedback = onFeedback
+  }
+
+  /// Runs it; returns when nothing of it is left.
+  func run() async -> ProgramEnd {
+    if let endReason { return end(.failed(endReason)) }
+    do { try start() } catch {
+      tidy()
+      return end(.failed("the program could not be started: \(error)"))
+    }
+    let result = await withCheckedContinuation { continuation = $0 }
+    tidy()
+    return result
+  }
+
+  /// Ends it at once.
+  func stop(_ reason: String) {
+    if endReason == nil { endReason = reason }
+    killGroup()
+  }
+
+  // MARK: Starting
+
+  private func start() throws {
+    try PrivateDirectory.ensure(plan.folder)
+    var theirs: [Int32] = []
+    defer { for descriptor in theirs { Descriptors.close(descriptor) } }
+    theirs.append(try Descriptors.memoryFile(plan.input))
+    let takers: [@EventLoopActor (ArraySlice<UInt8>) -> Void] = [
+      { [unowned self] in received(output: $0) }, { [unowned self] in received(errors: $0) },
+      { [unowned self] in received(feedback: $0) },
+    ]
+    for taker in takers {
+      let pipe = try Descriptors.pipe()
+      theirs.append(pipe.second)
+      readers.append(
+        try PipeReader(descriptor: pipe.first, onBytes: taker, onEnd: { [unowned self] in concludeIfOver() }))
+    }
+    child = try ChildProcess(
+      path: ProgramPremises.own.shim, arguments: arguments, environment: Self.inherited,
+      descriptors: theirs.map(Optional.some)
+    ) { [weak self] exit in self?.exited(exit) }
+    timeTimer.set(afterMilliseconds: plan.timeMilliseconds) { [unowned self] in
+      stop("it took longer than the \(plan.timeMilliseconds) ms that it may")
+    }
+    look()
+  }
+
+  /// By these roostd finds what is left when this worker is killed.
+  private static let marks = ["ROOST_INSTANCE", "ROOST_WORKER"]
+
+  private static var inherited: [String] {
+    marks.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
+  }
+
+  private var arguments: [String] {
+    var list = ["--parent", "\(getpid())", "--directory", plan.folder]
+    for name in Self.marks { list += ["--env", name] }
+    let standard = [
+      "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=\(plan.folder)", "TMPDIR=\(plan.folder)", "LANG=C.UTF-8",
+    ]
+    for entry in standard + plan.environment { list += ["--set", entry] }
+    let launch = String(decoding: JSONPayload.encode(launchPlan), as: UTF8.self)
+    return list + ["--", ProgramPremises.own.program, ProgramLauncher.word, launch, "--"] + plan.command
+  }
+
+  private var launchPlan: ProgramLauncher.Plan {
+    let profile = SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths + plan.readablePaths
+        + (plan.mayUseNetwork ? SandboxProfile.resolverPaths : []),
+      writablePaths: [plan.folder, "/dev/null"], executablePaths: ProgramPremises.systemPaths + [plan.command[0]],
+      network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, mayLeaveGroup: false)
+    let limits: [(ResourceLimit.Resource, UInt64)] = [
+      (.data, UInt64(plan.memoryByteCount)), (.fileSize, UInt64(plan.diskByteCount)), (.coreFile, 0),
+      // Each process; the time on the wall ends them all.
+      (.processorTime, plan.timeMilliseconds / 1_000 + 1), (.openFiles, Self.openFileMaximum),
+    ]
+    return ProgramLauncher.Plan(
+      profile: profile, requirement: ProgramPremises.own.requirement,
+      limits: limits.map { ProgramLauncher.Plan.Limit(resource: $0, value: $1) })
+  }
+
+  // MARK: While it runs
+
+  private func received(output bytes: ArraySlice<UInt8>) {
+    guard output.count + bytes.count <= plan.outputByteCount else {
+      return stop("it wrote more than the \(plan.outputByteCount) bytes that a result may have")
+    }
+    output += bytes
+  }
+
+  private func received(errors bytes: ArraySlice<UInt8>) {
+    errors += bytes.suffix(Self.errorByteCountMaximum)
+    if errors.count > 2 * Self.errorByteCountMaximum { errors = Array(errors.suffix(Self.errorByteCountMaximum)) }
+  }
+
+  private func received(feedback bytes: ArraySlice<UInt8>) {
+    for item in feedback.received(bytes, at: EventLoop.process.now) { onFeedback(item) }
+  }
+
+  private func look() {
+    guard exit == nil, endReason == nil, let child else { return }
+    if let group = ProcessTable.group(of: child.pid) {
+      if group.processCount > plan.processMaximum {
+        return stop("it had \(group.processCount) processes, and \(plan.processMaximum) are allowed")
+      }
+      if group.residentByteCount > UInt64(plan.memoryByteCount) {
+        return stop("it took more than the \(plan.memoryByteCount) bytes of memory that it may")
+      }
+    }
+    let usage = FolderTree.usage(of: plan.folder, entryMaximum: Self.entryMaximum)
+    if usage.byteCount > Int64(plan.diskByteCount) {
+      return stop("it wrote more than the \(plan.diskByteCount) bytes of files that it may")
+    }
+    if usage.entryCount > Self.entryMaximum { return stop("it made more than \(Self.entryMaximum) files") }
+    lookTimer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
+  }
+
+  private func killGroup() {
+    // Below 2 lies every process of the user, and init: a number that can only be a fault of ours.
+    guard let pid = child?.pid, pid > 1 else { return }
+    kill(-pid, SIGKILL)
+    // Before it leads its group there is only itself.
+    child?.signal(SIGKILL)
+  }
+
+  // MARK: The end
+
+  private func exited(_ exit: ChildExit) {
+    self.exit = exit
+    // Its number is not given away while its group has a member, and nobody else can have made a group of it in the
+    // turn in which it was reaped.
+    if let pid = child?.pid, pid > 1 { kill(-pid, SIGKILL) }
+    restTimer.set(afterMilliseconds: Self.restMilliseconds) { [unowned self] in
+      for reader in readers { reader.close() }
+      concludeIfOver()
+    }
+    concludeIfOver()
+  }
+
+  private func concludeIfOver() {
+    guard let exit, readers.allSatisfy(\.isClosed), let continuation else { return }
+    self.continuation = nil
+    continuation.resume(returning: end(outcome(of: exit)))
+  }
+
+  private func outcome(of exit: ChildExit) -> ServingOutcome {
+    if let endReason { return .failed(endReason) }
+    switch exit.signal {
+    case 0: break
+    case SIGXCPU: return .failed("it took more time of the processor than it may")
+    case SIGXFSZ: return .failed("it wrote a file of more than the \(plan.diskByteCount) bytes that it may")
+    default:
+      return .failed("the program was ended by signal \(exit.signal) (\(String(cString: strsignal(exit.signal))))")
+    }
+    guard exit.code == 0 else { return .failed("the program has ended with code \(exit.code)") }
+    // The last line's end is the habit of programs, and no part of a result.
+    if output.last == UInt8(ascii: "\n") { output.removeLast() }
+    guard let text = String(validating: output, as: UTF8.self) else {
+      return .failed("what the program wrote is not UTF-8")
+    }
+    return .done(text)
+  }
+
+  private func end(_ outcome: ServingOutcome) -> ProgramEnd {
+    ProgramEnd(
+      outcome: outcome, errors: String(decoding: errors.suffix(Self.errorByteCountMaximum), as: UTF8.self),
+      droppedFeedbackCount: feedback.droppedCount)
+  }
+
+  private func tidy() {
+    timeTimer.cancel()
+    lookTimer.cancel()
+    restTimer.cancel()
+    for reader in readers { reader.close() }
+    // What cannot be removed now is at the next start.
+    do throws(SystemFault) { try FolderTree.remove(plan.folder) } catch { errors += Array("\n\(error)".utf8) }
+  }
+}

@@ -1,0 +1,51 @@
+import Bus
+import Contracts
+import Cryptography
+import Frames
+import JobServing
+import ServingLedger
+import Storage
+import WorkerKit
+
+// What is told of the provider: `dvm.status`, `dvm.jobs`.
+
+extension Provider {
+  func serve() {
+    worker.serve("dvm.status") { [unowned self] (request) throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: status)
+    }
+    worker.serve("dvm.jobs") { [unowned self] (request) throws(Refusal) in try await list(request) }
+  }
+
+  private var status: ServingStatus {
+    var status = ServingStatus()
+    status.provider = desk?.provider.description
+    status.isOnNetwork = settings.isOnNetwork
+    status.waiting = desk?.waitingCount ?? 0
+    status.passedOver = passedOverCount
+    status.services = settings.services.sorted { $0.kind < $1.kind }.map { job in
+      var service = ServingStatus.Service(kind: job.kind, program: job.programText, price: job.price ?? 0)
+      service.running = desk?.runningCount(kind: job.kind) ?? 0
+      if let count = counts[job.kind] {
+        (service.taken, service.answered, service.failed) = (count.taken, count.answered, count.failed)
+      }
+      return service
+    }
+    return status
+  }
+
+  private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: ServedJobs.self)
+    let requests: [ServedRequest]
+    do throws(StorageFault) { requests = try await ledger.requests(limit: wanted.limit ?? 100) } catch {
+      writer.leaveIfDamaged(error)
+      throw Refusal(.failed, error.description, outcome: .notStarted)
+    }
+    for served in requests {
+      // What has happened since it was written down is the later truth.
+      try await request.send(part: BusPayload(json: (desk?[served.id] ?? served).job))
+    }
+    return BusPayload(json: StoreCount(count: requests.count))
+  }
+}

@@ -1,0 +1,193 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import JobServing
+import LinuxSystem
+import Logging
+import Nostr
+import Observing
+
+// The work on a request: by one of the two built-in services, or by a program.
+
+extension Provider {
+  private static let retryMilliseconds: UInt64 = 250
+  /// What cannot be decrypted or asked, whenever it is tried.
+  private static let finalCodes: Set<RefusalCode> = [.badRequest, .badPayload, .forbidden, .denied]
+  /// Events that are counted by groups at most.
+  private static let groupedEventMaximum = 20_000
+
+  /// Works on a request, and tells the machine what came of it.
+  func work(on id: EventID) {
+    EventLoopActor.task { [self] in
+      let outcome = await outcome(of: id)
+      perform { $0.finished(id, outcome, at: $1) }
+    }
+  }
+
+  private func outcome(of id: EventID) async -> ServingOutcome {
+    guard let served = desk?[id], let job = settings.services.first(where: { $0.kind == served.kind }) else {
+      return .failed("it is not served any more")
+    }
+    guard let event = try? Event(json: served.request), let request = try? JobRequest(event) else {
+      return .failed("the request cannot be read")
+    }
+    let deadline = EventLoop.process.now.advanced(milliseconds: job.patienceMilliseconds)
+    do throws(Refusal) {
+      let clear = try await persisting(id, until: deadline) { [self] () async throws(Refusal) in
+        guard let answers else { throw Refusal(.unavailable, "nobody can answer") }
+        return try await answers.decrypted(request)
+      }
+      guard clear.terms.isEncrypted == false || clear.isReadable else {
+        return .failed("the request cannot be decrypted")
+      }
+      switch job.isBuiltIn ? job.builtin : nil {
+      case "count": return try await count(clear, until: deadline)
+      case "search": return try await search(clear, until: deadline)
+      default: return try await run(clear, job)
+      }
+    } catch {
+      return .failed(error.message)
+    }
+  }
+
+  /// Tries until it is done, refused for good, not wanted any more, or its time is over.
+  private func persisting<Value: Sendable>(
+    _ id: EventID, until deadline: Instant, _ body: @EventLoopActor () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    while true {
+      do throws(Refusal) { return try await body() } catch {
+        guard !Self.finalCodes.contains(error.code), EventLoop.process.now < deadline, !isDraining,
+          desk?[id]?.state == .running
+        else { throw error }
+        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+      }
+    }
+  }
+
+  // MARK: Built in
+
+  private func count(_ request: JobRequest, until deadline: Instant) async throws(Refusal) -> ServingOutcome {
+    let question: EventCountQuestion
+    do throws(QuestionFault) { question = try EventCountQuestion(request) } catch {
+      return .failed(error.description)
+    }
+    // Nobody's gift wraps: how many somebody has is nobody else's matter.
+    let filters = question.filters.map { JSONValue(of: $0) }
+    guard question.groups.isEmpty else {
+      let wanted = StoreQuery(filters: filters, limit: Self.groupedEventMaximum + 1, recipients: [])
+      let events = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
+        try await query(wanted)
+      }
+      guard events.count <= Self.groupedEventMaximum else {
+        return .failed("more than \(Self.groupedEventMaximum) events match, which is too many to be grouped")
+      }
+      return .done(question.answer(grouping: events))
+    }
+    let wanted = StoreQuery(filters: filters, recipients: [])
+    let count = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
+      try await bus.request("store.count", BusPayload(json: wanted)).decoded(as: StoreCount.self).count
+    }
+    return .done(EventCountQuestion.answer(count: count))
+  }
+
+  private func search(_ request: JobRequest, until deadline: Instant) async throws(Refusal) -> ServingOutcome {
+    let question: ContentSearchQuestion
+    do throws(QuestionFault) { question = try ContentSearchQuestion(request, at: WallClock.seconds) } catch {
+      return .failed(error.description)
+    }
+    let wanted = StoreQuery(
+      filters: [JSONValue(of: question.filter)], limit: question.countMaximum, recipients: [])
+    let events = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
+      try await query(wanted)
+    }
+    return .done(ContentSearchQuestion.answer(events))
+  }
+
+  private func query(_ wanted: StoreQuery) async throws(Refusal) -> [Event] {
+    let answer = try await bus.ask("store.query", BusPayload(json: wanted))
+    var events: [Event] = []
+    while let part = try await answer.nextPart(), !part.isLast {
+      // The store has verified it.
+      if let event = try? Event(json: part.payload.bytes) { events.append(event) }
+    }
+    return events
+  }
+
+  // MARK: Programs
+
+  private func run(_ request: JobRequest, _ job: JobSettings) async throws(Refusal) -> ServingOutcome {
+    let id = request.id
+    answers?.say(id, .processing)
+    let input = JobPaper.json(request, resolved: await resolved(request))
+    guard desk?[id]?.state == .running, !isDraining else { return .failed("it was called off") }
+    runNumber += 1
+    let run = ProgramRun(job.plan(input: input, folder: "\(jobFolder)/\(runNumber)")) { [unowned self] feedback in
+      answers?.say(
+        id, feedback.status == .partial ? .partial : .processing, remark: feedback.message,
+        content: feedback.content ?? "")
+    }
+    runs[id] = run
+    let end = await run.run()
+    runs[id] = nil
+    report(end, request, job)
+    return outcome(end, request)
+  }
+
+  /// What a program said last explains why it has failed; but what was asked in private stays out of answers in clear,
+  /// logs and the ledger, and a program may repeat it.
+  private func outcome(_ end: ProgramEnd, _ request: JobRequest) -> ServingOutcome {
+    guard case .failed(let reason) = end.outcome, !request.terms.isEncrypted,
+      let last = end.errors.split(whereSeparator: \.isNewline).last
+    else { return end.outcome }
+    return .failed("\(reason): \(String(last).cut(toByteCount: Self.reasonByteCountMaximum))")
+  }
+
+  private func report(_ end: ProgramEnd, _ request: JobRequest, _ job: JobSettings) {
+    if end.droppedFeedbackCount > 0 {
+      log.info(
+        "feedback of a program was not passed on",
+        metadata: ["request": "\(request.id)", "lines": "\(end.droppedFeedbackCount)"])
+    }
+    guard case .failed(let reason) = end.outcome else { return }
+    log.warning(
+      "a job's program has failed",
+      metadata: [
+        "request": "\(request.id)", "program": "\(job.programText)", "why": "\(reason)",
+        "stderr": "\(request.terms.isEncrypted ? "not shown, the request is encrypted" : end.errors)",
+      ])
+  }
+
+  /// Most bytes of a program's last line that a customer is told.
+  private static let reasonByteCountMaximum = 512
+
+  // MARK: Inputs
+
+  /// The events that inputs name, and the results of the jobs that they name, as far as the store has them.
+  private func resolved(_ request: JobRequest) async -> [Int: JSONValue] {
+    var found: [Int: JSONValue] = [:]
+    for (place, input) in request.terms.inputs.enumerated() {
+      guard let id = input.eventID, let filter = Self.filter(input, id) else { continue }
+      do throws(Refusal) {
+        let events = try await query(StoreQuery(filters: [JSONValue(of: filter)], limit: 1, recipients: []))
+        if let event = events.first { found[place] = try JSONPayload.decode(JSONValue.self, from: event.json) }
+      } catch {
+        log.debug("an input cannot be looked up", metadata: ["request": "\(request.id)", "why": "\(error.message)"])
+      }
+    }
+    return found
+  }
+
+  private static func filter(_ input: JobInput, _ id: EventID) -> Filter? {
+    switch input.form {
+    case .event: Filter(ids: [id])
+    case .job:
+      TagLetter("e").map {
+        Filter(kinds: Array(EventKind.jobResults), tags: [$0: [TagValue(id.description)]], limit: 1)
+      }
+    case .url, .text, nil: nil
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Glibc
+import JobServing
+import LinuxSystem
+import Logging
+import Nostr
+import ServingLedger
+import Storage
+import WorkerKit
+
+// The provider's shell: its machine (`ServingDesk`) with the ledger, the store's stream, the signer, and the work.
+//
+//    store.observe ─▶ RequestStream ─▶ ServingDesk ─▶ ServingWriter ─▶ ledger
+//                                          │  ▲             │ written
+//                                          ▼  │             ▼
+//                              work: built in, or ProgramRun      AnswerDesk ─▶ signer, then store or planner
+//
+// Which step follows which is the machine's to say. Nothing is awaited between asking it and doing what it says.
+//
+// Until the signer has said who answers, nothing is looked at: without its key the provider knows neither what is for
+// it nor what it has said itself.
+
+/// Serves `dvm.*`, and jobs.
+@EventLoopActor
+final class Provider: RequestStream.Taker {
+  let worker: Worker
+  let bus: BusConnection
+  let log = Logger(label: "serving")
+  let settings: ProviderSettings
+  let directory: String
+  let ledger: ServingLedger
+  let writer: ServingWriter
+  let identity: ProviderIdentity
+  private(set) var desk: ServingDesk?
+  private(set) var answers: AnswerDesk?
+  /// Programs that run, by request.
+  var runs: [EventID: ProgramRun] = [:]
+  var runNumber = 0
+  private(set) var counts: [UInt16: (taken: UInt64, answered: UInt64, failed: UInt64)] = [:]
+  /// Events that are no requests by the rules of their kind.
+  private var unreadableCount: UInt64 = 0
+  private let contents: ServingContents
+  private var stream: RequestStream?
+  private let sweepTimer = LoopTimer()
+  private(set) var isDraining = false
+
+  nonisolated static let methods = ["dvm.status", "dvm.jobs"]
+  /// The ledger's file in the worker's directory.
+  nonisolated static let fileName = "served-jobs.db"
+  /// How often it is looked for what has become too old.
+  private static let sweepMilliseconds: UInt64 = 60_000
+  /// Seconds for which requests that have ended are kept, at least.
+  private static let keepSeconds: Int64 = 30 * 24 * 3_600
+
+  /// Opens the ledger in `directory`.
+  ///
+  /// Ends the process with code 69 when waiting may help; what it throws makes it 78.
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    self.directory = directory
+    bus = worker.bus
+    settings = try worker.settings(as: ProviderSettings.self)
+    _ = try settings.rules()
+    let rescue: ServingRescue?
+    do throws(StorageFault) {
+      (ledger, contents, rescue) = try ServingLedger.openOrRescue(
+        path: directory + "/" + Self.fileName, now: WallClock.seconds)
+    } catch {
+      if error.kind == .full || error.kind == .busy {
+        worker.log.error("cannot start", metadata: ["why": "\(error.description)"])
+        exit(Worker.ExitCode.unavailable)
+      }
+      throw Refusal(.failed, error.description)
+    }
+    writer = ServingWriter(ledger, log)
+    identity = ProviderIdentity(worker.bus, log, account: settings.account ?? "")
+    if let rescue {
+      log.error(
+        "the ledger of served jobs was damaged: it was put aside, and earlier requests are not taken up any more",
+        metadata: [
+          "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)",
+          "why": "\(rescue.reason ?? "found damaged in use")",
+        ])
+    }
+  }
+
+  /// Begins to serve.
+  func start() {
+    serve()
+    writer.current = { [unowned self] id in
+      guard let desk, let request = desk[id], let version = desk.version(of: id) else { return nil }
+      return (request, version)
+    }
+    writer.onWritten = { [unowned self] in written($0) }
+    worker.onDrain = { [unowned self] in drain() }
+    worker.onEnd = { [unowned self] in end() }
+    bus.onEvent = { [unowned self] event in
+      if event.name == "signer.changes" { identity.received(event.payload) }
+    }
+    identity.onAccounts = { [unowned self] accounts in desk?.accounts = accounts }
+    // What a killed worker has left.
+    do throws(SystemFault) { try FolderTree.remove(jobFolder) } catch {
+      log.warning("what earlier programs have left cannot be removed", metadata: ["why": "\(error)"])
+    }
+    EventLoopActor.task { [self] in
+      guard let key = await identity.find() else { return }
+      begin(as: key)
+    }
+  }
+
+  /// Where programs have their folders.
+  var jobFolder: String { directory + "/jobs" }
+
+  private func begin(as key: PublicKey) {
+    let rules: ServingRules
+    // They could be read before.
+    do throws(Refusal) { rules = try settings.rules() } catch { return log.error("\(error.message)") }
+    desk = ServingDesk(
+      rules, provider: key, accounts: identity.accounts, known: contents.known, lastNumber: contents.lastNumber,
+      notBefore: contents.notBefore)
+    answers = AnswerDesk(self, key)
+    for request in contents.open {
+      let expiration = (try? Event(json: request.request))?.expiration
+      perform { $0.restored(request, expiration: expiration, at: $1) }
+    }
+    let kinds = rules.services.keys.sorted()
+    let since = WallClock.seconds - rules.ageMaximum
+    let stream = RequestStream(
+      bus, log, filters: [Filter(kinds: kinds, since: since), Filter(kinds: [EventKind.deletion], since: since)],
+      after: contents.seq ?? 0, taker: self)
+    self.stream = stream
+    if settings.isOnNetwork, let letter = TagLetter("p") {
+      var filter = Filter(kinds: kinds, since: since)
+      // In an open market requests are for nobody in particular.
+      if !rules.takesOpenRequests { filter.tags = [letter: [TagValue(key.description)]] }
+      stream.askRelays([filter])
+    }
+    Announcer(self, key).begin()
+    sweep()
+    bus.sendStatus(Status(text: "answers as \(key.npub)"))
+  }
+
+  private func drain() {
+    isDraining = true
+    stream?.end()
+    sweepTimer.cancel()
+  }
+
+  /// The last thing of all. A program that runs is ended; the next process finds it begun.
+  private func end() {
+    for run in runs.values { run.stop("the provider is stopping") }
+    writer.finish()
+    do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+  }
+
+  // MARK: The machine
+
+  /// Tells the machine something, and does what it wants.
+  func perform(_ step: (inout ServingDesk, Int64) -> [ServingAction]) {
+    guard var desk, !isDraining else { return }
+    let actions = step(&desk, WallClock.seconds)
+    self.desk = desk
+    for action in actions {
+      switch action {
+      case .record(let id): writer.note(changed: id)
+      case .run(let id): work(on: id)
+      case .stop(let id): runs[id]?.stop("it was called off")
+      case .compose(let id, let word): answers?.compose(id, word)
+      case .publish(let id, let event): answers?.publish(id, event)
+      }
+    }
+  }
+
+  private func written(_ rows: [(request: ServedRequest, version: UInt64)]) {
+    for (request, version) in rows {
+      if request.state == .answered { counts[request.kind, default: (0, 0, 0)].answered += 1 }
+      if request.state == .failed, request.isTold { counts[request.kind, default: (0, 0, 0)].failed += 1 }
+      perform { $0.recorded(request.id, version: version, at: $1) }
+    }
+  }
+
+  // MARK: What comes
+
+  func take(_ event: Event) async {
+    if event.kind == EventKind.deletion {
+      // One that names nothing calls nothing off.
+      guard let deletion = try? DeletionRequest(event) else { return }
+      return perform { $0.cancelled(deletion.ids, by: event.pubkey, at: $1) }
+    }
+    let request: JobRequest
+    do throws(JobFault) { request = try JobRequest(event) } catch {
+      unreadableCount += 1
+      return
+    }
+    if desk?.rules.customers == .accounts { await identity.recognise(event.pubkey) }
+    perform { desk, now in
+      let actions = desk.received(event, recipients: request.terms.providers, at: now)
+      if !actions.isEmpty { counts[event.kind, default: (0, 0, 0)].taken += 1 }
+      return actions
+    }
+  }
+
+  func taken(upTo seq: Int64) { writer.note(seq: seq) }
+
+  // MARK: Forgetting
+
+  private func sweep() {
+    perform { $0.timePassed(at: $1) }
+    let age = desk?.rules.ageMaximum ?? 0
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        while !isDraining {
+          // What is forgotten must be too old to be taken up again.
+          let gone = try await ledger.sweep(
+            before: WallClock.seconds - max(Self.keepSeconds, 2 * age + ServingRules.aheadMaximum))
+          desk?.forgotten(gone)
+          guard gone.count == ServingLedger.sweepCount else { break }
+        }
+      } catch {
+        log.warning("old requests are not removed", metadata: ["why": "\(error)"])
+      }
+      if !isDraining { sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() } }
+    }
+  }
+
+  /// Requests that were not taken up.
+  var passedOverCount: UInt64 { unreadableCount + (desk?.passedOver.values.reduce(0, +) ?? 0) }
+}

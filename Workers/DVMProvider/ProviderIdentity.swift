@@ -1,0 +1,122 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import WorkerKit
+
+/// Who answers, and who the accounts of this machine are, as the signer says.
+@EventLoopActor
+final class ProviderIdentity {
+  /// The accounts' keys.
+  private(set) var accounts: Set<PublicKey> = []
+  /// Called when they are others than before.
+  var onAccounts: ((Set<PublicKey>) -> Void)?
+
+  private let bus: BusConnection
+  private let log: Logger
+  private let account: String
+  private var isSubscribed = false
+  private var strangers: Set<PublicKey> = []
+  private let strangerTimer = LoopTimer()
+
+  private static let retryMilliseconds: UInt64 = 500
+  private static let answerMilliseconds: UInt32 = 5_000
+  /// How long a customer whom the signer does not know stays a stranger without being asked about.
+  private static let strangerMilliseconds: UInt64 = 1_000
+  /// How often the signer is asked about a customer while it does not answer.
+  private static let recogniseMaximum = 10
+
+  /// - Parameter account: a name, `npub` or key; "" for the worker's own.
+  init(_ bus: BusConnection, _ log: Logger, account: String) {
+    self.bus = bus
+    self.log = log
+    self.account = account
+  }
+
+  /// Asks the signer until it says who answers; nil when the connection is over.
+  func find() async -> PublicKey? {
+    var lastWords = ""
+    while bus.isOpen {
+      do throws(Refusal) {
+        if !isSubscribed {
+          try await bus.subscribe("signer.changes")
+          isSubscribed = true
+        }
+        let own = try await own()
+        try await ask()
+        return own
+      } catch {
+        if error.message != lastWords {
+          log.notice("nobody can answer yet", metadata: ["why": "\(error.message)"])
+        }
+        lastWords = error.message
+        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+      }
+    }
+    return nil
+  }
+
+  private func own() async throws(Refusal) -> PublicKey {
+    if account.isEmpty {
+      let answer = try await bus.request(
+        "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.answerMilliseconds)
+      return try key(of: try answer.decoded(as: SignerAccount.self))
+    }
+    let list = try await list()
+    let wanted = try? PublicKey(spelled: account)  // Or it is a name.
+    guard let found = list.first(where: { $0.name == account || $0.publicKey == wanted?.description }) else {
+      throw Refusal(.noSuchAccount, "there is no account '\(account)' to answer as")
+    }
+    return try key(of: found)
+  }
+
+  private func key(of account: SignerAccount) throws(Refusal) -> PublicKey {
+    guard let key = PublicKey(account.publicKey) else {
+      throw Refusal(.badPayload, "the signer has told no public key of '\(account.name)'")
+    }
+    return key
+  }
+
+  private func list() async throws(Refusal) -> [SignerAccount] {
+    let answer = try await bus.request(
+      "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.answerMilliseconds)
+    return try answer.decoded(as: SignerAccounts.self).accounts
+  }
+
+  private func ask() async throws(Refusal) { adopt(try await list()) }
+
+  private func adopt(_ list: [SignerAccount]) {
+    let keys = Set(list.compactMap { PublicKey($0.publicKey) })
+    guard keys != accounts else { return }
+    accounts = keys
+    onAccounts?(keys)
+  }
+
+  /// The signer tells that accounts have changed.
+  func received(_ payload: BusPayload) {
+    do throws(Refusal) { adopt(try payload.decoded(as: SignerChanges.self).accounts) } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  /// Makes sure that an account made a moment ago is known, before its request is taken for a stranger's.
+  func recognise(_ customer: PublicKey) async {
+    for _ in 0..<Self.recogniseMaximum {
+      guard !accounts.contains(customer), !strangers.contains(customer), bus.isOpen else { return }
+      do throws(Refusal) {
+        try await ask()
+        if accounts.contains(customer) { return }
+        strangers.insert(customer)
+        if !strangerTimer.isSet {
+          strangerTimer.set(afterMilliseconds: Self.strangerMilliseconds) { [unowned self] in strangers = [] }
+        }
+      } catch {
+        log.debug("the signer does not say who a customer is", metadata: ["why": "\(error.message)"])
+        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+      }
+    }
+  }
+}

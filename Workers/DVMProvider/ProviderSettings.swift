@@ -1,0 +1,103 @@
+import Contracts
+import Cryptography
+import Frames
+import JobServing
+import Nostr
+
+/// The settings of a provider in `supervisor.conf`.
+struct ProviderSettings: Decodable, Sendable {
+  /// The account that answers; "" for the worker's own.
+  var account: String?
+  /// `accounts`, `anyone`, or public keys.
+  var customers: [String]?
+  /// Whether requests are taken that name nobody.
+  var openMarket: Bool?
+  /// Whether relays are asked for requests, and answers sent to them.
+  var network: Bool?
+  /// Whether it says in public what it serves (NIP-89), and how it is called there.
+  var announce: Bool?
+  var name: String?
+  var about: String?
+  /// The oldest request that is taken.
+  var requestAgeMilliseconds: Int64?
+  // Bounds.
+  var concurrent: Int?
+  var waitingMaximum: Int?
+  var jobs: [JobSettings]?
+
+  /// What is served; the built-in services where nothing is said, as when the worker was started by hand.
+  var services: [JobSettings] { jobs ?? [.builtIn(5_400, "count"), .builtIn(5_302, "search")] }
+
+  var isOnNetwork: Bool { network ?? false }
+
+  /// What the desk goes by.
+  func rules() throws(Refusal) -> ServingRules {
+    var rules = ServingRules(services: [:], customers: try servedCustomers())
+    for job in services {
+      rules.services[job.kind] = ServingRules.Service(
+        priceMillisatoshis: job.price ?? 0, concurrentMaximum: job.concurrent ?? 2,
+        isRepeatable: job.isBuiltIn || job.repeatable ?? false)
+    }
+    rules.takesOpenRequests = openMarket ?? true
+    rules.ageMaximum = requestAgeMilliseconds.map { max(1, $0 / 1_000) } ?? rules.ageMaximum
+    rules.concurrentMaximum = concurrent ?? rules.concurrentMaximum
+    rules.waitingMaximum = waitingMaximum ?? rules.waitingMaximum
+    return rules
+  }
+
+  private func servedCustomers() throws(Refusal) -> ServingRules.Customers {
+    switch customers ?? ["accounts"] {
+    case ["accounts"]: return .accounts
+    case ["anyone"]: return .anyone
+    case let texts:
+      var keys: Set<PublicKey> = []
+      for text in texts {
+        do throws(EntityFault) { keys.insert(try PublicKey(spelled: text)) } catch {
+          throw Refusal(.failed, "customers: \"\(text)\": \(error)")
+        }
+      }
+      return .listed(keys)
+    }
+  }
+}
+
+/// The settings of one kind of job, `[worker.NAME.job.KIND]`.
+struct JobSettings: Decodable, Sendable {
+  var kind: UInt16
+  /// The program's path and its arguments; empty for a built-in service.
+  var program: [String]?
+  /// `count` or `search`; "" for a program.
+  var builtin: String?
+  /// In millisatoshi.
+  var price: Int64?
+  var timeMilliseconds: UInt64?
+  var memoryBytes: Int?
+  var outputBytes: Int?
+  var diskBytes: Int?
+  var processes: Int?
+  var concurrent: Int?
+  var repeatable: Bool?
+  var network: Bool?
+  var read: [String]?
+  /// `NAME=VALUE`
+  var environment: [String]?
+
+  static func builtIn(_ kind: UInt16, _ name: String) -> JobSettings { JobSettings(kind: kind, builtin: name) }
+
+  var isBuiltIn: Bool { program?.isEmpty ?? true }
+
+  /// As people are shown it.
+  var programText: String { program?.first ?? builtin ?? "" }
+
+  /// How long one run may take.
+  var patienceMilliseconds: UInt64 { timeMilliseconds ?? 60_000 }
+
+  /// What its program is run with.
+  func plan(input: [UInt8], folder: String) -> ProgramPlan {
+    ProgramPlan(
+      command: program ?? [], input: input, folder: folder, environment: environment ?? [], readablePaths: read ?? [],
+      mayUseNetwork: network ?? false, timeMilliseconds: patienceMilliseconds,
+      memoryByteCount: memoryBytes ?? 256 << 20, outputByteCount: outputBytes ?? 256 << 10,
+      diskByteCount: diskBytes ?? 64 << 20, processMaximum: processes ?? 32)
+  }
+}

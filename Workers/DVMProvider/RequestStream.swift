@@ -1,0 +1,116 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import Observing
+import WorkerKit
+
+// Requests come by one road: what the store commits, by its seq, from where the ledger stands. Who has brought them,
+// a client of this machine or a relay, makes no difference. With the network, relays are asked for requests as well;
+// what that observation sends is thrown away, for the store has it by then, and it comes by the road.
+
+/// Follows the store's events.
+@EventLoopActor
+final class RequestStream {
+  /// Who takes what comes.
+  @EventLoopActor
+  protocol Taker: AnyObject {
+    /// An event, verified; the next one waits until this returns.
+    func take(_ event: Event) async
+    /// All up to this seq was taken.
+    func taken(upTo seq: Int64)
+  }
+
+  private let bus: BusConnection
+  private let log: Logger
+  private unowned let taker: any Taker
+  private let filters: [Filter]
+  private var seq: Int64
+  private var isOver = false
+  private var answers: [BusAnswer] = []
+
+  private static let retryMilliseconds: UInt64 = 250
+
+  init(_ bus: BusConnection, _ log: Logger, filters: [Filter], after seq: Int64, taker: any Taker) {
+    self.bus = bus
+    self.log = log
+    self.filters = filters
+    self.seq = seq
+    self.taker = taker
+    repeatedly { [self] () async throws(Refusal) in try await follow() }
+  }
+
+  /// Has relays asked as well.
+  func askRelays(_ filters: [Filter]) {
+    repeatedly { [self] () async throws(Refusal) in
+      var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) })
+      wanted.policy = .networkOnly
+      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      answers.append(answer)
+      defer { answers.removeAll { $0 === answer } }
+      while try await answer.next() != nil {}
+    }
+  }
+
+  /// Takes nothing any more.
+  func end() {
+    isOver = true
+    for answer in answers { answer.abandon(Refusal(.cancelled, "the provider is stopping")) }
+  }
+
+  private func repeatedly(_ body: @escaping @EventLoopActor () async throws(Refusal) -> Void) {
+    EventLoopActor.task { [self] in
+      while !isOver {
+        do throws(Refusal) { try await body() } catch {
+          log.debug("the store's stream has ended", metadata: ["why": "\(error.message)"])
+        }
+        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+      }
+    }
+  }
+
+  private func follow() async throws(Refusal) {
+    var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) }, afterSeq: seq)
+    wanted.policy = .cacheOnly
+    wanted.pages = true
+    let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+    answers.append(answer)
+    defer { answers.removeAll { $0 === answer } }
+    while let part = try await answer.nextPart(), !isOver {
+      guard part.payload.isRaw else {
+        let end = try part.payload.decoded(as: StoredEnd.self)
+        guard end.seq >= seq else {
+          // The store begins anew; what it has that was taken before is known by its id.
+          log.warning("the store is another one: it is looked at from its beginning")
+          seq = 0
+          answer.abandon(Refusal(.cancelled, "it is looked at from its beginning"))
+          return
+        }
+        looked(end.seq)
+        continue
+      }
+      try await take(part.payload.bytes)
+    }
+  }
+
+  private func take(_ page: [UInt8]) async throws(Refusal) {
+    let records: [EventPage.Record]
+    do throws(EventPage.Problem) { records = try EventPage.read(page) } catch {
+      throw Refusal(.badPayload, error.description)
+    }
+    for record in records {
+      guard !isOver else { return }
+      // The store has read it before; what is none to this program is passed by.
+      if let event = try? Event(json: Array(page[record.bytes])) { await taker.take(event) }
+      if let seq = record.seq { looked(seq) }
+    }
+  }
+
+  private func looked(_ seq: Int64) {
+    guard seq > self.seq else { return }
+    self.seq = seq
+    if !isOver { taker.taken(upTo: seq) }
+  }
+}

@@ -1,0 +1,124 @@
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import JobServing
+import Logging
+import Nostr
+import ServingLedger
+import Storage
+import WorkerKit
+
+// One transaction at a time, with all that has changed by then. The last seq looked at goes with the next transaction;
+// alone it is written after a while only, since what a later start looks at again it knows.
+//
+// While the disk is full nothing new is begun and nothing new is told: all that follows from a change waits for it.
+
+/// Writes the provider's ledger.
+@EventLoopActor
+final class ServingWriter {
+  /// Gives a request as it is now, with its version; nil when there is none any more.
+  var current: ((EventID) -> (request: ServedRequest, version: UInt64)?)?
+  /// A transaction with these was committed.
+  var onWritten: (([(request: ServedRequest, version: UInt64)]) -> Void)?
+  /// Why nothing can be written at present, if so.
+  private(set) var fault: StorageFault?
+
+  private let ledger: ServingLedger
+  private let log: Logger
+  private var changed: [EventID] = []
+  private var seq: Int64?
+  private var isWriting = false
+  private let timer = LoopTimer()
+
+  /// Most requests of one transaction.
+  private static let changeMaximum = 1_000
+  /// After a failure, how long until it is tried again.
+  private static let retryMilliseconds: UInt64 = 1_000
+  /// How long a seq waits for company.
+  private static let seqMilliseconds: UInt64 = 2_000
+  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
+  private static let damagedExitCode: Int32 = 74
+
+  init(_ ledger: ServingLedger, _ log: Logger) {
+    self.ledger = ledger
+    self.log = log
+  }
+
+  /// A request has changed.
+  func note(changed id: EventID) {
+    if !changed.contains(id) { changed.append(id) }
+    pump()
+  }
+
+  /// Events up to this seq were looked at, and what was taken up of them is noted.
+  func note(seq: Int64) {
+    self.seq = seq
+    guard changed.isEmpty, !isWriting, !timer.isSet else { return }
+    timer.set(afterMilliseconds: Self.seqMilliseconds) { [unowned self] in pump() }
+  }
+
+  /// Writes what is left, waiting on this thread: for the end.
+  func finish() {
+    let (batch, _) = take()
+    guard !batch.isEmpty else { return }
+    do throws(StorageFault) { try ledger.writeNow(batch) } catch {
+      log.error("what has changed last is not written", metadata: ["why": "\(error)"])
+    }
+  }
+
+  private func pump() {
+    guard !isWriting, fault == nil || !timer.isSet else { return }
+    isWriting = true
+    timer.cancel()
+    // Not at once: what is noted in the same turn is in the same transaction.
+    EventLoopActor.task { [self] in
+      let (batch, rows) = take()
+      do throws(StorageFault) {
+        if !batch.isEmpty { try await ledger.write(batch) }
+        isWriting = false
+        committed(rows)
+      } catch {
+        isWriting = false
+        failed(batch, error)
+      }
+      if !changed.isEmpty { pump() }
+    }
+  }
+
+  private func take() -> (ServingBatch, [(request: ServedRequest, version: UInt64)]) {
+    var batch = ServingBatch()
+    let ids = changed.prefix(Self.changeMaximum)
+    changed.removeFirst(ids.count)
+    let rows = ids.compactMap { current?($0) }
+    batch.changed = rows.map(\.request)
+    // Before all of it is noted a start would miss some.
+    if changed.isEmpty { (batch.seq, seq) = (seq, nil) }
+    return (batch, rows)
+  }
+
+  private func committed(_ rows: [(request: ServedRequest, version: UInt64)]) {
+    if fault != nil {
+      fault = nil
+      log.notice("the ledger of served jobs can be written again")
+    }
+    onWritten?(rows)
+  }
+
+  private func failed(_ batch: ServingBatch, _ fault: StorageFault) {
+    leaveIfDamaged(fault)
+    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
+    self.fault = fault
+    changed = batch.changed.map(\.id).filter { !changed.contains($0) } + changed
+    seq = seq ?? batch.seq
+    timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
+  }
+
+  /// What was found damaged, by writing or by reading, is saved by the next start, which does nothing else before.
+  func leaveIfDamaged(_ fault: StorageFault) {
+    guard fault.kind == .corrupt else { return }
+    ledger.markDamaged()
+    log.critical("\(fault.description): starting again to save what can be read")
+    exit(Self.damagedExitCode)
+  }
+}

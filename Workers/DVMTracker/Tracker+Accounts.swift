@@ -1,0 +1,113 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+import Nostr
+import WorkerKit
+
+// Whose job it is, and who serves it: what others are asked before a job is accepted.
+
+extension Tracker {
+  /// How long the signer, or the provider here, may take while somebody waits for a job to be accepted.
+  private static let patienceMilliseconds: UInt32 = 5_000
+
+  /// The account that somebody names: by its name or its key. Nobody: the only one, or the tracker's own if there is
+  /// none.
+  ///
+  /// - Throws: `no-such-account`; what the signer refuses with.
+  func account(named name: String?) async throws(Refusal) -> PublicKey {
+    let answer = try await bus.request(
+      "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+    let known = try answer.decoded(as: SignerAccounts.self)
+    if let name {
+      guard
+        let found = known.accounts.first(where: { [$0.name, $0.publicKey, $0.npub].contains(name) }),
+        let key = PublicKey(found.publicKey)
+      else {
+        let problem = known.refused.first(named: name).map { ": \($0.sentence)" } ?? ""
+        throw Refusal(.noSuchAccount, "there is no account \"\(name.prefix(80))\"\(problem)", outcome: .notStarted)
+      }
+      return key
+    }
+    let people = known.accounts.filter { !$0.isOfWorker }
+    let refused = known.refused.filter { key in !Role.withAccount.contains { $0.name == key.account } }
+    if people.count == 1, refused.isEmpty, let key = PublicKey(people[0].publicKey) { return key }
+    guard people.isEmpty, refused.isEmpty else {
+      let names = (people.map(\.name) + refused.map(\.account)).sorted().joined(separator: ", ")
+      throw Refusal(
+        .noSuchAccount, "there are several accounts (\(names)): say 'account'", outcome: .notStarted)
+    }
+    let own = try await bus.request(
+      "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+    guard let key = PublicKey(try own.decoded(as: SignerAccount.self).publicKey) else {
+      throw Refusal(.badPayload, "the signer's own account has no key", outcome: .notStarted)
+    }
+    return key
+  }
+
+  /// Whether the provider of this machine serves a job that nobody else is named for. A provider that is being started
+  /// is waited for: what it would do here is not to be asked of the world.
+  func isServedHere(_ submit: JobSubmit) async throws(Refusal) -> Bool {
+    guard submit.reach == nil || submit.reach == .auto, submit.providers?.isEmpty != false,
+      submit.relays?.isEmpty != false, bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name })
+    else { return false }
+    let answer = try await bus.request(
+      "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+    return try answer.decoded(as: ServingStatus.self).services.contains { $0.kind == submit.kind }
+  }
+
+  // MARK: Announcements (NIP-89)
+
+  /// Announcements looked at for one answer.
+  private static let announcementMaximum = 1_000
+  /// How long relays are asked for announcements.
+  private static let fetchMilliseconds: UInt64 = 3_000
+
+  private static func filter(_ kind: UInt16?, authors: [PublicKey]? = nil) -> Filter {
+    var filter = Filter(authors: authors, kinds: [EventKind.handlerInformation], limit: announcementMaximum)
+    if let kind, let letter = TagLetter("k") { filter.tags[letter] = [TagValue("\(kind)")] }
+    return filter
+  }
+
+  /// What is announced of providers of a kind, the newest first.
+  func announcements(_ kind: UInt16?, of author: PublicKey? = nil) async throws(Refusal) -> [HandlerInformation] {
+    let filter = Self.filter(kind, authors: author.map { [$0] })
+    let answer = try await bus.ask(
+      "store.query", BusPayload(json: StoreQuery(filters: [Self.value(filter)])),
+      ttlMilliseconds: Self.patienceMilliseconds)
+    var found: [HandlerInformation] = []
+    while let part = try await answer.nextPart(), !part.isLast {
+      // What is no announcement that can be read says nothing.
+      guard let event = try? Event(json: part.payload.bytes), let read = try? HandlerInformation(event),
+        !read.jobKinds.isEmpty
+      else { continue }
+      found.append(read)
+    }
+    return found
+  }
+
+  /// Has relays asked for announcements for a while; what they have is in the store then.
+  func fetchAnnouncements(_ kind: UInt16?) async {
+    var wanted = StoreObserve(filters: [Self.value(Self.filter(kind))])
+    wanted.policy = .networkOnly
+    do throws(Refusal) {
+      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      EventLoopActor.task {
+        // Nothing of it is read here: it comes to the store.
+        while (try? await answer.nextPart()) != nil {}
+      }
+      await EventLoopActor.sleep(milliseconds: Self.fetchMilliseconds)
+      answer.abandon(Refusal(.cancelled, "not awaited any more", outcome: .done))
+    } catch { log.debug("relays cannot be asked", metadata: ["why": "\(error.message)"]) }
+  }
+
+  /// A filter as it stands in payloads.
+  static func value(_ filter: Filter) -> JSONValue {
+    do throws(Refusal) { return try JSONPayload.decode(JSONValue.self, from: filter.json) } catch {
+      preconditionFailure("a filter's own JSON can be read: \(error.message)")
+    }
+  }
+}

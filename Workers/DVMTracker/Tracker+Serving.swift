@@ -1,0 +1,225 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import JobLedger
+import JobTracking
+import LinuxSystem
+import Nostr
+import Storage
+import WorkerKit
+
+// The methods that callers ask for. What is under way is in memory, what is done with in the ledger.
+
+extension Tracker {
+  /// Jobs of an answer, unless its caller says how many.
+  static let listStandard = 100
+  /// Batches that a caller's word is waited for; what comes after follows from it.
+  private static let patienceBatches = 4
+
+  func serve() {
+    worker.serve("job.submit") { [unowned self] (request) throws(Refusal) in try await submit(request) }
+    worker.serve("job.list") { [unowned self] (request) throws(Refusal) in try await list(request) }
+    worker.serve("job.show") { [unowned self] (request) throws(Refusal) in try await show(request) }
+    worker.serve("job.follow") { [unowned self] (request) throws(Refusal) in try await follow(request) }
+    worker.serve("job.approve") { [unowned self] (request) throws(Refusal) in try await approve(request) }
+    worker.serve("job.deny") { [unowned self] (request) throws(Refusal) in try await deny(request) }
+    worker.serve("job.cancel") { [unowned self] (request) throws(Refusal) in try await cancel(request) }
+    worker.serve("job.providers") { [unowned self] (request) throws(Refusal) in try await providers(request) }
+    worker.serve("job.status") { [unowned self] (request) throws(Refusal) in try status(request) }
+  }
+
+  // MARK: Submitting
+
+  private func submit(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let submit = try request.arguments(as: JobSubmit.self)
+    if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
+    let account = try await account(named: submit.account)
+    let isServedHere = try await isServedHere(submit)
+    for id in book.unknownDependencies(of: submit) {
+      do throws(StorageFault) {
+        let job = try await ledger.job(id)
+        book.learned(id, job?.order, job?.facts ?? [])
+      } catch { throw refusal(error) }
+    }
+    guard !isDraining else { throw Self.draining }
+    var id = JobID(UInt64.random(in: .min ... .max))
+    while book.job(named: id.description) != nil { id = JobID(UInt64.random(in: .min ... .max)) }
+    let (job, actions) = try book.submitted(submit, as: id, account: account, isServedHere: isServedHere, at: now)
+    perform(actions)
+    return try await accepted(job)
+  }
+
+  /// Answers with a job when it is on the disk.
+  private func accepted(_ id: JobID) async throws(Refusal) -> BusPayload {
+    if !book.isCommitted(id) {
+      let fault = await withCheckedContinuation { acceptanceWaiters[id, default: []].append($0) }
+      if let fault { throw refusal(fault) }
+    }
+    return try await told(id).payload
+  }
+
+  // MARK: Looking
+
+  /// A job as it is told, and as it fits into a frame.
+  func told(_ id: JobID) async throws(Refusal) -> (job: Job, payload: BusPayload) {
+    var job = book.told(id, at: now)
+    if job == nil {
+      do throws(StorageFault) { job = try await ledger.job(id).map { Job($0.order, $0.picture) } } catch {
+        throw refusal(error)
+      }
+    }
+    guard let job else { throw Self.unknown(id.description) }
+    return (job, payload(job))
+  }
+
+  /// A job in bytes; a result that no frame has room for is cut.
+  private func payload(_ job: Job) -> BusPayload {
+    let room = EventLimit.byteCountMaximum(frameLimit: bus.welcome.frameLimit)
+    var told = job
+    var bytes = JSONPayload.encode(told)
+    while bytes.count > room, let content = told.result?.content, !content.isEmpty {
+      told.result?.content = String(content.prefix(content.count / 2))
+      told.result?.isCut = true
+      bytes = JSONPayload.encode(told)
+    }
+    return BusPayload(bytes)
+  }
+
+  private static func unknown(_ name: String) -> Refusal {
+    Refusal(.noSuchJob, "there is no job \"\(name.prefix(80))\", or it is forgotten", outcome: .notStarted)
+  }
+
+  private func named(_ reference: JobReference) throws(Refusal) -> JobID {
+    guard let id = book.job(named: reference.job) else { throw Self.unknown(reference.job) }
+    return id
+  }
+
+  private func show(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    try await told(try named(try request.arguments(as: JobReference.self))).payload
+  }
+
+  private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: JobList.self)
+    let limit = min(wanted.limit ?? Self.listStandard, JobLedger.pageMaximum)
+    let jobs: [LedgerJob]
+    // What is not written down is not told.
+    do throws(StorageFault) { jobs = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
+      throw refusal(error)
+    }
+    for found in jobs {
+      let job = book.told(found.order.id, at: now) ?? Job(found.order, found.picture)
+      let part = payload(job)
+      if !request.sendNow(part: part) { try await request.send(part: part) }
+    }
+    return BusPayload(json: StoreCount(count: jobs.count))
+  }
+
+  private func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let id = try named(try request.arguments(as: JobReference.self))
+    guard followerCount < JobFollower.maximum else {
+      throw Refusal(.full, "\(followerCount) jobs are followed already", outcome: .notStarted)
+    }
+    guard !isDraining else { throw Self.draining }
+    let follower = JobFollower(request)
+    followers[id, default: []].append(follower)
+    followerCount += 1
+    defer {
+      followers[id]?.removeAll { $0 === follower }
+      if followers[id]?.isEmpty == true { followers[id] = nil }
+      followerCount -= 1
+    }
+    request.accept()
+    try await follower.run { () throws(Refusal) in try await told(id) }
+    return .empty
+  }
+
+  // MARK: Deciding
+
+  private func approve(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: JobReference.self)
+    let id = try named(wanted)
+    let provider = try provider(wanted)
+    let preimage = try wanted.preimage.map { text throws(Refusal) in
+      guard let octets = Octets32(text) else {
+        throw Refusal(.badRequest, "'preimage' is not 64 lower-case hexadecimal digits", outcome: .notStarted)
+      }
+      return octets
+    }
+    perform(try book.approve(id, provider: provider, preimage: preimage, at: now))
+    return try await decided(id)
+  }
+
+  private func deny(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: JobReference.self)
+    let id = try named(wanted)
+    perform(try book.deny(id, provider: try provider(wanted), at: now))
+    return try await decided(id)
+  }
+
+  private func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let id = try named(try request.arguments(as: JobReference.self))
+    perform { $0.cancelled(id, at: $1) }
+    return try await decided(id)
+  }
+
+  private func provider(_ reference: JobReference) throws(Refusal) -> PublicKey? {
+    guard let text = reference.provider else { return nil }
+    do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
+      throw Refusal(.badRequest, "'provider': \(error)", outcome: .notStarted)
+    }
+  }
+
+  /// Answers with a job when what was decided about it is on the disk.
+  private func decided(_ id: JobID) async throws(Refusal) -> BusPayload {
+    var batches = 0
+    while book.isPending(id), batches < Self.patienceBatches {
+      await withCheckedContinuation { writeWaiters.append($0) }
+      if let fault { throw refusal(fault) }
+      batches += 1
+    }
+    return try await told(id).payload
+  }
+
+  // MARK: Providers
+
+  private func providers(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: JobProviders.self)
+    var found: [PublicKey: JobProvider] = [:]
+    for (provider, history) in book.histories { found[provider] = history.told(provider) }
+    if wanted.fetches == true { await fetchAnnouncements(wanted.kind) }
+    for information in try await announcements(wanted.kind) {
+      var told = found[information.author] ?? JobProvider(provider: information.author.description)
+      // The newest comes first.
+      if told.announcedAt == nil {
+        (told.name, told.about) = (information.details?.name, information.details?.about)
+        told.announcedAt = information.createdAt
+      }
+      told.kinds = Array(Set(told.kinds + information.jobKinds)).sorted()
+      found[information.author] = told
+    }
+    var all = found.values.filter { told in wanted.kind.map(told.kinds.contains) ?? true }
+    all.sort { ($0.answered, $0.announcedAt ?? 0, $1.provider) > ($1.answered, $1.announcedAt ?? 0, $0.provider) }
+    let chosen = all.prefix(wanted.limit ?? Self.listStandard)
+    for provider in chosen {
+      let part = BusPayload(json: provider)
+      if !request.sendNow(part: part) { try await request.send(part: part) }
+    }
+    return BusPayload(json: StoreCount(count: chosen.count))
+  }
+
+  // MARK: Status
+
+  private func status(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+    _ = try request.arguments(as: NoArguments.self)
+    var status = TrackingStatus()
+    for (state, count) in endedCounts where count > 0 { status.jobs[state.rawValue] = count }
+    for (state, count) in book.counts { status.jobs[state.rawValue, default: 0] += count }
+    status.seq = cursor ?? 0
+    status.answers = book.answerCount
+    status.approvedToday = book.approvedToday(at: now)
+    status.fault = fault?.description
+    return BusPayload(json: status)
+  }
+}

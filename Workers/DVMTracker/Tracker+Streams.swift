@@ -1,0 +1,191 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import JobTracking
+import Logging
+import Nostr
+import WorkerKit
+
+// What comes: every answer that the store commits, by seq, whoever brought it; and how far publications are.
+//
+// That relays are asked is another matter. For open jobs the tracker observes at the network, so that answers come to
+// the store; what those observations send is not looked at.
+
+extension Tracker {
+  /// Events of one step of the machine.
+  private static let stepMaximum = 500
+  /// How far clocks of providers may be behind, in seconds: relays are asked for what is dated so much earlier.
+  private static let skewSeconds: Int64 = 3_600
+  /// How long changes of what is waited for gather before relays are asked for it.
+  private static let observeMilliseconds: UInt64 = 100
+  /// Most observations at the network; jobs beyond are asked for when others have ended.
+  private static let observationMaximum = 64
+  /// Publications asked for at once.
+  private static let publicationMaximum = 1_000
+  /// How often the planner is asked how far publications are, should its topic have said something that was not heard.
+  private static let publicationMilliseconds: UInt64 = 10_000
+
+  // MARK: The store
+
+  /// Reads all answers that the store has and gets, from where the last process stopped.
+  func readStore() {
+    persist("store.observe") { [self] () async throws(Refusal) in
+      let kinds = Array(EventKind.jobResults) + [EventKind.jobFeedback]
+      var filter = Filter(kinds: kinds)
+      // Whoever has no jobs yet waits for no old answers.
+      if cursor == nil { filter.limit = 0 }
+      var wanted = StoreObserve(filters: [Self.value(filter)], afterSeq: cursor)
+      wanted.policy = .cacheOnly
+      wanted.pages = true
+      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      storeAnswer = answer
+      while let part = try await answer.nextPart() {
+        if part.payload.isRaw {
+          try take(page: part.payload.bytes)
+        } else if !part.isLast, try takeEnd(part.payload) {
+          answer.abandon(Refusal(.cancelled, "the store is another one"))
+          return false
+        }
+      }
+      return false
+    }
+  }
+
+  private func take(page: [UInt8]) throws(Refusal) {
+    let records: [EventPage.Record]
+    do throws(EventPage.Problem) { records = try EventPage.read(page) } catch {
+      throw Refusal(.badPayload, "\(error)")
+    }
+    var events: [Event] = []
+    for (index, record) in records.enumerated() {
+      // The store has verified it; a form that cannot be read is no answer to anybody.
+      if let event = try? Event(json: Array(page[record.bytes])) { events.append(event) }
+      let seq = record.seq ?? cursor ?? 0
+      cursor = max(cursor ?? seq, seq)
+      if events.count == Self.stepMaximum || index == records.count - 1 {
+        let (step, seq) = (events, cursor ?? 0)
+        perform { $0.received(step, cursor: seq, at: $1) }
+        events = []
+      }
+    }
+  }
+
+  /// All that was stored has come.
+  ///
+  /// - Returns: whether the store is behind where it was: it is another one, and is read from its beginning.
+  private func takeEnd(_ payload: BusPayload) throws(Refusal) -> Bool {
+    let seq = try payload.decoded(as: StoredEnd.self).seq
+    if let cursor, seq < cursor {
+      log.warning("the event store has begun anew: all its answers are looked at", metadata: ["seq": "\(seq)"])
+      self.cursor = 0
+      return true
+    }
+    cursor = seq
+    perform { $0.received([], cursor: seq, at: $1) }
+    return false
+  }
+
+  // MARK: The network
+
+  func scheduleObserving() {
+    guard !observeTimer.isSet, !isDraining else { return }
+    observeTimer.set(afterMilliseconds: Self.observeMilliseconds) { [unowned self] in observe() }
+  }
+
+  private func observe() {
+    let wanted = Set(book.interests.prefix(Self.observationMaximum))
+    for (interest, answer) in observations where !wanted.contains(interest) {
+      answer?.abandon(Refusal(.cancelled, "not waited for any more"))
+      observations[interest] = nil
+    }
+    for interest in wanted where observations.index(forKey: interest) == nil {
+      observations[interest] = .some(nil)
+      keep(interest)
+    }
+  }
+
+  private func keep(_ interest: JobBook.Interest) {
+    persist("the observation at relays") { [self] () async throws(Refusal) in
+      guard observations.index(forKey: interest) != nil else { return true }
+      let answer = try await bus.ask("store.observe", BusPayload(json: Self.observe(interest)))
+      guard observations.index(forKey: interest) != nil else {
+        answer.abandon(Refusal(.cancelled, "not waited for any more"))
+        return true
+      }
+      observations[interest] = answer
+      // Nothing of it is read here: it comes to the store.
+      while try await answer.nextPart() != nil {}
+      return observations.index(forKey: interest) == nil
+    }
+  }
+
+  private static func observe(_ interest: JobBook.Interest) -> StoreObserve {
+    var filter = Filter(
+      authors: interest.providers.isEmpty ? nil : interest.providers,
+      kinds: [interest.resultKind, EventKind.jobFeedback], since: max(0, interest.since - skewSeconds))
+    if let letter = TagLetter("e") { filter.tags[letter] = interest.requests.map { TagValue($0.description) } }
+    var wanted = StoreObserve(filters: [value(filter)])
+    wanted.policy = .networkOnly
+    wanted.relays = interest.relays.isEmpty ? nil : interest.relays
+    return wanted
+  }
+
+  // MARK: Publications
+
+  func subscribe() {
+    persist("the subscription") { [self] () async throws(Refusal) in
+      try await bus.subscribe("plan.published")
+      return true
+    }
+    askPublicationsAgain()
+  }
+
+  func received(_ event: BusEvent) {
+    defer { event.acknowledge() }
+    guard event.name == "plan.published" else { return }
+    do throws(Refusal) { take(try event.payload.decoded(as: Publication.self)) } catch {
+      log.error("a publication cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func take(_ publication: Publication) {
+    guard let request = EventID(publication.id), let job = book.job(named: publication.id),
+      book.requestJSON(job, request) != nil
+    else { return }
+    note(publication, job, request)
+  }
+
+  private func askPublicationsAgain() {
+    guard !isDraining else { return }
+    publicationTimer.set(afterMilliseconds: Self.publicationMilliseconds) { [unowned self] in
+      askPublications()
+      askPublicationsAgain()
+    }
+  }
+
+  /// Asks the planner how far requests are that are on their way.
+  func askPublications() {
+    let ids = book.watched.prefix(Self.publicationMaximum).map(\.description)
+    guard !isAskingPublications, !ids.isEmpty, !isDraining else { return }
+    isAskingPublications = true
+    EventLoopActor.task { [self] in
+      do throws(Refusal) {
+        let wanted = PlanPublications(ids: ids, limit: ids.count)
+        let answer = try await bus.ask("plan.publications", BusPayload(json: wanted), ttlMilliseconds: 10_000)
+        while let part = try await answer.nextPart(), !part.isLast {
+          take(try part.payload.decoded(as: Publication.self))
+        }
+      } catch { log.debug("the planner does not say how far requests are", metadata: ["why": "\(error.message)"]) }
+      isAskingPublications = false
+    }
+  }
+
+  func registryChanged(_ registry: Registry) {
+    guard !isDraining else { return }
+    let planner = registry.members.first { $0.role == Role.outboxPlanner.name && $0.isReady }?.endpoint
+    if let planner, planner != plannerEndpoint { askPublications() }
+    plannerEndpoint = planner
+  }
+}

@@ -1,0 +1,193 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import JobTracking
+import Logging
+import Nostr
+import WorkerKit
+
+// What others do for a job: the signer encrypts, signs and decrypts, the planner publishes, the store keeps.
+//
+// A refusal is one of two. What would be refused again tomorrow ends the matter, with its words. All else (a worker that
+// is away, an account that is locked, a disk that is full) is tried again, until a deadline of the job's own says that
+// it is over.
+
+extension Tracker {
+  /// How long the signer has: it keeps a request while its account is locked.
+  private static let signerMilliseconds: UInt32 = 20_000
+  /// How long the planner and the store have.
+  private static let publishMilliseconds: UInt32 = 30_000
+  /// Refusals that another attempt changes nothing of.
+  private static let finalRefusals: Set<RefusalCode> = [
+    .badRequest, .badPayload, .forbidden, .noSuchAccount, .invalidEvent, .denied, .superseded, .deletedEvent,
+    .expiredEvent,
+  ]
+
+  /// Does what the machine wants done, and tells it what has come of it.
+  func carryOut(_ task: JobTask) async {
+    do throws(Refusal) {
+      switch task {
+      case .make(let job, let attempt): try await make(job, attempt)
+      case .publish(let job, let request): try await publish(job, request)
+      case .open(let job, let event): try await open(job, event)
+      case .withdraw(let job, let request): try await withdraw(job, request)
+      case .pay(let job, let intent):
+        let outcome = await rail.pay(intent)
+        perform { $0.settled(job, intent, outcome, at: $1) }
+      case .lookUp(let job, let intent):
+        let outcome = await rail.lookUp(intent)
+        perform { $0.settled(job, intent, outcome, at: $1) }
+      }
+    } catch {
+      guard !isDraining else { return }
+      log.debug("a step is tried again", metadata: ["job": "\(task.job)", "why": "\(error.message)"])
+      perform { $0.failed(task, error.message, at: $1) }
+    }
+  }
+
+  // MARK: Making
+
+  private func make(_ job: JobID, _ attempt: Int) async throws(Refusal) {
+    guard let order = book.order(job), let terms = book.terms(job, attempt: attempt) else { return }
+    let draft: UnsignedEvent
+    do throws(Refusal) {
+      let ciphertext = try await ciphertext(terms, order)
+      do throws(JobDraftFault) {
+        draft = try terms.template(by: order.account, createdAt: now / 1_000, ciphertext: ciphertext)
+      } catch { throw Refusal(.badRequest, "\(error)") }
+      let event = try await sign(draft, by: order.account)
+      perform { $0.made(job, attempt: attempt, event: event, at: $1) }
+    } catch {
+      guard Self.finalRefusals.contains(error.code) else { throw error }
+      perform { $0.undone(job, attempt: attempt, error.message, at: $1) }
+    }
+  }
+
+  /// Inputs and parameters, encrypted for the one provider; nil when everybody may read them.
+  private func ciphertext(_ terms: JobTerms, _ order: JobOrder) async throws(Refusal) -> String? {
+    guard terms.isEncrypted, let provider = terms.providers.first else { return nil }
+    let plain: String
+    do throws(JobDraftFault) { plain = try terms.secretTags() } catch { throw Refusal(.badRequest, "\(error)") }
+    var form = EncryptedForm.nip04
+    switch order.submit.encryption {
+    case .nip44: form = .nip44
+    case .auto:
+      let announced = try await announcements(terms.kind, of: provider)
+      if announced.first?.announcesNIP44 == true { form = .nip44 }
+    case .nip04, .some(.none), nil: break
+    }
+    return try await cipher(form, "encrypt", plain, order.account, provider)
+  }
+
+  private func cipher(
+    _ form: EncryptedForm, _ verb: String, _ text: String, _ account: PublicKey, _ peer: PublicKey
+  ) async throws(Refusal) -> String {
+    let wanted = SignerCipher(account: account.description, peer: peer.description, text: text)
+    let answer = try await bus.request(
+      "signer.\(form.rawValue).\(verb)", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
+    return try answer.decoded(as: SignerText.self).text
+  }
+
+  private func sign(_ draft: UnsignedEvent, by account: PublicKey) async throws(Refusal) -> Event {
+    let event = JSONValue.object([
+      "kind": .integer(Int64(draft.kind)), "content": .string(draft.content),
+      "created_at": .integer(draft.createdAt), "pubkey": .string(draft.pubkey.description),
+      "tags": .array(draft.tags.map { .array($0.map { .string($0) }) }),
+    ])
+    let wanted = SignerSign(account: account.description, event: event)
+    let answer = try await bus.request(
+      "signer.sign", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
+    return try Self.event(try answer.decoded(as: SignerSigned.self).event)
+  }
+
+  private static func event(_ value: JSONValue) throws(Refusal) -> Event {
+    do throws(EventFault) { return try Event(json: JSONPayload.encode(value)) } catch {
+      throw Refusal(.failed, "what was signed cannot be read: \(error)")
+    }
+  }
+
+  // MARK: Publishing
+
+  private func publish(_ job: JobID, _ request: EventID) async throws(Refusal) {
+    guard let json = book.requestJSON(job, request), let order = book.order(job) else { return }
+    do throws(Refusal) {
+      if !order.isLocal, let publication = try await plan(json, relays: order.submit.relays) {
+        return note(publication, job, request)
+      }
+      _ = try await bus.request("store.publish", BusPayload(json), ttlMilliseconds: Self.publishMilliseconds)
+      perform { $0.published(job, request, confirmed: 0, of: 0, isStored: true, at: $1) }
+    } catch {
+      guard Self.finalRefusals.contains(error.code) else { throw error }
+      perform { $0.unpublished(job, request, error.message, at: $1) }
+    }
+  }
+
+  /// Has an event published; nil when there is no relay for it.
+  private func plan(_ json: [UInt8], relays: [String]?) async throws(Refusal) -> Publication? {
+    let event = try JSONPayload.decode(JSONValue.self, from: json)
+    let wanted = PlanPublish(event: event, relays: relays?.isEmpty == false ? relays : nil)
+    do throws(Refusal) {
+      let answer = try await bus.request(
+        "plan.publish", BusPayload(json: wanted), ttlMilliseconds: Self.publishMilliseconds)
+      return try answer.decoded(as: Publication.self)
+    } catch {
+      if error.code == .noRelays { return nil }
+      throw error
+    }
+  }
+
+  /// How far a request's publication is.
+  func note(_ publication: Publication, _ job: JobID, _ request: EventID) {
+    let confirmed = publication.targets.count { $0.state == .confirmed }
+    perform {
+      $0.published(
+        job, request, confirmed: confirmed, of: max(1, publication.targets.count), isStored: true, at: $1)
+    }
+    guard publication.state == .failed || publication.state == .cancelled else { return }
+    let words = publication.targets.compactMap { target in target.message.map { "\(target.relay): \($0)" } }
+    let why = "no relay has taken it" + (words.first.map { ": \($0)" } ?? "")
+    perform { $0.unpublished(job, request, why, at: $1) }
+  }
+
+  // MARK: Opening
+
+  private func open(_ job: JobID, _ id: EventID) async throws(Refusal) {
+    guard let order = book.order(job), let sealed = book.sealed(job, id),
+      let form = EncryptedForm(of: sealed.event.content)
+    else { return perform { $0.opened(job, id, plaintext: nil, at: $1) } }
+    do throws(Refusal) {
+      let plain = try await cipher(form, "decrypt", sealed.event.content, order.account, sealed.provider)
+      perform { $0.opened(job, id, plaintext: plain, at: $1) }
+    } catch {
+      let isFinal = Self.finalRefusals.contains(error.code) || error.code == .failed
+      guard isFinal else { throw error }
+      perform { $0.opened(job, id, plaintext: nil, at: $1) }
+    }
+  }
+
+  // MARK: Taking back
+
+  /// Has a request deleted (kind 5) where it was published, and not sent any further.
+  private func withdraw(_ job: JobID, _ request: EventID) async throws(Refusal) {
+    guard let order = book.order(job), let published = book.request(job, request) else { return }
+    do throws(Refusal) {
+      let event = try await sign(published.cancellation(createdAt: now / 1_000), by: order.account)
+      if !order.isLocal {
+        // What relays do not have yet they need not be sent. It may never have been accepted for publishing.
+        _ = try? await bus.request(
+          "plan.cancel", BusPayload(json: PlanPublication(id: request.description)),
+          ttlMilliseconds: Self.publishMilliseconds)
+        if try await plan(event.json, relays: order.submit.relays) != nil {
+          return perform { $0.withdrawn(job, request, at: $1) }
+        }
+      }
+      _ = try await bus.request("store.publish", BusPayload(event.json), ttlMilliseconds: Self.publishMilliseconds)
+    } catch {
+      guard Self.finalRefusals.contains(error.code) else { throw error }
+      log.warning("a request is not taken back", metadata: ["job": "\(job)", "why": "\(error.message)"])
+    }
+    perform { $0.withdrawn(job, request, at: $1) }
+  }
+}

@@ -1,0 +1,290 @@
+import Bus
+import Clocks
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import JobLedger
+import JobTracking
+import LinuxSystem
+import Logging
+import Nostr
+import Storage
+import WorkerKit
+
+// The dvm-tracker: jobs that others do. What follows from what is decided by `JobTracking`; here it meets the bus and
+// the disk.
+//
+//    job.submit, .approve, … ─▶ JobBook ─ write ─▶ JobLedger ─ written ─▶ JobBook ─ perform ─▶ signer, store, planner
+//    event-store, by seq ─────▶    ▲                                                              │
+//                                  └──────────────────────────────────────────────────────────────┘
+//
+// Nothing is remembered here but what the machine has. What cannot be done now (the signer is locked, the planner is
+// away) it asks for again; what was done twice because a process died in between is the same thing: an event of the same
+// id, an answer that is known. So any of the workers may die at any time, and this one.
+
+/// Serves `job.*`.
+@EventLoopActor
+final class Tracker {
+  let worker: Worker
+  let bus: BusConnection
+  let log = Logger(label: "jobs")
+  let ledger: JobLedger
+  var book: JobBook
+  /// Jobs that are done with, by state.
+  var endedCounts: [Job.State: Int]
+  /// Up to which seq the store was looked through.
+  var cursor: Int64?
+  var fault: StorageFault?
+  var isDraining = false
+  let rail: any PaymentRail = PersonalRail()
+
+  // Of the extensions.
+  var followers: [JobID: [JobFollower]] = [:]
+  var followerCount = 0
+  /// Who waits for a batch to be written.
+  var writeWaiters: [CheckedContinuation<Void, Never>] = []
+  var acceptanceWaiters: [JobID: [CheckedContinuation<StorageFault?, Never>]] = [:]
+  var isWriting = false
+  var observations: [JobBook.Interest: BusAnswer?] = [:]
+  var storeAnswer: BusAnswer?
+  var plannerEndpoint: UInt32?
+  var isAskingPublications = false
+  let observeTimer = LoopTimer()
+  let publicationTimer = LoopTimer()
+  private let bookTimer = LoopTimer()
+  private let sweepTimer = LoopTimer()
+  private var statusText = ""
+
+  nonisolated static let methods = [
+    "job.submit", "job.list", "job.show", "job.follow", "job.approve", "job.deny", "job.cancel", "job.providers",
+    "job.status",
+  ]
+  /// The ledger's file in the worker's directory.
+  nonisolated static let fileName = "jobs.db"
+  /// How often it is looked for jobs that need not be kept any longer.
+  private static let sweepMilliseconds: UInt64 = 3_600_000
+  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
+  private static let damagedExitCode: Int32 = 74
+
+  /// Opens the ledger in `directory`.
+  ///
+  /// Ends the process with code 69 when waiting may help; what it throws makes it 78.
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    bus = worker.bus
+    let contents: LedgerContents
+    let rescue: LedgerRescue?
+    do throws(StorageFault) {
+      (ledger, contents, rescue) = try JobLedger.openOrRescue(
+        path: directory + "/" + Self.fileName, now: WallClock.milliseconds)
+    } catch {
+      Self.leaveIfWaitingHelps(error, worker)
+      throw Refusal(.failed, error.description)
+    }
+    book = JobBook(limits: try worker.settings(as: TrackerSettings.self).limits)
+    endedCounts = contents.counts
+    cursor = contents.cursor
+    if let rescue { report(rescue) }
+    take(contents)
+  }
+
+  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
+    guard fault.kind == .full || fault.kind == .busy else { return }
+    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
+    exit(Worker.ExitCode.unavailable)
+  }
+
+  private func report(_ rescue: LedgerRescue) {
+    log.error(
+      "the ledger of jobs was damaged: it was put aside, and a new one holds what could be read",
+      metadata: [
+        "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
+        "lost": "\(rescue.lostCount)", "why": "\(rescue.reason ?? "found damaged in use")",
+      ])
+  }
+
+  private func take(_ contents: LedgerContents) {
+    for job in contents.kept { book.kept(job.id, key: job.key, requests: job.requests) }
+    for job in contents.open { book.restored(job.order, job.facts) }
+    for payment in contents.payments { book.restored(payment.intent, of: payment.job, at: payment.at) }
+    for (provider, history) in contents.histories { book.restored(provider, history) }
+    // Answers that came before the file was damaged are read again from the beginning.
+    if cursor == nil, !contents.open.isEmpty { cursor = 0 }
+  }
+
+  // MARK: Life
+
+  /// Begins to serve and to ask.
+  func start() {
+    serve()
+    worker.onDrain = { [unowned self] in drain() }
+    worker.onSettings = { [unowned self] _ in settingsChanged() }
+    worker.onEnd = { [unowned self] in end() }
+    bus.onEvent = { [unowned self] in received($0) }
+    bus.onGap = { [unowned self] _, _ in askPublications() }
+    bus.onRegistry = { [unowned self] in registryChanged($0) }
+    EventLoopActor.task { [self] in
+      await learnDependencies()
+      perform { $0.began(at: $1) }
+      subscribe()
+      readStore()
+      registryChanged(bus.registry)
+    }
+    sweep()
+  }
+
+  /// Jobs that are waited for and have ended are in the ledger alone.
+  private func learnDependencies() async {
+    for id in book.missingDependencies {
+      do throws(StorageFault) {
+        let job = try await ledger.job(id)
+        book.learned(id, job?.order, job?.facts ?? [])
+      } catch { leaveIfDamaged(error) }
+    }
+  }
+
+  private func settingsChanged() {
+    do throws(Refusal) { book.limits = try worker.settings(as: TrackerSettings.self).limits } catch {
+      log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  private func drain() {
+    isDraining = true
+    perform { $0.closed(at: $1) }
+    observeTimer.cancel()
+    publicationTimer.cancel()
+    sweepTimer.cancel()
+    storeAnswer?.abandon(Self.draining)
+    for case let answer? in observations.values { answer.abandon(Self.draining) }
+    for follower in followers.values.joined() { follower.drain() }
+  }
+
+  /// The last thing of all. What is not written is seen again by the next process.
+  private func end() {
+    do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+  }
+
+  static var draining: Refusal {
+    Refusal(.unavailable, "dvm-tracker is about to end", outcome: .notStarted, retryAfterMilliseconds: 500)
+  }
+
+  // MARK: The machine
+
+  /// Milliseconds since 1970.
+  var now: Int64 { Int64(clamping: WallClock.milliseconds) }
+
+  /// Tells the machine something, and does what it wants.
+  func perform(_ step: (inout JobBook, Int64) -> [JobAction]) { perform(step(&book, now)) }
+
+  func perform(_ actions: [JobAction]) {
+    for action in actions {
+      switch action {
+      case .write(let batch): write(batch)
+      case .perform(let task): EventLoopActor.task { [self] in await carryOut(task) }
+      case .tell(let id): for follower in followers[id] ?? [] { follower.changed() }
+      case .setTimer(let at): setTimer(at)
+      case .observe: scheduleObserving()
+      }
+    }
+    if !actions.isEmpty { tellStatus() }
+  }
+
+  private func setTimer(_ at: Int64) {
+    // A clock that is set is noticed within a minute.
+    let wait = UInt64(max(1, min(at - now, 60_000)))
+    bookTimer.set(afterMilliseconds: wait) { [unowned self] in
+      if now >= at { perform { $0.timerFired(at: $1) } } else { setTimer(at) }
+    }
+  }
+
+  private func tellStatus() {
+    let text = fault?.description ?? Amount.count(book.count, "job") + " under way"
+    guard text != statusText else { return }
+    statusText = text
+    bus.sendStatus(Status(text: text))
+  }
+
+  // MARK: Writing
+
+  private func write(_ batch: JobBatch) {
+    isWriting = true
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        try await ledger.write(batch)
+        if fault != nil { log.notice("the ledger of jobs can be written again") }
+        fault = nil
+        for id in batch.closed { countEnded(id) }
+        finish(batch, nil)
+        perform { $0.written(batch.number, at: $1) }
+      } catch {
+        leaveIfDamaged(error)
+        if fault?.kind != error.kind { log.error("\(error.description)") }
+        fault = error
+        perform { $0.notWritten(batch.number, at: $1) }
+        finish(batch, error)
+      }
+      let waiters = writeWaiters
+      writeWaiters = []
+      for waiter in waiters { waiter.resume() }
+    }
+  }
+
+  private func finish(_ batch: JobBatch, _ fault: StorageFault?) {
+    isWriting = false
+    for order in batch.accepted {
+      for waiter in acceptanceWaiters.removeValue(forKey: order.id) ?? [] { waiter.resume(returning: fault) }
+    }
+  }
+
+  private func countEnded(_ id: JobID) {
+    if let state = book.picture(id)?.state { endedCounts[state, default: 0] += 1 }
+  }
+
+  /// What was found damaged is saved by the next start, which does nothing else before.
+  func leaveIfDamaged(_ fault: StorageFault) {
+    guard fault.kind == .corrupt else { return }
+    ledger.markDamaged()
+    log.critical("\(fault.description): starting again to save what can be read")
+    exit(Self.damagedExitCode)
+  }
+
+  /// A fault in a caller's words.
+  func refusal(_ fault: StorageFault) -> Refusal {
+    leaveIfDamaged(fault)
+    return Refusal(
+      fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted,
+      retryAfterMilliseconds: fault.kind == .full ? 5_000 : nil)
+  }
+
+  private func sweep() {
+    sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() }
+    EventLoopActor.task { [self] in
+      do throws(StorageFault) {
+        var gone: [KeptJob]
+        repeat {
+          gone = try await ledger.sweep(now: now)
+          for job in gone { book.forgotten(job.id, key: job.key, requests: job.requests) }
+        } while gone.count == JobLedger.sweepCount && !isDraining
+      } catch { leaveIfDamaged(error) }
+    }
+  }
+
+  /// Does something again and again until it says that it is over, waiting longer after each failure.
+  func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
+    EventLoopActor.task { [self] in
+      var delay = RetryDelay()
+      while !isDraining {
+        let began = EventLoop.process.now
+        do throws(Refusal) {
+          if try await attempt() { return }
+        } catch {
+          log.debug("\(what) has ended", metadata: ["why": "\(error.message)"])
+        }
+        delay.lasted(milliseconds: EventLoop.process.now.milliseconds(since: began))
+        await EventLoopActor.sleep(milliseconds: delay.next())
+      }
+    }
+  }
+}
