@@ -16,12 +16,12 @@ extension RoostClient {
 
   /// Submits a job. When this returns it is on disk; asking again with the same key gives the same job.
   ///
-  /// - Parameter job: what is wanted; without a key of the caller's it is given one, so that a supervisor that dies
+  /// - Parameter wanted: the job; without a key of the caller's it is given one, so that a supervisor that dies
   ///   meanwhile does not make two of it.
   /// - Throws: `bad-request` for what NIP-90 does not allow, `no-such-account`, `no-such-job`, `overloaded`,
   ///   `disk-full`, `locked`; `unavailable` when no dvm-tracker is there.
-  public func submit(_ job: JobSubmit) async throws(Refusal) -> Job {
-    var wanted = job
+  public func submit(_ wanted: JobSubmit) async throws(Refusal) -> Job {
+    var wanted = wanted
     if wanted.key == nil { wanted.key = Hexadecimal.text(of: RandomBytes.make(Self.keyByteCount)) }
     return try await job("submit", wanted)
   }

@@ -1,6 +1,7 @@
 public import Contracts
 internal import Cryptography
 internal import Frames
+internal import Nostr
 
 // Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only; of a result
 // whole lines are kept.
