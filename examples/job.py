@@ -6,7 +6,7 @@ The socket is $ROOST_SOCKET. Standard library only."""
 import json, os, socket, struct, sys, uuid
 
 HEADER = struct.Struct("<IBBHIIQQIHHQ")  # length version type flags destination source id re ttl attempt method trace
-HELLO, WELCOME, CREDIT, FATAL, REQUEST, RESPONSE, ERROR, MORE = 1, 2, 7, 10, 16, 17, 18, 1
+HELLO, WELCOME, FATAL, REQUEST, RESPONSE, ERROR, MORE = 1, 2, 10, 16, 17, 18, 1
 
 class Roost:
     """A connection. One request at a time."""
@@ -16,7 +16,7 @@ class Roost:
         self.connection.connect(path)
         self.stream = self.connection.makefile("rb")  # reads whole frames
         self.id = 0
-        self.send(HELLO, {"role": "client", "name": "job.py"})
+        self.send(HELLO, {"role": "client", "name": "job.py", "window": {"frames": 4096, "bytes": 8 << 20}})
         type, _, welcome = self.receive()
         if type == FATAL: sys.exit(json.dumps(welcome))
         self.methods = welcome["registry"]["methods"]
