@@ -267,6 +267,10 @@ let package = Package(
       dependencies: ["Contracts", "Cryptography", "Frames", "Nostr", "EventLoop", "RoostClient"],
       path: "examples/SwiftNotes", swiftSettings: strict),
 
+    .executableTarget(
+      name: "example-job", dependencies: ["Contracts", "Frames", "Nostr", "EventLoop", "RoostClient"],
+      path: "examples/SwiftJob", swiftSettings: strict),
+
     // What an await costs; run by `make bench`
     .executableTarget(
       name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench", swiftSettings: strict),

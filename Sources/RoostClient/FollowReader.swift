@@ -2,13 +2,14 @@ internal import Bus
 internal import EventLoop
 internal import Frames
 
-/// One reading of what the planner tells again and again: asks, reads, and asks again. What comes twice is given once;
-/// a planner or a supervisor that is away is waited for.
+/// One reading of what a worker tells again and again: asks, reads, and asks again. What comes twice is given once; a
+/// worker or a supervisor that is away is waited for.
 @EventLoopActor
 final class FollowReader<Value: Decodable & Equatable & Sendable> {
   private let client: RoostClient
   private let ask: @EventLoopActor (RoostClient) async throws(Refusal) -> RoostAnswer
   private let isFinal: @Sendable (Value) -> Bool
+  private let explain: @EventLoopActor (RoostClient, Refusal) -> Refusal
   private var last: Value?
   private var answer: RoostAnswer?
   private var perseverance = Perseverance(isLasting: true)
@@ -16,13 +17,16 @@ final class FollowReader<Value: Decodable & Equatable & Sendable> {
   /// - Parameters:
   ///   - ask: asks for the answer whose parts are read.
   ///   - isFinal: whether nothing comes after a value.
+  ///   - explain: says in a caller's words what is wrong.
   nonisolated init(
     _ client: RoostClient, isFinal: @escaping @Sendable (Value) -> Bool,
+    explain: @escaping @EventLoopActor (RoostClient, Refusal) -> Refusal = { $0.explained($1) },
     ask: @escaping @EventLoopActor (RoostClient) async throws(Refusal) -> RoostAnswer
   ) {
     self.client = client
     self.ask = ask
     self.isFinal = isFinal
+    self.explain = explain
   }
 
   /// The next value that differs from the one before; nil after a final one, and when the task is cancelled.
@@ -31,7 +35,7 @@ final class FollowReader<Value: Decodable & Equatable & Sendable> {
       do throws(Refusal) {
         if answer == nil { answer = try await ask(client) }
         guard let part = try await answer?.nextPart(), !part.isLast else {
-          throw Refusal(.unavailable, "the planner ended the answer", outcome: .done)
+          throw Refusal(.unavailable, "the worker ended the answer", outcome: .done)
         }
         let value = try part.payload.decoded(as: Value.self)
         perseverance.moved()
@@ -41,7 +45,7 @@ final class FollowReader<Value: Decodable & Equatable & Sendable> {
       } catch {
         answer = nil
         if Task.isCancelled { return nil }
-        perseverance = try await client.persevere(after: client.explained(error), perseverance)
+        perseverance = try await client.persevere(after: explain(client, error), perseverance)
       }
     }
     answer = nil

@@ -95,12 +95,16 @@ extension RoostClient {
 
   /// Says that no planner is configured, if that is what is wrong.
   func explained(_ refusal: Refusal) -> Refusal {
+    explained(refusal, without: .outboxPlanner, "which asks relays and sends to them")
+  }
+
+  /// Says that no worker of a role is configured, if that is what is wrong.
+  func explained(_ refusal: Refusal, without role: Role, _ task: String) -> Refusal {
     guard refusal.code == .unavailable || refusal.code == .unknownMethod, let members = registry?.members,
-      !members.contains(where: { $0.role == Role.outboxPlanner.name })
+      !members.contains(where: { $0.role == role.name })
     else { return refusal }
     var told = refusal
-    told.message =
-      "no outbox-planner runs here, which asks relays and sends to them: add [worker.outbox-planner] to supervisor.conf"
+    told.message = "no \(role) runs here, \(task): add [worker.\(role)] to supervisor.conf"
     return told
   }
 }

@@ -39,7 +39,7 @@ extension CommandSession {
       let near = NearestName.find(text, among: accounts.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
       throw Refusal(.noSuchAccount, "there is no such account\(near)", outcome: .notStarted)
     }
-    let meant = accounts.filter(isMeant)
+    let meant = accounts.filter { isMeant($0) && !$0.isOfWorker }
     if meant.count == 1 {
       guard let refused = all.refused.first else { return meant[0] }
       throw Refusal(

@@ -19,6 +19,7 @@ struct Roost: ParsableCommand {
       CommandGroup(
         name: "Events",
         subcommands: [Publish.self, Queue.self, Observe.self, ProfileCommand.self, Import.self, Export.self]),
+      CommandGroup(name: "Jobs", subcommands: [JobCommand.self]),
       CommandGroup(
         name: "Workers",
         subcommands: [Start.self, Stop.self, Restart.self, Hold.self, Attach.self, Reload.self, Log.self]),

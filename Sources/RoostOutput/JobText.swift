@@ -1,0 +1,169 @@
+public import Contracts
+internal import Cryptography
+internal import Frames
+internal import Nostr
+
+// Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only; of a result
+// whole lines are kept.
+
+/// What `roost job` prints.
+public enum JobText {
+  /// Most lines of a result in `roost job show`; `--json`, or `--result`, gives all of it.
+  static let resultLineMaximum = 20
+
+  /// A table of jobs, the first first.
+  public static func lines(_ jobs: [Job], now: Int64, _ style: Style) -> [String] {
+    guard !jobs.isEmpty else { return ["No jobs, or none of that kind are left."] }
+    var table = TextTable([
+      TextTable.Column(title: "JOB", columnsMaximum: 16), TextTable.Column(title: "STATE"),
+      TextTable.Column(title: "KIND", alignment: .right), TextTable.Column(title: "AGE", alignment: .right),
+      TextTable.Column(title: "PROVIDERS", alignment: .right, isSpareable: true),
+      TextTable.Column(title: "WHY"),
+    ])
+    for job in jobs {
+      table.append([
+        TextTable.Cell(job.id, .dim), TextTable.Cell(job.state.rawValue, tone(job.state)),
+        TextTable.Cell("\(job.kind)"), TextTable.Cell(age(job.submittedAt, now)),
+        TextTable.Cell("\(job.providers.count)"), TextTable.Cell(VisibleText.make(job.reason ?? "")),
+      ])
+    }
+    return table.lines(style)
+  }
+
+  /// One job with its requests and providers.
+  public static func lines(_ job: Job, now: Int64, _ style: Style) -> [String] {
+    var heading = "job \(job.id)  \(style.paint(job.state.rawValue, tone(job.state)))"
+    if let reason = job.reason { heading += ": \(VisibleText.make(reason))" }
+    var lines = [heading]
+    var about = "  kind \(job.kind), submitted \(age(job.submittedAt, now)) ago"
+    if let ended = job.endedAt { about += ", ended \(age(ended, now)) ago" }
+    if let next = job.nextDeadlineAt, !job.state.isFinal { about += ", waits \(age(now, next)) more at most" }
+    lines.append(style.paint(about, .dim))
+    for request in job.requests {
+      lines.append(style.paint("  request \(request.event)  \(place(request))", .dim))
+    }
+    for parent in job.dependsOn { lines.append(style.paint("  needs the result of job \(parent)", .dim)) }
+    for provider in job.providers { lines += self.lines(provider, of: job, now: now, style) }
+    if let result = job.result { lines += excerpt(result, style) }
+    if !job.diagnostics.isEmpty {
+      let told = job.diagnostics.sorted { $0.key < $1.key }.map { $0.value == 1 ? $0.key : "\($0.key) ×\($0.value)" }
+      lines.append(style.paint("  odd: \(VisibleText.make(told.joined(separator: ", ")))", .warning))
+    }
+    return lines
+  }
+
+  /// Where a request can be seen.
+  static func place(_ request: JobRequestState) -> String {
+    if request.relays == 0 { return request.isStored ? "on this machine" : "not published yet" }
+    return "\(request.confirmedRelays) of \(Amount.count(request.relays, "relay"))"
+  }
+
+  private static func lines(_ provider: JobProviderState, of job: Job, now: Int64, _ style: Style) -> [String] {
+    var line = "  \(name(provider.provider))  \(style.paint(provider.state.rawValue, tone(provider.state)))"
+    if let message = provider.message, !message.isEmpty { line += "  \(VisibleText.make(message))" }
+    if let sign = provider.lastSignAt { line += style.paint("  \(age(sign, now)) ago", .dim) }
+    var lines = [line]
+    if let amount = provider.amount {
+      let state = provider.payment.map { ", \($0.rawValue)" } ?? ""
+      lines.append("    wants \(sats(amount))\(state)")
+    }
+    if let problem = provider.invoiceProblem {
+      lines.append("    " + style.paint("its invoice is refused: \(VisibleText.make(problem))", .bad))
+    }
+    if let invoice = provider.invoice, !job.state.isFinal || job.state == .settled {
+      switch provider.payment {
+      case .asked:
+        lines.append(style.paint("    roost job approve \(job.id)   or   roost job deny \(job.id)", .dim))
+      case .approved:
+        lines.append("    pay: \(VisibleText.make(invoice))")
+        lines.append(style.paint("    then: roost job approve \(job.id) --preimage <preimage>", .dim))
+      case .paid, .denied, nil: break
+      }
+    }
+    if let partial = provider.partial, !partial.isEmpty {
+      lines += content(partial, lineMaximum: 4).map { "    \($0)" }
+    }
+    return lines
+  }
+
+  private static func excerpt(_ result: JobResultState, _ style: Style) -> [String] {
+    let all = content(result.content, lineMaximum: .max)
+    var lines = ["  result by \(name(result.provider))"] + all.prefix(resultLineMaximum).map { "    \($0)" }
+    if all.count > resultLineMaximum {
+      lines.append(style.paint("    … \(Amount.count(all.count - resultLineMaximum, "line")) more: --result", .dim))
+    }
+    return lines
+  }
+
+  /// A stranger's text, line by line.
+  public static func content(_ text: String, lineMaximum: Int) -> [String] {
+    text.split(separator: "\n", maxSplits: lineMaximum == .max ? .max : lineMaximum, omittingEmptySubsequences: false)
+      .prefix(lineMaximum).map { VisibleText.make($0) }
+  }
+
+  /// `21 sat`; `1.5 sat` of what is no whole number of them.
+  public static func sats(_ millisatoshis: Int64) -> String {
+    let (whole, rest) = millisatoshis.quotientAndRemainder(dividingBy: 1_000)
+    guard rest != 0 else { return "\(whole) sat" }
+    let digits = String(1_000 + abs(rest)).dropFirst()
+    return "\(whole).\(digits.reversed().drop { $0 == "0" }.reversed().map(String.init).joined()) sat"
+  }
+
+  static func name(_ key: String) -> String {
+    guard let npub = PublicKey(key)?.npub else { return VisibleText.make(key) }
+    return "\(npub.prefix(11))…\(npub.suffix(4))"
+  }
+
+  private static func age(_ from: Int64, _ to: Int64) -> String {
+    let seconds = UInt64(clamping: max(0, to - from))
+    return Amount.duration(milliseconds: seconds.multipliedReportingOverflow(by: 1_000).partialValue)
+  }
+
+  static func tone(_ state: Job.State) -> Tone {
+    switch state {
+    case .waiting, .drafted, .published, .processing, .paymentRequired: .warning
+    case .delivered, .settled: .good
+    case .failed, .expired: .bad
+    case .cancelled: .dim
+    }
+  }
+
+  private static func tone(_ state: JobProviderState.State) -> Tone {
+    switch state {
+    case .asked, .processing, .partial, .paymentRequired: .warning
+    case .delivered: .good
+    case .error, .silent: .bad
+    }
+  }
+}
+
+/// What somebody is told who watches a job: of the job and of each provider, whenever it is somewhere else than told
+/// last.
+public struct JobNews: Sendable {
+  private var state: Job.State?
+  private var places: [String: String] = [:]
+  private var told: [String: String] = [:]
+
+  /// Nothing was told yet.
+  public init() {}
+
+  /// A line for each thing of which there is something to tell.
+  public mutating func lines(_ job: Job, _ style: Style) -> [String] {
+    var lines: [String] = []
+    for request in job.requests {
+      let place = JobText.place(request)
+      guard request.isStored || request.confirmedRelays > 0, places[request.event] != place else { continue }
+      places[request.event] = place
+      lines.append(style.paint("published: \(place)", .dim))
+    }
+    for provider in job.providers where provider.state != .asked {
+      var words = "\(JobText.name(provider.provider)): \(provider.state.rawValue)"
+      if let message = provider.message, !message.isEmpty { words += " (\(VisibleText.make(message)))" }
+      if let amount = provider.amount { words += ", wants \(JobText.sats(amount))" }
+      guard told[provider.provider] != words else { continue }
+      told[provider.provider] = words
+      lines.append(words)
+    }
+    return lines
+  }
+}

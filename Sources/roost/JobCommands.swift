@@ -1,0 +1,204 @@
+internal import ArgumentParser
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost job`
+struct JobCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "job",
+    abstract: "Has work done by data vending machines (NIP-90), and follows it.",
+    discussion: """
+      A job that was accepted goes on whether anybody looks or not, and ends with a result or a reason. JOB is what 'roost \
+      job submit' printed, the --key it was given, or the id of one of its request events.
+      """,
+    subcommands: [
+      JobSubmitCommand.self, JobListCommand.self, JobShow.self, JobWatch.self, JobApprove.self, JobDeny.self,
+      JobCancel.self, JobProvidersCommand.self,
+    ], defaultSubcommand: JobListCommand.self)
+}
+
+/// A job that was submitted.
+struct JobArgument: ParsableArguments, Sendable {
+  @Argument(help: ArgumentHelp("The job: its id, its key, or the id of a request event.", valueName: "job"))
+  var job: String
+}
+
+/// A provider that asks for a payment.
+struct JobProviderOption: ParsableArguments, Sendable {
+  @Option(help: ArgumentHelp("The provider it is about, where several ask: npub1….", valueName: "key"))
+  var provider: String?
+}
+
+extension CommandSession {
+  /// Prints a job.
+  func print(_ job: Job) async { await print(job, JobText.lines(job, now: Int64(time(nil)), style)) }
+}
+
+/// `roost job list`
+struct JobListCommand: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Lists jobs, the latest first; with --json one a line.")
+  @Flag(name: .customLong("open"), help: "Only what is not at its end yet.")
+  var isOpen = false
+  @Option(
+    help: ArgumentHelp("Only in this state, such as payment-required or settled; several times.", valueName: "state"))
+  var state: [String] = []
+  @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
+  var limit = 20
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    if limit < 1 { throw ValidationError("The limit is at least 1.") }
+    if isOpen, !state.isEmpty { throw ValidationError("Give --open or --state, not both.") }
+    for word in state where Job.State(rawValue: word) == nil {
+      let known = Job.State.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("'\(word)' is no state: \(known).")
+    }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    var states = isOpen ? Job.State.allCases.filter { !$0.isFinal } : state.compactMap(Job.State.init)
+    if states.isEmpty { states = Job.State.allCases }
+    let found = try await session.client.jobs(in: states, limit: limit)
+    if session.isJSON {
+      for job in found { await session.output.writeLine(JSONPayload.encode(job)) }
+    } else {
+      await session.output.writeLines(JobText.lines(found, now: Int64(time(nil)), session.style))
+    }
+    return .done
+  }
+}
+
+/// `roost job show`
+struct JobShow: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Shows a job, its requests and providers; with --result what came of it, as it came."
+  )
+  @OptionGroup var job: JobArgument
+  @Flag(help: "Print the result and nothing else, byte by byte.")
+  var result = false
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let job = try await session.client.job(job.job)
+    guard result else {
+      await session.print(job)
+      return .done
+    }
+    guard let result = job.result else {
+      throw Refusal(.failed, "job \(job.id) has no result: it is \(job.state.rawValue)", outcome: .done)
+    }
+    await session.output.writeLine(Array(result.content.utf8))
+    return .done
+  }
+}
+
+/// `roost job watch`
+struct JobWatch: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Tells how a job is doing until it ends, and prints its result.")
+  @OptionGroup var job: JobArgument
+  @Option(
+    help: ArgumentHelp("How long to wait for its end: 30s, 10m; else as long as it takes.", valueName: "time"),
+    transform: Timeout.init(reading:))
+  var timeout: Timeout?
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let first = try await session.client.job(job.job)
+    return try await JobFollowing(session, patience: timeout).follow(first)
+  }
+}
+
+/// `roost job approve`
+struct JobApprove: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "approve",
+    abstract: "Lets a provider be paid, and shows the invoice; with --preimage: it was paid, and this is the proof.")
+  @OptionGroup var job: JobArgument
+  @OptionGroup var provider: JobProviderOption
+  @Option(help: ArgumentHelp("What the wallet showed for the payment: 64 hexadecimal digits.", valueName: "digits"))
+  var preimage: String?
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    if let preimage, preimage.utf8.count != 64 || !preimage.allSatisfy(\.isHexDigit) {
+      throw ValidationError("A preimage is 64 hexadecimal digits.")
+    }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    await session.print(
+      try await session.client.approveJob(job.job, provider: provider.provider, preimage: preimage))
+    return .done
+  }
+}
+
+/// `roost job deny`
+struct JobDeny: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "deny", abstract: "Does not let a provider be paid; it is not waited for any more.")
+  @OptionGroup var job: JobArgument
+  @OptionGroup var provider: JobProviderOption
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    await session.print(try await session.client.denyJob(job.job, provider: provider.provider))
+    return .done
+  }
+}
+
+/// `roost job cancel`
+struct JobCancel: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "cancel", abstract: "Calls a job off: its requests are deleted where they went, and nothing is paid.")
+  @OptionGroup var job: JobArgument
+  @OptionGroup var general: GeneralOptions
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    await session.print(try await session.client.cancelJob(job.job))
+    return .done
+  }
+}
+
+/// `roost job providers`
+struct JobProvidersCommand: LoopCommand {
+  static let isReading = true
+  static let configuration = CommandConfiguration(
+    commandName: "providers", abstract: "Lists who serves jobs, as announced (NIP-89), and how that went here.")
+  @Option(
+    help: ArgumentHelp("Only those that serve this kind of request.", valueName: "number"),
+    transform: KindArgument.read)
+  var kind: UInt16?
+  @Flag(help: "Ask relays as well.")
+  var fetch = false
+  @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
+  var limit = 50
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws { if limit < 1 { throw ValidationError("The limit is at least 1.") } }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    try await session.client.connect()
+    let found = try await session.client.jobProviders(of: kind, fetches: fetch, limit: limit)
+    if session.isJSON {
+      for provider in found { await session.output.writeLine(JSONPayload.encode(provider)) }
+    } else {
+      await session.output.writeLines(JobProviderText.lines(found, session.style))
+    }
+    return .done
+  }
+}

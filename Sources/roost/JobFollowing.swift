@@ -1,0 +1,104 @@
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import RoostClient
+internal import RoostOutput
+
+/// Tells how a job is doing, on standard error, until it has ended or nobody waits any longer; then its result, on
+/// standard output. With `--json` each change is a line on standard output.
+@EventLoopActor
+final class JobFollowing {
+  private let session: CommandSession
+  private let patience: Timeout?
+  private var news = JobNews()
+
+  /// - Parameter patience: how long its end is waited for; nil: as long as it takes.
+  init(_ session: CommandSession, patience: Timeout?) {
+    self.session = session
+    self.patience = patience
+  }
+
+  /// Follows a job from here on.
+  func follow(_ job: Job) async throws(Refusal) -> ExitStatus {
+    try session.onInterrupt(.interrupted) { [session] in
+      session.display.interrupted()
+      session.note("The job goes on: roost job watch \(job.id)")
+    }
+    if !session.isJSON { session.note("job \(job.id)") }
+    let watch = EventLoopActor.task { [self] () -> Result<Job, Refusal> in
+      var seen = job
+      do throws(Refusal) {
+        for try await change in session.client.progress(ofJob: job.id) {
+          await tell(change)
+          seen = change
+        }
+      } catch { return .failure(error) }
+      return .success(seen)
+    }
+    let timer = LoopTimer()
+    if let patience { timer.set(afterMilliseconds: UInt64(patience.milliseconds)) { watch.cancel() } }
+    let last = try await watch.value.get()
+    timer.cancel()
+    return try await end(last)
+  }
+
+  private func tell(_ job: Job) async {
+    if session.isJSON { return await session.output.writeLine(JSONPayload.encode(job)) }
+    for line in news.lines(job, Terminal.style(of: STDERR_FILENO)) { session.display.tell(line) }
+    if job.state == .paymentRequired {
+      for provider in job.providers where provider.payment == .asked {
+        session.note("roost job approve \(job.id) --provider \(provider.provider)   or   roost job deny \(job.id)")
+      }
+    }
+  }
+
+  private func end(_ job: Job) async throws(Refusal) -> ExitStatus {
+    if !session.isJSON, let result = job.result { try await show(result, of: job) }
+    switch job.state {
+    case .settled: return .done
+    case .delivered where job.result != nil:
+      if !session.isJSON { session.note("Its provider wants to be paid: roost job show \(job.id)") }
+      return .done
+    case .failed, .cancelled, .expired:
+      if !session.isJSON, job.result == nil {
+        session.note("The job is \(job.state.rawValue)\(job.reason.map { ": \($0)" } ?? "").", .bad)
+      }
+      return job.state == .expired ? .timedOut : .failed
+    default:
+      if !session.isJSON { session.note("It is \(job.state.rawValue), and goes on: roost job watch \(job.id)") }
+      return .timedOut
+    }
+  }
+
+  // MARK: Results
+
+  /// A result that is a list of events is shown as those events, as far as they are here; any other as it came.
+  private func show(_ result: JobResultState, of job: Job) async throws(Refusal) {
+    guard let references = Self.references(in: result.content), !references.isEmpty else {
+      return await session.output.writeLines(JobText.content(result.content, lineMaximum: .max))
+    }
+    let shown = references.prefix(Self.eventMaximum)
+    let found = try await session.client.events(shown.compactMap { $0 })
+    let names = NameBook(session.client)
+    for event in found {
+      let name = await names.name(of: event.pubkey)
+      await session.output.writeLines(EventText.block(event, name: name, session.style))
+    }
+    let missing = references.count - found.count
+    guard missing > 0 else { return }
+    session.note("\(Amount.count(missing, "more result")) not shown: roost job show \(job.id) --result")
+  }
+
+  /// Most events that are shown of a result.
+  private static let eventMaximum = 200
+
+  /// The events that a list of `e` tags names; nil for what is no list of tags. One that is named otherwise is nil.
+  private static func references(in content: String) -> [EventID?]? {
+    // What is no JSON is a result of another form.
+    guard let tags = try? JSONPayload.decode([[String]].self, from: content.utf8) else { return nil }
+    guard tags.allSatisfy({ ["e", "a", "p"].contains($0.first) }) else { return nil }
+    return tags.map { $0.count > 1 && $0[0] == "e" ? EventID($0[1]) : nil }
+  }
+}

@@ -1,0 +1,191 @@
+internal import ArgumentParser
+internal import Contracts
+internal import EventLoop
+internal import Frames
+internal import RoostClient
+internal import RoostOutput
+
+/// `roost job submit`
+struct JobSubmitCommand: LoopCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "submit",
+    abstract: "Submits a job; with --wait tells how it is doing, and prints its result.",
+    discussion: """
+      Without --provider whoever likes may answer. A kind that the provider on this machine serves stays on this machine, \
+      unless --publish says otherwise or somebody else is named.
+
+      Nothing is paid before 'roost job approve', unless --pay auto says so, within its bounds.
+
+        roost job submit --kind 5302 --param search=nostr --wait
+        roost job submit --kind 5050 --input 'text=Why is the sky blue?' --provider npub1… --encrypt auto --wait
+        roost job submit --kind 5001 --input job=0123456789abcdef --bid 50sat
+      """)
+  @Option(
+    help: ArgumentHelp("The kind of the request, 5000 to 5999.", valueName: "number"), transform: KindArgument.read)
+  var kind: UInt16
+  @Option(
+    help: ArgumentHelp(
+      "What is to be worked on: text=…, url=…, event=ID or job=JOB, or a JSON list of data, type, relay and marker; several times.",
+      valueName: "input"))
+  var input: [String] = []
+  @Option(help: ArgumentHelp("NAME=VALUE, or a JSON list of a name and its values; several times.", valueName: "param"))
+  var param: [String] = []
+  @Option(help: ArgumentHelp("The MIME type wanted of the result.", valueName: "type"))
+  var output: String?
+  @Option(help: ArgumentHelp("Most to be paid: 50sat, or a number of millisatoshi.", valueName: "amount"))
+  var bid: String?
+  @Option(help: ArgumentHelp("Who is asked: npub1…; several times.", valueName: "key"))
+  var provider: [String] = []
+  @Flag(help: "Ask one provider after another, instead of all at once.")
+  var oneByOne = false
+  @Option(help: ArgumentHelp("A word by which providers find it; several times.", valueName: "word"))
+  var topic: [String] = []
+  @Option(help: ArgumentHelp("Where the answers are to be published; several times.", valueName: "url"))
+  var relay: [String] = []
+  @Option(help: ArgumentHelp("Keep inputs and parameters from others: auto, nip44 or nip04.", valueName: "form"))
+  var encrypt: String?
+  @Flag(name: .customLong("local"), help: "Keep the request on this machine.")
+  var isLocal = false
+  @Flag(name: .customLong("publish"), help: "Send the request to relays, also where the provider here could do it.")
+  var isPublished = false
+  @Option(help: ArgumentHelp("Who decides about payments: ask (you), never, auto.", valueName: "mode"))
+  var pay: String?
+  @Option(help: ArgumentHelp("Most to be paid by --pay auto; else the bid.", valueName: "amount"))
+  var payMaximum: String?
+  @Option(help: ArgumentHelp("How long until somebody has to have answered: 30s, 5m.", valueName: "time"))
+  var answerWithin: String?
+  @Option(help: ArgumentHelp("How long until the result has to be there: 10m, 1h.", valueName: "time"))
+  var resultWithin: String?
+  @Option(help: ArgumentHelp("Your own name for it: the same again is the same job.", valueName: "text"))
+  var key: String?
+  @Option(name: .customLong("as"), help: ArgumentHelp("Whose job it is.", valueName: "account"))
+  var account: String?
+  @Flag(help: "Wait for its end, and print the result.")
+  var wait = false
+  @Option(
+    help: ArgumentHelp("How long to --wait: 30s, 10m; else as long as it takes.", valueName: "time"),
+    transform: Timeout.init(reading:))
+  var timeout: Timeout?
+  @OptionGroup var general: GeneralOptions
+
+  func validate() throws {
+    if isLocal, isPublished { throw ValidationError("Give --local or --publish, not both.") }
+    if timeout != nil, !wait { throw ValidationError("--timeout goes with --wait.") }
+    for text in [account] + provider where text?.lowercased().hasPrefix("nsec1") == true {
+      throw ValidationError(secretAsArgument)
+    }
+    do throws(Refusal) {
+      if let objection = try submission().objection { throw Refusal(.badRequest, objection, outcome: .notStarted) }
+    } catch { throw ValidationError("\(error.message).") }
+  }
+
+  func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let wanted = try submission()
+    try await session.client.connect()
+    let job = try await session.waiting(for: "job.submit") { () async throws(Refusal) in
+      try await session.client.submit(wanted)
+    }
+    guard wait else {
+      await session.print(job)
+      return .done
+    }
+    return try await JobFollowing(session, patience: timeout).follow(job)
+  }
+
+  private func submission() throws(Refusal) -> JobSubmit {
+    var job = JobSubmit(kind: kind)
+    (job.key, job.account, job.output) = (key, account, output)
+    if !input.isEmpty { job.inputs = try input.map { text throws(Refusal) in try JobWords.input(text) } }
+    if !param.isEmpty { job.params = try param.map { text throws(Refusal) in try JobWords.parameter(text) } }
+    job.bid = try bid.map { text throws(Refusal) in try JobWords.millisatoshi(text) }
+    if !provider.isEmpty { job.providers = provider }
+    if oneByOne { job.turns = .oneByOne }
+    if !topic.isEmpty { job.topics = topic }
+    if !relay.isEmpty { job.relays = relay }
+    job.encryption = try JobWords.choice(encrypt, "--encrypt", among: JobSubmit.Encryption.allCases)
+    if isLocal { job.reach = .local }
+    if isPublished { job.reach = .relays }
+    if pay != nil || payMaximum != nil {
+      job.payment = JobSubmit.Payment(
+        mode: try JobWords.choice(pay, "--pay", among: JobSubmit.Payment.Mode.allCases),
+        jobMaximum: try payMaximum.map { text throws(Refusal) in try JobWords.millisatoshi(text) })
+    }
+    if answerWithin != nil || resultWithin != nil {
+      var deadlines = JobDeadlines()
+      deadlines.answer = try answerWithin.map { text throws(Refusal) in try JobWords.seconds(text) }
+      deadlines.result = try resultWithin.map { text throws(Refusal) in try JobWords.seconds(text) }
+      job.deadlines = deadlines
+    }
+    return job
+  }
+}
+
+/// Parts of a job as they are typed.
+enum JobWords {
+  /// `text=…`, `url=…`, `event=…`, `job=…`, or a JSON list of data, type, relay and marker.
+  static func input(_ text: String) throws(Refusal) -> JobInputArgument {
+    if text.hasPrefix("[") {
+      let parts = try JSONPayload.decode([String].self, from: text.utf8)
+      guard (2...4).contains(parts.count) else {
+        throw bad("an input as a list has two to four texts: data, type, relay, marker")
+      }
+      return JobInputArgument(
+        data: parts[0], type: parts[1], relay: parts.count > 2 ? parts[2] : nil,
+        marker: parts.count > 3 ? parts[3] : nil)
+    }
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, ["text", "url", "event", "job"].contains(parts[0]) else {
+      throw bad("an input is text=…, url=…, event=ID or job=JOB")
+    }
+    return JobInputArgument(data: parts[1], type: parts[0])
+  }
+
+  /// `NAME=VALUE`, or a JSON list of a name and its values.
+  static func parameter(_ text: String) throws(Refusal) -> [String] {
+    if text.hasPrefix("[") { return try JSONPayload.decode([String].self, from: text.utf8) }
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, !parts[0].isEmpty else {
+      throw bad("a parameter is NAME=VALUE, or a JSON list such as [\"lang\",\"es\"]")
+    }
+    return parts
+  }
+
+  /// `50sat`, `50000msat`, or a number of millisatoshi.
+  static func millisatoshi(_ text: String) throws(Refusal) -> Int64 {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    let factor: Int64? =
+      switch text.dropFirst(digits.count) {
+      case "sat", "sats": 1_000
+      case "", "msat", "msats": 1
+      default: nil
+      }
+    guard let factor, let number = Int64(digits) else {
+      throw bad("an amount is 50sat, 50000msat, or a number of millisatoshi; '\(text.prefix(40))' is none")
+    }
+    let (product, isOver) = number.multipliedReportingOverflow(by: factor)
+    guard !isOver else { throw bad("'\(text.prefix(40))' is more than there is") }
+    return product
+  }
+
+  /// A span of time, as whole seconds.
+  static func seconds(_ text: String) throws(Refusal) -> Int64 {
+    guard let milliseconds = Amount.milliseconds(reading: text), milliseconds >= 1_000 else {
+      throw bad("a time is a whole number and its unit, a second at least: 30s, 5m, 1h; '\(text.prefix(40))' is none")
+    }
+    return Int64(milliseconds / 1_000)
+  }
+
+  /// One of some words.
+  static func choice<Word: RawRepresentable<String>>(
+    _ text: String?, _ flag: String, among all: [Word]
+  ) throws(Refusal) -> Word? {
+    guard let text else { return nil }
+    guard let word = Word(rawValue: text) else {
+      let words = all.map(\.rawValue)
+      throw bad("\(flag) is \(words.joined(separator: ", "))\(NearestName.hint(text, among: words))")
+    }
+    return word
+  }
+
+  private static func bad(_ message: String) -> Refusal { Refusal(.badRequest, message, outcome: .notStarted) }
+}

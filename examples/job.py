@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Has Roost do a job and prints its result: job.py KIND [NAME=VALUE …], by default 5302 search=nostr.
+
+What is submitted goes on without this program; started again with the same JOB_KEY it gets the same job.
+The socket is $ROOST_SOCKET. Standard library only."""
+import json, os, socket, struct, sys, uuid
+
+HEADER = struct.Struct("<IBBHIIQQIHHQ")  # length version type flags destination source id re ttl attempt method trace
+HELLO, WELCOME, FATAL, REQUEST, RESPONSE, ERROR, MORE = 1, 2, 10, 16, 17, 18, 1
+
+class Roost:
+    """A connection. One request at a time."""
+
+    def __init__(self, path):
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.connect(path)
+        self.stream = self.connection.makefile("rb")  # reads whole frames
+        self.id = 0
+        self.send(HELLO, {"role": "client", "name": "job.py", "window": {"frames": 4096, "bytes": 8 << 20}})
+        type, _, welcome = self.receive()
+        if type == FATAL: sys.exit(json.dumps(welcome))
+        self.methods = welcome["registry"]["methods"]
+
+    def send(self, type, value, method=0):
+        payload = json.dumps(value).encode()
+        self.connection.sendall(HEADER.pack(44 + len(payload), 1, type, 0, 0, 0, self.id, 0, 0, 0, method, 0) + payload)
+
+    def receive(self):
+        length, _, type, flags, *_ = HEADER.unpack(self.stream.read(48))
+        return type, flags, json.loads(self.stream.read(length - 44) or "null")
+
+    def ask(self, method, arguments):
+        """Gives each part of the answer, the terminal one last."""
+        if method not in self.methods: sys.exit(f"nobody here serves {method}")
+        self.id += 1
+        self.send(REQUEST, arguments, self.methods[method]["number"])
+        while True:
+            type, flags, value = self.receive()
+            if type in (ERROR, FATAL): sys.exit(f"{method}: {value['message']} ({value['code']})")
+            if type == RESPONSE: yield value
+            if type == RESPONSE and not flags & MORE: return
+
+kind, *words = sys.argv[1:] or ["5302", "search=nostr"]
+roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
+key = os.environ.get("JOB_KEY", str(uuid.uuid4()))
+wanted = {"kind": int(kind), "key": key, "params": [word.split("=", 1) for word in words]}
+(job,) = roost.ask("job.submit", wanted)
+for job in roost.ask("job.follow", {"job": job["id"]}):
+    if "state" in job: print(job["state"], job.get("reason", ""), file=sys.stderr)
+    if job.get("state") in ("settled", "delivered", "failed", "expired", "cancelled"): break
+if "result" not in job: sys.exit(f"the job is {job['state']}: {job.get('reason', 'no result')}")
+content = job["result"]["content"]
+try:
+    ids = [tag[1] for tag in json.loads(content) if tag[0] == "e"]
+except (ValueError, TypeError, IndexError):
+    ids = []
+if not ids:  # the result itself
+    print(content)
+    sys.exit()
+roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))  # the answer above was left before its end
+for part in roost.ask("store.query", {"filters": [{"ids": ids}]}):
+    if "event" in part: print(json.dumps(part["event"]["content"], ensure_ascii=False)[:100])
