@@ -1,0 +1,74 @@
+import Contracts
+import Cryptography
+import Frames
+import LinuxSystem
+import Nostr
+import TestSupport
+import Testing
+
+extension ProcessTests {
+  /// Jobs as people and programs submit them, done by the provider of this machine.
+  @Suite("Jobs from the command line, and from the examples")
+  struct JobCommandTests {
+    private static func run(_ body: (ServingRig, Event) throws -> Void) throws {
+      var layout = ServingRig.layout(["customers": "\"accounts\""])
+      var tracker = Layout.Worker(name: "dvm-tracker")
+      tracker.keys = [
+        "role": "\"dvm-tracker\"", "program": "\"\(SpawnedProcess.builtProgram("dvm-tracker"))\"", "sandbox": "\"try\"",
+      ]
+      layout.workers.append(tracker)
+      try withRoost(layout) { roost in
+        let rig = try ServingRig(roost)
+        let author = SecretKey.generate()
+        let note = UnsignedEvent(
+          pubkey: author.publicKey, createdAt: WallClock.seconds, kind: 1, content: "hello nostr, from a test"
+        ).signed(by: author)
+        #expect(try rig.store.publish(note).isResponse)
+        try body(rig, note)
+      }
+    }
+
+    private static func output(
+      _ rig: ServingRig, _ program: String, _ arguments: [String]
+    ) throws -> (text: String, status: SpawnedProcess.Ending) {
+      let process = try SpawnedProcess(
+        program, arguments, environment: ["ROOST_SOCKET=\(rig.roost.socket)", "PATH=/usr/bin:/bin"])
+      let text = try process.readAllOutput()
+      return (text, try process.waitForEnd())
+    }
+
+    private static let search = ["--kind", "5302", "--param", "search=nostr"]
+
+    @Test("A search that is submitted and waited for prints the events that were found; --json each change")
+    func submitted() throws {
+      try Self.run { rig, note in
+        let roost = SpawnedProcess.builtProgram("roost")
+        let told = try Self.output(rig, roost, ["job", "submit"] + Self.search + ["--wait"])
+        #expect(told.text.contains("hello nostr, from a test") && told.status == .exited(0), "\(told)")
+        let json = try Self.output(
+          rig, roost, ["job", "submit", "--wait", "--json", "--key", "mine"] + Self.search)
+        let last = try JSONPayload.decode(Job.self, from: try #require(json.text.split(separator: "\n").last).utf8)
+        #expect(last.state == .settled && last.key == "mine")
+        let result = try Self.output(rig, roost, ["job", "show", "mine", "--result"])
+        #expect(result.text == "[[\"e\",\"\(note.id)\"]]\n")
+        let again = try Self.output(rig, roost, ["job", "submit", "--json", "--key", "mine"] + Self.search)
+        #expect(try JSONPayload.decode(Job.self, from: again.text.utf8).id == last.id)
+        let list = try Self.output(rig, roost, ["job", "list", "--json"])
+        #expect(list.text.split(separator: "\n").count == 2)
+        #expect(try Self.output(rig, roost, ["job", "show", "nobodys"]).status == .exited(1))
+        #expect(try Self.output(rig, roost, ["job", "submit", "--kind", "1"]).status == .exited(2))
+      }
+    }
+
+    @Test("The example in Swift and the one in Python do the same")
+    func examples() throws {
+      try Self.run { rig, _ in
+        let swift = try Self.output(rig, SpawnedProcess.builtProgram("example-job"), ["nostr"])
+        #expect(swift.text.contains("\"hello nostr, from a test\"") && swift.status == .exited(0), "\(swift)")
+        let script = SharedFolder.repository + "/examples/job.py"
+        let python = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "search=nostr"])
+        #expect(python.text.contains("hello nostr, from a test") && python.status == .exited(0), "\(python)")
+      }
+    }
+  }
+}
