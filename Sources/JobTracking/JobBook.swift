@@ -10,8 +10,8 @@ public import Nostr
 //                                            the time of something has come ──────┘
 //
 // Nothing follows from a fact before it is on the disk: facts wait in a batch, and a job is looked at when none of its
-// facts wait. What is to be done is not remembered but seen: the same look at the same facts wants the same tasks, after
-// a death as before it. So every task may be asked for again, and none is begun twice at a time.
+// facts wait. What is to be done is not remembered but seen: the same look at the same facts wants the same tasks,
+// after a death as before it. So every task may be asked for again, and none is begun twice at a time.
 //
 // Times are those of the wall clock, because they are told, and must outlive a reboot. A clock that is set makes a
 // phase shorter or longer, and changes nothing of what is known.
@@ -192,8 +192,8 @@ public struct JobBook: Sendable {
     return finish(at: now)
   }
 
-  /// The batch with this number is not on the disk: facts are kept and tried again; whoever submitted a job is told, and
-  /// it is none.
+  /// The batch with this number is not on the disk: facts are kept and tried again; whoever submitted a job is told,
+  /// and it is none.
   public mutating func notWritten(_ number: UInt64, at now: Int64) -> [JobAction] {
     guard let failed = outstanding, failed.batch.number == number else { return [] }
     outstanding = nil

@@ -10,9 +10,9 @@ import WorkerKit
 
 // What others do for a job: the signer encrypts, signs and decrypts, the planner publishes, the store keeps.
 //
-// A refusal is one of two. What would be refused again tomorrow ends the matter, with its words. All else (a worker that
-// is away, an account that is locked, a disk that is full) is tried again, until a deadline of the job's own says that
-// it is over.
+// A refusal is one of two. What would be refused again tomorrow ends the matter, with its words. All else (a worker
+// that is away, an account that is locked, a disk that is full) is tried again, until a deadline of the job's own says
+// that it is over.
 
 extension Tracker {
   /// How long the signer has: it keeps a request while its account is locked.
@@ -65,8 +65,8 @@ extension Tracker {
     }
   }
 
-  /// The request, to be signed. Two jobs of the same words in the same second would be one event: the later one is dated
-  /// back.
+  /// The request, to be signed. Two jobs of the same words in the same second would be one event: the later one is
+  /// dated back.
   private func draft(
     _ terms: JobTerms, _ order: JobOrder, _ ciphertext: String?
   ) throws(Refusal) -> UnsignedEvent {

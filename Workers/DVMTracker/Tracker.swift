@@ -20,8 +20,8 @@ import WorkerKit
 //                                  └──────────────────────────────────────────────────────────────┘
 //
 // Nothing is remembered here but what the machine has. What cannot be done now (the signer is locked, the planner is
-// away) it asks for again; what was done twice because a process died in between is the same thing: an event of the same
-// id, an answer that is known. So any of the workers may die at any time, and this one.
+// away) it asks for again; what was done twice because a process died in between is the same thing: an event of the
+// same id, an answer that is known. So any of the workers may die at any time, and this one.
 
 /// Serves `job.*`.
 @EventLoopActor
