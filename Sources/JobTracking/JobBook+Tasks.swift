@@ -47,6 +47,10 @@ extension JobBook {
   ///
   /// - Parameter event: verified by nobody: the signer is believed.
   public mutating func made(_ id: JobID, attempt: Int, event: Event, at now: Int64) -> [JobAction] {
+    if let other = requestJobs[event.id], other != id {
+      // Two jobs of the same words are two requests, or an answer could be of either.
+      return failed(.make(id, attempt: attempt), "another job has asked the same in the same second", at: now)
+    }
     guard end(.make(id, attempt: attempt)), records[id]?.picture.endedAt == nil else { return finish(at: now) }
     note(
       id,

@@ -105,6 +105,8 @@ public struct JobBook: Sendable {
     if let id = JobID(name), records[id] != nil || keys.values.contains(id) { return id }
     return keys[name] ?? EventID(name).flatMap { requestJobs[$0] }
   }
+  /// Whether a job here, whatever became of it, has asked by this event.
+  public func isRequest(_ id: EventID) -> Bool { requestJobs[id] != nil }
   /// The job with this key of its submitter's.
   public func job(keyed key: String) -> JobID? { keys[key] }
   /// Whether a job is accepted and on the disk; false for one that is on its way there.

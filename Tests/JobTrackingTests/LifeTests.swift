@@ -43,6 +43,18 @@ import Testing
     #expect(bench.picture(first).requests.count == 1)
   }
 
+  @Test("is never asked for by the request of another, though it be of the same words in the same second")
+  func sameWords() throws {
+    let (first, second) = (try bench.text([maker]), try bench.text([maker]))
+    #expect(try bench.request(first).id != bench.request(second).id)
+    bench.isPrompt = false
+    let third = try bench.text([maker])
+    for _ in 0..<2 { bench.write(try #require(bench.batches.last)) }
+    let copy = try bench.request(first).event
+    bench.perform(bench.book.made(third, attempt: 0, event: copy, at: bench.now))
+    #expect(bench.picture(third).requests.isEmpty && bench.book.job(named: copy.id.description) == first)
+  }
+
   @Test("that could not be written down is none, and its key is free")
   func notWritten() throws {
     bench.isDiskGood = false

@@ -19,6 +19,8 @@ extension Tracker {
   private static let signerMilliseconds: UInt32 = 20_000
   /// How long the planner and the store have.
   private static let publishMilliseconds: UInt32 = 30_000
+  /// Seconds that a request is dated back at most.
+  private static let backMaximum: Int64 = 900
   /// Refusals that another attempt changes nothing of.
   private static let finalRefusals: Set<RefusalCode> = [
     .badRequest, .badPayload, .forbidden, .noSuchAccount, .invalidEvent, .denied, .superseded, .deletedEvent,
@@ -51,18 +53,31 @@ extension Tracker {
 
   private func make(_ job: JobID, _ attempt: Int) async throws(Refusal) {
     guard let order = book.order(job), let terms = book.terms(job, attempt: attempt) else { return }
-    let draft: UnsignedEvent
     do throws(Refusal) {
-      let ciphertext = try await ciphertext(terms, order)
-      do throws(JobDraftFault) {
-        draft = try terms.template(by: order.account, createdAt: now / 1_000, ciphertext: ciphertext)
-      } catch { throw Refusal(.badRequest, "\(error)") }
+      let draft = try draft(terms, order, try await ciphertext(terms, order))
+      drafts.insert(draft.id)
+      defer { drafts.remove(draft.id) }
       let event = try await sign(draft, by: order.account)
       perform { $0.made(job, attempt: attempt, event: event, at: $1) }
     } catch {
       guard Self.finalRefusals.contains(error.code) else { throw error }
       perform { $0.undone(job, attempt: attempt, error.message, at: $1) }
     }
+  }
+
+  /// The request, to be signed. Two jobs of the same words in the same second would be one event: the later one is
+  /// dated back.
+  private func draft(
+    _ terms: JobTerms, _ order: JobOrder, _ ciphertext: String?
+  ) throws(Refusal) -> UnsignedEvent {
+    for back in 0..<Self.backMaximum {
+      let draft: UnsignedEvent
+      do throws(JobDraftFault) {
+        draft = try terms.template(by: order.account, createdAt: now / 1_000 - back, ciphertext: ciphertext)
+      } catch { throw Refusal(.badRequest, "\(error)") }
+      if !drafts.contains(draft.id), !book.isRequest(draft.id) { return draft }
+    }
+    throw Refusal(.full, "the same was asked \(Self.backMaximum) times within as many seconds", outcome: .notStarted)
   }
 
   /// Inputs and parameters, encrypted for the one provider; nil when everybody may read them.

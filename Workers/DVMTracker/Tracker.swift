@@ -48,6 +48,8 @@ final class Tracker {
   var isWriting = false
   var observations: [JobBook.Interest: BusAnswer?] = [:]
   var storeAnswer: BusAnswer?
+  /// Requests that are being signed.
+  var drafts: Set<EventID> = []
   var plannerEndpoint: UInt32?
   var isAskingPublications = false
   let observeTimer = LoopTimer()
