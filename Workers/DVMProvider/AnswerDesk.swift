@@ -73,7 +73,7 @@ final class AnswerDesk {
   // MARK: What may be said
 
   /// Tells that a request is worked on, or a part of its result. Nothing, if that cannot be done soon.
-  func say(_ id: EventID, _ status: Nostr.JobStatus, remark: String? = nil, content: String = "") {
+  func say(_ id: EventID, _ status: JobStatus, remark: String? = nil, content: String = "") {
     line(id) { [self] in
       do throws(Refusal) {
         guard let request = try request(id), provider.desk?[id]?.state == .running else { return }
