@@ -58,5 +58,5 @@ if not ids:  # the result itself
     print(content)
     sys.exit()
 roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))  # the answer above was left before its end
-for part in roost.ask("store.query", {"filters": [{"ids": ids}]}):
-    if "event" in part: print(json.dumps(part["event"]["content"], ensure_ascii=False)[:100])
+for event in roost.ask("store.query", {"filters": [{"ids": ids}]}):
+    if "sig" in event: print(json.dumps(event["content"], ensure_ascii=False)[:100])  # the last part is their number

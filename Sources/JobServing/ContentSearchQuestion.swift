@@ -91,6 +91,7 @@ public struct ContentSearchQuestion: Sendable, Hashable {
         texts.append(value)
         continue
       }
+      // `try?`: what is no JSON is told as what is JSON and no list.
       guard let list = try? JSONPayload.decode([JSONValue].self, from: value.utf8) else {
         throw QuestionFault("the parameter \"users\" is neither a key nor a list of tags \"p\" as JSON")
       }

@@ -26,9 +26,9 @@ extension ProcessTests {
         }
         let signer = try grant("signer")
         #expect(signer.command.contains("/signer --attach \(roost.socket) --name signer") && signer.remark == nil)
-        let tracker = try grant("dvm-tracker")
-        #expect(tracker.command.hasSuffix("ROOST_WORKER=dvm-tracker YOUR-PROGRAM"))
-        #expect(tracker.remark?.contains("/dvm-tracker. Put one of yours") == true)
+        let pusher = try grant("push-relay")
+        #expect(pusher.command.hasSuffix("ROOST_WORKER=push-relay YOUR-PROGRAM"))
+        #expect(pusher.remark?.contains("/push-relay. Put one of yours") == true)
       }
     }
 

@@ -31,6 +31,7 @@ extension Provider {
     guard let served = desk?[id], let job = settings.services.first(where: { $0.kind == served.kind }) else {
       return .failed("it is not served any more")
     }
+    // `try?`: it was read when it came; the file was changed meanwhile, and why does not matter.
     guard let event = try? Event(json: served.request), let request = try? JobRequest(event) else {
       return .failed("the request cannot be read")
     }
