@@ -33,7 +33,7 @@ public final class ByteStream {
   /// ``pendingByteCount`` was above 0 at the end of a turn or the kernel was full, and never inside a call of the
   /// consumer's. So whoever stops at some count of waiting bytes is told when to go on.
   public var onDrained: (@EventLoopActor () -> Void)?
-  /// Bounds what is read in a turn together with other streams; without it, ``readsPerTurn`` alone does.
+  /// Bounds what is read in a turn together with other streams; without it, `readsPerTurn` alone does.
   public var readShare: ReadShare?
   /// Noted while the stream's input is worked on.
   public var inputMark: InputMark?
