@@ -9,7 +9,7 @@ extension JobBook {
   /// A job that somebody wants done. It is accepted when it is on the disk; the same key again is the same job.
   ///
   /// - Parameters:
-  ///   - submit: what was said; it has no ``JobSubmit/objection``.
+  ///   - submit: what was said; it has no `JobSubmit.objection`.
   ///   - id: a name that no job has, chosen at random.
   ///   - account: whose job it is.
   ///   - isServedHere: whether the provider of this machine serves this kind.

@@ -43,9 +43,7 @@ extension JobBook {
 
   // MARK: Outcomes
 
-  /// The request of an attempt is signed.
-  ///
-  /// - Parameter event: verified by nobody: the signer is believed.
+  /// The request of an attempt is signed. The event is verified by nobody: the signer is believed.
   public mutating func made(_ id: JobID, attempt: Int, event: Event, at now: Int64) -> [JobAction] {
     if let other = requestJobs[event.id], other != id {
       // Two jobs of the same words are two requests, or an answer could be of either.

@@ -55,9 +55,7 @@ extension JobProviderState {
 }
 
 extension JobBook {
-  /// A job in memory as it is told.
-  ///
-  /// - Parameter now: milliseconds since 1970: invoices that may not be paid at this time are told without.
+  /// A job in memory as it is told; invoices that may not be paid now, in milliseconds since 1970, are told without.
   public func told(_ id: JobID, at now: Int64) -> Job? {
     guard let record = records[id] else { return nil }
     var job = Job(record.order, record.picture, unkeptCount: record.droppedCount)

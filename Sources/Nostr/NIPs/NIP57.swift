@@ -263,7 +263,7 @@ public struct ZapReceipt: Hashable, Sendable {
   /// Makes sure that it is what was waited for (appendix F).
   ///
   /// - Parameters:
-  ///   - wallet: `nostrPubkey` of the payee's lnurl page: who alone may write receipts.
+  ///   - expected: `nostrPubkey` of the payee's lnurl page: who alone may write receipts.
   ///   - lnurl: the payee's; nil: not looked at.
   ///   - mustBeBound: whether the invoice must have been made for the request; see ``isBoundToRequest``.
   /// - Throws: `otherWallet`, `otherAmount`, `otherAddress`, `otherDescription`, `wrongPreimage`.
