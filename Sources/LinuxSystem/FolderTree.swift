@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 // A folder that a program of somebody else's has written into. Nothing in it is followed: names are looked up below
