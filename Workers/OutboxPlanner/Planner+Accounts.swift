@@ -97,14 +97,15 @@ extension Planner {
     guard directory.unsettled != nil || before != known.map({ "\($0.name) \($0.key)" }) else { return }
     directory.accountsAre(known)
     let keys = Set(known.map(\.key.description))
-    if keys != accountKeys { wishLists(of: keys) }
+    if keys != accountKeys { wishLists(of: keys, butOf: Set(accounts.filter(\.isOfWorker).map(\.publicKey))) }
     update()
   }
 
-  /// Each account's own kinds are wished by themselves, so that another account changes nothing of it.
-  private func wishLists(of keys: Set<String>) {
+  /// Each account's own kinds are wished by themselves, so that another account changes nothing of it. No relay is asked
+  /// what a worker says of itself: it was made here, and nobody else has to hear of it.
+  private func wishLists(of keys: Set<String>, butOf workers: Set<String>) {
     for key in accountKeys.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: WallClock.seconds) }
-    for text in keys.subtracting(accountKeys).sorted() {
+    for text in keys.subtracting(accountKeys).subtracting(workers).sorted() {
       guard let key = PublicKey(text) else { continue }
       let wish = Wish(own: text, [Filter(authors: [key], kinds: Self.ownKinds)])
       wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
