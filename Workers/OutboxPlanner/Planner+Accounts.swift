@@ -101,8 +101,8 @@ extension Planner {
     update()
   }
 
-  /// Each account's own kinds are wished by themselves, so that another account changes nothing of it. No relay is asked
-  /// what a worker says of itself: it was made here, and nobody else has to hear of it.
+  /// Each account's own kinds are wished by themselves, so that another account changes nothing of it. No relay is
+  /// asked what a worker says of itself: it was made here, and nobody else has to hear of it.
   private func wishLists(of keys: Set<String>, butOf workers: Set<String>) {
     for key in accountKeys.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: WallClock.seconds) }
     for text in keys.subtracting(accountKeys).subtracting(workers).sorted() {
