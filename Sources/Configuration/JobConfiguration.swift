@@ -149,6 +149,7 @@ extension Notation where Value == String {
   /// A variable with its value: `NAME=VALUE`.
   static let assignment = Notation { value, context throws(Complaints) in
     let text = try Notation<String>.text("a variable with its value").parse(value, context)
+    // `try?`: what is wrong with the name is told together with what a variable with its value looks like.
     guard let equals = text.firstIndex(of: "="),
       (try? Notation<String>.variable.parse(.string(String(text[..<equals])), context)) != nil
     else { throw Complaints("\"\(text)\" is no variable with its value, such as \"MODEL=small\"") }

@@ -37,7 +37,7 @@ extension ArchiveRescue {
   /// What was written down.
   init?(_ session: StorageSession) throws {
     guard let time = try session.property("rescue-time") else { return nil }
-    self.init(quarantinePath: DamageMark.asidePath(session.path, time), time: time)
+    self.init(quarantinePath: Quarantine(of: session.path, time: time).path, time: time)
     savedCount = Int(clamping: try session.property("rescue-saved") ?? 0)
     damagedCount = Int(clamping: try session.property("rescue-damaged") ?? 0)
     let lost = try session.property("rescue-lost") ?? Self.unknownCount

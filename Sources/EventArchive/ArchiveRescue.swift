@@ -1,18 +1,11 @@
 internal import Cryptography
-internal import Glibc
 internal import Nostr
 public import Storage
 
-// A damaged database is put aside under another name, never removed, and a new one is filled with what can still be
-// read of it. Every event proves itself by its signature, so what the damage has changed is told from what it has not.
-// Deletions are events as well, and come again in their old order and under their old seqs, so that whoever resumes by
-// seq misses nothing that was saved.
-//
-//     events.db.is-damaged      a rescue is to be done; once it has begun, where the damaged file is put
-//     events.db.damaged-TIME    the damaged file
-//     events.db.new             what is being filled; takes its place when it is whole
-//
-// A death on the way leaves the mark, and the next start begins again with the same damaged file.
+// A damaged database is put aside, and a new one is filled with what can still be read of it (`RescuableFile`). Every
+// event proves itself by its signature, so what the damage has changed is told from what it has not. Deletions are
+// events as well, and come again in their old order and under their old seqs, so that whoever resumes by seq misses
+// nothing that was saved.
 
 /// What was saved of a damaged database.
 public struct ArchiveRescue: Sendable, Hashable {
@@ -48,55 +41,30 @@ extension EventArchive {
     segmentEventCount: Int = EventArchive.standardSegmentEventCount, now: Int64,
     progress: (ArchiveRescue) -> Void = { _ in }
   ) throws(StorageFault) -> (EventArchive, ArchiveRescue?) {
-    func open(_ path: String) throws(StorageFault) -> EventArchive {
-      try EventArchive(path: path, settings: settings, segmentEventCount: segmentEventCount)
-    }
-    let mark = DamageMark(database: path)
-    if !mark.isSet {
-      do throws(StorageFault) {
-        let archive = try open(path)
-        try archive.keepLosses(now: now)
-        return (archive, nil)
-      } catch {
-        guard error.kind == .corrupt else { throw error }
-      }
-    }
-    let (aside, time) = try mark.aside(now: now)
-    var rescue = ArchiveRescue(quarantinePath: aside, time: time)
-    // Both are there when only the mark was left to be taken away.
-    let isFilled = access(path, F_OK) == 0 && access(aside, F_OK) == 0
-    if !isFilled {
-      try putAside(path, aside)
-      let unfinished = path + ".new"
-      for suffix in fileSuffixes + [SeqLedger.suffix] { unlink(unfinished + suffix) }
-      let archive = try open(unfinished)
-      try archive.refill(from: aside, given: try SeqLedger(database: path).reserved, &rescue, now: now, progress)
+    var rescue: ArchiveRescue?
+    let (archive, quarantine) = try Self.rescuable(path).open(now: now) { path throws(StorageFault) in
+      let archive = try EventArchive(path: path, settings: settings, segmentEventCount: segmentEventCount)
+      try archive.keepLosses(now: now)
+      return archive
+    } refill: { unfinished, damaged throws(StorageFault) in
+      var report = ArchiveRescue(quarantinePath: damaged.path, time: damaged.time)
+      let archive = try EventArchive(path: unfinished, settings: settings, segmentEventCount: segmentEventCount)
+      let given = try SeqLedger(database: path).reserved
+      try archive.refill(from: damaged.path, given: given, &report, now: now, progress)
       try archive.close()
-      unlink(unfinished + SeqLedger.suffix)
-      guard rename(unfinished, path) == 0 else { throw cannotMove(path) }
+      rescue = report
     }
-    let archive = try open(path)
-    try archive.keepLosses(now: now)
-    if isFilled { rescue = archive.losses.rescue ?? rescue }
-    mark.clear()
+    if let quarantine, quarantine.isRefilled {
+      rescue = archive.losses.rescue ?? ArchiveRescue(quarantinePath: quarantine.path, time: quarantine.time)
+    }
     return (archive, rescue)
   }
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { DamageMark(database: path).set() }
+  public func markDamaged() { Self.rescuable(path).markDamaged() }
 
-  /// The database's own last: while it is at its place, not all was put aside.
-  private static let fileSuffixes = ["-wal", "-shm", ""]
-
-  private static func putAside(_ path: String, _ aside: String) throws(StorageFault) {
-    for suffix in fileSuffixes where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, aside + suffix) == 0 else { throw cannotMove(path) }
-    }
-  }
-
-  private static func cannotMove(_ path: String) -> StorageFault {
-    StorageFault(
-      .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
+  private static func rescuable(_ path: String) -> RescuableFile {
+    RescuableFile(path: path, companions: [SeqLedger.suffix])
   }
 
   private func refill(

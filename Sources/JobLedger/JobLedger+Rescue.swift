@@ -1,11 +1,10 @@
 internal import Contracts
 internal import Cryptography
-internal import Glibc
 internal import JobTracking
 internal import Nostr
 public import Storage
 
-// A damaged ledger is put aside under another name, never removed, and a new one is filled with what can still be read.
+// A damaged ledger is put aside, and a new one is filled with what can still be read (`RescuableFile`).
 // A job whose order is gone is lost, and counted. One of which a fact is gone goes on without it: what follows from the
 // others is seen again. At worst a request goes out a second time under another id, or an answer is read once more;
 // money is not at stake, because intents stand in a table of their own as well, and an approval that is read from there
@@ -21,35 +20,23 @@ extension JobLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (JobLedger, LedgerContents, LedgerRescue?) {
-    if access(markPath(path), F_OK) != 0 {
-      do throws(StorageFault) {
-        let ledger = try JobLedger(path: path)
-        return (ledger, try ledger.contentsNow(now: now), nil)
-      } catch {
-        guard error.kind == .corrupt else { throw error }
-      }
+    var rescue: LedgerRescue?
+    let file = RescuableFile(path: path)
+    let ((ledger, contents), quarantine) = try file.open(now: now / 1_000) { path throws(StorageFault) in
+      let ledger = try JobLedger(path: path)
+      return (ledger, try ledger.contentsNow(now: now))
+    } refill: { unfinished, damaged throws(StorageFault) in
+      var report = LedgerRescue(quarantinePath: damaged.path)
+      let ledger = try JobLedger(path: unfinished)
+      try ledger.refill(from: damaged.path, &report)
+      try ledger.close()
+      rescue = report
     }
-    let aside = "\(path).damaged-\(now / 1_000)"
-    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, aside + suffix) == 0 else {
-        throw StorageFault(
-          .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
-      }
-    }
-    var rescue = LedgerRescue(quarantinePath: aside)
-    let ledger = try JobLedger(path: path)
-    try ledger.refill(from: aside, &rescue)
-    unlink(markPath(path))
-    return (ledger, try ledger.contentsNow(now: now), rescue)
+    return (ledger, contents, rescue ?? quarantine.map { LedgerRescue(quarantinePath: $0.path) })
   }
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() {
-    let mark = open(Self.markPath(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    if mark >= 0 { Glibc.close(mark) }
-  }
-
-  private static func markPath(_ path: String) -> String { path + ".is-damaged" }
+  public func markDamaged() { RescuableFile(path: path).markDamaged() }
 
   private func refill(from path: String, _ rescue: inout LedgerRescue) throws(StorageFault) {
     let old: StorageFile

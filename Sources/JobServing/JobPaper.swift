@@ -34,6 +34,8 @@ public enum JobPaper {
     for parameter in terms.parameters {
       parameters[parameter.name, default: []] += parameter.values.map { .string($0) }
     }
+    // `try?`: a verified event is JSON; a program that gets `null` here still has every part of it above.
+    let event = (try? JSONPayload.decode(JSONValue.self, from: request.event.json)) ?? .null
     return JSONPayload.encode(
       JSONValue.object([
         "version": .integer(version), "kind": .integer(Int64(terms.kind)), "id": .string(request.id.description),
@@ -42,7 +44,7 @@ public enum JobPaper {
         "params": .object(parameters.mapValues { .array($0) }), "output": text(terms.output),
         "bid": terms.bidMillisatoshis.map { .integer($0) } ?? .null,
         "topics": .array(terms.topics.map { .string($0) }), "content": text(request.content.text),
-        "event": (try? JSONPayload.decode(JSONValue.self, from: request.event.json)) ?? .null,
+        "event": event,
       ]))
   }
 }

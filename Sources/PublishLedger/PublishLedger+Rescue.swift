@@ -1,12 +1,11 @@
 internal import Contracts
-internal import Glibc
 internal import Nostr
 internal import PublishQueue
 public import Storage
 
-// A damaged ledger is put aside under another name, never removed, and a new one is filled with what can still be read
-// whole. An event proves itself by its id. What is lost with a relay's state is at worst one more sending, which that
-// relay calls a duplicate.
+// A damaged ledger is put aside, and a new one is filled with what can still be read whole (`RescuableFile`). An event
+// proves itself by its id. What is lost with a relay's state is at worst one more sending, which that relay calls a
+// duplicate.
 
 extension PublishLedger {
   /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
@@ -18,35 +17,22 @@ extension PublishLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (PublishLedger, LedgerContents, LedgerRescue?) {
-    if access(markPath(path), F_OK) != 0 {
-      do throws(StorageFault) {
-        let ledger = try PublishLedger(path: path)
-        return (ledger, try ledger.contentsNow(), nil)
-      } catch {
-        guard error.kind == .corrupt else { throw error }
-      }
+    var rescue: LedgerRescue?
+    let ((ledger, contents), quarantine) = try RescuableFile(path: path).open(now: now) { path throws(StorageFault) in
+      let ledger = try PublishLedger(path: path)
+      return (ledger, try ledger.contentsNow())
+    } refill: { unfinished, damaged throws(StorageFault) in
+      var report = LedgerRescue(quarantinePath: damaged.path)
+      let ledger = try PublishLedger(path: unfinished)
+      try ledger.refill(from: damaged.path, &report)
+      try ledger.close()
+      rescue = report
     }
-    let aside = "\(path).damaged-\(now)"
-    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, aside + suffix) == 0 else {
-        throw StorageFault(
-          .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
-      }
-    }
-    var rescue = LedgerRescue(quarantinePath: aside)
-    let ledger = try PublishLedger(path: path)
-    try ledger.refill(from: aside, &rescue)
-    unlink(markPath(path))
-    return (ledger, try ledger.contentsNow(), rescue)
+    return (ledger, contents, rescue ?? quarantine.map { LedgerRescue(quarantinePath: $0.path) })
   }
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() {
-    let mark = open(Self.markPath(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    if mark >= 0 { Glibc.close(mark) }
-  }
-
-  private static func markPath(_ path: String) -> String { path + ".is-damaged" }
+  public func markDamaged() { RescuableFile(path: path).markDamaged() }
 
   private func refill(from path: String, _ rescue: inout LedgerRescue) throws(StorageFault) {
     let old: StorageFile

@@ -1,12 +1,11 @@
-internal import Glibc
 internal import JobServing
 internal import Nostr
 public import Storage
 
-// A damaged ledger is put aside under another name, never removed, and a new one is filled with the rows that can still
-// be read. What a row says is believed only as far as it leads to no second answer: one that is open and cannot be read
-// whole is left out. Since others may be missing altogether, requests dated before the rescue are not taken up any
-// more: their customers hear nothing, and none of them is answered twice.
+// A damaged ledger is put aside, and a new one is filled with the rows that can still be read (`RescuableFile`). What a
+// row says is believed only as far as it leads to no second answer: one that is open and cannot be read whole is left
+// out. Since others may be missing altogether, requests dated before the rescue are not taken up any more: their
+// customers hear nothing, and none of them is answered twice.
 
 /// What was saved of a damaged ledger.
 public struct ServingRescue: Sendable, Hashable {
@@ -28,35 +27,22 @@ extension ServingLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (ServingLedger, ServingContents, ServingRescue?) {
-    if access(markPath(path), F_OK) != 0 {
-      do throws(StorageFault) {
-        let ledger = try ServingLedger(path: path)
-        return (ledger, try ledger.contentsNow(), nil)
-      } catch {
-        guard error.kind == .corrupt else { throw error }
-      }
+    var rescue: ServingRescue?
+    let ((ledger, contents), quarantine) = try RescuableFile(path: path).open(now: now) { path throws(StorageFault) in
+      let ledger = try ServingLedger(path: path)
+      return (ledger, try ledger.contentsNow())
+    } refill: { unfinished, damaged throws(StorageFault) in
+      var report = ServingRescue(quarantinePath: damaged.path)
+      let ledger = try ServingLedger(path: unfinished)
+      try ledger.refill(from: damaged.path, now: now, &report)
+      try ledger.close()
+      rescue = report
     }
-    let aside = "\(path).damaged-\(now)"
-    for suffix in ["", "-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
-      guard rename(path + suffix, aside + suffix) == 0 else {
-        throw StorageFault(
-          .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
-      }
-    }
-    var rescue = ServingRescue(quarantinePath: aside)
-    let ledger = try ServingLedger(path: path)
-    try ledger.refill(from: aside, now: now, &rescue)
-    unlink(markPath(path))
-    return (ledger, try ledger.contentsNow(), rescue)
+    return (ledger, contents, rescue ?? quarantine.map { ServingRescue(quarantinePath: $0.path) })
   }
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() {
-    let mark = open(Self.markPath(path), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    if mark >= 0 { Glibc.close(mark) }
-  }
-
-  private static func markPath(_ path: String) -> String { path + ".is-damaged" }
+  public func markDamaged() { RescuableFile(path: path).markDamaged() }
 
   private func refill(from path: String, now: Int64, _ rescue: inout ServingRescue) throws(StorageFault) {
     let saved = Self.readable(path, &rescue)

@@ -170,6 +170,36 @@ struct LedgerTests {
     #expect(contents.underWay.allSatisfy { known[$0.publication.id] == $0.publication })
   }
 
+  @Test("a rescue that was cut off begins again with the same damaged file; one that is done is not done again")
+  func cutOff() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/planner.db"
+    func mark() {
+      let file = open(path + ".is-damaged", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(write(file, "2", 1) == 1 && close(file) == 0)
+    }
+    let ledger = try PublishLedger(path: path)
+    try ledger.writeNow(Self.batch { $0.accepted = (1...20).map { Self.acceptance(Int64($0)) } })
+    try ledger.close()
+    // As a death in the middle leaves it: the old one is aside, and the new one half filled.
+    mark()
+    #expect(rename(path, path + ".damaged-2") == 0)
+    let half = try PublishLedger(path: path + ".new")
+    try half.writeNow(Self.batch { $0.accepted = [Self.acceptance(1)] })
+    try half.close()
+    var (again, contents, rescue) = try PublishLedger.openOrRescue(path: path, now: 9)
+    #expect(contents.underWay.count == 20 && rescue?.savedCount == 20)
+    #expect(rescue?.quarantinePath == path + ".damaged-2")
+    try again.close()
+    // As a death behind it leaves it: nothing but the mark is left to be taken away.
+    mark()
+    (again, contents, rescue) = try PublishLedger.openOrRescue(path: path, now: 9)
+    #expect(contents.underWay.count == 20 && rescue?.quarantinePath == path + ".damaged-2")
+    try again.close()
+    (again, contents, rescue) = try PublishLedger.openOrRescue(path: path, now: 9)
+    #expect(contents.underWay.count == 20 && rescue == nil)
+  }
+
   private func overwrite(_ path: String) throws {
     let file = open(path, O_RDWR)
     #expect(file >= 0)

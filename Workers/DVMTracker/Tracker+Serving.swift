@@ -63,7 +63,7 @@ extension Tracker {
   // MARK: Looking
 
   /// A job as it is told, and as it fits into a frame.
-  func told(_ id: JobID) async throws(Refusal) -> (job: Job, payload: BusPayload) {
+  func told(_ id: JobID) async throws(Refusal) -> (value: Job, payload: BusPayload) {
     var job = book.told(id, at: now)
     if job == nil {
       do throws(StorageFault) { job = try await ledger.job(id).map { Job($0.order, $0.picture) } } catch {
@@ -118,11 +118,11 @@ extension Tracker {
 
   private func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let id = try named(try request.arguments(as: JobReference.self))
-    guard followerCount < JobFollower.maximum else {
+    guard followerCount < ChangeFollower<Job>.maximum else {
       throw Refusal(.full, "\(followerCount) jobs are followed already", outcome: .notStarted)
     }
     guard !isDraining else { throw Self.draining }
-    let follower = JobFollower(request)
+    let follower = ChangeFollower<Job>(request)
     followers[id, default: []].append(follower)
     followerCount += 1
     defer {
@@ -131,7 +131,10 @@ extension Tracker {
       followerCount -= 1
     }
     request.accept()
-    try await follower.run { () throws(Refusal) in try await told(id) }
+    // Its end is told when it is written down.
+    try await follower.run(until: { $0.state.isFinal && $0.endedAt != nil }) { () throws(Refusal) in
+      try await told(id)
+    }
     return .empty
   }
 

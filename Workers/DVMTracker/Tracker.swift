@@ -40,7 +40,7 @@ final class Tracker {
   let rail: any PaymentRail = PersonalRail()
 
   // Of the extensions.
-  var followers: [JobID: [JobFollower]] = [:]
+  var followers: [JobID: [ChangeFollower<Job>]] = [:]
   var followerCount = 0
   /// Who waits for a batch to be written.
   var writeWaiters: [CheckedContinuation<Void, Never>] = []
@@ -64,6 +64,8 @@ final class Tracker {
   ]
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "jobs.db"
+  /// Longest wait until what others could not do is asked of them again.
+  private static let retryMillisecondsMaximum: UInt64 = 5_000
   /// How often it is looked for jobs that need not be kept any longer.
   private static let sweepMilliseconds: UInt64 = 3_600_000
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
@@ -160,7 +162,7 @@ final class Tracker {
     sweepTimer.cancel()
     storeAnswer?.abandon(Self.draining)
     for case let answer? in observations.values { answer.abandon(Self.draining) }
-    for follower in followers.values.joined() { follower.drain() }
+    for follower in followers.values.joined() { follower.end(Self.draining) }
   }
 
   /// The last thing of all. What is not written is seen again by the next process.
@@ -276,7 +278,7 @@ final class Tracker {
   /// Does something again and again until it says that it is over, waiting longer after each failure.
   func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
     EventLoopActor.task { [self] in
-      var delay = RetryDelay()
+      var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
       while !isDraining {
         let began = EventLoop.process.now
         do throws(Refusal) {

@@ -4,6 +4,7 @@ import EventLoop
 import Frames
 import Logging
 import OutboxPlan
+import WorkerKit
 
 // Connectors: what they report, and what they are sent. One `relay.follow` each, which begins again whenever it ends,
 // for as long as the registry has the worker.
@@ -38,7 +39,7 @@ extension Planner {
     guard !delivering.contains(name), let first = wishes.nextDesire(for: name) else { return }
     delivering.insert(name)
     EventLoopActor.task { [self] in
-      var delay = RetryDelay()
+      var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
       var next: RelayDesire? = first
       while let desire = next, !isDraining {
         do throws(Refusal) {

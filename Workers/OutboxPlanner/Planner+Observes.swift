@@ -5,6 +5,7 @@ import Frames
 import LinuxSystem
 import Logging
 import OutboxPlan
+import WorkerKit
 
 // What is observed, from the store; and back to it, what was fetched.
 
@@ -43,7 +44,7 @@ extension Planner {
         }
       }
       let keys = Set(changed.map(\.key) + removed)
-      for follower in progressFollowers.values where keys.contains(follower.key) { follower.changed() }
+      for (key, follower) in progressFollowers.values where keys.contains(key) { follower.changed() }
       update()
     }
   }

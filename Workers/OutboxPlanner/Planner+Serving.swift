@@ -188,15 +188,19 @@ extension Planner {
     let plan = ObservePlan(
       filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
       isExclusive: wanted.exclusiveRelays ?? false)
-    guard progressFollowers.count < ProgressFollower.maximum else {
+    guard progressFollowers.count < ChangeFollower<ObserveProgress>.maximum else {
       throw Refusal(.full, "\(progressFollowers.count) follow the progress already", outcome: .notStarted)
     }
     lastFollower += 1
     let (number, key) = (lastFollower, "\(plan.key)")
-    let follower = ProgressFollower(request, key: key) { [unowned self] in progress(of: key) }
-    progressFollowers[number] = follower
+    let follower = ChangeFollower<ObserveProgress>(request)
+    progressFollowers[number] = (key, follower)
     defer { progressFollowers[number] = nil }
-    try await follower.run()
+    request.accept()
+    try await follower.run(until: { _ in false }) {
+      let progress = progress(of: key)
+      return (progress, BusPayload(json: progress))
+    }
     return nil
   }
 

@@ -54,7 +54,8 @@ final class Planner {
   var strangersAskedAt: [PublicKey: Instant] = [:]
   var fetchesToTell: [StoreFetched] = []
   var isTellingFetches = false
-  var progressFollowers: [UInt64: ProgressFollower] = [:]
+  /// Who follows the progress of which observe.
+  var progressFollowers: [UInt64: (key: String, follower: ChangeFollower<ObserveProgress>)] = [:]
   var lastFollower: UInt64 = 0
   var fault: StorageFault?
   private(set) var publishing: Publishing?
@@ -77,6 +78,8 @@ final class Planner {
   ]
   /// How long the first REQs wait for sources that say nothing.
   static let settlingMilliseconds: UInt64 = 3_000
+  /// Longest wait until what others could not do is asked of them again.
+  static let retryMillisecondsMaximum: UInt64 = 10_000
 
   init(_ worker: Worker, directory path: String) throws(Refusal) {
     self.worker = worker
@@ -136,7 +139,9 @@ final class Planner {
     accountTimer.cancel()
     budgetTimer.cancel()
     publishing?.drain()
-    for follower in progressFollowers.values { follower.finish() }
+    for (_, follower) in progressFollowers.values {
+      follower.end(Refusal(.unavailable, "the planner is finishing", outcome: .done))
+    }
   }
 
   // MARK: The registry
@@ -173,7 +178,7 @@ final class Planner {
     for name in followed.sorted() { deliver(to: name) }
     tellFetches(wishes.takeFetches())
     let changes = wishes.takeChanges()
-    for follower in progressFollowers.values where changes.contains(follower.key) { follower.changed() }
+    for (key, follower) in progressFollowers.values where changes.contains(key) { follower.changed() }
     tellStatus()
   }
 
@@ -201,7 +206,7 @@ final class Planner {
   /// Does something again and again until it says that it is over, waiting longer after each failure.
   func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
     EventLoopActor.task { [self] in
-      var delay = RetryDelay()
+      var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
       while !isDraining {
         let began = now
         do throws(Refusal) {

@@ -137,11 +137,11 @@ extension Publishing {
     let wanted = try request.arguments(as: PlanPublication.self)
     let id = try Self.id(wanted.id)
     let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
-    guard followerCount < PublishFollower.maximum else {
+    guard followerCount < ChangeFollower<Publication>.maximum else {
       throw Refusal(.full, "\(followerCount) publications are followed already", outcome: .notStarted)
     }
     guard !isDraining else { throw Self.draining }
-    let follower = PublishFollower(request)
+    let follower = ChangeFollower<Publication>(request)
     followers[id, default: []].append(follower)
     followerCount += 1
     defer {
@@ -149,10 +149,11 @@ extension Publishing {
       if followers[id]?.isEmpty == true { followers[id] = nil }
       followerCount -= 1
     }
-    try await follower.run { () throws(Refusal) in
+    try await follower.run(until: \.state.isFinal) { () throws(Refusal) in
       guard let publication = try await self.publication(id) else { throw Self.unknown(id) }
       request.accept()
-      return try Self.only(relay, of: publication)
+      let told = try Self.only(relay, of: publication)
+      return (told, BusPayload(json: told))
     }
     return .empty
   }

@@ -45,7 +45,7 @@ final class Publishing {
   var unstored: [EventID: QueuedPublication] = [:]
   var lastNumber: Int64
   var isDraining = false
-  var followers: [EventID: [PublishFollower]] = [:]
+  var followers: [EventID: [ChangeFollower<Publication>]] = [:]
   var followerCount = 0
   /// Publications by state, as written down.
   var counts: [Publication.State: Int]
@@ -130,7 +130,7 @@ final class Publishing {
   func drain() {
     isDraining = true
     perform { $0.closed(at: $1) }
-    for follower in followers.values.joined() { follower.drain() }
+    for follower in followers.values.joined() { follower.end(Self.draining) }
   }
 
   /// The last thing of all: what has changed is written, and the file is closed.

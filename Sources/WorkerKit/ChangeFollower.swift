@@ -1,0 +1,66 @@
+public import Bus
+public import EventLoop
+public import Frames
+
+/// One request under way whose caller is told of something again and again: as it is at once, then at each change.
+/// Changes that come while the caller takes nothing are one change.
+@EventLoopActor
+public final class ChangeFollower<Value: Equatable & Sendable> {
+  /// Followers of all callers that a worker has at once.
+  public nonisolated static var maximum: Int { 1_024 }
+
+  private let request: BusRequest
+  private var hasChanged = true
+  private var ending: Refusal?
+  private var sleeper: CheckedContinuation<Void, Never>?
+
+  /// Follows for the caller of a request, until he cancels it.
+  public init(_ request: BusRequest) {
+    self.request = request
+    request.onCancel = { [weak self] in
+      self?.end(Refusal(.cancelled, "cancelled by the caller", outcome: .done))
+    }
+  }
+
+  /// What is followed may have changed.
+  public func changed() {
+    hasChanged = true
+    wake()
+  }
+
+  /// Ends it with this answer, such as that of a worker about to end: the caller comes again.
+  public func end(_ refusal: Refusal) {
+    if ending == nil { ending = refusal }
+    wake()
+  }
+
+  /// Sends what is followed whenever it is other than it was sent last, until it has come to its end.
+  ///
+  /// - Parameters:
+  ///   - isFinal: whether nothing comes after a value.
+  ///   - look: what is followed as it is now, and as it travels.
+  /// - Throws: what `look` throws, and the reason of an ``end(_:)``.
+  public func run(
+    until isFinal: (Value) -> Bool,
+    _ look: @EventLoopActor () async throws(Refusal) -> (value: Value, payload: BusPayload)
+  ) async throws(Refusal) {
+    var last: Value?
+    while true {
+      if let ending { throw ending }
+      guard hasChanged else {
+        await withCheckedContinuation { sleeper = $0 }
+        continue
+      }
+      hasChanged = false
+      let now = try await look()
+      if now.value != last { try await request.send(part: now.payload) }
+      last = now.value
+      if isFinal(now.value) { return }
+    }
+  }
+
+  private func wake() {
+    sleeper?.resume()
+    sleeper = nil
+  }
+}
