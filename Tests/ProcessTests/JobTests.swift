@@ -118,9 +118,10 @@ extension ProcessTests {
         try rig.await(job, "has refused a stranger") { $0.diagnostics["not-asked"] == 1 && $0.state == .published }
         let first = try maker.result("noon", to: request)
         try rig.say(first)
+        try rig.await(job, "has a result") { $0.state == .settled }
         try rig.say(maker.result("midnight", to: request))
-        let told = try rig.await(job, "has both") { $0.state == .settled }
-        #expect(told.result?.event == first.id.description)
+        let told = try rig.await(job, "has both") { $0.diagnostics["after-the-end"] == 1 }
+        #expect(told.state == .settled && told.result?.event == first.id.description)
         let cancelled = try rig.submit(maker.job())
         let other = try rig.request(cancelled)
         #expect(try rig.ask("job.cancel", JobReference(job: cancelled.id), as: Job.self).state == .cancelled)
