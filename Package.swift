@@ -93,6 +93,7 @@ let package = Package(
       name: "ClientSession",
       dependencies: [
         "Clocks", "Cryptography", "Nostr", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
       ],
       swiftSettings: strict),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
@@ -405,7 +406,8 @@ let package = Package(
       dependencies: ["EventGate", "EventArchive", "Contracts", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "NostrTests", dependencies: ["Cryptography", "Nostr", "Clocks", "TestSupport"], exclude: ["RealEvents"],
+      name: "NostrTests", dependencies: ["Cryptography", "Frames", "Nostr", "Clocks", "TestSupport"],
+      exclude: ["RealEvents"],
       swiftSettings: strict),
     .testTarget(
       name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),

@@ -2,16 +2,20 @@ internal import DequeModule
 
 // Which questions of which clients the store works on.
 //
-//   asked ── a turn is free, and the client has not its share ──▶ granted ── ended ──▶ the next client's is granted
+//   asked ── a turn is free, and the client has not its share ──▶ granted ── ended ──▶ the next is granted
 //     │                                                             │  ▲
-//     └─ else it waits, the clients in turn                 resting ▼  │ working
+//     └─ else it waits; whoever has had least is next       resting ▼  │ working
 //                                                            a client that does not read: its turn is
 //                                                            wanted back as soon as somebody waits
 //
 // A question among a million events may take the store a second. So what is asked at a time is bounded for each client,
-// and for all together; beyond it the clients take turns. The last turns of all are kept for clients that have none:
-// who asks one thing does not wait for those who ask a hundred. A turn whose client does not read does nothing, and is
-// given to another: it costs its owner to ask again.
+// and for all together; beyond it whoever has had least is next (`ServiceClock`). The last turns of all are kept for clients that have none:
+// who asks one thing does not wait for those who ask a hundred. Such a turn is a short one: a question that has brought
+// its share in it, and has more to bring, gives it to the next who has none, and lines up behind those who ask more. A
+// turn whose client does not read does nothing, and is given to another. Either costs its owner to ask again.
+//
+// Those who ask more, and for more, have the other turns to themselves as far as a quarter of all: whoever asks for
+// everything gets it, however many come anew.
 
 /// Turns of clients at the store, as a value.
 public struct QuestionTurns: Sendable {
@@ -30,13 +34,16 @@ public struct QuestionTurns: Sendable {
   public let keptCount: Int
   /// Turns that are granted.
   public private(set) var grantedCount = 0
+  /// Those of them that were granted to clients which had none.
+  private var short: Set<Turn> = []
 
   private var nextNumber: UInt64 = 0
   private var held: [UInt64: Int] = [:]
+  private var clock = ServiceClock()
   /// Wishes of clients that had no turn when they asked.
-  private var newcomers = FairQueue<Turn>()
+  private var newcomers = ServiceLine<Turn>()
   /// Wishes of clients that have less than their share.
-  private var queue = FairQueue<Turn>()
+  private var queue = ServiceLine<Turn>()
   /// Wishes of the others, until they end a turn.
   private var postponed: [UInt64: Deque<Turn>] = [:]
   private var resting: Set<Turn> = []
@@ -51,9 +58,12 @@ public struct QuestionTurns: Sendable {
 
   /// Asks for a turn.
   ///
+  /// - Parameters:
+  ///   - client: for whom.
+  ///   - isLong: whether the question has given a short turn away: it gets no other such.
   /// - Returns: the turn; whether it is granted; if it is not, a resting turn that is wanted back, if there is one: its
   ///   owner is to ``end(_:)`` it.
-  public mutating func ask(_ client: UInt64) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
+  public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
     nextNumber += 1
     let turn = Turn(client: client, number: nextNumber)
     let heldCount = held[client, default: 0]
@@ -61,26 +71,41 @@ public struct QuestionTurns: Sendable {
       postponed[client, default: []].append(turn)
       return (turn, false, nil)
     }
-    lineUp(turn)
+    lineUp(turn, isLong: isLong)
     let granted = grantNext()
     precondition(granted.isEmpty || granted == [turn], "whoever stands in front of it waits because nothing is free")
     return granted.isEmpty ? (turn, false, resting.popFirst()) : (turn, true, nil)
   }
 
-  private mutating func lineUp(_ turn: Turn) {
-    if held[turn.client] == nil { newcomers.append(turn, of: turn.client) } else { queue.append(turn, of: turn.client) }
+  private mutating func lineUp(_ turn: Turn, isLong: Bool = false) {
+    if held[turn.client] == nil, !isLong {
+      newcomers.append(turn, of: turn.client, by: clock)
+    } else {
+      queue.append(turn, of: turn.client, by: clock)
+    }
   }
 
-  private mutating func grant(_ turn: Turn) {
+  /// What a question costs that brings nothing, in bytes.
+  private static let leastCost = 8 << 10
+
+  private mutating func grant(_ turn: Turn, isShort: Bool, due: UInt64) {
+    clock.begin(turn.client, due: due, cost: Self.leastCost)
     grantedCount += 1
+    if isShort { short.insert(turn) }
     held[turn.client, default: 0] += 1
   }
 
   /// A turn is over.
   ///
+  /// - Parameters:
+  ///   - turn: one that was granted.
+  ///   - byteCount: what it has brought its client.
   /// - Returns: those that are granted instead.
-  public mutating func end(_ turn: Turn) -> [Turn] {
+  public mutating func end(_ turn: Turn, byteCount: Int = 0) -> [Turn] {
+    let sharerCount = held.count + newcomers.clientCount + queue.clientCount
+    clock.end(turn.client, cost: max(0, byteCount - Self.leastCost), among: sharerCount)
     resting.remove(turn)
+    short.remove(turn)
     grantedCount -= 1
     let left = held[turn.client, default: 1] - 1
     held[turn.client] = left == 0 ? nil : left
@@ -92,18 +117,23 @@ public struct QuestionTurns: Sendable {
   public mutating func withdraw(_ turn: Turn) { withdrawn.insert(turn) }
 
   private mutating func nextPostponed(of client: UInt64) -> Turn? {
-    let next = postponed[client]?.popFirst()
-    if postponed[client]?.isEmpty == true { postponed[client] = nil }
-    return next
+    while let next = postponed[client]?.popFirst() {
+      if postponed[client]?.isEmpty == true { postponed[client] = nil }
+      if withdrawn.remove(next) == nil { return next }
+    }
+    return nil
   }
+
+  /// A client is gone; what it wished is withdrawn, and its turns end when they do.
+  public mutating func forget(_ client: UInt64) { clock.forget(client) }
 
   private mutating func grantNext() -> [Turn] {
     var granted: [Turn] = []
-    while let next = nextInLine() {
+    while let (next, due, isShort) = nextInLine() {
       if withdrawn.remove(next) != nil {
         if let other = nextPostponed(of: next.client) { lineUp(other) }
       } else if held[next.client, default: 0] < clientMaximum {
-        grant(next)
+        grant(next, isShort: isShort, due: due)
         granted.append(next)
       } else {
         postponed[next.client, default: []].prepend(next)
@@ -112,10 +142,22 @@ public struct QuestionTurns: Sendable {
     return granted
   }
 
-  private mutating func nextInLine() -> Turn? {
-    if grantedCount < maximum, let next = newcomers.popFirst() { return next }
-    return grantedCount < maximum - keptCount ? queue.popFirst() : nil
+  private mutating func nextInLine() -> (turn: Turn, due: UInt64, isShort: Bool)? {
+    guard grantedCount < maximum else { return nil }
+    let longCount = grantedCount - short.count
+    if longCount < maximum / Self.longShare, let (next, due) = queue.popFirst(by: clock) { return (next, due, false) }
+    if let (next, due) = newcomers.popFirst(by: clock) { return (next, due, true) }
+    guard grantedCount < maximum - keptCount, let (next, due) = queue.popFirst(by: clock) else { return nil }
+    return (next, due, false)
   }
+
+  /// Of all turns this part is for those who ask more.
+  private static let longShare = 4
+
+  /// A question has brought its share in a turn, and has more.
+  ///
+  /// - Returns: whether the turn is a short one that somebody waits for who has none, and is to be ended now.
+  public func isSpent(_ turn: Turn) -> Bool { !newcomers.isEmpty && short.contains(turn) }
 
   /// The client of a turn does not read: nothing happens in it until ``works(_:)``.
   ///

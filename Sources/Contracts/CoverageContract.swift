@@ -4,7 +4,7 @@ public import Frames
 
 /// `store.coverage`: what is known of some filters. Parts are a ``CoveredFilter`` for each filter and relay of which
 /// something is known; the terminal answer is a ``StoreCount`` of them.
-public struct StoreCoverage: MethodArguments {
+public struct StoreCoverage: FilterArguments {
   /// How it is asked.
   public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"]}"#
 

@@ -19,6 +19,12 @@ public protocol MethodArguments: Codable, Sendable {
   var objection: String? { get }
 }
 
+/// Arguments with filters among them.
+public protocol FilterArguments: MethodArguments {
+  /// NIP-01 filters.
+  var filters: [JSONValue] { get }
+}
+
 extension MethodArguments {
   /// Nothing.
   public var objection: String? { nil }

@@ -41,7 +41,7 @@ public enum ObservePolicy: String, Codable, Sendable, Hashable, CaseIterable {
 /// in the order of their seq, apart from those that were stored before and count only now, under `network-only` or
 /// `exclusiveRelays`, because a relay has sent them. Ephemeral ones have no `seq`, and are the only ones that a caller
 /// who does not keep up will miss.
-public struct StoreObserve: MethodArguments {
+public struct StoreObserve: FilterArguments {
   /// How it is asked.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"afterSeq":0,"policy":"cache-with-network","maxAge":300,"#
@@ -149,7 +149,7 @@ public struct StoreAcknowledge: MethodArguments {
 
 /// `store.fetched`, said by the planner: these filters were asked of all the relays that are planned for them, and
 /// those have sent what they had. It is what `maxAge` is measured from. Answered when it is committed.
-public struct StoreFetched: MethodArguments {
+public struct StoreFetched: FilterArguments {
   /// How it is asked.
   public static let example = #"{"filters":[{"kinds":[1]}],"relays":["wss://relay.example"],"at":1700000000}"#
 

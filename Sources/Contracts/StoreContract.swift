@@ -87,7 +87,7 @@ public struct PublishResult: Codable, Sendable, Hashable {
 /// What a filter with `search` finds (NIP-50) comes first, the best match first, and its `limit` counts from there;
 /// then what other filters match. Words may stand in "quotes", and behind a hyphen to exclude them; `key:value` is
 /// passed over.
-public struct StoreQuery: MethodArguments {
+public struct StoreQuery: FilterArguments {
   /// How it is asked.
   public static let example =
     #"{"filters":[{"kinds":[1]}],"limit":20,"pages":false,"recipients":["#

@@ -10,6 +10,26 @@ extension BusRequest {
   ) throws(Refusal) -> Arguments {
     try Arguments(of: method, json: payload.bytes, isRaw: payload.isRaw)
   }
+
+  /// The request's arguments, and the filters among them, checked as `Filter.list` does.
+  public func argumentsAndFilters<Arguments: FilterArguments>(
+    as type: Arguments.Type = Arguments.self
+  ) throws(Refusal) -> (arguments: Arguments, filters: [Filter]) {
+    if !payload.isRaw, let (json, filters) = Filter.split(payload.bytes),
+      (1...StoreObserve.filterMaximum).contains(filters.count)
+    {
+      return (try Arguments(of: method, json: json), filters)
+    }
+    let arguments = try arguments(as: type)
+    return (arguments, try Filter.list(argument: arguments.filters, countMaximum: StoreObserve.filterMaximum))
+  }
+}
+
+extension BusPayload {
+  /// Arguments whose `filters` are these; what the arguments have there is empty.
+  public init(json arguments: some FilterArguments, filters: [Filter]) {
+    self.init(Filter.join(filters, into: JSONPayload.encode(arguments)))
+  }
 }
 
 extension Filter {

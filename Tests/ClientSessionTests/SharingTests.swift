@@ -35,6 +35,66 @@ struct SharingTests {
     #expect(next.map(\.client) == [5], "who has none is next")
   }
 
+  @Test("A short turn that has brought its share goes to the next who has none, and those who ask for more get on")
+  func short() {
+    var turns = QuestionTurns(maximum: 4, clientMaximum: 2, keptCount: 2)
+    let first = (1...4).map { turns.ask($0).turn }
+    #expect(!turns.isSpent(first[0]), "nobody waits")
+    let newcomer = turns.ask(5)
+    #expect(!newcomer.isGranted && turns.isSpent(first[0]))
+    var granted = turns.end(first[0])
+    #expect(granted == [newcomer.turn] && !turns.isSpent(first[1]))
+    let long = turns.ask(1, isLong: true)
+    let other = turns.ask(6)
+    #expect(!long.isGranted && !other.isGranted && turns.isSpent(newcomer.turn))
+    granted = turns.end(newcomer.turn)
+    #expect(granted == [long.turn], "a quarter of all turns is for those who ask for more")
+    #expect(!turns.isSpent(long.turn), "it brings all it has")
+    granted = turns.end(first[1])
+    #expect(granted == [other.turn])
+  }
+
+  @Test(
+    "Who asks for little is next, however many ask for all there is, and however many come anew",
+    arguments: [false, true])
+  func least(strangersCome: Bool) throws {
+    var turns = QuestionTurns(maximum: 32, clientMaximum: 8, keptCount: 16)
+    var granted: [QuestionTurns.Turn] = []
+    var next: [QuestionTurns.Turn] = []
+    for client in UInt64(1)...300 {
+      for _ in 0..<20 {
+        let asked = turns.ask(client)
+        if asked.isGranted { granted.append(asked.turn) }
+      }
+    }
+    var waits: [Int] = []
+    var (own, isOwnGranted, begun) = (turns.ask(999), false, 0)
+    var stranger: UInt64 = 1_000
+    for round in 0..<5_000 {
+      if isOwnGranted || own.isGranted {
+        waits.append(round - begun)
+        next = turns.end(own.turn, byteCount: 6_000)
+        granted += next
+        (own, isOwnGranted, begun) = (turns.ask(999), false, round)
+      }
+      if strangersCome, round % 4 == 0 {
+        stranger += 1
+        let come = turns.ask(stranger)
+        if come.isGranted { granted.append(come.turn) }
+      }
+      try #require(!granted.isEmpty)
+      let ended = granted.removeFirst()
+      next = turns.end(ended, byteCount: 64 << 10)
+      isOwnGranted = next.contains(own.turn)
+      granted += next.filter { $0 != own.turn }
+      let again = turns.ask(ended.client, isLong: true)
+      if again.isGranted { granted.append(again.turn) }
+    }
+    #expect(waits.count > 50)
+    let longest = waits.dropFirst().max() ?? 0
+    #expect(longest < (strangersCome ? 300 : 150), "in all, \(waits.count) were served; \(waits.suffix(20))")
+  }
+
   @Test("Every wish is granted in the end, once, or was withdrawn", arguments: seeds(10))
   func everyWish(seed: UInt64) {
     var seed = SeededGenerator(seed: seed)
@@ -53,12 +113,13 @@ struct SharingTests {
     for _ in 0..<5_000 {
       switch Int.random(in: 0..<10, using: &seed) {
       case 0..<5:
-        let (turn, isGranted, wanted) = turns.ask(UInt64.random(in: 1...8, using: &seed))
+        let client = UInt64.random(in: 1...8, using: &seed)
+        let (turn, isGranted, wanted) = turns.ask(client, isLong: Bool.random(using: &seed))
         if isGranted { running.insert(turn) } else { waiting.insert(turn) }
         if let wanted { end(wanted) }
       case 5..<8: if let turn = running.randomElement(using: &seed) { end(turn) }
       case 8:
-        if let turn = running.randomElement(using: &seed), turns.rests(turn) { end(turn) }
+        if let turn = running.randomElement(using: &seed), turns.rests(turn) || turns.isSpent(turn) { end(turn) }
       default:
         guard let turn = waiting.randomElement(using: &seed) else { continue }
         waiting.remove(turn)

@@ -21,12 +21,12 @@ struct ObserveArguments {
   /// - Parameter frameLimit: of this connection: what is observed must fit into a frame when it is told.
   /// - Throws: `bad-request` with the argument that is wrong.
   init(_ request: BusRequest, frameLimit: Int) throws(Refusal) {
-    let wanted = try request.arguments(as: StoreObserve.self)
+    let (wanted, filters) = try request.argumentsAndFilters(as: StoreObserve.self)
     let relays = try Self.relays(wanted.relays ?? [])
     recipients = wanted.recipients.map { Store.recipients($0) }
     form = wanted.pages == true ? .page : .observed
     plan = ObservePlan(
-      try Store.filters(wanted.filters), policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
+      filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,
       isExclusive: wanted.exclusiveRelays ?? false, recipients: recipients?.name)
     let maximum = ObserveTable.entryByteMaximum(frameLimit: frameLimit)
     guard ObserveTable.byteCount(plan) <= maximum else {

@@ -13,8 +13,7 @@ extension Store {
   // MARK: store.coverage
 
   func coverage(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: StoreCoverage.self)
-    let filters = try Self.filters(wanted.filters)
+    let (wanted, filters) = try request.argumentsAndFilters(as: StoreCoverage.self)
     let relays = try wanted.relays.map { texts throws(Refusal) in Set(try ObserveArguments.relays(texts)) }
     request.accept()
     var count = 0

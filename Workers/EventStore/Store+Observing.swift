@@ -124,8 +124,8 @@ extension Store {
   // MARK: For the planner
 
   func fetched(_ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let told = try request.arguments(as: StoreFetched.self)
-    let plan = ObservePlan(try Self.filters(told.filters), relays: try ObserveArguments.relays(told.relays ?? []))
+    let (told, filters) = try request.argumentsAndFilters(as: StoreFetched.self)
+    let plan = ObservePlan(filters, relays: try ObserveArguments.relays(told.relays ?? []))
     write([.fetched(plan.fetchKey, relay: nil, at: min(told.at ?? Self.now, Self.now))], answering: request)
     return nil
   }

@@ -16,8 +16,7 @@ extension Store {
   // MARK: store.query, store.count
 
   func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: StoreQuery.self)
-    let filters = try Self.filters(wanted.filters)
+    let (wanted, filters) = try request.argumentsAndFilters(as: StoreQuery.self)
     let recipients = wanted.recipients.map { Self.recipients($0) }
     let stream = QueryStream(QueryScope(filters: filters, recipients: recipients, now: Self.now), archive, reads)
     let sender = EventSender(request, wanted.pages == true ? .page : .event, self)
@@ -44,8 +43,7 @@ extension Store {
   }
 
   func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: StoreQuery.self)
-    let filters = try Self.filters(wanted.filters)
+    let (wanted, filters) = try request.argumentsAndFilters(as: StoreQuery.self)
     guard wanted.pages != true else {
       throw Refusal(.badRequest, "'pages' is for store.query: a count has no parts", outcome: .notStarted)
     }
@@ -83,10 +81,6 @@ extension Store {
       "left out of an answer: too large for frame-limit",
       metadata: ["seq": "\(seq ?? 0)", "bytes": "\(byteCount)", "maximum": "\(maximum)"])
     return false
-  }
-
-  nonisolated static func filters(_ values: [JSONValue]) throws(Refusal) -> [Filter] {
-    try Filter.list(argument: values, countMaximum: StoreObserve.filterMaximum)
   }
 
   /// Those whose gift wraps may be given; the contract has looked at the keys.

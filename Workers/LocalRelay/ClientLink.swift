@@ -10,6 +10,7 @@ import Logging
 import Nostr
 import Observing
 import WebSocket
+import WorkerKit
 
 // One client: its session, its socket, and its feeds.
 //
@@ -185,8 +186,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   private func count(_ work: ClientWork, _ question: ClientQuestion) {
     guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.reason)) }
-    let query = StoreQuery(
-      filters: question.filters.map { JSONValue(of: $0) }, recipients: question.recipients.map(\.description))
+    let query = BusPayload(
+      json: StoreQuery(filters: [], recipients: question.recipients.map(\.description)), filters: question.filters)
     let turn = owner.questions.ask(number, question)
     counting[work] = turn
     EventLoopActor.task { [self, bus = owner.bus, desk = owner.questions] in
@@ -196,7 +197,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
       }
       guard await desk.granting(turn), !isOver else { return }
       do throws(Refusal) {
-        let answer = try await bus.request("store.count", BusPayload(json: query), ttlMilliseconds: 30_000)
+        let answer = try await bus.request("store.count", query, ttlMilliseconds: 30_000)
         let count = try answer.decoded(as: StoreCount.self).count
         perform(session.counted(work, count))
       } catch {
@@ -325,6 +326,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     for sync in syncs.values { sync.cancel() }
     syncs = [:]
     for turn in counting.values where !owner.questions.isGranted(turn) { owner.questions.end(turn) }
+    owner.questions.forget(number)
     owner.ended(self)
   }
 }

@@ -7,6 +7,7 @@ import EventLoop
 import Frames
 import Nostr
 import Observing
+import WorkerKit
 
 // What one REQ is answered with: a `store.observe`, begun again by itself when the store was away.
 //
@@ -57,6 +58,14 @@ final class Feed {
   private var turn: QuestionDesk.Turn?
   /// Whether the answer was given up for others, or for want of room.
   private var hasGivenWay = false
+  /// Whether the store has been asked, and has not ended the answer.
+  private var isAsking = false
+  /// Whether it is waited for the client to read what is stored.
+  private var isResting = false
+  /// Bytes of events that were brought in this turn.
+  private var broughtByteCount = 0
+  /// Whether what is stored is more than a short turn brings.
+  private var isLong = false
   /// The network's part of the answer, waited for before the end of what is stored is told.
   private var wait: FetchWait?
 
@@ -84,14 +93,23 @@ final class Feed {
   func cancel() {
     isOver = true
     wait?.cancel()
-    answer?.abandon(Self.unwanted)
-    endTurn()
+    giveUp(Self.unwanted)
+  }
+
+  /// Wants no more of the answer. Its turn is over when the store has ended it as well: until then it is on its way
+  /// there, or worked on, and a client that asks anew all the time would have many at once.
+  private func giveUp(_ refusal: Refusal) {
+    guard turn != nil, isAsking, !isResting else {
+      answer?.abandon(refusal)
+      return endTurn()
+    }
+    answer?.cancel()
   }
 
   private func endTurn() {
     guard let turn else { return }
     self.turn = nil
-    desk.end(turn)
+    desk.end(turn, byteCount: broughtByteCount)
   }
 
   /// Takes a turn when there is room for what it brings; false when nobody wants it any more.
@@ -99,8 +117,9 @@ final class Feed {
     while let reader, !isOver {
       await reader.awaitRoom()
       if isOver { return false }
-      let turn = desk.ask(reader.number, question) { [weak self] in self?.giveWay() }
+      let turn = desk.ask(reader.number, question, isLong: isLong) { [weak self] in self?.giveWay() }
       self.turn = turn
+      broughtByteCount = 0
       guard await desk.granting(turn), !isOver else { return false }
       if reader.hasRoom { return true }
       endTurn()
@@ -111,15 +130,16 @@ final class Feed {
   /// Gives the answer up, to ask for the rest of it when the client has read.
   private func giveWay() {
     hasGivenWay = true
-    answer?.abandon(Self.unread)
-    endTurn()
+    giveUp(Self.unread)
   }
 
   /// Waits until the client has read enough. The turn rests meanwhile, or is given up.
   private func awaitRoom() async {
     guard reader?.hasRoom == false else { return }
+    isResting = true
     if let turn, desk.rests(turn) { giveWay() }
     await reader?.awaitRoom()
+    isResting = false
     if let turn { desk.works(turn) }
   }
 
@@ -147,31 +167,30 @@ final class Feed {
   private func observe() async -> Refusal? {
     if resumeSeq == nil, await !takeTurn() { return Self.unwanted }
     hasGivenWay = false
-    var wanted = StoreObserve(filters: question.filters.map { JSONValue(of: $0) }, afterSeq: resumeSeq)
+    var wanted = StoreObserve(filters: [], afterSeq: resumeSeq)
     wanted.policy = isFetched ? .cacheWithNetwork : .cacheOnly
     wanted.pages = true
     wanted.recipients = question.recipients.map(\.description)
+    isAsking = true
+    defer { isAsking = false }
     do throws(Refusal) {
-      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
-      guard !isOver else {
-        answer.abandon(Self.unwanted)
-        return Self.unwanted
-      }
+      let answer = try await bus.ask("store.observe", BusPayload(json: wanted, filters: question.filters))
       self.answer = answer
-      if isFetched, resumeSeq == nil, wait == nil { wait = FetchWait(wanted, bus) }
-      while let part = try await answer.nextPart(), !isOver {
+      if isOver { giveUp(Self.unwanted) }
+      if isFetched, !isOver, resumeSeq == nil, wait == nil { wait = FetchWait(wanted, question.filters, bus) }
+      while let part = try await answer.nextPart() {
+        if isOver || hasGivenWay { continue }
         if part.payload.isRaw, resumeSeq != nil, reader?.hasRoom == false {
           answer.abandon(Self.unread)
           await reader?.awaitRoom()
           return nil
         }
         try await take(part.payload)
-        if hasGivenWay { return nil }
       }
     } catch {
       return hasGivenWay ? nil : error
     }
-    return Refusal(.unavailable, "the store has ended the answer", outcome: .done)
+    return hasGivenWay ? nil : Refusal(.unavailable, "the store has ended the answer", outcome: .done)
   }
 
   private func take(_ payload: BusPayload) async throws(Refusal) {
@@ -185,14 +204,20 @@ final class Feed {
       return
     }
     await awaitRoom()
-    if isOver { return }
+    if isOver || hasGivenWay { return }
     let records: [EventPage.Record]
     do throws(EventPage.Problem) { records = try EventPage.read(payload.bytes) } catch {
       throw Refusal(.badPayload, error.description)
     }
     wait?.noteProgress()
     let new = records.filter(isNew)
-    if !new.isEmpty { reader?.deliver(work, payload.bytes, new) }
+    guard !new.isEmpty else { return }
+    reader?.deliver(work, payload.bytes, new)
+    broughtByteCount += payload.bytes.count
+    if let turn, broughtByteCount >= QuestionDesk.shareByteCount, desk.isSpent(turn) {
+      isLong = true
+      giveWay()
+    }
   }
 
   private func isNew(_ record: EventPage.Record) -> Bool {

@@ -3,6 +3,8 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
+import Nostr
+import WorkerKit
 
 /// Waits for the network's part of an answer: until all relays that are planned have sent what they had, or nothing has
 /// moved for two seconds, or four have passed.
@@ -19,12 +21,13 @@ final class FetchWait {
   private var isOver = false
   private var body: (@EventLoopActor () -> Void)?
 
-  init(_ wanted: StoreObserve, _ bus: BusConnection) {
+  init(_ wanted: StoreObserve, _ filters: [Filter], _ bus: BusConnection) {
     longest.set(afterMilliseconds: Self.longestMilliseconds) { [unowned self] in end() }
     noteProgress()
     EventLoopActor.task { [self] in
       do throws(Refusal) {
-        let answer = try await bus.ask("plan.progress", BusPayload(json: wanted.plain))
+        let question = BusPayload(json: wanted.plain, filters: filters)
+        let answer = try await bus.ask("plan.progress", question)
         guard !isOver else { return answer.abandon(Refusal(.cancelled, "not awaited any more", outcome: .done)) }
         self.answer = answer
         while let part = try await answer.nextPart(), !isOver {

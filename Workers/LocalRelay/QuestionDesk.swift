@@ -19,6 +19,8 @@ final class QuestionDesk {
   private static let keptCount = 16
   /// Large questions at a time; of one client one.
   private static let largeMaximum = 4
+  /// Bytes that a question brings in a short turn.
+  static let shareByteCount = 64 << 10
   /// Values of filters from which on a question is large: keys of 64 KiB.
   private static let largeValueCount = 1_000
 
@@ -31,10 +33,16 @@ final class QuestionDesk {
 
   /// Asks for a turn. ``end(_:)`` must follow, whatever becomes of it.
   ///
-  /// - Parameter onWanted: called while it rests, when somebody else waits: it is to be ended.
-  func ask(_ client: UInt64, _ question: ClientQuestion, onWanted: (@EventLoopActor () -> Void)? = nil) -> Turn {
+  /// - Parameters:
+  ///   - client: for whom.
+  ///   - question: what is asked.
+  ///   - isLong: whether it has given a turn away that was ``isSpent(_:)``.
+  ///   - onWanted: called while it rests, when somebody else waits: it is to be ended.
+  func ask(
+    _ client: UInt64, _ question: ClientQuestion, isLong: Bool = false, onWanted: (@EventLoopActor () -> Void)? = nil
+  ) -> Turn {
     let isLarge = question.valueCount >= Self.largeValueCount
-    let (turn, isGranted, wanted) = isLarge ? large.ask(client) : ordinary.ask(client)
+    let (turn, isGranted, wanted) = isLarge ? large.ask(client, isLong: isLong) : ordinary.ask(client, isLong: isLong)
     let own = Turn(turn: turn, isLarge: isLarge)
     if isGranted { granted.insert(own) } else { wished.insert(own) }
     self.onWanted[own] = onWanted
@@ -52,7 +60,11 @@ final class QuestionDesk {
   func isGranted(_ turn: Turn) -> Bool { granted.contains(turn) }
 
   /// A turn is over, or is not wanted any more. May be called again.
-  func end(_ turn: Turn) {
+  ///
+  /// - Parameters:
+  ///   - turn: one that was asked for.
+  ///   - byteCount: what it has brought its client.
+  func end(_ turn: Turn, byteCount: Int = 0) {
     onWanted[turn] = nil
     guard granted.remove(turn) != nil else {
       guard wished.remove(turn) != nil else { return }
@@ -60,7 +72,9 @@ final class QuestionDesk {
       waiters.removeValue(forKey: turn)?.resume(returning: false)
       return
     }
-    for next in turn.isLarge ? large.end(turn.turn) : ordinary.end(turn.turn) {
+    let next =
+      turn.isLarge ? large.end(turn.turn, byteCount: byteCount) : ordinary.end(turn.turn, byteCount: byteCount)
+    for next in next {
       let next = Turn(turn: next, isLarge: turn.isLarge)
       wished.remove(next)
       granted.insert(next)
@@ -68,8 +82,17 @@ final class QuestionDesk {
     }
   }
 
+  /// A client is gone, and asks for no turn any more.
+  func forget(_ client: UInt64) {
+    ordinary.forget(client)
+    large.forget(client)
+  }
+
   /// Nothing happens in a turn, since its client does not read; true if it is to be ended for others.
   func rests(_ turn: Turn) -> Bool { turn.isLarge ? large.rests(turn.turn) : ordinary.rests(turn.turn) }
+
+  /// Whether a turn that has brought its share is to be ended for others.
+  func isSpent(_ turn: Turn) -> Bool { turn.isLarge ? large.isSpent(turn.turn) : ordinary.isSpent(turn.turn) }
 
   /// The client reads again.
   func works(_ turn: Turn) {

@@ -38,6 +38,8 @@ final class Sync {
   private var session: Int64?
   private var waiting = Deque<[UInt8]>()
   private var isAsking = false
+  /// Whether the store has been asked, and has not ended its first answer.
+  private var isOpening = false
   private var isOver = false
 
   init(
@@ -55,8 +57,13 @@ final class Sync {
   /// Ends it without a word.
   func cancel() {
     isOver = true
-    endTurn()
-    answer?.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
+    // Its turn is over when the store has ended it as well: see `Feed`.
+    if turn != nil, isOpening {
+      answer?.cancel()
+    } else {
+      endTurn()
+      answer?.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
+    }
   }
 
   /// The client's next message came.
@@ -79,13 +86,17 @@ final class Sync {
     let wanted = ReconcileOpen(
       filter: JSONValue(of: filter), message: String(decoding: Hexadecimal.encode(first), as: UTF8.self),
       recipients: question.recipients.map(\.description))
+    isOpening = true
+    defer {
+      isOpening = false
+      endTurn()
+    }
     do throws(Refusal) {
       let answer = try await bus.ask("store.reconcile.open", BusPayload(json: wanted))
-      guard !isOver else {
-        return answer.abandon(Refusal(.cancelled, "the client wants no more", outcome: .done))
-      }
       self.answer = answer
-      while let part = try await answer.nextPart(), !isOver, !part.isLast {
+      if isOver { answer.cancel() }
+      while let part = try await answer.nextPart(), !part.isLast {
+        if isOver { continue }
         let message = try Self.message(part.payload)
         session = message.session
         endTurn()

@@ -181,8 +181,7 @@ extension Planner {
   // MARK: plan.progress
 
   private func progress(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: StoreObserve.self)
-    let filters = try Filter.list(argument: wanted.filters, countMaximum: StoreObserve.filterMaximum)
+    let (wanted, filters) = try request.argumentsAndFilters(as: StoreObserve.self)
     var relays: [String] = []
     for relay in wanted.relays ?? [] { relays.append(try url(relay).text) }
     let plan = ObservePlan(
