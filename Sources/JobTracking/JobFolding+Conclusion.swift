@@ -193,5 +193,5 @@ extension JobFolding {
 extension JobPicture.Pair {
   /// Whether a new request may bring what the last one did not: it has said nothing, or nothing any more, and nobody has
   /// promised it money.
-  fileprivate var mayBeAskedAgain: Bool { state == .silent && intent == nil && paidAt == nil }
+  fileprivate var mayBeAskedAgain: Bool { state == .silent && payment == nil }
 }

@@ -5,8 +5,10 @@ internal import Nostr
 
 /// What the facts of a job say of zaps. Of two facts about the same the first counts.
 struct ZapFold {
-  /// By what is zapped.
+  /// The first one that was made, by what is zapped.
   private(set) var requests: [EventID: (at: Int64, fact: ZapRequestFact)] = [:]
+  /// The same by their ids.
+  private var known: [EventID: ZapRequestFact] = [:]
   /// The last time at which a zap of an event could not be made, and why.
   private(set) var problems: [EventID: (at: Int64, why: String)] = [:]
   /// Who writes the receipts of each provider's wallet, since when that is known.
@@ -14,7 +16,9 @@ struct ZapFold {
   private(set) var receipts: [EventID: (at: Int64, fact: ZapReceiptFact)] = [:]
 
   mutating func take(_ request: ZapRequestFact, at: Int64) {
-    if requests[request.target] == nil { requests[request.target] = (at, request) }
+    guard requests[request.target] == nil, known[request.id] == nil else { return }
+    requests[request.target] = (at, request)
+    known[request.id] = request
   }
 
   mutating func take(problem: String, of target: EventID, at: Int64) { problems[target] = (at, problem) }
@@ -28,9 +32,7 @@ struct ZapFold {
   }
 
   /// The request that a receipt is for.
-  func request(of receipt: ZapReceiptFact) -> ZapRequestFact? {
-    requests.values.first { $0.fact.id == receipt.request }?.fact
-  }
+  func request(of receipt: ZapReceiptFact) -> ZapRequestFact? { receipt.request.flatMap { known[$0] } }
 
   /// By what a receipt for our request proves that it was paid, and since when that is known; nil: it does not.
   func proof(

@@ -46,7 +46,7 @@ extension Tracker {
   /// Where the receipt is to be published: where the job's answers are, else where its account reads, else where its
   /// request went.
   private func receiptRelays(_ terms: JobBook.ZapTerms) async throws(Refusal) -> [RelayURL] {
-    var found = terms.relays.compactMap { RelayURL(reading: $0) }
+    var found = Self.urls(terms.relays)
     if found.isEmpty, let list = try await newest(EventKind.relayList, of: terms.account) {
       // `try?`: a list that cannot be read names no relay.
       found = (try? RelayList(list))?.readRelays ?? []
@@ -66,9 +66,14 @@ extension Tracker {
       "plan.publications", BusPayload(json: wanted), ttlMilliseconds: Self.storeMilliseconds)
     var found: [RelayURL] = []
     while let part = try await answer.nextPart(), !part.isLast {
-      found += try part.payload.decoded(as: Publication.self).targets.compactMap { RelayURL(reading: $0.relay) }
+      found += Self.urls(try part.payload.decoded(as: Publication.self).targets.map(\.relay))
     }
     return found
+  }
+
+  private static func urls(_ relays: [String]) -> [RelayURL] {
+    // `try?`: what is no relay's address gets no receipt.
+    relays.compactMap { try? RelayURL($0) }
   }
 
   private func profile(of provider: PublicKey) async throws(Refusal) -> Profile? {
