@@ -173,8 +173,8 @@ public struct JobProviderState: Codable, Sendable, Hashable {
   }
 }
 
-/// A zap that a provider is paid by (NIP-57). Whoever pays sends the request to the provider's wallet, which answers with
-/// an invoice; when that is paid, the wallet publishes a receipt.
+/// A zap that a provider is paid by (NIP-57). Whoever pays sends the request to the provider's wallet, which answers
+/// with an invoice; when that is paid, the wallet publishes a receipt.
 public struct JobZapState: Codable, Sendable, Hashable {
   /// The event that is zapped, which asks for the payment.
   public var target: String
@@ -271,8 +271,8 @@ public struct JobList: MethodArguments {
 /// `job.cancel`: called off: a deletion (kind 5) goes where the requests went, and nothing is paid any more; answered
 /// with the ``Job``. A job that has ended stays as it is.
 /// `job.approve`: what a provider asks for may be paid; with `preimage`, it was paid elsewhere, and this is the proof.
-/// Answered with the ``Job``, whose invoice is to be paid. Where there is no invoice, or with `zap`, it is paid by a zap:
-/// the ``Job`` has its request as soon as that is signed. Said again it may name the `wallet` whose receipts are
+/// Answered with the ``Job``, whose invoice is to be paid. Where there is no invoice, or with `zap`, it is paid by a
+/// zap: the ``Job`` has its request as soon as that is signed. Said again it may name the `wallet` whose receipts are
 /// believed; a zap's proof is the `preimage` with the `invoice` that the wallet has made.
 /// `job.deny`: it is not to be paid; the provider is not waited for any more.
 ///

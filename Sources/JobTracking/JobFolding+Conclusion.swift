@@ -113,8 +113,8 @@ extension JobFolding {
   }
 
   /// The attempt behind one that has come to nothing: a new request to those that have fallen silent, while the order
-  /// has one for them, else the first one to the next. Who has said that it cannot, or wants money that it does not get,
-  /// is not asked again; nor is one that was paid.
+  /// has one for them, else the first one to the next. Who has said that it cannot, or wants money that it does not
+  /// get, is not asked again; nor is one that was paid.
   private func following(_ attempt: JobPicture.Attempt) -> JobPicture.Attempt.Next? {
     let count = order.roundAttempts
     let round = attempt.number / count
@@ -191,7 +191,7 @@ extension JobFolding {
 }
 
 extension JobPicture.Pair {
-  /// Whether a new request may bring what the last one did not: it has said nothing, or nothing any more, and nobody has
-  /// promised it money.
+  /// Whether a new request may bring what the last one did not: it has said nothing, or nothing any more, and nothing
+  /// was decided about its payment.
   fileprivate var mayBeAskedAgain: Bool { state == .silent && payment == nil }
 }

@@ -48,8 +48,8 @@ extension RoostClient {
     try await approveJob(JobReference(job: reference, provider: provider, preimage: preimage))
   }
 
-  /// The same with all that can be said of it: a zap in place of the invoice, the wallet whose receipts are believed, the
-  /// invoice that was paid.
+  /// The same with all that can be said of it: a zap in place of the invoice, the wallet whose receipts are believed,
+  /// the invoice that was paid.
   @discardableResult
   public func approveJob(_ reference: JobReference) async throws(Refusal) -> Job { try await job("approve", reference) }
 

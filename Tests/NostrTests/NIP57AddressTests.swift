@@ -13,9 +13,10 @@ import Testing
 
   @Test("is written as other programs write it")
   func vector() throws {
-    // The `lnurl` of the example in NIP-57, whose page is not that of an address.
+    // The `lnurl` of the example in NIP-57.
     let other = "lnurl1dp68gurn8ghj7um5v93kketj9ehx2amn9uh8wetvdskkkmn0wahz7mrww4excup0dajx2mrv92x9xp"
-    #expect(LightningAddress(lnurl: other) == nil)
+    let known = try #require(LightningAddress(lnurl: other))
+    #expect(known.domain == "stacker.news" && known.lnurl == other)
     let own = try #require(LightningAddress("alice@example.com")).lnurl
     let (hrp, data) = try Bech32.decode(own, maximumCount: 1_000)
     #expect(hrp == "lnurl" && String(decoding: data, as: UTF8.self) == "https://example.com/.well-known/lnurlp/alice")

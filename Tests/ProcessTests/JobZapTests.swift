@@ -72,7 +72,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("A receipt that comes while nobody is there, by a wallet that is named, is a proof as well")
+    @Test("A receipt by the wallet that is named is a proof, also one that came before, and one by another is not")
     func named() throws {
       try JobRig.run { rig in
         let (job, _) = try billed(rig)

@@ -8,8 +8,8 @@ import Logging
 import Nostr
 import WorkerKit
 
-// What comes: every answer, and every receipt for a zap, that the store commits, by seq, whoever brought it; and how far
-// publications are.
+// What comes: every answer, and every receipt for a zap, that the store commits, by seq, whoever brought it; and how
+// far publications are.
 //
 // That relays are asked is another matter. For open jobs the tracker observes at the network, so that answers come to
 // the store; what those observations send is not looked at.
