@@ -52,6 +52,11 @@ extension ProcessTests {
         #expect(zap.recipient == maker.key.publicKey && zap.sender.description == job.account)
         #expect(zap.amountMillisatoshis == 5_000 && zap.relays.map(\.text) == [rig.relay.url])
         #expect(zap.target?.description == approved.zap?.target && zap.targetKind == EventKind.jobFeedback)
+        let shown = try SpawnedProcess(
+          SpawnedProcess.builtProgram("roost"), ["job", "show", job.id, "--zap"],
+          environment: ["ROOST_SOCKET=\(rig.roost.socket)"])
+        #expect(try shown.readAllOutput() == String(decoding: event.json, as: UTF8.self) + "\n")
+        #expect(try shown.waitForEnd() == .exited(0))
         // It is nobody's but the wallet's.
         #expect(try rig.client.call("store.query", #"{"filters":[{"kinds":[9734]}]}"#).parts.isEmpty)
         try rig.say(wallet.receipt(event, zap, amount: 1_000, preimage: wallet.preimage))
@@ -82,6 +87,39 @@ extension ProcessTests {
         try rig.await(job, "has both receipts") { $0.providers.first?.zap?.receipts.count == 2 }
         let paid = try approve(rig, job, wallet: wallet.key.publicKey)
         #expect(paid.payment == .paid && paid.zap?.receipts.count { $0.proof == .wallet } == 1)
+      }
+    }
+
+    /// The steps of a zap behind each of which somebody dies.
+    enum Step: CaseIterable {
+      case asked, approved, received
+    }
+
+    @Test(
+      "Whoever dies at whatever step of a zap, there is one request, and its receipt pays",
+      arguments: ["dvm-tracker", "event-store", "signer"])
+    func everyStep(victim: String) throws {
+      try JobRig.run { rig in
+        for step in Step.allCases {
+          func behind(_ now: Step) throws {
+            if step == now { try rig.kill(victim) }
+          }
+          let (job, request) = try billed(rig)
+          try behind(.asked)
+          _ = try approve(rig, job)
+          try behind(.approved)
+          let told = try rig.await(job, "has the request for its zap") { $0.providers.first?.zap?.request != nil }
+          let event = try zapRequest(try #require(told.providers.first))
+          let wallet = ZapWallet()
+          try rig.say(wallet.receipt(event, ZapRequest(event), preimage: wallet.preimage))
+          try behind(.received)
+          let paid = try rig.await(job, "is paid") { $0.providers.first?.payment == .paid }
+          #expect(paid.providers.first?.zap?.receipts.count == 1 && paid.diagnostics.isEmpty, "\(step)")
+          try rig.say(maker.result("noon", to: request))
+          try rig.await(job, "is settled") { $0.state == .settled && $0.endedAt != nil }
+        }
+        let status = try rig.ask("job.status", NoArguments(), as: TrackingStatus.self)
+        #expect(status.approvedToday == Int64(Step.allCases.count) * 5_000)
       }
     }
 
