@@ -88,8 +88,7 @@ extension JobBook {
     {
       return "the same invoice was approved for another job or provider"
     }
-    let amount = intent.amount
-    return beyond(amount, pair.provider, record, at: now)
+    return beyond(intent.amount, pair.provider, record, at: now)
   }
 
   private func beyond(_ amount: Int64, _ provider: PublicKey, _ record: JobRecord, at now: Int64) -> String? {
@@ -138,7 +137,11 @@ extension JobBook {
       return finish(at: now)
     }
     try approve(id, record, pair, zap, at: now)
-    if let wallet = zap?.wallet { note(id, .walletNamed(pair.provider, wallet: wallet), at: now) }
+    if let wallet = zap?.wallet {
+      let what = JobFact.What.walletNamed(pair.provider, wallet: wallet)
+      let isNamed = record.facts.contains { $0.what == what } || hasPending(id) { $0 == what }
+      if !isNamed { note(id, what, at: now) }
+    }
     return finish(at: now)
   }
 

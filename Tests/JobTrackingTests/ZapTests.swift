@@ -82,7 +82,9 @@ import Testing
       if !isNamedFirst {
         #expect(try payment(job) == .approved)
         #expect(bench.picture(job).diagnostics == [JobPicture.unknownWalletWord: 1])
-        try name(TestWallet().publicKey)
+        let (other, count) = (TestWallet().publicKey, try #require(bench.facts[job]).count)
+        for _ in 0..<2 { try name(other) }
+        #expect(bench.facts[job]?.count == count + 1)
         #expect(bench.picture(job).diagnostics == [JobPicture.otherWalletWord: 1])
         bench.die()
         try name(wallet.publicKey)
