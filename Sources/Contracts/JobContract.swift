@@ -138,12 +138,14 @@ public struct JobProviderState: Codable, Sendable, Hashable {
   public var message: String?
   /// What it wants, in millisatoshi.
   public var amount: Int64?
-  /// Its invoice, when that is in order.
+  /// Its invoice, when that is in order. Absent where it shows none: then it is paid by a zap.
   public var invoice: String?
-  /// Why its invoice is not.
+  /// Why it is not to be paid what it asks for, as a sentence's end.
   public var invoiceProblem: String?
   /// How the payment is; absent when nothing is asked for.
   public var payment: PaymentState?
+  /// The zap by which it is paid, once that is approved.
+  public var zap: JobZapState?
   /// A part or sample of the result.
   public var partial: String?
   /// When it has said something last, seconds since 1970.
@@ -157,7 +159,7 @@ public struct JobProviderState: Codable, Sendable, Hashable {
     case asked
     /// It may be paid; the intent is on the disk.
     case approved
-    /// It is paid: the preimage was shown, or a receipt.
+    /// It is paid: the preimage was shown, or a receipt has come that proves it.
     case paid
     /// It is not to be paid.
     case denied
@@ -168,6 +170,54 @@ public struct JobProviderState: Codable, Sendable, Hashable {
     self.provider = provider
     self.state = state
     self.results = results
+  }
+}
+
+/// A zap that a provider is paid by (NIP-57). Whoever pays sends the request to the provider's wallet, which answers
+/// with an invoice; when that is paid, the wallet publishes a receipt.
+public struct JobZapState: Codable, Sendable, Hashable {
+  /// The event that is zapped, which asks for the payment.
+  public var target: String
+  /// What is paid, in millisatoshi.
+  public var amount: Int64
+  /// The request (kind 9734), signed, as JSON: what the wallet is sent, to the byte. Absent until it is signed.
+  public var request: String?
+  /// The page that the request is sent to, as the provider's profile has it: `lnurl1…`. Absent where it has none.
+  public var lnurl: String?
+  /// The same as an address: `alice@example.com`.
+  public var address: String?
+  /// Receipts for the request that have come.
+  public var receipts: [JobReceiptState]
+
+  /// A zap.
+  public init(target: String, amount: Int64, receipts: [JobReceiptState] = []) {
+    self.target = target
+    self.amount = amount
+    self.receipts = receipts
+  }
+}
+
+/// A receipt for a zap (kind 9735). It holds our request, and an invoice that was made for it, of its amount.
+public struct JobReceiptState: Codable, Sendable, Hashable {
+  /// By what a receipt proves a payment.
+  public enum Proof: String, Codable, Sendable, Hashable, CaseIterable {
+    /// It shows the preimage of the invoice.
+    case preimage
+    /// It is by the wallet that was named to `job.approve`.
+    case wallet
+  }
+  /// The event's id.
+  public var event: String
+  /// Its author, 64 hexadecimal digits.
+  public var author: String
+  /// By what it proves that the zap was paid. Absent: anybody may have written it, and it counts for nothing.
+  public var proof: Proof?
+
+  /// A receipt.
+  public init(event: String, author: String, proof: Proof? = nil) {
+    self.event = event
+    self.author = author
+    self.proof = proof
   }
 }
 
@@ -221,14 +271,18 @@ public struct JobList: MethodArguments {
 /// `job.cancel`: called off: a deletion (kind 5) goes where the requests went, and nothing is paid any more; answered
 /// with the ``Job``. A job that has ended stays as it is.
 /// `job.approve`: what a provider asks for may be paid; with `preimage`, it was paid elsewhere, and this is the proof.
-/// Answered with the ``Job``, whose invoice is to be paid.
+/// Answered with the ``Job``, whose invoice is to be paid. Where there is no invoice, or with `zap`, it is paid by a
+/// zap: the ``Job`` has its request as soon as that is signed. Said again it may name the `wallet` whose receipts are
+/// believed; a zap's proof is the `preimage` with the `invoice` that the wallet has made.
 /// `job.deny`: it is not to be paid; the provider is not waited for any more.
 ///
 /// `job.approve` and `job.deny` are refused as `nothing-to-pay` when nobody asks for a payment, `provider-needed` when
 /// several do and none is named, `invoice-refused` when the invoice is not in order or beyond a bound, with the reason.
 public struct JobReference: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"job":"0123456789abcdef","provider":"npub1…","preimage":"64 hexadecimal digits"}"#
+  public static let example =
+    #"{"job":"0123456789abcdef","provider":"npub1…","preimage":"64 hexadecimal digits","zap":false,"#
+    + #""wallet":"npub1…","invoice":"lnbc1…"}"#
 
   /// Its `id`, its `key`, or the id of one of its request events.
   public var job: String
@@ -236,12 +290,23 @@ public struct JobReference: MethodArguments {
   public var provider: String?
   /// Proof of a payment, 64 hexadecimal digits.
   public var preimage: String?
+  /// Whether it is paid by a zap though there is an invoice; no unless said.
+  public var zap: Bool?
+  /// Who writes the receipts of the provider's wallet: `nostrPubkey` of its lnurl page. It is then paid by a zap.
+  public var wallet: String?
+  /// The invoice that the provider's wallet has made for the zap's request; goes with `preimage`.
+  public var invoice: String?
 
   /// A job.
   public init(job: String, provider: String? = nil, preimage: String? = nil) {
     self.job = job
     self.provider = provider
     self.preimage = preimage
+  }
+
+  /// An invoice that proves nothing by itself.
+  public var objection: String? {
+    invoice != nil && preimage == nil ? "'invoice' goes with 'preimage', which proves that it was paid" : nil
   }
 }
 

@@ -10,7 +10,7 @@ public struct JobSubmit: MethodArguments, Hashable {
   public static let example =
     #"{"key":"my-17","account":"alice","kind":5302,"inputs":[{"data":"nostr","type":"text","relay":"","marker":""}],"#
     + #""params":[["search","nostr"]],"output":"text/plain","bid":10000,"providers":["npub1…"],"turns":"all","#
-    + #""topics":["bitcoin"],"relays":["wss://relay.example"],"encryption":"none","reach":"auto","#
+    + #""retries":1,"topics":["bitcoin"],"relays":["wss://relay.example"],"encryption":"none","reach":"auto","#
     + #""payment":{"mode":"ask","jobMaximum":10000},"deadlines":{"answer":120},"choice":{"window":0}}"#
 
   /// The caller's own name for it, 1 to ``keyByteCountMaximum`` bytes; made unless given.
@@ -32,6 +32,9 @@ public struct JobSubmit: MethodArguments, Hashable {
   /// Whether the providers are asked all at once, or one after another; all unless said, and one after another when it
   /// is encrypted.
   public var turns: Turns?
+  /// How often a provider that has fallen silent gets a new request before the next one is asked, or the job ends; 0 to
+  /// ``retryMaximum``, 0 unless said. An answer to an earlier request counts all the same.
+  public var retries: Int?
   /// Words by which providers find it (`t`).
   public var topics: [String]?
   /// Where the answers are to be published; as planned unless said.
@@ -55,6 +58,9 @@ public struct JobSubmit: MethodArguments, Hashable {
   public static let parameterMaximum = 64
   /// Most providers.
   public static let providerMaximum = 32
+
+  /// Most new requests to one provider.
+  public static let retryMaximum = 10
 
   /// In which order providers are asked.
   public enum Turns: String, Codable, Sendable, Hashable, CaseIterable {
@@ -147,6 +153,9 @@ public struct JobSubmit: MethodArguments, Hashable {
     if let count = providers?.count, count > Self.providerMaximum {
       return "'providers' has \(count) providers; \(Self.providerMaximum) are taken at most"
     }
+    if let retries, !(0...Self.retryMaximum).contains(retries) {
+      return "'retries' is \(retries); 0 to \(Self.retryMaximum) are taken"
+    }
     if let agreement = choice?.agreement, agreement < 1 {
       return "'choice.agreement' is \(agreement); a whole number from 1 is expected"
     }
@@ -182,9 +191,9 @@ public struct JobInputArgument: Codable, Sendable, Hashable {
 public struct JobDeadlines: Codable, Sendable, Hashable {
   /// Until a relay has a request, or the store here one that stays here. Then: expired.
   public var publish: Int64?
-  /// From there to the first sign of a provider. Then: the next provider, or expired.
+  /// From there to the first sign of a provider. Then: a new request, the next provider, or expired.
   public var answer: Int64?
-  /// From a provider's last sign to its result. Then: the next provider, or expired.
+  /// From a provider's last sign to its result. Then: a new request, the next provider, or expired.
   public var result: Int64?
   /// For a decision about a payment that is asked for. Then: as denied.
   public var decision: Int64?

@@ -21,6 +21,10 @@ extension JobFact.What {
     case .lapsed: 12
     case .withdrawn: 13
     case .ended: 14
+    case .zapRequested: 15
+    case .unzapped: 16
+    case .walletNamed: 17
+    case .receipted: 18
     }
   }
 
@@ -47,7 +51,7 @@ extension JobFact.What {
       writer.octets(id.octets)
       writer.number(Int64(confirmed))
       writer.number(Int64(count))
-    case .unpublished(let id, let why):
+    case .unpublished(let id, let why), .unzapped(let id, let why):
       writer.octets(id.octets)
       writer.text(why)
     case .undone(let attempt, let why):
@@ -55,6 +59,10 @@ extension JobFact.What {
       writer.text(why)
     case .answered(let answer): writer.answer(answer)
     case .approved(let intent): writer.intent(intent)
+    case .zapRequested(let request): writer.zapRequest(request)
+    case .walletNamed(let provider, let wallet):
+      for key in [provider, wallet] { writer.octets(key.octets) }
+    case .receipted(let receipt): writer.receipt(receipt)
     case .paid(let provider, let hash, let preimage):
       for octets in [provider.octets, hash, preimage] { writer.octets(octets) }
     case .denied(let provider, let isAutomatic):
@@ -125,6 +133,14 @@ extension JobFact.What {
       guard let state = reader.text().flatMap(Job.State.init(rawValue:)), let reason = reader.maybe({ $0.text() })
       else { return nil }
       return .ended(state, reason)
+    case 15: return reader.zapRequest().map { .zapRequested($0) }
+    case 16:
+      guard let id = reader.octets(), let why = reader.text() else { return nil }
+      return .unzapped(EventID(id), why)
+    case 17:
+      guard let provider = reader.octets(), let wallet = reader.octets() else { return nil }
+      return .walletNamed(PublicKey(provider), wallet: PublicKey(wallet))
+    case 18: return reader.receipt().map { .receipted($0) }
     default: return nil
     }
   }
@@ -142,11 +158,15 @@ extension JobFact.What {
 }
 
 extension FactWriter {
+  /// An intent without an invoice is a zap's; its hash is the id of what is zapped.
   mutating func intent(_ intent: PaymentIntent) {
     octets(intent.provider.octets)
-    octets(intent.paymentHash)
+    octets(intent.key)
     number(intent.amount)
-    text(intent.invoice)
+    switch intent.way {
+    case .invoice(let invoice, _): text(invoice)
+    case .zap: text("")
+    }
     flag(intent.isAutomatic)
   }
 
@@ -184,11 +204,11 @@ extension FactReader {
   private static let diagnosticMaximum = 256
 
   mutating func intent() -> PaymentIntent? {
-    guard let provider = octets(), let hash = octets(), let amount = number(), let invoice = text(),
+    guard let provider = octets(), let key = octets(), let amount = number(), let invoice = text(),
       let isAutomatic = flag()
     else { return nil }
-    return PaymentIntent(
-      provider: PublicKey(provider), paymentHash: hash, amount: amount, invoice: invoice, isAutomatic: isAutomatic)
+    let way: PaymentIntent.Way = invoice.isEmpty ? .zap(EventID(key)) : .invoice(invoice, paymentHash: key)
+    return PaymentIntent(provider: PublicKey(provider), way: way, amount: amount, isAutomatic: isAutomatic)
   }
 
   mutating func answer() -> JobAnswerFact? {

@@ -6,11 +6,15 @@ internal import Storage
 //             for that are there to look by
 //   fact      what is known of each job, as bytes: FactCoding.swift
 //   request   whose each request is, so that an answer finds its job, also a late one
-//   payment   the intents to pay: one row for each job, provider and payment hash, and never two
+//   payment   the intents to pay: one row for each job, provider and payment hash, and never two; of a zap the id of
+//             what is zapped is in the hash's place
 //   provider  what was seen of each provider
 //   cursor    up to which seq of the event store all answers were looked at
 //
-// An answer is in a fact once as it came and once as it was decrypted: the index says so.
+// An answer is in a fact once as it came and once as it was decrypted: the index says so. A receipt is in one once.
+//
+// The second version has the same tables and more kinds of facts: a program that knows only the first would take them
+// for damage, so it is told by the number that the file is not for it.
 
 enum LedgerSchema {
   static let migrations = [
@@ -38,6 +42,7 @@ enum LedgerSchema {
         undelivered INTEGER NOT NULL, contradictions INTEGER NOT NULL, latencies BLOB NOT NULL,
         lastAt INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL);
-      """)
+      """),
+    StorageMigration(version: 2, ""),
   ]
 }

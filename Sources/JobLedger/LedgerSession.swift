@@ -36,13 +36,16 @@ struct LedgerSession {
     try statement.run()
   }
 
-  /// Writes a fact. An answer that is there stays as it is: it may come again after a death.
+  /// Writes a fact. An answer or a receipt that is there stays as it is: it may come again after a death.
   func insert(_ entry: JobBatch.Entry) throws {
     var event: [UInt8]?
     var isOpened = false
-    if case .answered(let answer) = entry.fact.what {
+    switch entry.fact.what {
+    case .answered(let answer):
       event = answer.event.octets.bytes
       isOpened = answer.isOpened
+    case .receipted(let receipt): event = receipt.event.octets.bytes
+    default: break
     }
     let statement = try session.statement(
       "INSERT OR IGNORE INTO fact (job, at, event, isOpened, what) VALUES (?, ?, nullif(?, x''), ?, ?)")
@@ -73,7 +76,7 @@ struct LedgerSession {
       "INSERT OR IGNORE INTO payment (job, provider, hash, at, intent) VALUES (?, ?, ?, ?, ?)")
     statement.bind(job.column, at: 1)
     statement.bind(intent.provider.octets.bytes, at: 2)
-    statement.bind(intent.paymentHash.bytes, at: 3)
+    statement.bind(intent.key.bytes, at: 3)
     statement.bind(at, at: 4)
     statement.bind(writer.bytes, at: 5)
     try statement.run()

@@ -13,6 +13,8 @@ public enum JobTask: Sendable, Hashable {
   case open(JobID, EventID)
   /// Have a request deleted (kind 5) where it was published: ``JobBook/withdrawn(_:_:at:)``.
   case withdraw(JobID, EventID)
+  /// Have the request for a zap of an event signed: ``JobBook/zapMade(_:_:event:at:)``.
+  case zap(JobID, EventID)
   /// Carry out an intent: ``JobBook/settled(_:_:_:at:)``. Never asked for twice by one ``JobBook``.
   case pay(JobID, PaymentIntent)
   /// Look what has become of an intent that an earlier process may have carried out.
@@ -21,8 +23,8 @@ public enum JobTask: Sendable, Hashable {
   /// The job it is for.
   public var job: JobID {
     switch self {
-    case .make(let job, _), .publish(let job, _), .open(let job, _), .withdraw(let job, _), .pay(let job, _),
-      .lookUp(let job, _):
+    case .make(let job, _), .publish(let job, _), .open(let job, _), .withdraw(let job, _), .zap(let job, _),
+      .pay(let job, _), .lookUp(let job, _):
       job
     }
   }

@@ -117,6 +117,18 @@ public struct JobBill: Sendable, Hashable {
   /// Nothing known of it.
   public init() {}
 
+  /// Stands in ledgers, and therefore stays as it is.
+  static let noInvoice = "there is no invoice"
+
+  /// Whether a number stands there and nothing else: then it is paid by a zap.
+  public var isForZap: Bool { invoice == nil && problem == Self.noInvoice && zappable != nil }
+
+  /// What a zap costs in place of the invoice, in millisatoshi; nil when nobody can say.
+  public var zappable: Int64? {
+    let wanted = invoice == nil ? amount : payable
+    return wanted.flatMap { (1...JobAmount.millisatoshisMaximum).contains($0) ? $0 : nil }
+  }
+
   /// Reads what a provider wants. The number and the invoice come from the same stranger, and only one of them is paid:
   /// where they differ, neither is.
   public init(_ asked: JobAmount, network: Invoice.Network = .bitcoin) {
@@ -124,7 +136,7 @@ public struct JobBill: Sendable, Hashable {
     guard let invoice = asked.invoice else {
       problem =
         asked.otherText == nil
-        ? "there is no invoice" : "what stands in the invoice's place is none: it is not paid to an address"
+        ? Self.noInvoice : "what stands in the invoice's place is none: it is not paid to an address"
       return
     }
     self.invoice = invoice.text

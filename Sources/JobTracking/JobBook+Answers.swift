@@ -2,18 +2,20 @@ internal import Contracts
 internal import Cryptography
 public import Nostr
 
-// What comes from the store: everything that anybody says of any job. Little of it is ours.
+// What comes from the store: everything that anybody says of any job, and all receipts for zaps. Little of it is ours.
 
 extension JobBook {
-  /// Events of kinds 6000 to 7000 that the store has committed, in the order of their seq; their signatures were
-  /// verified there.
+  /// Events of kinds 6000 to 7000 and 9735 that the store has committed, in the order of their seq; their signatures
+  /// were verified there.
   ///
   /// - Parameters:
   ///   - events: the events.
   ///   - cursor: all up to this seq have been looked at with them.
   ///   - now: milliseconds since 1970.
   public mutating func received(_ events: [Event], cursor: Int64, at now: Int64) -> [JobAction] {
-    for event in events { take(event, at: now) }
+    for event in events {
+      if event.kind == EventKind.zapReceipt { takeReceipt(event, at: now) } else { take(event, at: now) }
+    }
     queued.cursor = max(queued.cursor ?? cursor, cursor)
     return finish(at: now)
   }

@@ -20,9 +20,7 @@ extension JobBook {
     }
     if picture.state.isFinal { return note(id, .ended(picture.state, picture.reason), at: now) }
     guard picture.state != .waiting else { return lookAtDependencies(id, record, at: now) }
-    if let number = picture.nextAttempt {
-      note(id, .attempted(number, record.order.rounds[min(number, record.order.rounds.count - 1)]), at: now)
-    }
+    if let next = picture.nextAttempt { note(id, .attempted(next.number, next.providers), at: now) }
     decidePayments(id, record, at: now)
     for task in wanted(id, record) { begin(task, at: now) }
   }
@@ -48,6 +46,7 @@ extension JobBook {
   /// Forgets a job with which everything is done.
   mutating func close(_ id: JobID) {
     lateStamps[id] = records[id]?.lastStamp
+    for zap in records[id]?.picture.zaps ?? [] { zaps.remove(zap) }
     records[id] = nil
     haveInterestsChanged = true
   }
@@ -112,7 +111,12 @@ extension JobBook {
     }
     for answer in record.answers where answer.sealed != nil { wanted.append(.open(id, answer.event)) }
     for pair in record.picture.pairs.values where pair.payment == .approved && pair.paidAt == nil {
-      guard let intent = pair.intent, !record.begun.contains(intent.paymentHash) else { continue }
+      guard let intent = pair.intent else { continue }
+      if let target = intent.zapTarget, record.picture.zap(for: intent) == nil {
+        wanted.append(.zap(id, target))
+        continue
+      }
+      guard !record.begun.contains(intent.key) else { continue }
       wanted.append(isOwn(intent, of: record) ? .pay(id, intent) : .lookUp(id, intent))
     }
     return wanted
@@ -120,7 +124,7 @@ extension JobBook {
 
   /// Whether the intent was written down by this process, which then knows that nobody was told to pay.
   private func isOwn(_ intent: PaymentIntent, of record: JobRecord) -> Bool {
-    approvedHere.contains(intent.paymentHash)
+    approvedHere.contains(intent.key)
   }
 
   mutating func begin(_ task: JobTask, at now: Int64) {
@@ -132,7 +136,7 @@ extension JobBook {
     let failures = records[task.job]?.tasks[task]?.failures ?? 0
     records[task.job]?.tasks[task] = JobRecord.TaskState(due: nil, failures: failures)
     switch task {
-    case .pay(_, let intent), .lookUp(_, let intent): records[task.job]?.begun.insert(intent.paymentHash)
+    case .pay(_, let intent), .lookUp(_, let intent): records[task.job]?.begun.insert(intent.key)
     default: break
     }
     actions.append(.perform(task))

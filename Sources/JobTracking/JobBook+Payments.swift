@@ -38,7 +38,7 @@ extension JobBook {
   private func isBetter(_ left: JobPicture.Pair, _ right: JobPicture.Pair, _ record: JobRecord) -> Bool {
     let taken = record.picture.taken?.provider
     if (left.provider == taken) != (right.provider == taken) { return left.provider == taken }
-    let (leftAmount, rightAmount) = (left.bill?.payable ?? .max, right.bill?.payable ?? .max)
+    let (leftAmount, rightAmount) = (Self.price(left), Self.price(right))
     if leftAmount != rightAmount { return leftAmount < rightAmount }
     let (leftTime, rightTime) = (
       histories[left.provider]?.medianMilliseconds ?? .max, histories[right.provider]?.medianMilliseconds ?? .max
@@ -46,40 +46,49 @@ extension JobBook {
     return leftTime == rightTime ? left.provider < right.provider : leftTime < rightTime
   }
 
-  private static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool) -> PaymentIntent? {
-    guard let bill = pair.bill, let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice
-    else { return nil }
+  private static func price(_ pair: JobPicture.Pair) -> Int64 { intent(pair, isAutomatic: true)?.amount ?? .max }
+
+  /// What is paid to a provider: its invoice, or where it shows none, or somebody wants it so, a zap.
+  private static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool, zaps: Bool = false) -> PaymentIntent? {
+    guard let bill = pair.bill else { return nil }
+    if zaps || bill.isForZap {
+      guard let amount = bill.zappable, let target = pair.billedBy else { return nil }
+      return PaymentIntent(provider: pair.provider, way: .zap(target), amount: amount, isAutomatic: isAutomatic)
+    }
+    guard let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice else { return nil }
     return PaymentIntent(
-      provider: pair.provider, paymentHash: hash, amount: amount, invoice: invoice, isAutomatic: isAutomatic)
+      provider: pair.provider, way: .invoice(invoice, paymentHash: hash), amount: amount, isAutomatic: isAutomatic)
   }
 
   private mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
     spendings.removeAll { $0.at <= now - Self.dayMilliseconds }
     spendings.append(
-      Spending(at: now, job: id, provider: intent.provider, paymentHash: intent.paymentHash, amount: intent.amount))
-    approvedHere.insert(intent.paymentHash)
+      Spending(at: now, job: id, provider: intent.provider, key: intent.key, amount: intent.amount))
+    approvedHere.insert(intent.key)
     note(id, .approved(intent), at: now)
   }
 
   // MARK: What speaks against it
 
-  /// Why a provider's invoice is not to be paid; nil when nothing speaks against it.
-  func problem(with pair: JobPicture.Pair, _ record: JobRecord, at now: Int64) -> String? {
+  /// Why a provider is not to be paid what it asks for; nil when nothing speaks against it.
+  func problem(with pair: JobPicture.Pair, _ record: JobRecord, zaps: Bool = false, at now: Int64) -> String? {
     guard let bill = pair.bill else { return "the provider has not said how" }
-    if let problem = bill.problem { return problem }
-    guard let amount = bill.payable, let hash = bill.paymentHash, let expiresAt = bill.expiresAt else {
-      return "there is no invoice"
+    if let problem = bill.problem, !bill.isForZap, !(zaps && bill.invoice == nil) { return problem }
+    guard let intent = Self.intent(pair, isAutomatic: false, zaps: zaps) else {
+      return bill.invoice == nil ? "the provider has not said how much" : JobBill.noInvoice
     }
-    if expiresAt <= now / 1_000 { return "the invoice has expired" }
+    if intent.zapTarget == nil, let expiresAt = bill.expiresAt, expiresAt <= now / 1_000 {
+      return "the invoice has expired"
+    }
     if let taken = record.picture.taken, taken.provider != pair.provider {
       return "the result that is taken is of another provider"
     }
-    if let other = spendings.first(where: { $0.paymentHash == hash }),
+    if let other = spendings.first(where: { $0.key == intent.key }),
       other.job != record.order.id || other.provider != pair.provider
     {
       return "the same invoice was approved for another job or provider"
     }
-    return beyond(amount, pair.provider, record, at: now)
+    return beyond(intent.amount, pair.provider, record, at: now)
   }
 
   private func beyond(_ amount: Int64, _ provider: PublicKey, _ record: JobRecord, at now: Int64) -> String? {
@@ -106,37 +115,100 @@ extension JobBook {
 
   /// What a provider asks for may be paid; with a preimage, it was.
   ///
+  /// - Parameters:
+  ///   - id: the job.
+  ///   - provider: who; nil where only one asks.
+  ///   - preimage: proof that it was paid.
+  ///   - zap: what is said of a zap in place of the invoice; nil: a zap where there is no invoice.
+  ///   - now: milliseconds since 1970.
   /// - Throws: `nothing-to-pay`, `provider-needed`, `invoice-refused`, `no-such-job`.
   public mutating func approve(
-    _ id: JobID, provider: PublicKey?, preimage: Octets32?, at now: Int64
+    _ id: JobID, provider: PublicKey?, preimage: Octets32?, zap: ZapWord? = nil, at now: Int64
   ) throws(Refusal) -> [JobAction] {
     let (record, pair) = try payee(id, provider)
     if pair.payment == .paid { return finish(at: now) }
     if let preimage {
-      guard let hash = pair.bill?.paymentHash else {
-        throw Self.refusal(.invoiceRefused, "the provider has shown no invoice that the preimage could belong to")
+      let isOfZap = zap?.invoice != nil || (pair.intent?.zapTarget != nil && pair.bill?.paymentHash == nil)
+      if isOfZap {
+        try prove(id, record, pair, preimage, zap?.invoice, at: now)
+      } else {
+        try prove(id, pair, preimage, at: now)
       }
-      guard SHA256.hash(preimage.bytes) == hash else {
-        throw Self.refusal(.invoiceRefused, "the preimage is not that of this invoice, whose payment hash is \(hash)")
-      }
-      let isNoted = hasPending(id) { if case .paid(pair.provider, _, _) = $0 { true } else { false } }
-      if pair.payment != .approved, !isNoted, let intent = Self.intent(pair, isAutomatic: false) {
-        // The money is gone: it counts, and nobody is told to pay it again.
-        records[id]?.begun.insert(hash)
-        approve(intent, of: id, at: now)
-      }
-      if !isNoted { note(id, .paid(pair.provider, paymentHash: hash, preimage: preimage), at: now) }
       return finish(at: now)
     }
+    try approve(id, record, pair, zap, at: now)
+    if let wallet = zap?.wallet {
+      let what = JobFact.What.walletNamed(pair.provider, wallet: wallet)
+      let isNamed = record.facts.contains { $0.what == what } || hasPending(id) { $0 == what }
+      if !isNamed { note(id, what, at: now) }
+    }
+    return finish(at: now)
+  }
+
+  private mutating func approve(
+    _ id: JobID, _ record: JobRecord, _ pair: JobPicture.Pair, _ zap: ZapWord?, at now: Int64
+  ) throws(Refusal) {
+    let zaps = zap != nil
     // Approved already, or about to be: it is one intent.
     let isApproved = pair.payment == .approved || hasPending(id) { if case .approved = $0 { true } else { false } }
-    guard !isApproved else { return finish(at: now) }
-    if let problem = problem(with: pair, record, at: now) { throw Self.refusal(.invoiceRefused, problem) }
-    guard let intent = Self.intent(pair, isAutomatic: false) else {
-      throw Self.refusal(.invoiceRefused, "there is no invoice")
+    if isApproved {
+      guard !zaps || pair.intent.map({ $0.zapTarget != nil }) ?? true else {
+        throw Self.refusal(.invoiceRefused, "its invoice is approved already: deny that first")
+      }
+      return
+    }
+    if let problem = problem(with: pair, record, zaps: zaps, at: now) { throw Self.refusal(.invoiceRefused, problem) }
+    guard let intent = Self.intent(pair, isAutomatic: false, zaps: zaps) else {
+      throw Self.refusal(.invoiceRefused, JobBill.noInvoice)
     }
     approve(intent, of: id, at: now)
-    return finish(at: now)
+  }
+
+  /// An invoice that the provider has shown was paid, whether that was approved before or not.
+  private mutating func prove(
+    _ id: JobID, _ pair: JobPicture.Pair, _ preimage: Octets32, at now: Int64
+  ) throws(Refusal) {
+    guard let hash = pair.bill?.paymentHash else {
+      throw Self.refusal(.invoiceRefused, "the provider has shown no invoice that the preimage could belong to")
+    }
+    guard SHA256.hash(preimage.bytes) == hash else {
+      throw Self.refusal(.invoiceRefused, "the preimage is not that of this invoice, whose payment hash is \(hash)")
+    }
+    guard !isPaidNoted(id, pair) else { return }
+    if pair.payment != .approved, let intent = Self.intent(pair, isAutomatic: false) {
+      // The money is gone: it counts, and nobody is told to pay it again.
+      records[id]?.begun.insert(hash)
+      approve(intent, of: id, at: now)
+    }
+    note(id, .paid(pair.provider, paymentHash: hash, preimage: preimage), at: now)
+  }
+
+  /// A zap was paid: by the invoice that the payee's wallet has made for our request.
+  private mutating func prove(
+    _ id: JobID, _ record: JobRecord, _ pair: JobPicture.Pair, _ preimage: Octets32, _ invoice: Invoice?, at now: Int64
+  ) throws(Refusal) {
+    guard let zap = record.picture.zap(for: pair.intent) else {
+      throw Self.refusal(.invoiceRefused, "no zap of it was requested")
+    }
+    guard let invoice else {
+      throw Self.refusal(.invoiceRefused, "the preimage proves a zap only with the invoice that was paid: 'invoice'")
+    }
+    guard invoice.commits(toDescription: String(decoding: zap.json, as: UTF8.self)) else {
+      throw Self.refusal(.invoiceRefused, "the invoice was not made for this zap's request")
+    }
+    guard invoice.amountMillisatoshis == zap.amount else {
+      throw Self.refusal(.invoiceRefused, "the invoice is of another amount than the zap, \(zap.amount) millisatoshi")
+    }
+    guard invoice.isPaid(by: preimage) else {
+      let hash = invoice.paymentHash
+      throw Self.refusal(.invoiceRefused, "the preimage is not that of this invoice, whose payment hash is \(hash)")
+    }
+    guard !isPaidNoted(id, pair) else { return }
+    note(id, .paid(pair.provider, paymentHash: invoice.paymentHash, preimage: preimage), at: now)
+  }
+
+  private func isPaidNoted(_ id: JobID, _ pair: JobPicture.Pair) -> Bool {
+    hasPending(id) { if case .paid(pair.provider, _, _) = $0 { true } else { false } }
   }
 
   /// What a provider asks for is not to be paid.
@@ -189,8 +261,9 @@ extension JobBook {
     let wasBegun = end(.pay(id, intent))
     guard end(.lookUp(id, intent)) || wasBegun, records[id]?.picture.endedAt == nil else { return finish(at: now) }
     switch outcome {
-    case .paid(let preimage) where SHA256.hash(preimage.bytes) == intent.paymentHash:
-      note(id, .paid(intent.provider, paymentHash: intent.paymentHash, preimage: preimage), at: now)
+    // Of a zap the receipt is the proof: the invoice that its wallet has made is not known here.
+    case .paid(let preimage) where intent.zapTarget == nil && SHA256.hash(preimage.bytes) == intent.key:
+      note(id, .paid(intent.provider, paymentHash: intent.key, preimage: preimage), at: now)
     case .failed: note(id, .denied(intent.provider, isAutomatic: true), at: now)
     case .paid, .pending: break
     }

@@ -43,7 +43,8 @@ public struct JobBook: Sendable {
     var at: Int64
     var job: JobID
     var provider: PublicKey
-    var paymentHash: Octets32
+    /// The intent's.
+    var key: Octets32
     var amount: Int64
   }
 
@@ -53,6 +54,8 @@ public struct JobBook: Sendable {
   /// All jobs that are kept, those that are done with among them.
   var keys: [String: JobID] = [:]
   var requestJobs: [EventID: JobID] = [:]
+  /// Zaps of jobs in memory.
+  var zaps = ZapIndex()
   /// Of jobs that are not in memory: answers that came late, and the time of the last fact.
   var lateCounts: [JobID: Int] = [:]
   var lateStamps: [JobID: Int64] = [:]
@@ -61,7 +64,7 @@ public struct JobBook: Sendable {
   var outcomes: [JobID: Outcome] = [:]
   /// Of the last day.
   var spendings: [Spending] = []
-  /// Hashes of intents that this process has written down.
+  /// Keys of intents that this process has written down.
   var approvedHere: Set<Octets32> = []
   /// What is known of providers.
   public internal(set) var histories: [PublicKey: ProviderHistory] = [:]
@@ -120,6 +123,7 @@ public struct JobBook: Sendable {
   public mutating func restored(_ order: JobOrder, _ facts: [JobFact]) {
     let record = JobRecord(order, facts, isCommitted: true)
     records[order.id] = record
+    for zap in record.picture.zaps { zaps.add(zap, of: order.id) }
     kept(order.id, key: order.key, requests: record.picture.requests.map(\.id))
     for other in order.dependencies where record.picture.feeds[other] == nil && record.picture.endedAt == nil {
       dependents[other, default: []].insert(order.id)
@@ -146,7 +150,7 @@ public struct JobBook: Sendable {
   /// A payment that was approved in the last day, or may be carried out twice by mistake.
   public mutating func restored(_ intent: PaymentIntent, of job: JobID, at: Int64) {
     spendings.append(
-      Spending(at: at, job: job, provider: intent.provider, paymentHash: intent.paymentHash, amount: intent.amount))
+      Spending(at: at, job: job, provider: intent.provider, key: intent.key, amount: intent.amount))
   }
 
   /// Jobs that are waited for and not in memory: they have ended, or are forgotten.
@@ -224,7 +228,11 @@ public struct JobBook: Sendable {
     guard records[entry.job] != nil else { return }
     records[entry.job]?.facts.append(entry.fact)
     records[entry.job]?.pendingCount -= 1
-    if case .requested(let request) = entry.fact.what { requestJobs[request.id] = entry.job }
+    switch entry.fact.what {
+    case .requested(let request): requestJobs[request.id] = entry.job
+    case .zapRequested(let zap): zaps.add(zap, of: entry.job)
+    default: break
+    }
   }
 
   private mutating func forget(_ event: EventID, of id: JobID) {
@@ -238,7 +246,8 @@ public struct JobBook: Sendable {
     records[id]?.picture = picture
     guard picture != before else { return }
     actions.append(.tell(id))
-    if picture.requests.count != before.requests.count || picture.endedAt != before.endedAt {
+    let isOther = picture.requests.count != before.requests.count || picture.zaps.count != before.zaps.count
+    if isOther || picture.endedAt != before.endedAt {
       haveInterestsChanged = true
     }
   }

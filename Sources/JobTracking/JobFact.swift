@@ -29,6 +29,14 @@ public struct JobFact: Sendable, Hashable {
     case answered(JobAnswerFact)
     /// It may be paid. Written down before it is: the intent.
     case approved(PaymentIntent)
+    /// The request for a zap that was approved is signed.
+    case zapRequested(ZapRequestFact)
+    /// The zap of an event that asks for a payment cannot be made; why.
+    case unzapped(EventID, String)
+    /// Who writes the receipts of a provider's wallet, as somebody says who has seen its lnurl page.
+    case walletNamed(PublicKey, wallet: PublicKey)
+    /// A receipt for a zap has come.
+    case receipted(ZapReceiptFact)
     /// It was paid: the preimage whose hash is the payment's, 32 bytes.
     case paid(PublicKey, paymentHash: Octets32, preimage: Octets32)
     /// This provider is not paid; whether by the job's own rule.
@@ -73,25 +81,49 @@ public struct JobRequestFact: Sendable, Hashable {
   }
 }
 
-/// A payment that may be made, once: of a job, to a provider, by its hash.
+/// A payment that may be made, once: of a job, to a provider, by its ``key``.
 public struct PaymentIntent: Sendable, Hashable {
+  /// How somebody is paid.
+  public enum Way: Sendable, Hashable {
+    /// By the invoice, whose hash this is.
+    case invoice(String, paymentHash: Octets32)
+    /// By a zap of the event that asks for the payment: the payee's wallet makes an invoice for our request (NIP-57).
+    case zap(EventID)
+  }
+
   /// Who is paid.
   public var provider: PublicKey
-  /// The invoice's hash.
-  public var paymentHash: Octets32
+  /// How.
+  public var way: Way
   /// Millisatoshi.
   public var amount: Int64
-  /// The invoice.
-  public var invoice: String
   /// Whether the job's own rule has approved it, and nobody was asked.
   public var isAutomatic: Bool
 
   /// An intent.
-  public init(provider: PublicKey, paymentHash: Octets32, amount: Int64, invoice: String, isAutomatic: Bool) {
+  public init(provider: PublicKey, way: Way, amount: Int64, isAutomatic: Bool) {
     self.provider = provider
-    self.paymentHash = paymentHash
+    self.way = way
     self.amount = amount
-    self.invoice = invoice
     self.isAutomatic = isAutomatic
+  }
+
+  /// What tells it from other payments: the invoice's hash, or the id of what is zapped. No event asks twice.
+  public var key: Octets32 {
+    switch way {
+    case .invoice(_, let paymentHash): paymentHash
+    case .zap(let target): target.octets
+    }
+  }
+
+  /// The event that is zapped; nil: it is paid by an invoice.
+  public var zapTarget: EventID? { if case .zap(let target) = way { target } else { nil } }
+
+  /// Whether it pays what this answer asks for.
+  func pays(_ answer: JobAnswerFact) -> Bool {
+    switch way {
+    case .invoice(_, let paymentHash): answer.bill?.paymentHash == paymentHash
+    case .zap(let target): answer.event == target
+    }
   }
 }

@@ -59,7 +59,7 @@ extension JobFolding {
       return become(.waiting, "it waits for the result of another job")
     }
     guard let current = picture.attempts.last else {
-      picture.nextAttempt = 0
+      picture.nextAttempt = JobPicture.Attempt.Next(number: 0, providers: order.rounds[0])
       return become(.drafted)
     }
     if let problem = dead(current) { return become(problem.state, problem.reason) }
@@ -77,11 +77,13 @@ extension JobFolding {
 
   private func settlement(_ pair: JobPicture.Pair) -> String? {
     switch pair.payment {
-    case .denied: "its payment was denied"
+    case .denied: pair.zapProblem.map(Self.unzapped) ?? "its payment was denied"
     case .approved where pair.intentAt != nil: "its payment was approved, and no proof of it was shown"
     default: nil
     }
   }
+
+  private static func unzapped(_ problem: String) -> String { "its zap cannot be made: \(problem)" }
 
   private func demand(_ pair: JobPicture.Pair) -> String {
     guard let amount = pair.bill?.amount else { return "its provider wants to be paid" }
@@ -98,7 +100,7 @@ extension JobFolding {
   /// Why an attempt ends the whole job.
   private func dead(_ attempt: JobPicture.Attempt) -> (state: Job.State, reason: String)? {
     if attempt.isUndone {
-      return hasNext(after: attempt) ? nil : (.failed, attempt.problem ?? "its request cannot be made")
+      return following(attempt) != nil ? nil : (.failed, attempt.problem ?? "its request cannot be made")
     }
     guard attempt.visibleAt == nil else { return nil }
     if attempt.isUnpublished { return (.failed, attempt.problem ?? "no relay has taken its request") }
@@ -110,15 +112,36 @@ extension JobFolding {
     )
   }
 
-  private func hasNext(after attempt: JobPicture.Attempt) -> Bool { attempt.number + 1 < order.rounds.count }
+  /// The attempt behind one that has come to nothing: a new request to those that have fallen silent, while the order
+  /// has one for them, else the first one to the next. Who has said that it cannot, or wants money that it does not
+  /// get, is not asked again; nor is one that was paid.
+  private func following(_ attempt: JobPicture.Attempt) -> JobPicture.Attempt.Next? {
+    let count = order.roundAttempts
+    let round = attempt.number / count
+    let number = attempt.number + 1
+    if number / count == round, !attempt.isUndone {
+      let silent = attempt.providers.filter { picture.pairs[$0]?.mayBeAskedAgain == true }
+      let isOpen = attempt.providers.isEmpty && heard(attempt).allSatisfy { picture.pairs[$0]?.mayBeAskedAgain == true }
+      if isOpen || !silent.isEmpty { return JobPicture.Attempt.Next(number: number, providers: silent) }
+    }
+    guard round + 1 < order.rounds.count else { return nil }
+    return JobPicture.Attempt.Next(number: (round + 1) * count, providers: order.rounds[round + 1])
+  }
+
+  /// Who has answered an attempt, or an earlier request of its round: that one counts as well.
+  private func heard(_ attempt: JobPicture.Attempt) -> [PublicKey] {
+    let round = attempt.number / order.roundAttempts
+    let ids = Set(
+      picture.attempts.filter { $0.number / order.roundAttempts == round }.compactMap { $0.request?.id })
+    return Array(answers.filter { $0.value.values.contains { ids.contains($0.fact.request) } }.keys)
+  }
 
   /// Whether nobody who was asked by it will bring a result.
   private func isSpent(_ attempt: JobPicture.Attempt) -> Bool {
     if attempt.isUndone { return true }
-    guard let id = attempt.request?.id, attempt.visibleAt != nil else { return false }
-    let heard = answers.filter { $0.value.values.contains { $0.fact.request == id } }.keys
+    guard attempt.request != nil, attempt.visibleAt != nil else { return false }
     // Results that no other agrees with are waited with for others, up to a deadline.
-    let isHopeful = (Array(heard) + attempt.providers).contains { picture.pairs[$0]?.isSpent == false }
+    let isHopeful = (heard(attempt) + attempt.providers).contains { picture.pairs[$0]?.isSpent == false }
     if attempt.providers.isEmpty {
       return attempt.isAnswerLapsed && !isHopeful
     }
@@ -127,8 +150,8 @@ extension JobFolding {
   }
 
   private mutating func next(after attempt: JobPicture.Attempt) {
-    if hasNext(after: attempt) {
-      picture.nextAttempt = attempt.number + 1
+    if let next = following(attempt) {
+      picture.nextAttempt = next
       return become(.published, attempt.problem)
     }
     let pairs = picture.pairs.values.sorted { $0.provider < $1.provider }
@@ -141,10 +164,15 @@ extension JobFolding {
     if pairs.contains(where: { $0.signs != nil }) {
       return become(.expired, "its provider has sent no result within \(Self.span(order.deadlines.result))")
     }
-    become(.expired, "nobody has answered within \(Self.span(order.deadlines.answer))")
+    let count = picture.requests.count
+    become(
+      .expired,
+      "nobody has answered within \(Self.span(order.deadlines.answer))"
+        + (order.retries > 0 && count > 1 ? ", in \(count) attempts" : ""))
   }
 
   private func denial(_ pair: JobPicture.Pair) -> String {
+    if let problem = pair.zapProblem { return Self.unzapped(problem) }
     if let denied = denials[pair.provider] {
       return denied.isAutomatic ? "its provider wants to be paid, and nothing is to be" : "its payment was denied"
     }
@@ -160,4 +188,10 @@ extension JobFolding {
     }
     return "\(seconds) second\(seconds == 1 ? "" : "s")"
   }
+}
+
+extension JobPicture.Pair {
+  /// Whether a new request may bring what the last one did not: it has said nothing, or nothing any more, and nothing
+  /// was decided about its payment.
+  fileprivate var mayBeAskedAgain: Bool { state == .silent && payment == nil }
 }

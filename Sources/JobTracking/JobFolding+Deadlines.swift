@@ -48,7 +48,8 @@ extension JobFolding {
   }
 
   private func deadlines(of pair: JobPicture.Pair) -> [JobPicture.Deadline] {
-    guard !pair.isSpent, let last = pair.signs?.upperBound else { return [] }
+    // Who is asked again has the time for an answer, as at first.
+    guard !pair.isSpent, !pair.isAskedAgain, let last = pair.signs?.upperBound else { return [] }
     if pair.result != nil {
       guard pair.owes, picture.taken?.provider == pair.provider else { return [] }
       return payment(pair)

@@ -60,22 +60,25 @@ extension JobFolding {
 
   private func judgePayment(_ said: [(at: Int64, fact: JobAnswerFact)], _ pair: inout JobPicture.Pair) {
     let asking = said.filter { $0.fact.bill != nil }
-    let approved = asking.filter { $0.fact.bill?.paymentHash == pair.intent?.paymentHash && pair.intent != nil }
+    let approved = asking.filter { pair.intent?.pays($0.fact) == true }
     let asked = (approved.isEmpty ? asking : approved).max { JobAnswerFact.isOlder($0.fact, $1.fact) }
     pair.bill = asked?.fact.bill
-    pair.billAt = asked?.at
+    (pair.billAt, pair.billedBy) = (asked?.at, asked?.fact.event)
     // A result that comes behind a bill, and wants nothing itself, has been paid for in its maker's eyes.
     let isBehind =
       if let result = pair.result, let asked { JobAnswerFact.isOlder(asked.fact, result) } else { pair.result != nil }
     let wants = (asked != nil || pair.state == .paymentRequired) && !isBehind
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
-    let deniedAt = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
+    let unzapped = pair.intent?.zapTarget.flatMap { zaps.problems[$0] }
+    let deniedAt = max(
+      denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min, unzapped?.at ?? .min)
     if pair.paidAt != nil {
       pair.payment = .paid
     } else if let intentAt = pair.intentAt, intentAt > deniedAt {
       pair.payment = .approved
     } else if deniedAt > .min, asked != nil || wants {
       pair.payment = .denied
+      if unzapped?.at == deniedAt { pair.zapProblem = unzapped?.why }
     } else if wants {
       pair.payment = .asked
     }
@@ -98,12 +101,17 @@ extension JobFolding {
       return
     }
     let last = pair.signs?.upperBound ?? .min
+    // Asked again, it is waited for again, and what it has said before is no sign of it.
+    let asked = picture.attempts.last { $0.providers.contains(pair.provider) }
+    let since = max(last, asked?.startedAt ?? .min)
     let delivery = lapses[pair.provider]?[.delivery] ?? .min
     let quiet = max(lapses[pair.provider]?[.result] ?? .min, delivery)
-    let isUnheard =
-      pair.signs == nil
-      && picture.attempts.contains { $0.providers.contains(pair.provider) && ($0.isAnswerLapsed || $0.isPublishLapsed) }
-    guard (quiet > .min && quiet > last) || isUnheard else { return }
+    let isUnheard = asked.map { last < $0.startedAt && ($0.isAnswerLapsed || $0.isPublishLapsed) } ?? false
+    guard quiet > since || isUnheard else {
+      pair.isAskedAgain = since > max(last, quiet) && pair.signs != nil && pair.payment == nil
+      if pair.isAskedAgain { pair.state = .asked }
+      return
+    }
     pair.state = .silent
     pair.isSpent = true
     pair.isUndelivered = delivery > last && (pair.payment == .paid || pair.payment == .approved)

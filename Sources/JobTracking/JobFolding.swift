@@ -13,6 +13,7 @@ struct JobFolding {
   /// The last times at which something of a provider's has lapsed.
   var lapses: [PublicKey: [JobPhase: Int64]] = [:]
   var denials: [PublicKey: (at: Int64, isAutomatic: Bool)] = [:]
+  var zaps = ZapFold()
   var isTotalLapsed = false
   var isWindowLapsed = false
   var isAgreementLapsed = false
@@ -35,6 +36,7 @@ struct JobFolding {
     for fact in facts { take(fact) }
     distribute()
     foldAttempts()
+    foldZaps()
     foldPairs()
     choose()
     if picture.endedAt == nil {
@@ -57,6 +59,8 @@ struct JobFolding {
   private mutating func takeLate(_ fact: JobFact) {
     switch fact.what {
     case .answered(let answer) where seen.insert(answer.event).inserted:
+      picture.diagnostics[JobPicture.lateWord, default: 0] += 1
+    case .receipted(let receipt) where seen.insert(receipt.event).inserted:
       picture.diagnostics[JobPicture.lateWord, default: 0] += 1
     case .stored, .relayed, .unpublished, .withdrawn: takeOpen(fact)
     default: return
@@ -94,10 +98,23 @@ struct JobFolding {
         pair.intentAt = fact.at
       }
     case .paid(let provider, _, _): pair(provider) { $0.paidAt = $0.paidAt ?? fact.at }
+    case .zapRequested, .unzapped, .walletNamed, .receipted: takeZap(fact)
     case .denied(let provider, let isAutomatic): denials[provider] = (fact.at, isAutomatic)
     case .lapsed(let phase, let attempt, let provider): lapsed(phase, attempt, provider, at: fact.at)
     case .withdrawn(let id): change(id) { $0.isWithdrawn = true }
     case .ended: return
+    }
+  }
+
+  private mutating func takeZap(_ fact: JobFact) {
+    switch fact.what {
+    case .zapRequested(let request): zaps.take(request, at: fact.at)
+    case .unzapped(let target, let why): zaps.take(problem: why, of: target, at: fact.at)
+    case .walletNamed(let provider, let wallet): zaps.take(wallet: wallet, of: provider, at: fact.at)
+    case .receipted(let receipt):
+      seen.insert(receipt.event)
+      zaps.take(receipt, at: fact.at)
+    default: return
     }
   }
 

@@ -61,10 +61,17 @@ public struct JobOrder: Sendable, Hashable {
     return named.filter { seen.insert($0).inserted }
   }
 
-  /// Whom each attempt addresses: one after another, or all at once.
+  /// How often a provider that has fallen silent is asked once more.
+  public var retries: Int { submit.retries ?? 0 }
+
+  /// Whom the first request to each addresses: one after another, or all at once.
   public var rounds: [[PublicKey]] {
     submit.turns == .oneByOne && !providers.isEmpty ? providers.map { [$0] } : [providers]
   }
+
+  /// Attempts of one round, the first one among them. Attempts are numbered by rounds: those of the second begin with
+  /// this number, whether the first has used all of its own or not.
+  public var roundAttempts: Int { retries + 1 }
 
   /// What a request says.
   ///

@@ -1,6 +1,6 @@
 public import Contracts
 public import Cryptography
-internal import Nostr
+public import Nostr
 
 // The state of a job: a function of what was asked for and of the facts, and of nothing else. No clock is read; that
 // time has passed is a fact as well. So it is the same before a death and after it, and in whatever order facts came.
@@ -16,6 +16,13 @@ internal import Nostr
 public struct JobPicture: Sendable, Hashable {
   /// One round of asking.
   public struct Attempt: Sendable, Hashable {
+    /// One that is not begun.
+    public struct Next: Sendable, Hashable {
+      /// Its number.
+      public var number: Int
+      /// Whom it addresses; nobody: whoever likes.
+      public var providers: [PublicKey]
+    }
     /// From 0.
     public var number: Int
     /// Whom it addresses; nobody: whoever likes.
@@ -72,6 +79,8 @@ public struct JobPicture: Sendable, Hashable {
     public var bill: JobBill?
     /// When that was learnt, milliseconds since 1970.
     public var billAt: Int64?
+    /// The event that says so, which is what is zapped.
+    public var billedBy: EventID?
     /// How the payment is; nil when nothing is open, and nothing was decided.
     public var payment: JobProviderState.PaymentState?
     /// What was approved last, and when.
@@ -80,14 +89,37 @@ public struct JobPicture: Sendable, Hashable {
     public var intentAt: Int64?
     /// When the payment was proven, milliseconds since 1970.
     public var paidAt: Int64?
+    /// Why a zap that was approved cannot be made.
+    public var zapProblem: String?
+    /// Receipts for our zaps, in the order of their ids.
+    public var receipts: [Receipt] = []
     /// Whether it still wants something that nobody has decided against.
     public var owes = false
+    /// Whether it fell silent, was asked once more, and has said nothing since.
+    public var isAskedAgain = false
     /// Whether no result is expected of it any more.
     public var isSpent = false
     /// Whether it was paid, or may have been, and has sent nothing in time.
     public var isUndelivered = false
 
     init(_ provider: PublicKey) { self.provider = provider }
+  }
+
+  /// A receipt for one of our zaps.
+  public struct Receipt: Sendable, Hashable {
+    /// By what a receipt proves that it was paid.
+    public enum Proof: Sendable, Hashable {
+      /// It shows the preimage of its invoice, which was made for our request.
+      case preimage
+      /// Its author is the wallet that somebody has named.
+      case wallet
+    }
+    /// The event's id.
+    public var event: EventID
+    /// Its author.
+    public var wallet: PublicKey
+    /// By what it proves that it was paid; nil: anybody may have written it.
+    public var proof: Proof?
   }
 
   /// When something is over by itself.
@@ -116,10 +148,12 @@ public struct JobPicture: Sendable, Hashable {
   public internal(set) var taken: JobAnswerFact?
   /// What the results of other jobs have come to.
   public internal(set) var feeds: [JobID: JobFeed] = [:]
+  /// Requests for zaps that were signed, the first one first; one for each event that is zapped.
+  public internal(set) var zaps: [ZapRequestFact] = []
   /// What is over next by itself.
   public internal(set) var deadline: Deadline?
-  /// The attempt that is to be begun now.
-  public internal(set) var nextAttempt: Int?
+  /// The attempt that is to be begun now, and whom it addresses.
+  public internal(set) var nextAttempt: Attempt.Next?
   /// Whether offers are still collected.
   public internal(set) var isCollecting = false
   /// What was odd, with how often.
@@ -135,11 +169,21 @@ public struct JobPicture: Sendable, Hashable {
     self = folding.picture
   }
 
+  /// The zap that an intent is carried out by, once its request is signed.
+  public func zap(for intent: PaymentIntent?) -> ZapRequestFact? {
+    guard let target = intent?.zapTarget else { return nil }
+    return zaps.first { $0.target == target }
+  }
+
   /// Requests that were signed, the first one first.
   public var requests: [JobRequestFact] { attempts.compactMap(\.request) }
 
   /// Where an answer that came after the end is counted.
   public static let lateWord = "after-the-end"
+  /// Where receipts are counted of which nobody knows whether the payee's wallet wrote them.
+  public static let unknownWalletWord = "receipt-of-unknown-wallet"
+  /// Where receipts are counted that somebody else wrote than the wallet that was named.
+  public static let otherWalletWord = "receipt-of-another-wallet"
   /// Where results are counted that differ from the one that is taken.
   public static let contradictionWord = "differs-from-the-result"
 }

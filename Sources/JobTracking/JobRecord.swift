@@ -22,9 +22,9 @@ struct JobRecord: Sendable {
   /// The time of the last fact: no two have the same.
   var lastStamp: Int64
   var tasks: [JobTask: TaskState] = [:]
-  /// Intents that were handed to the rail by this process.
+  /// Keys of intents that were handed to the rail by this process.
   var begun: Set<Octets32> = []
-  /// Answers that are known, written down or not.
+  /// Answers and receipts that are known, written down or not.
   var known: Set<EventID>
   /// When the machine looks at it again by itself, milliseconds since 1970.
   var wakeAt: Int64?
@@ -43,7 +43,11 @@ struct JobRecord: Sendable {
   }
 
   mutating func note(_ fact: JobFact) {
-    if case .answered(let answer) = fact.what { known.insert(answer.event) }
+    switch fact.what {
+    case .answered(let answer): known.insert(answer.event)
+    case .receipted(let receipt): known.insert(receipt.event)
+    default: break
+    }
   }
 
   /// A time for a fact that none has yet.

@@ -43,14 +43,37 @@ extension JobProviderState {
     self.init(provider: pair.provider.description, state: pair.state, results: pair.resultCount)
     message = pair.message
     amount = pair.bill?.amount
-    if let problem = pair.bill?.problem {
+    if let bill = pair.bill, let problem = bill.problem, !bill.isForZap {
       invoiceProblem = problem
     } else {
       invoice = pair.bill?.invoice
     }
+    invoiceProblem = pair.zapProblem.map { "its zap cannot be made: \($0)" } ?? invoiceProblem
     payment = pair.payment
+    if let intent = pair.intent, let target = intent.zapTarget {
+      zap = JobZapState(target: target, amount: intent.amount, picture.zap(for: intent), pair.receipts)
+    }
     partial = pair.partial
     lastSignAt = pair.signs.map { $0.upperBound / 1_000 }
+  }
+}
+
+extension JobZapState {
+  init(target: EventID, amount: Int64, _ zap: ZapRequestFact?, _ receipts: [JobPicture.Receipt]) {
+    self.init(target: target.description, amount: amount)
+    request = zap.map { String(decoding: $0.json, as: UTF8.self) }
+    lnurl = zap?.request?.lnurl
+    address = lnurl.flatMap { LightningAddress(lnurl: $0)?.description }
+    self.receipts = receipts.map { receipt in
+      var told = JobReceiptState(event: receipt.event.description, author: receipt.wallet.description)
+      told.proof =
+        switch receipt.proof {
+        case .preimage: .preimage
+        case .wallet: .wallet
+        case nil: nil
+        }
+      return told
+    }
   }
 }
 

@@ -19,12 +19,17 @@ public protocol PaymentRail: Sendable {
   /// What it is called, for people.
   var name: String { get }
   /// Pays. Called at most once for an intent in the life of a process.
-  func pay(_ intent: PaymentIntent) async -> PaymentOutcome
+  ///
+  /// - Parameters:
+  ///   - intent: what is paid.
+  ///   - zap: of a zap its signed request, for which the payee's wallet makes an invoice; its receipt is the proof.
+  func pay(_ intent: PaymentIntent, zap: ZapRequestFact?) async -> PaymentOutcome
   /// Looks what has become of an intent that an earlier process may have begun to carry out. Pays nothing.
-  func lookUp(_ intent: PaymentIntent) async -> PaymentOutcome
+  func lookUp(_ intent: PaymentIntent, zap: ZapRequestFact?) async -> PaymentOutcome
 }
 
-/// The rail that there always is: a person pays the invoice that is shown, and shows the preimage.
+/// The rail that there always is: a person pays the invoice that is shown, and shows the preimage; or takes the request
+/// for a zap to a wallet, whose receipt comes by itself.
 public struct PersonalRail: PaymentRail {
   /// `by hand`
   public let name = "by hand"
@@ -33,7 +38,7 @@ public struct PersonalRail: PaymentRail {
   public init() {}
 
   /// The proof will be shown.
-  public func pay(_ intent: PaymentIntent) async -> PaymentOutcome { .pending }
+  public func pay(_ intent: PaymentIntent, zap: ZapRequestFact?) async -> PaymentOutcome { .pending }
   /// The proof will be shown.
-  public func lookUp(_ intent: PaymentIntent) async -> PaymentOutcome { .pending }
+  public func lookUp(_ intent: PaymentIntent, zap: ZapRequestFact?) async -> PaymentOutcome { .pending }
 }

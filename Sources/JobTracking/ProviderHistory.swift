@@ -36,7 +36,7 @@ public struct ProviderHistory: Sendable, Hashable {
     asked += 1
     lastAt = max(lastAt, now)
     if pair.isUndelivered { undelivered += 1 }
-    if let problem = pair.bill?.problem, !problem.isEmpty { contradictions += 1 }
+    if let bill = pair.bill, !bill.isForZap, bill.problem != nil { contradictions += 1 }
     guard let result = pair.result else { return }
     answered += 1
     if pair.payment == .denied { unpaid += 1 }

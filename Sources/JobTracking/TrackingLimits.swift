@@ -12,6 +12,9 @@ public struct TrackingLimits: Sendable, Hashable {
   public var resultMaximum = 8
   /// Answers kept that came after a job had ended; what comes beyond is counted and not kept.
   public var lateMaximum = 16
+  /// Receipts kept of a job that hold a request of ours, and so many of those that do not; what comes beyond is counted
+  /// and not kept.
+  public var receiptMaximum = 16
   /// Bytes of a result's content that are kept; a longer one is cut, and whoever needs it whole has its event's id.
   public var resultByteCountMaximum = 512 << 10
   /// Bytes of a part or sample that are kept; the rest is cut.

@@ -45,8 +45,13 @@ extension RoostClient {
   public func approveJob(
     _ reference: String, provider: String? = nil, preimage: String? = nil
   ) async throws(Refusal) -> Job {
-    try await job("approve", JobReference(job: reference, provider: provider, preimage: preimage))
+    try await approveJob(JobReference(job: reference, provider: provider, preimage: preimage))
   }
+
+  /// The same with all that can be said of it: a zap in place of the invoice, the wallet whose receipts are believed,
+  /// the invoice that was paid.
+  @discardableResult
+  public func approveJob(_ reference: JobReference) async throws(Refusal) -> Job { try await job("approve", reference) }
 
   /// Does not let a provider be paid; it is not waited for any more.
   @discardableResult

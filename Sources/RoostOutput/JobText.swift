@@ -63,23 +63,7 @@ public enum JobText {
     if let message = provider.message, !message.isEmpty { line += "  \(VisibleText.make(message))" }
     if let sign = provider.lastSignAt { line += style.paint("  \(age(sign, now)) ago", .dim) }
     var lines = [line]
-    if let amount = provider.amount {
-      let state = provider.payment.map { ", \($0.rawValue)" } ?? ""
-      lines.append("    wants \(sats(amount))\(state)")
-    }
-    if let problem = provider.invoiceProblem {
-      lines.append("    " + style.paint("its invoice is refused: \(VisibleText.make(problem))", .bad))
-    }
-    if let invoice = provider.invoice, !job.state.isFinal || job.state == .settled {
-      switch provider.payment {
-      case .asked:
-        lines.append(style.paint("    roost job approve \(job.id)   or   roost job deny \(job.id)", .dim))
-      case .approved:
-        lines.append("    pay: \(VisibleText.make(invoice))")
-        lines.append(style.paint("    then: roost job approve \(job.id) --preimage <preimage>", .dim))
-      case .paid, .denied, nil: break
-      }
-    }
+    lines += payment(provider, of: job, style)
     if let partial = provider.partial, !partial.isEmpty {
       lines += content(partial, lineMaximum: 4).map { "    \($0)" }
     }

@@ -79,16 +79,21 @@ struct JobListCommand: LoopCommand {
 struct JobShow: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
-    commandName: "show", abstract: "Shows a job, its requests and providers; with --result what came of it, as it came."
-  )
+    commandName: "show",
+    abstract: "Shows a job, its requests and providers; --result: what came of it, as it came; --zap: what to pay by.")
   @OptionGroup var job: JobArgument
   @Flag(help: "Print the result and nothing else, byte by byte.")
   var result = false
+  @Flag(help: "Print the request for its zap and nothing else, byte by byte: what the provider's wallet is sent.")
+  var zap = false
   @OptionGroup var general: GeneralOptions
+
+  func validate() throws { if result, zap { throw ValidationError("Give --result or --zap, not both.") } }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let job = try await session.client.job(job.job)
+    if zap { return try await show(zapOf: job, in: session) }
     guard result else {
       await session.print(job)
       return .done
@@ -97,6 +102,18 @@ struct JobShow: LoopCommand {
       throw Refusal(.failed, "job \(job.id) has no result: it is \(job.state.rawValue)", outcome: .done)
     }
     await session.output.writeLine(Array(result.content.utf8))
+    return .done
+  }
+
+  private func show(zapOf job: Job, in session: CommandSession) async throws(Refusal) -> ExitStatus {
+    let requests = job.providers.compactMap { $0.payment == .approved ? $0.zap?.request : nil }
+    guard let request = requests.first else {
+      throw Refusal(.failed, "job \(job.id) has no zap to be paid: it is \(job.state.rawValue)", outcome: .done)
+    }
+    guard requests.count == 1 else {
+      throw Refusal(.failed, "job \(job.id) has \(requests.count) zaps to be paid: see --json", outcome: .done)
+    }
+    await session.output.writeLine(Array(request.utf8))
     return .done
   }
 }
@@ -124,14 +141,26 @@ struct JobWatch: LoopCommand {
 struct JobApprove: LoopCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve",
-    abstract: "Lets a provider be paid, and shows the invoice; with --preimage: it was paid, and this is the proof.")
+    abstract: "Lets a provider be paid, and shows the invoice; with --preimage: it was paid, and this is the proof.",
+    discussion: """
+      A provider that shows no invoice is paid by a zap (NIP-57): the request for it is signed and shown. Whoever pays \
+      sends it to the provider's wallet, which answers with an invoice; its receipt comes by itself, and is believed when \
+      it shows the preimage, or is by the --wallet that the provider's lnurl page names (nostrPubkey).
+      """)
   @OptionGroup var job: JobArgument
   @OptionGroup var provider: JobProviderOption
   @Option(help: ArgumentHelp("What the wallet showed for the payment: 64 hexadecimal digits.", valueName: "digits"))
   var preimage: String?
+  @Flag(help: "Pay by a zap, though there is an invoice.")
+  var zap = false
+  @Option(help: ArgumentHelp("Who writes the receipts of its wallet: npub1….", valueName: "key"))
+  var wallet: String?
+  @Option(help: ArgumentHelp("With --preimage: the invoice that its wallet made for the zap.", valueName: "invoice"))
+  var invoice: String?
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    if invoice != nil, preimage == nil { throw ValidationError("--invoice goes with --preimage.") }
     if let preimage, preimage.utf8.count != 64 || !preimage.allSatisfy(\.isHexDigit) {
       throw ValidationError("A preimage is 64 hexadecimal digits.")
     }
@@ -139,8 +168,10 @@ struct JobApprove: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    await session.print(
-      try await session.client.approveJob(job.job, provider: provider.provider, preimage: preimage))
+    var wanted = JobReference(job: job.job, provider: provider.provider, preimage: preimage)
+    (wanted.wallet, wanted.invoice) = (wallet, invoice)
+    if zap { wanted.zap = true }
+    await session.print(try await session.client.approveJob(wanted))
     return .done
   }
 }

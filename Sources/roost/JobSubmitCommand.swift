@@ -38,6 +38,9 @@ struct JobSubmitCommand: LoopCommand {
   var provider: [String] = []
   @Flag(help: "Ask one provider after another, instead of all at once.")
   var oneByOne = false
+  @Option(
+    help: ArgumentHelp("How often a provider that falls silent gets a new request; else never.", valueName: "number"))
+  var retries: Int?
   @Option(help: ArgumentHelp("A word by which providers find it; several times.", valueName: "word"))
   var topic: [String] = []
   @Option(help: ArgumentHelp("Where the answers are to be published; several times.", valueName: "url"))
@@ -100,6 +103,7 @@ struct JobSubmitCommand: LoopCommand {
     job.bid = try bid.map { text throws(Refusal) in try JobWords.millisatoshi(text) }
     if !provider.isEmpty { job.providers = provider }
     if oneByOne { job.turns = .oneByOne }
+    job.retries = retries
     if !topic.isEmpty { job.topics = topic }
     if !relay.isEmpty { job.relays = relay }
     job.encryption = try JobWords.choice(encrypt, "--encrypt", among: JobSubmit.Encryption.allCases)

@@ -1,5 +1,5 @@
-// Fuzz entry for what people paste: entities of NIP-19, and texts that refer to them. `Scripts/fuzz.sh` builds and runs
-// it.
+// Fuzz entry for what people paste: entities of NIP-19, lightning addresses, and texts that refer to entities.
+// `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
 // libraries: crypto secp256k1 utf8proc
@@ -10,7 +10,7 @@
 // read as the same again; a reference must stand inside its text and be what its place says.
 import Nostr
 
-private let prefixes = ["npub", "nsec", "note", "nprofile", "nevent", "naddr", "nrelay", "nostr"]
+private let prefixes = ["npub", "nsec", "note", "nprofile", "nevent", "naddr", "nrelay", "nostr", "lnurl"]
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -22,9 +22,11 @@ public func fuzzEntities(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = Bech32.encode(hrp: prefixes[Int(first)], data: rest)
     checkBech32(text, hrp: prefixes[Int(first)], data: rest)
     check(text)
+    if let address = LightningAddress(lnurl: text) { check(address) }
   } else {
     let text = String(decoding: rest, as: UTF8.self)
     check(text)
+    if let address = LightningAddress(text) { check(address) }
     checkReferences(in: text)
   }
   return 0
@@ -53,6 +55,12 @@ private func check(_ text: String) {
   } catch {
     precondition(!error.description.isEmpty, "a fault says what it is")
   }
+}
+
+private func check(_ address: LightningAddress) {
+  precondition(address.page.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a page's address needs no escapes")
+  precondition(LightningAddress(lnurl: address.lnurl) == address, "an address is read as it was written")
+  precondition(LightningAddress(address.description) == address, "and as it is spoken")
 }
 
 private func checkReferences(in text: String) {

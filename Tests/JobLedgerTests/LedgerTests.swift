@@ -100,7 +100,7 @@ import Testing
     let ledger = try JobLedger(path: directory.path + "/jobs.db")
     let order = try Self.order(1)
     let intent = PaymentIntent(
-      provider: PublicKey(SHA256.hash([1])), paymentHash: SHA256.hash([3]), amount: 5, invoice: "lnbc",
+      provider: PublicKey(SHA256.hash([1])), way: .invoice("lnbc", paymentHash: SHA256.hash([3])), amount: 5,
       isAutomatic: false)
     var batch = Self.batch([order]) { Self.facts($0.id.number) }
     batch.entries.append(JobBatch.Entry(job: order.id, fact: JobFact(at: 1_006, .approved(intent))))

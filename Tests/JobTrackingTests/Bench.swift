@@ -62,6 +62,8 @@ final class Bench {
   /// Whether the disk, and others, do what they are asked at once.
   var isPrompt = true
   var batches: [JobBatch] = []
+  /// Where receipts are to be published; none: no zap can be made.
+  var zapRelays = ["wss://relay.example"]
   private var lastID: UInt64 = 0
   private var seq: Int64 = 0
 
@@ -127,9 +129,21 @@ final class Bench {
       perform(book.published(job, request, confirmed: isLocal ? 0 : 1, of: isLocal ? 0 : 2, isStored: true, at: now))
     case .open(let job, let event): perform(book.opened(job, event, plaintext: "in clear", at: now))
     case .withdraw(let job, let request): perform(book.withdrawn(job, request, at: now))
+    case .zap(let job, let target): zap(job, target)
     case .pay(let job, let intent), .lookUp(let job, let intent):
       perform(book.settled(job, intent, .pending, at: now))
     }
+  }
+
+  private func zap(_ job: JobID, _ target: EventID) {
+    guard let terms = book.zapTerms(job, target) else { return }
+    let relays = zapRelays.compactMap { try? RelayURL($0) }
+    guard
+      let draft = try? ZapRequest.template(
+        for: terms.provider, by: terms.account, createdAt: seconds, amountMillisatoshis: terms.amount, relays: relays,
+        target: (terms.target, terms.targetKind))
+    else { return perform(book.unzapped(job, target, "no relay is known", at: now)) }
+    perform(book.zapMade(job, target, event: draft.signed(by: customer), at: now))
   }
 
   static let ciphertext = "aGVsbG9oZWxsb2hlbGxvaA==?iv=aGVsbG9oZWxsb2hlbGxvaA=="

@@ -92,7 +92,7 @@ import Testing
     wanted.reach = .local
     _ = try bench.submit(wanted)
     let interests = bench.book.interests
-    #expect(interests.map(\.requests.count).sorted() == [1, 1, JobBook.interestMaximum])
-    #expect(interests.first { $0.resultKind == 6_001 }?.relays == ["wss://relay.example"])
+    #expect(interests.map(\.events.count).sorted() == [1, 1, JobBook.interestMaximum])
+    #expect(interests.first { $0.kinds.contains(6_001) }?.relays == ["wss://relay.example"])
   }
 }

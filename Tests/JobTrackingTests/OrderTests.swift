@@ -35,18 +35,24 @@ import Testing
         .stored(request), .relayed(request, confirmed: 1, of: 1),
       ]
       var seen: Set<EventID> = []
+      let zaps: [JobFact.What] = [
+        .zapRequested(generator.zapRequest()), .walletNamed(generator.providers[0], wallet: generator.wallets[0]),
+      ]
       let answers = (0..<12).map { _ in generator.answer() }.filter { seen.insert($0.event).inserted }
-      func picture(_ answers: [JobAnswerFact]) -> JobPicture {
-        let all = asked + answers.map { .answered($0) }
+      let receipts = (0..<4).map { _ in generator.receipt() }.filter { seen.insert($0.event).inserted }
+      let said: [JobFact.What] = answers.map { .answered($0) } + receipts.map { .receipted($0) }
+      func picture(_ said: [JobFact.What]) -> JobPicture {
+        let all = asked + zaps + said
         return JobPicture(order, all.enumerated().map { JobFact(at: 2_000 + Int64($0.offset), $0.element) })
       }
-      let first = picture(answers)
+      let first = picture(said)
       for _ in 0..<5 {
-        let other = picture(answers.shuffled(using: &generator.random))
+        let other = picture(said.shuffled(using: &generator.random))
         #expect(other.state == first.state && other.taken == first.taken && other.diagnostics == first.diagnostics)
         for (provider, pair) in first.pairs {
           let same = other.pairs[provider]
           #expect(same?.state == pair.state && same?.result == pair.result && same?.bill == pair.bill)
+          #expect(same?.receipts == pair.receipts)
           #expect(same?.payment == pair.payment && same?.message == pair.message && same?.partial == pair.partial)
         }
       }

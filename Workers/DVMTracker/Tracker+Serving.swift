@@ -150,8 +150,24 @@ extension Tracker {
       }
       return octets
     }
-    perform(try book.approve(id, provider: provider, preimage: preimage, at: now))
+    let zap = try zapWord(wanted)
+    perform(try book.approve(id, provider: provider, preimage: preimage, zap: zap, at: now))
+    _ = try await decided(id)
+    await awaitZap(id)
     return try await decided(id)
+  }
+
+  /// What is said of a zap; nil when nothing is.
+  private func zapWord(_ wanted: JobReference) throws(Refusal) -> ZapWord? {
+    guard wanted.zap == true || wanted.wallet != nil || wanted.invoice != nil else { return nil }
+    var word = ZapWord()
+    if let text = wanted.wallet { word.wallet = try key(text, "wallet") }
+    if let text = wanted.invoice {
+      do throws(InvoiceFault) { word.invoice = try Invoice(text) } catch {
+        throw Refusal(.badRequest, "'invoice': \(error)", outcome: .notStarted)
+      }
+    }
+    return word
   }
 
   private func deny(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
@@ -168,9 +184,12 @@ extension Tracker {
   }
 
   private func provider(_ reference: JobReference) throws(Refusal) -> PublicKey? {
-    guard let text = reference.provider else { return nil }
+    try reference.provider.map { text throws(Refusal) in try key(text, "provider") }
+  }
+
+  private func key(_ text: String, _ name: String) throws(Refusal) -> PublicKey {
     do throws(EntityFault) { return try PublicKey(spelled: text) } catch {
-      throw Refusal(.badRequest, "'provider': \(error)", outcome: .notStarted)
+      throw Refusal(.badRequest, "'\(name)': \(error)", outcome: .notStarted)
     }
   }
 

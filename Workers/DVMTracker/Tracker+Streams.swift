@@ -8,7 +8,8 @@ import Logging
 import Nostr
 import WorkerKit
 
-// What comes: every answer that the store commits, by seq, whoever brought it; and how far publications are.
+// What comes: every answer, and every receipt for a zap, that the store commits, by seq, whoever brought it; and how
+// far publications are.
 //
 // That relays are asked is another matter. For open jobs the tracker observes at the network, so that answers come to
 // the store; what those observations send is not looked at.
@@ -29,10 +30,10 @@ extension Tracker {
 
   // MARK: The store
 
-  /// Reads all answers that the store has and gets, from where the last process stopped.
+  /// Reads all answers and receipts that the store has and gets, from where the last process stopped.
   func readStore() {
     persist("store.observe") { [self] () async throws(Refusal) in
-      let kinds = Array(EventKind.jobResults) + [EventKind.jobFeedback]
+      let kinds = Array(EventKind.jobResults) + [EventKind.jobFeedback, EventKind.zapReceipt]
       var filter = Filter(kinds: kinds)
       // Whoever has no jobs yet waits for no old answers.
       if cursor == nil { filter.limit = 0 }
@@ -123,9 +124,9 @@ extension Tracker {
 
   private static func observe(_ interest: JobBook.Interest) -> StoreObserve {
     var filter = Filter(
-      authors: interest.providers.isEmpty ? nil : interest.providers,
-      kinds: [interest.resultKind, EventKind.jobFeedback], since: max(0, interest.since - skewSeconds))
-    if let letter = TagLetter("e") { filter.tags[letter] = interest.requests.map { TagValue($0.description) } }
+      authors: interest.authors.isEmpty ? nil : interest.authors, kinds: interest.kinds,
+      since: max(0, interest.since - skewSeconds))
+    if let letter = TagLetter("e") { filter.tags[letter] = interest.events.map { TagValue($0.description) } }
     var wanted = StoreObserve(filters: [value(filter)])
     wanted.policy = .networkOnly
     wanted.relays = interest.relays.isEmpty ? nil : interest.relays

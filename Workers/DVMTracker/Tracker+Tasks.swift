@@ -22,7 +22,7 @@ extension Tracker {
   /// Seconds that a request is dated back at most.
   private static let backMaximum: Int64 = 900
   /// Refusals that another attempt changes nothing of.
-  private static let finalRefusals: Set<RefusalCode> = [
+  static let finalRefusals: Set<RefusalCode> = [
     .badRequest, .badPayload, .forbidden, .noSuchAccount, .invalidEvent, .denied, .superseded, .deletedEvent,
     .expiredEvent,
   ]
@@ -35,11 +35,12 @@ extension Tracker {
       case .publish(let job, let request): try await publish(job, request)
       case .open(let job, let event): try await open(job, event)
       case .withdraw(let job, let request): try await withdraw(job, request)
+      case .zap(let job, let target): try await zap(job, target)
       case .pay(let job, let intent):
-        let outcome = await rail.pay(intent)
+        let outcome = await rail.pay(intent, zap: book.zap(job, for: intent))
         perform { $0.settled(job, intent, outcome, at: $1) }
       case .lookUp(let job, let intent):
-        let outcome = await rail.lookUp(intent)
+        let outcome = await rail.lookUp(intent, zap: book.zap(job, for: intent))
         perform { $0.settled(job, intent, outcome, at: $1) }
       }
     } catch {
@@ -105,7 +106,7 @@ extension Tracker {
     return try answer.decoded(as: SignerText.self).text
   }
 
-  private func sign(_ draft: UnsignedEvent, by account: PublicKey) async throws(Refusal) -> Event {
+  func sign(_ draft: UnsignedEvent, by account: PublicKey) async throws(Refusal) -> Event {
     let event = JSONValue.object([
       "kind": .integer(Int64(draft.kind)), "content": .string(draft.content),
       "created_at": .integer(draft.createdAt), "pubkey": .string(draft.pubkey.description),

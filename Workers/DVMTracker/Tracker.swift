@@ -44,6 +44,8 @@ final class Tracker {
   var followerCount = 0
   /// Who waits for a batch to be written.
   var writeWaiters: [CheckedContinuation<Void, Never>] = []
+  /// Who waits for the request of a zap to be signed.
+  var zapWaiters: [JobID: [CheckedContinuation<Void, Never>]] = [:]
   var acceptanceWaiters: [JobID: [CheckedContinuation<StorageFault?, Never>]] = [:]
   var isWriting = false
   var observations: [JobBook.Interest: BusAnswer?] = [:]

@@ -1,0 +1,131 @@
+internal import Contracts
+public import Cryptography
+public import Nostr
+
+// Zaps in the book: the request that is made once an intent says so, and the receipts that come for it.
+
+/// What somebody says of a zap who lets it be paid.
+public struct ZapWord: Sendable, Hashable {
+  /// Who writes the receipts of the payee's wallet (`nostrPubkey` of its lnurl page), when somebody has looked.
+  public var wallet: PublicKey?
+  /// The invoice that the wallet has made for our request, when it was paid.
+  public var invoice: Invoice?
+
+  /// A zap of which nothing more is known.
+  public init(wallet: PublicKey? = nil, invoice: Invoice? = nil) {
+    self.wallet = wallet
+    self.invoice = invoice
+  }
+}
+
+/// Where receipts belong. The store hands out all that anybody writes, so most are told apart by a tag alone.
+struct ZapIndex: Sendable {
+  private var requests: [EventID: JobID] = [:]
+  private var targets: [EventID: JobID] = [:]
+  /// How many zaps each provider has been sent.
+  private var payees: [PublicKey: Int] = [:]
+
+  mutating func add(_ zap: ZapRequestFact, of job: JobID) {
+    guard requests.updateValue(job, forKey: zap.id) == nil else { return }
+    targets[zap.target] = job
+    payees[zap.provider, default: 0] += 1
+  }
+
+  mutating func remove(_ zap: ZapRequestFact) {
+    guard requests.removeValue(forKey: zap.id) != nil else { return }
+    targets[zap.target] = nil
+    payees[zap.provider, default: 1] -= 1
+    if payees[zap.provider] == 0 { payees[zap.provider] = nil }
+  }
+
+  /// The job that a receipt seems to be for.
+  func job(for event: Event) -> JobID? {
+    if let target = event.firstValue(of: "e").flatMap({ EventID($0) }) { return targets[target] }
+    // Some wallets leave out what was zapped. `try?`: what is no receipt is for nobody.
+    guard let payee = event.firstValue(of: "p").flatMap({ PublicKey($0) }), payees[payee] != nil,
+      let receipt = try? ZapReceipt(event)
+    else { return nil }
+    return requests[receipt.request.event.id]
+  }
+}
+
+extension JobBook {
+  // MARK: The request
+
+  /// What the request for a zap is to say.
+  public struct ZapTerms: Sendable, Hashable {
+    /// Who pays.
+    public var account: PublicKey
+    /// Who is paid.
+    public var provider: PublicKey
+    /// What is zapped, and its kind.
+    public var target: EventID
+    /// The kind of what is zapped.
+    public var targetKind: UInt16
+    /// Millisatoshi.
+    public var amount: Int64
+    /// The request for the job that it is about.
+    public var request: EventID
+    /// Where the job says that answers are to be published; none: not said.
+    public var relays: [String]
+  }
+
+  /// What the request for a zap of an event is to say; nil when none is to be made any more.
+  public func zapTerms(_ id: JobID, _ target: EventID) -> ZapTerms? {
+    guard let record = records[id], record.picture.endedAt == nil,
+      let pair = record.picture.pairs.values.first(where: { $0.intent?.zapTarget == target }),
+      let intent = pair.intent, record.picture.zap(for: intent) == nil,
+      let answer = record.answers.first(where: { $0.event == target })
+    else { return nil }
+    return ZapTerms(
+      account: record.order.account, provider: pair.provider, target: target, targetKind: answer.kind,
+      amount: intent.amount, request: answer.request, relays: record.order.submit.relays ?? [])
+  }
+
+  /// Whether a zap was approved whose request is not signed.
+  public func isZapWanted(_ id: JobID) -> Bool {
+    records[id]?.picture.pairs.values.contains { pair in
+      pair.payment == .approved && pair.intent?.zapTarget.map { zapTerms(id, $0) != nil } == true
+    } ?? false
+  }
+
+  /// The request for a zap is signed. The event is verified by nobody: the signer is believed.
+  public mutating func zapMade(_ id: JobID, _ target: EventID, event: Event, at now: Int64) -> [JobAction] {
+    guard end(.zap(id, target)), let terms = zapTerms(id, target) else { return finish(at: now) }
+    let fact = ZapRequestFact(
+      provider: terms.provider, target: target, id: event.id, createdAt: event.createdAt, amount: terms.amount,
+      json: event.json)
+    note(id, .zapRequested(fact), at: now)
+    return finish(at: now)
+  }
+
+  /// The zap of an event cannot be made, whoever tries again; why.
+  public mutating func unzapped(_ id: JobID, _ target: EventID, _ why: String, at now: Int64) -> [JobAction] {
+    if end(.zap(id, target)), zapTerms(id, target) != nil { note(id, .unzapped(target, why), at: now) }
+    return finish(at: now)
+  }
+
+  /// The request by which an intent is carried out; nil of an intent that is no zap.
+  public func zap(_ id: JobID, for intent: PaymentIntent) -> ZapRequestFact? { records[id]?.picture.zap(for: intent) }
+
+  // MARK: Receipts
+
+  mutating func takeReceipt(_ event: Event, at now: Int64) {
+    guard let id = zaps.job(for: event), let record = records[id], !record.known.contains(event.id) else { return }
+    let receipt = ZapReceiptFact(event, to: record.picture.zaps)
+    answerCount += 1
+    guard hasRoom(for: receipt, id, record) else {
+      records[id]?.droppedCount += 1
+      return
+    }
+    note(id, .receipted(receipt), at: now)
+  }
+
+  private func hasRoom(for receipt: ZapReceiptFact, _ id: JobID, _ record: JobRecord) -> Bool {
+    let onTheWay = (queued.entries + (outstanding?.batch.entries ?? [])).filter { $0.job == id }.map(\.fact)
+    let kept = (record.facts + onTheWay).filter { fact in
+      if case .receipted(let other) = fact.what { (other.request == nil) == (receipt.request == nil) } else { false }
+    }
+    return kept.count < limits.receiptMaximum
+  }
+}

@@ -1,0 +1,51 @@
+internal import Contracts
+
+// What a provider is to be paid, for people: what to decide, what to pay by, and how to prove it.
+
+extension JobText {
+  static func payment(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
+    var lines: [String] = []
+    if let amount = provider.amount {
+      let state = provider.payment.map { ", \($0.rawValue)" } ?? ""
+      lines.append("    wants \(sats(amount))\(state)")
+    }
+    if let problem = provider.invoiceProblem {
+      lines.append("    " + style.paint("not to be paid: \(VisibleText.make(problem))", .bad))
+    }
+    guard !job.state.isFinal || job.state == .settled else { return lines }
+    switch provider.payment {
+    case .asked: lines += question(provider, of: job, style)
+    case .approved:
+      if let zap = provider.zap {
+        lines += self.lines(zap, of: job, style)
+      } else if let invoice = provider.invoice {
+        lines.append("    pay: \(VisibleText.make(invoice))")
+        lines.append(style.paint("    then: roost job approve \(job.id) --preimage <preimage>", .dim))
+      }
+    case .paid, .denied, nil: break
+    }
+    return lines
+  }
+
+  private static func question(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
+    guard provider.amount != nil, provider.invoice != nil || provider.invoiceProblem == nil else { return [] }
+    var lines: [String] = []
+    if provider.invoice == nil { lines.append("    it shows no invoice: it is paid by a zap, once that is approved") }
+    return lines + [style.paint("    roost job approve \(job.id)   or   roost job deny \(job.id)", .dim)]
+  }
+
+  private static func lines(_ zap: JobZapState, of job: Job, _ style: Style) -> [String] {
+    guard let request = zap.request else { return [style.paint("    the request for its zap is not signed yet", .dim)] }
+    let place =
+      (zap.address ?? zap.lnurl).map { "to \(VisibleText.make($0))" }
+      ?? "where it is paid; its profile says no lightning address"
+    var lines = ["    zap \(sats(zap.amount)): send this request \(place)", "    \(VisibleText.make(request))"]
+    for receipt in zap.receipts where receipt.proof == nil {
+      lines.append("    a receipt is there, by \(name(receipt.author)), and nobody knows whether that is its wallet")
+      let command = "roost job approve \(job.id) --wallet \(VisibleText.make(receipt.author))"
+      lines.append(style.paint("    if it is: \(command)", .dim))
+    }
+    let command = "roost job approve \(job.id) --invoice <invoice> --preimage <preimage>"
+    return lines + [style.paint("    its receipt is waited for; or: \(command)", .dim)]
+  }
+}

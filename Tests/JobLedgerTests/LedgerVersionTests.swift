@@ -1,0 +1,32 @@
+import JobTracking
+import Storage
+import TestSupport
+import Testing
+
+@testable import JobLedger
+
+@Suite("A ledger of jobs from before zaps") struct LedgerVersionTests {
+  @Test("is taken over with all that is in it, and then refused by the program that made it")
+  func takenOver() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    let settings = StorageSettings(durability: .full)
+    let earlier = Array(LedgerSchema.migrations.prefix(1))
+    let order = try LedgerTests.order(1)
+    #expect(order.retries == 0, "what was submitted then says nothing of new requests")
+    let old = try StorageFile(path: path, settings, migrations: earlier)
+    try await old.write { session in
+      try LedgerSession(session).write(LedgerTests.batch([order]) { LedgerTests.facts($0.id.number) })
+    }
+    try old.close()
+    let (ledger, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
+    #expect(rescue == nil && contents.open.map(\.order) == [order])
+    #expect(contents.open.first?.facts == LedgerTests.facts(1))
+    try ledger.close()
+    var kind: StorageFault.Kind?
+    do throws(StorageFault) { _ = try StorageFile(path: path, settings, migrations: earlier) } catch {
+      kind = error.kind
+    }
+    #expect(kind == .newer, "it would take what it does not know for damage")
+  }
+}

@@ -1,0 +1,56 @@
+import Contracts
+import Testing
+
+@testable import RoostOutput
+
+@Suite("Jobs, as people see them")
+struct JobTextTests {
+  private static let key = String(repeating: "1", count: 64)
+
+  private func lines(_ change: (inout JobProviderState) -> Void) -> [String] {
+    var provider = JobProviderState(provider: Self.key, state: .paymentRequired)
+    (provider.amount, provider.payment) = (5_500, .asked)
+    change(&provider)
+    let job = Job(
+      id: "0123456789abcdef", key: "mine", account: Self.key, kind: 5_050, state: .paymentRequired, submittedAt: 0,
+      providers: [provider])
+    return JobText.payment(provider, of: job, .plain)
+  }
+
+  @Test("Whoever shows no invoice is paid by a zap, once that is approved")
+  func asked() {
+    #expect(
+      lines { _ in } == [
+        "    wants 5.5 sat, asked", "    it shows no invoice: it is paid by a zap, once that is approved",
+        "    roost job approve 0123456789abcdef   or   roost job deny 0123456789abcdef",
+      ])
+    #expect(lines { $0.invoiceProblem = "so" } == ["    wants 5.5 sat, asked", "    not to be paid: so"])
+    #expect(lines { $0.invoice = "lnbc1" }.count == 2)
+  }
+
+  @Test("An approved zap is shown with where its request goes, and what its receipts are worth")
+  func approved() {
+    var zap = JobZapState(target: Self.key, amount: 5_500)
+    let unsigned = lines { ($0.payment, $0.zap) = (.approved, zap) }
+    #expect(unsigned.last == "    the request for its zap is not signed yet")
+    zap.request = #"{"kind":9734}"#
+    (zap.lnurl, zap.address) = ("lnurl1", "alice@example.com")
+    let signed = lines { ($0.payment, $0.zap) = (.approved, zap) }
+    #expect(
+      signed.dropFirst() == [
+        "    zap 5.5 sat: send this request to alice@example.com", "    {\"kind\":9734}",
+        "    its receipt is waited for; or: roost job approve 0123456789abcdef --invoice <invoice> --preimage <preimage>",
+      ])
+    (zap.lnurl, zap.address) = (nil, nil)
+    zap.receipts = [JobReceiptState(event: Self.key, author: Self.key)]
+    let doubted = lines { ($0.payment, $0.zap) = (.approved, zap) }
+    #expect(doubted.contains { $0.contains("its profile says no lightning address") })
+    #expect(doubted.contains { $0.contains("if it is: roost job approve 0123456789abcdef --wallet \(Self.key)") })
+    #expect(lines { ($0.payment, $0.zap) = (.paid, zap) } == ["    wants 5.5 sat, paid"])
+  }
+
+  @Test("An invoice is shown when it is approved")
+  func invoice() {
+    #expect(lines { ($0.payment, $0.invoice) = (.approved, "lnbc1") }.contains("    pay: lnbc1"))
+  }
+}
