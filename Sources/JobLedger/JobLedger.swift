@@ -27,7 +27,7 @@ public final class JobLedger: Sendable {
   /// Most jobs of one answer.
   public static let pageMaximum = 10_000
   /// For how long payments are loaded that were approved, whatever became of their jobs, in milliseconds.
-  public static let paymentMilliseconds: Int64 = 90 * 86_400_000
+  public static let paymentMilliseconds: Int64 = JobBook.spendingMilliseconds
 
   /// Opens the file, and makes it if it is not there.
   ///

@@ -70,7 +70,10 @@ struct LedgerSession {
     var writer = FactWriter()
     writer.intent(intent)
     let statement = try session.statement(
-      "INSERT OR IGNORE INTO payment (job, provider, hash, at, intent) VALUES (?, ?, ?, ?, ?)")
+      """
+      INSERT INTO payment (job, provider, hash, at, intent) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (job, provider, hash) DO UPDATE SET at = max(at, excluded.at)
+      """)
     statement.bind(job.column, at: 1)
     statement.bind(intent.provider.octets.bytes, at: 2)
     statement.bind(intent.paymentHash.bytes, at: 3)

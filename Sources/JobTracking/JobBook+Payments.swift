@@ -9,6 +9,8 @@ internal import Nostr
 extension JobBook {
   /// How long a payment counts against the bounds of a day.
   static let dayMilliseconds: Int64 = 86_400_000
+  /// For how long an approval is remembered after that, in milliseconds, so that nothing is approved twice.
+  public static let spendingMilliseconds: Int64 = 90 * dayMilliseconds
 
   /// Millisatoshi approved in the last 24 hours.
   public func approvedToday(at now: Int64) -> Int64 {
@@ -54,10 +56,18 @@ extension JobBook {
   }
 
   private mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
-    spendings.removeAll { $0.at <= now - Self.dayMilliseconds }
-    spendings.append(
-      Spending(at: now, job: id, provider: intent.provider, paymentHash: intent.paymentHash, amount: intent.amount))
-    approvedHere.insert(intent.paymentHash)
+    // A job that goes on counts all of its payments, however old.
+    let records = records
+    spendings.removeAll { $0.at <= now - Self.spendingMilliseconds && records[$0.job] == nil }
+    let spending = Spending(
+      at: now, job: id, provider: intent.provider, paymentHash: intent.paymentHash, amount: intent.amount)
+    if let known = spendings.firstIndex(where: spending.isSame) {
+      // Approved before, and denied since. It may have been carried out, also by an earlier process.
+      spendings[known].at = now
+    } else {
+      spendings.append(spending)
+      approvedHere.insert(intent.paymentHash)
+    }
     note(id, .approved(intent), at: now)
   }
 
@@ -79,18 +89,21 @@ extension JobBook {
     {
       return "the same invoice was approved for another job or provider"
     }
-    return beyond(amount, pair.provider, record, at: now)
+    return beyond(
+      Spending(at: now, job: record.order.id, provider: pair.provider, paymentHash: hash, amount: amount), record.order)
   }
 
-  private func beyond(_ amount: Int64, _ provider: PublicKey, _ record: JobRecord, at now: Int64) -> String? {
-    if let bid = record.order.submit.bid, amount > bid { return "\(amount) millisatoshi are above the bid of \(bid)" }
-    let rules = record.order.submit.payment
-    let today = spendings.filter { $0.at > now - Self.dayMilliseconds }
+  private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
+    let amount = next.amount
+    if let bid = order.submit.bid, amount > bid { return "\(amount) millisatoshi are above the bid of \(bid)" }
+    let rules = order.submit.payment
+    let others = spendings.filter { !$0.isSame(next) }
+    let today = others.filter { $0.at > next.at - Self.dayMilliseconds }
     let bounds: [(Int64?, [Spending], String)] = [
-      (record.order.payableMaximum, spendings.filter { $0.job == record.order.id }, "for this job"),
+      (order.payableMaximum, others.filter { $0.job == order.id }, "for this job"),
       (rules?.dayMaximum ?? limits.dayMaximum, today, "in 24 hours"),
       (
-        rules?.providerMaximum ?? limits.providerDayMaximum, today.filter { $0.provider == provider },
+        rules?.providerMaximum ?? limits.providerDayMaximum, today.filter { $0.provider == next.provider },
         "for this provider in 24 hours"
       ),
     ]
@@ -129,7 +142,9 @@ extension JobBook {
       return finish(at: now)
     }
     // Approved already, or about to be: it is one intent.
-    let isApproved = pair.payment == .approved || hasPending(id) { if case .approved = $0 { true } else { false } }
+    let isApproved =
+      pair.payment == .approved
+      || hasPending(id) { if case .approved(let intent) = $0 { intent.provider == pair.provider } else { false } }
     guard !isApproved else { return finish(at: now) }
     if let problem = problem(with: pair, record, at: now) { throw Self.refusal(.invoiceRefused, problem) }
     guard let intent = Self.intent(pair, isAutomatic: false) else {

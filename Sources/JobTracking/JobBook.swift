@@ -45,6 +45,11 @@ public struct JobBook: Sendable {
     var provider: PublicKey
     var paymentHash: Octets32
     var amount: Int64
+
+    /// Whether both are one intent.
+    func isSame(_ other: Spending) -> Bool {
+      job == other.job && provider == other.provider && paymentHash == other.paymentHash
+    }
   }
 
   /// The bounds.
@@ -59,7 +64,7 @@ public struct JobBook: Sendable {
   /// Who waits for whom.
   var dependents: [JobID: Set<JobID>] = [:]
   var outcomes: [JobID: Outcome] = [:]
-  /// Of the last day.
+  /// Of jobs in memory, and of the last ``spendingMilliseconds``.
   var spendings: [Spending] = []
   /// Hashes of intents that this process has written down.
   var approvedHere: Set<Octets32> = []
@@ -143,7 +148,7 @@ public struct JobBook: Sendable {
   /// What is known of a provider.
   public mutating func restored(_ provider: PublicKey, _ history: ProviderHistory) { histories[provider] = history }
 
-  /// A payment that was approved in the last day, or may be carried out twice by mistake.
+  /// A payment that was approved, of a job in memory or in the last ``spendingMilliseconds``.
   public mutating func restored(_ intent: PaymentIntent, of job: JobID, at: Int64) {
     spendings.append(
       Spending(at: at, job: job, provider: intent.provider, paymentHash: intent.paymentHash, amount: intent.amount))
