@@ -124,7 +124,7 @@ struct LedgerSession {
 
   func write(cursor seq: Int64) throws {
     let statement = try session.statement(
-      "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = max(seq, excluded.seq)")
+      "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq")
     statement.bind(seq, at: 1)
     try statement.run()
   }

@@ -95,4 +95,29 @@ import Testing
     #expect(interests.map(\.requests.count).sorted() == [1, 1, JobBook.interestMaximum])
     #expect(interests.first { $0.resultKind == 6_001 }?.relays == ["wss://relay.example"])
   }
+
+  @Test("of a provider counts an end once, however often it could not be written down")
+  func history() throws {
+    let bench = Bench()
+    let job = try bench.text([maker])
+    bench.isPrompt = false
+    bench.receive(try maker.result("noon", to: bench.request(job), at: bench.seconds))
+    bench.write(try #require(bench.batches.last))
+    bench.isDiskGood = false
+    bench.write(try #require(bench.batches.last))
+    #expect(bench.book.histories.isEmpty)
+    (bench.isDiskGood, bench.isPrompt) = (true, true)
+    bench.pass(seconds: 5)
+    #expect(bench.state(job) == .settled && bench.book.histories[maker.publicKey]?.answered == 1)
+  }
+
+  @Test("is where the store was looked through, and of a new store that is nowhere")
+  func cursor() {
+    let bench = Bench()
+    bench.perform(bench.book.received([], cursor: 5_000, at: bench.now))
+    #expect(bench.cursor == 5_000)
+    bench.die()
+    bench.perform(bench.book.storeBegan(at: bench.now))
+    #expect(bench.cursor == 0)
+  }
 }

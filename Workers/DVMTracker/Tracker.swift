@@ -113,6 +113,7 @@ final class Tracker {
     for job in contents.open { book.restored(job.order, job.facts) }
     for payment in contents.payments { book.restored(payment.intent, of: payment.job, at: payment.at) }
     for (provider, history) in contents.histories { book.restored(provider, history) }
+    book.restored(cursor: contents.cursor ?? 0)
     // Answers that came before the file was damaged are read again from the beginning.
     if cursor == nil, !contents.open.isEmpty { cursor = 0 }
   }
