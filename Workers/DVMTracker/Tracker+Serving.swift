@@ -37,7 +37,8 @@ extension Tracker {
     if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
     let account = try await account(named: submit.account)
     let isServedHere = try await isServedHere(submit)
-    for id in book.unknownDependencies(of: submit) {
+    // Looked for anew after each pause: what was known before it may be forgotten meanwhile.
+    while let id = book.unknownDependencies(of: submit).first {
       do throws(StorageFault) {
         let job = try await ledger.job(id)
         book.learned(id, job?.order, job?.facts ?? [])
@@ -179,10 +180,18 @@ extension Tracker {
     var batches = 0
     while book.isPending(id), batches < Self.patienceBatches {
       await withCheckedContinuation { writeWaiters.append($0) }
-      if let fault { throw refusal(fault) }
+      if let fault { throw undecided(fault) }
       batches += 1
     }
     return try await told(id).payload
+  }
+
+  /// What was decided is kept in memory, and holds as soon as there is room for it on the disk.
+  private func undecided(_ fault: StorageFault) -> Refusal {
+    let refusal = refusal(fault)
+    return Refusal(
+      refusal.code, "it is not written down yet, and will be when that is possible: \(refusal.message)",
+      outcome: .unknown, retryAfterMilliseconds: refusal.retryAfterMilliseconds)
   }
 
   // MARK: Providers
