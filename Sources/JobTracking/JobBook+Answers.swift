@@ -77,7 +77,10 @@ extension JobBook {
       // Those who were named always have their place.
       guard record.order.providers.contains(answer.provider) else { return false }
     }
-    if answer.isResult { return said.count(where: \.isResult) < limits.resultMaximum }
+    let resultCount = said.count(where: \.isResult)
+    let isWithinBytes = all.reduce(answer.byteCount) { $0 + $1.byteCount } <= limits.answerByteCountMaximum
+    guard isWithinBytes || (answer.isResult && resultCount == 0) else { return false }
+    if answer.isResult { return resultCount < limits.resultMaximum }
     let feedback = said.filter { !$0.isResult }
     guard feedback.count >= limits.feedbackMaximum else { return true }
     let written = Set(kept.map(\.event))

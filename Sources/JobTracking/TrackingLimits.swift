@@ -12,6 +12,9 @@ public struct TrackingLimits: Sendable, Hashable {
   public var resultMaximum = 8
   /// Answers kept that came after a job had ended; what comes beyond is counted and not kept.
   public var lateMaximum = 16
+  /// Bytes that all answers of a job may take; what comes beyond is counted and not kept, but for the first result of a
+  /// provider.
+  public var answerByteCountMaximum = 16 << 20
   /// Bytes of a result's content that are kept; a longer one is cut, and whoever needs it whole has its event's id.
   public var resultByteCountMaximum = 512 << 10
   /// Bytes of a part or sample that are kept; the rest is cut.

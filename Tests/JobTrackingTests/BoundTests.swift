@@ -58,6 +58,26 @@ import Testing
     #expect(pair.resultCount == 2 && pair.result?.content == "äöüäö" && pair.result?.isCut == true)
   }
 
+  @Test("of all that is said has a bound in bytes, within which nobody who was not asked takes room")
+  func bytes() throws {
+    let second = Maker()
+    let bench = bench { $0.answerByteCountMaximum = 100 }
+    let job = try bench.text([maker, second])
+    let request = try bench.request(job)
+    for _ in 0..<4 {
+      bench.receive(
+        try Maker().feedback(.partial, to: request, at: bench.seconds, content: String(repeating: "x", count: 60)))
+    }
+    for time in 1...4 {
+      let part = "\(time)" + String(repeating: "y", count: 39)
+      bench.receive(try maker.feedback(.partial, to: request, at: bench.seconds + Int64(time), content: part))
+    }
+    #expect(try bench.pair(job, maker).partial?.first == "2")
+    #expect(bench.picture(job).diagnostics[JobAnswerFact.Objection.stranger.word] == 4)
+    bench.receive(try second.result(String(repeating: "z", count: 90), to: request, at: bench.seconds))
+    #expect(bench.state(job) == .settled, "a first result always has its place")
+  }
+
   @Test("of late answers is bounded")
   func late() throws {
     let bench = bench { $0.lateMaximum = 3 }
