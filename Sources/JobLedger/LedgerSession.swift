@@ -141,6 +141,16 @@ struct LedgerSession {
     }
   }
 
+  /// Takes out the providers that were seen longest ago, when there are too many.
+  func removeSurplusProviders() throws {
+    let statement = try session.statement(
+      """
+      DELETE FROM provider WHERE key IN (
+        SELECT key FROM provider ORDER BY lastAt DESC LIMIT -1 OFFSET \(ProviderHistory.providerMaximum))
+      """)
+    try statement.run()
+  }
+
   // MARK: Reading
 
   static let columns = "id, account, submittedAt, submit"

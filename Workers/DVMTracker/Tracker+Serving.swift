@@ -104,17 +104,23 @@ extension Tracker {
   private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: JobList.self)
     let limit = min(wanted.limit ?? Self.listStandard, JobLedger.pageMaximum)
-    let jobs: [LedgerJob]
+    let ids: [JobID]
     // What is not written down is not told.
-    do throws(StorageFault) { jobs = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
+    do throws(StorageFault) { ids = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
       throw refusal(error)
     }
-    for found in jobs {
-      let job = book.told(found.order.id, at: now) ?? Job(found.order, found.picture)
-      let part = payload(job)
+    var count = 0
+    for id in ids {
+      let part: BusPayload
+      do throws(Refusal) { part = try await told(id).payload } catch {
+        // It was forgotten meanwhile.
+        guard error.code == .noSuchJob else { throw error }
+        continue
+      }
       if !request.sendNow(part: part) { try await request.send(part: part) }
+      count += 1
     }
-    return BusPayload(json: StoreCount(count: jobs.count))
+    return BusPayload(json: StoreCount(count: count))
   }
 
   private func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
