@@ -5,6 +5,7 @@ import EventLoop
 import Frames
 import JobLedger
 import JobTracking
+import LedgerKeeping
 import LinuxSystem
 import Nostr
 import Storage
@@ -42,7 +43,7 @@ extension Tracker {
       do throws(StorageFault) {
         let job = try await ledger.job(id)
         book.learned(id, job?.order, job?.facts ?? [])
-      } catch { throw refusal(error) }
+      } catch { throw health.refusal(error) }
     }
     guard !isDraining else { throw Self.draining }
     var id = JobID(UInt64.random(in: .min ... .max))
@@ -56,7 +57,7 @@ extension Tracker {
   private func accepted(_ id: JobID) async throws(Refusal) -> BusPayload {
     if !book.isCommitted(id) {
       let fault = await withCheckedContinuation { acceptanceWaiters[id, default: []].append($0) }
-      if let fault { throw refusal(fault) }
+      if let fault { throw health.refusal(fault) }
     }
     return try await told(id).payload
   }
@@ -68,7 +69,7 @@ extension Tracker {
     var job = book.told(id, at: now)
     if job == nil {
       do throws(StorageFault) { job = try await ledger.job(id).map { Job($0.order, $0.picture) } } catch {
-        throw refusal(error)
+        throw health.refusal(error)
       }
     }
     guard let job else { throw Self.unknown(id.description) }
@@ -107,7 +108,7 @@ extension Tracker {
     let ids: [JobID]
     // What is not written down is not told.
     do throws(StorageFault) { ids = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
-      throw refusal(error)
+      throw health.refusal(error)
     }
     var count = 0
     for id in ids {
@@ -186,7 +187,7 @@ extension Tracker {
     var batches = 0
     while book.isPending(id), batches < Self.patienceBatches {
       await withCheckedContinuation { writeWaiters.append($0) }
-      if let fault { throw undecided(fault) }
+      if let fault = health.fault { throw undecided(fault) }
       batches += 1
     }
     return try await told(id).payload
@@ -194,7 +195,7 @@ extension Tracker {
 
   /// What was decided is kept in memory, and holds as soon as there is room for it on the disk.
   private func undecided(_ fault: StorageFault) -> Refusal {
-    let refusal = refusal(fault)
+    let refusal = health.refusal(fault)
     return Refusal(
       refusal.code, "it is not written down yet, and will be when that is possible: \(refusal.message)",
       outcome: .unknown, retryAfterMilliseconds: refusal.retryAfterMilliseconds)
@@ -237,7 +238,7 @@ extension Tracker {
     status.seq = cursor ?? 0
     status.answers = book.answerCount
     status.approvedToday = book.approvedToday(at: now)
-    status.fault = fault?.description
+    status.fault = health.fault?.description
     return BusPayload(json: status)
   }
 }
