@@ -69,7 +69,7 @@ public final class JobLedger: Sendable {
   }
 
   /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; and the
-  /// providers beyond ``JobTracking/ProviderHistory/providerMaximum``.
+  /// providers beyond `ProviderHistory.providerMaximum`.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: which; as many as ``sweepCount`` when there may be more.
