@@ -141,6 +141,11 @@ let package = Package(
     .target(
       name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"],
       swiftSettings: strict),
+    .target(
+      name: "LedgerKeeping",
+      dependencies: [
+        "Frames", "EventLoop", "Contracts", "Storage", .product(name: "Logging", package: "swift-log"),
+      ], swiftSettings: strict),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
     .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"], swiftSettings: strict),
@@ -237,7 +242,7 @@ let package = Package(
       name: "outbox-planner",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "Observing",
-        "OutboxPlan", "PublishQueue", "PublishLedger", "Storage", "WorkerKit",
+        "OutboxPlan", "PublishQueue", "PublishLedger", "LedgerKeeping", "Storage", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
@@ -246,7 +251,7 @@ let package = Package(
       name: "dvm-tracker",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "JobLedger", "JobTracking",
-        "Nostr", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "LedgerKeeping", "Nostr", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/DVMTracker", swiftSettings: strict),
 
@@ -254,7 +259,9 @@ let package = Package(
       name: "dvm-provider",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr", "Observing",
-        "JobServing", "ServingLedger", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "JobServing", "ServingLedger", "LedgerKeeping", "Storage", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
       ],
       path: "Workers/DVMProvider", swiftSettings: strict),
 
@@ -366,7 +373,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "JobServingTests",
-      dependencies: ["Contracts", "Cryptography", "Frames", "JobServing", "Nostr", "TestSupport"],
+      dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "JobServing", "Nostr", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ServingLedgerTests",

@@ -120,7 +120,8 @@ public struct JobSubmit: MethodArguments, Hashable {
   }
   /// Which of several answers is taken.
   public struct Choice: Codable, Sendable, Hashable {
-    /// Seconds for which offers are collected before one is approved; 0 unless said: the first one counts.
+    /// Seconds for which offers are collected before one is approved, ``JobDeadlines/maximum`` at most; 0 unless said:
+    /// the first one counts.
     public var window: Int64?
     /// How many providers must have given the same result; 1 unless said.
     public var agreement: Int?
@@ -158,6 +159,9 @@ public struct JobSubmit: MethodArguments, Hashable {
     }
     if let agreement = choice?.agreement, agreement < 1 {
       return "'choice.agreement' is \(agreement); a whole number from 1 is expected"
+    }
+    if let window = choice?.window, window > JobDeadlines.maximum {
+      return "'choice.window' is \(window); \(JobDeadlines.maximum) seconds are taken at most"
     }
     return negative("bid", bid) ?? negative("payment.jobMaximum", payment?.jobMaximum)
       ?? negative("payment.dayMaximum", payment?.dayMaximum)

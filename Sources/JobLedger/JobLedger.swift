@@ -27,7 +27,7 @@ public final class JobLedger: Sendable {
   /// Most jobs of one answer.
   public static let pageMaximum = 10_000
   /// For how long payments are loaded that were approved, whatever became of their jobs, in milliseconds.
-  public static let paymentMilliseconds: Int64 = 90 * 86_400_000
+  public static let paymentMilliseconds: Int64 = JobBook.spendingMilliseconds
 
   /// Opens the file, and makes it if it is not there.
   ///
@@ -68,7 +68,8 @@ public final class JobLedger: Sendable {
     try file.writeNow { session in try LedgerSession(session).write(batch) }
   }
 
-  /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first.
+  /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; and the
+  /// providers beyond `ProviderHistory.providerMaximum`.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: which; as many as ``sweepCount`` when there may be more.
@@ -77,6 +78,7 @@ public final class JobLedger: Sendable {
       let ledger = LedgerSession(session)
       let gone = try ledger.overdue(before: now - Self.endedMilliseconds)
       for job in gone { try ledger.remove(job.id) }
+      try ledger.removeSurplusProviders()
       return gone
     }
   }
@@ -100,19 +102,21 @@ public final class JobLedger: Sendable {
     }
   }
 
-  /// Jobs in one of these states, the latest first, at most ``pageMaximum``.
+  /// The names of jobs in one of these states, the latest first, at most ``pageMaximum``. What is known of all of them
+  /// may be more than memory holds.
   ///
   /// - Parameters:
   ///   - states: all of them when nil.
   ///   - limit: how many at most.
-  public func jobs(in states: [Job.State]?, limit: Int) async throws(StorageFault) -> [LedgerJob] {
+  public func jobs(in states: [Job.State]?, limit: Int) async throws(StorageFault) -> [JobID] {
     try await file.read { session in
-      let ledger = LedgerSession(session)
       let words = (states ?? Job.State.allCases).map { "'\($0.rawValue)'" }.sorted().joined(separator: ",")
       let statement = try session.statement(
-        "SELECT \(LedgerSession.columns) FROM job WHERE state IN (\(words)) ORDER BY number DESC LIMIT ?")
+        "SELECT id FROM job WHERE state IN (\(words)) ORDER BY number DESC LIMIT ?")
       statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 1)
-      return try ledger.orders(statement).map { LedgerJob(order: $0, facts: try ledger.facts(of: $0.id)) }
+      var found: [JobID] = []
+      while try statement.step() { found.append(JobID(column: statement.number(0))) }
+      return found
     }
   }
 }

@@ -73,7 +73,10 @@ struct LedgerSession {
     var writer = FactWriter()
     writer.intent(intent)
     let statement = try session.statement(
-      "INSERT OR IGNORE INTO payment (job, provider, hash, at, intent) VALUES (?, ?, ?, ?, ?)")
+      """
+      INSERT INTO payment (job, provider, hash, at, intent) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (job, provider, hash) DO UPDATE SET at = max(at, excluded.at)
+      """)
     statement.bind(job.column, at: 1)
     statement.bind(intent.provider.octets.bytes, at: 2)
     statement.bind(intent.key.bytes, at: 3)
@@ -124,7 +127,7 @@ struct LedgerSession {
 
   func write(cursor seq: Int64) throws {
     let statement = try session.statement(
-      "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = max(seq, excluded.seq)")
+      "INSERT INTO cursor (one, seq) VALUES (1, ?) ON CONFLICT (one) DO UPDATE SET seq = excluded.seq")
     statement.bind(seq, at: 1)
     try statement.run()
   }
@@ -139,6 +142,16 @@ struct LedgerSession {
       statement.bind(id.column, at: 1)
       try statement.run()
     }
+  }
+
+  /// Takes out the providers that were seen longest ago, when there are too many.
+  func removeSurplusProviders() throws {
+    let statement = try session.statement(
+      """
+      DELETE FROM provider WHERE key IN (
+        SELECT key FROM provider ORDER BY lastAt DESC LIMIT -1 OFFSET \(ProviderHistory.providerMaximum))
+      """)
+    try statement.run()
   }
 
   // MARK: Reading

@@ -30,7 +30,7 @@ public struct LedgerContents: Sendable {
   public var open: [LedgerJob] = []
   /// All others.
   public var kept: [KeptJob] = []
-  /// Payments that were approved in the last day, and those of open jobs.
+  /// Payments that were approved within `JobLedger.paymentMilliseconds`, and those of open jobs.
   public var payments: [(job: JobID, at: Int64, intent: PaymentIntent)] = []
   /// What is known of providers.
   public var histories: [PublicKey: ProviderHistory] = [:]

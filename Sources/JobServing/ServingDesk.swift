@@ -292,7 +292,8 @@ public struct ServingDesk: Sendable {
     guard event.createdAt <= now + ServingRules.aheadMaximum else { return .future }
     guard !event.isExpired(at: now) else { return .expired }
     guard cancellations[event.id] != event.pubkey else { return .cancelled }
-    guard waiting.count + unpaidCount < rules.waitingMaximum else { return .full }
+    // Whatever is not worked on waits for something: its turn, a payment, the signer, a publisher, the disk.
+    guard entries.count - running.count < rules.waitingMaximum else { return .full }
     return nil
   }
 

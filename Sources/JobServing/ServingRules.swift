@@ -39,7 +39,8 @@ public struct ServingRules: Sendable, Hashable {
   public var ageMaximum: Int64
   /// Requests that are worked on at a time, of all kinds.
   public var concurrentMaximum: Int
-  /// Requests that wait for their turn or their payment; more are passed over.
+  /// Requests that wait: for their turn, their payment, or until their answer is signed and taken; more are passed
+  /// over.
   public var waitingMaximum: Int
 
   /// How far in the future a request may be dated, in seconds: clocks differ.

@@ -95,6 +95,11 @@ public struct JobBatch: Sendable {
   /// Nothing.
   public init(number: UInt64) { self.number = number }
 
+  /// ``dropped``, by job.
+  var droppedEvents: [JobID: Set<EventID>] {
+    dropped.reduce(into: [:]) { $0[$1.job, default: []].insert($1.event) }
+  }
+
   /// Whether there is nothing to write but the cursor.
   public var isEmpty: Bool { accepted.isEmpty && entries.isEmpty && dropped.isEmpty && closed.isEmpty }
 }

@@ -23,6 +23,12 @@ extension JobAnswerFact {
       if case .broken = result.schemaVerdict { objection = objection ?? .badForm }
     }
     if sealed != nil { sealed = event.json }
+    if !counts { dropWords() }
+  }
+
+  /// What counts for nothing is kept without what it says, which would take the room of what does.
+  private mutating func dropWords() {
+    (content, isCut, remark, bill, sealed) = (nil, false, nil, nil, nil)
   }
 
   /// What has become of an encrypted answer when it was decrypted.
@@ -39,6 +45,7 @@ extension JobAnswerFact {
     }
     opened.sealed = nil
     opened.isOpened = true
+    if !opened.counts { opened.dropWords() }
     return opened
   }
 

@@ -75,6 +75,11 @@ public struct JobAnswerFact: Sendable, Hashable {
   /// Whether it is a result.
   public var isResult: Bool { kind != EventKind.jobFeedback }
 
+  /// Bytes of what a stranger has written, about.
+  var byteCount: Int {
+    (content?.utf8.count ?? 0) + (remark?.utf8.count ?? 0) + (bill?.invoice?.utf8.count ?? 0) + (sealed?.count ?? 0)
+  }
+
   /// Whether it tells anything of the job: it is ours, and can be read.
   public var counts: Bool { objection == nil }
 

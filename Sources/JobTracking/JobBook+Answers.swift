@@ -20,17 +20,23 @@ extension JobBook {
     return finish(at: now)
   }
 
+  /// The event store is another one, with seqs of its own: of it nothing was looked at.
+  public mutating func storeBegan(at now: Int64) -> [JobAction] {
+    queued.cursor = 0
+    return finish(at: now)
+  }
+
   private mutating func take(_ event: Event, at now: Int64) {
     guard let named = Self.requestID(of: event), let id = requestJobs[named] else { return }
     guard let record = records[id] else { return takeLate(event, named, id, at: now) }
     guard !record.known.contains(event.id), let request = record.request(named),
       let answer = JobAnswerFact(event, to: request, limits)
     else { return }
-    answerCount += 1
     guard makeRoom(for: answer, id, record) else {
       records[id]?.droppedCount += 1
       return
     }
+    answerCount += 1
     note(id, .answered(answer), at: now)
   }
 
@@ -73,7 +79,10 @@ extension JobBook {
       // Those who were named always have their place.
       guard record.order.providers.contains(answer.provider) else { return false }
     }
-    if answer.isResult { return said.count(where: \.isResult) < limits.resultMaximum }
+    let resultCount = said.count(where: \.isResult)
+    let isWithinBytes = all.reduce(answer.byteCount) { $0 + $1.byteCount } <= limits.answerByteCountMaximum
+    guard isWithinBytes || (answer.isResult && resultCount == 0) else { return false }
+    if answer.isResult { return resultCount < limits.resultMaximum }
     let feedback = said.filter { !$0.isResult }
     guard feedback.count >= limits.feedbackMaximum else { return true }
     let written = Set(kept.map(\.event))

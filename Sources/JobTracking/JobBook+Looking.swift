@@ -63,15 +63,20 @@ extension JobBook {
         let why = known.reason.map { ": \($0)" } ?? ""
         note(id, .ended(state, "the job \(other) that it needs is \(known.state.rawValue)\(why)"), at: now)
       }
-      dependents[other]?.remove(id)
-      if dependents[other]?.isEmpty == true {
-        dependents[other] = nil
-        outcomes[other] = nil
-        // It was kept for this one.
-        look(other, at: now)
-      }
+      if release(other, from: id) { look(other, at: now) }
       if known.feed == nil { return }
     }
+  }
+
+  /// A job does not wait for another any more.
+  ///
+  /// - Returns: whether nobody does: the other was kept in memory for this one.
+  @discardableResult
+  mutating func release(_ other: JobID, from id: JobID) -> Bool {
+    guard dependents[other]?.remove(id) != nil, dependents[other]?.isEmpty == true else { return false }
+    dependents[other] = nil
+    outcomes[other] = nil
+    return true
   }
 
   /// What a job in memory has come to; nil while it goes on.

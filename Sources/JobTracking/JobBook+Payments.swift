@@ -9,6 +9,8 @@ internal import Nostr
 extension JobBook {
   /// How long a payment counts against the bounds of a day.
   static let dayMilliseconds: Int64 = 86_400_000
+  /// For how long an approval is remembered after that, in milliseconds, so that nothing is approved twice.
+  public static let spendingMilliseconds: Int64 = 90 * dayMilliseconds
 
   /// Millisatoshi approved in the last 24 hours.
   public func approvedToday(at now: Int64) -> Int64 {
@@ -61,10 +63,18 @@ extension JobBook {
   }
 
   private mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
-    spendings.removeAll { $0.at <= now - Self.dayMilliseconds }
-    spendings.append(
-      Spending(at: now, job: id, provider: intent.provider, key: intent.key, amount: intent.amount))
-    approvedHere.insert(intent.key)
+    // A job that goes on counts all of its payments, however old.
+    let records = records
+    spendings.removeAll { $0.at <= now - Self.spendingMilliseconds && records[$0.job] == nil }
+    let spending = Spending(
+      at: now, job: id, provider: intent.provider, key: intent.key, amount: intent.amount)
+    if let known = spendings.firstIndex(where: spending.isSame) {
+      // Approved before, and denied since. It may have been carried out, also by an earlier process.
+      spendings[known].at = now
+    } else {
+      spendings.append(spending)
+      approvedHere.insert(intent.key)
+    }
     note(id, .approved(intent), at: now)
   }
 
@@ -88,18 +98,22 @@ extension JobBook {
     {
       return "the same invoice was approved for another job or provider"
     }
-    return beyond(intent.amount, pair.provider, record, at: now)
+    return beyond(
+      Spending(at: now, job: record.order.id, provider: pair.provider, key: intent.key, amount: intent.amount),
+      record.order)
   }
 
-  private func beyond(_ amount: Int64, _ provider: PublicKey, _ record: JobRecord, at now: Int64) -> String? {
-    if let bid = record.order.submit.bid, amount > bid { return "\(amount) millisatoshi are above the bid of \(bid)" }
-    let rules = record.order.submit.payment
-    let today = spendings.filter { $0.at > now - Self.dayMilliseconds }
+  private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
+    let amount = next.amount
+    if let bid = order.submit.bid, amount > bid { return "\(amount) millisatoshi are above the bid of \(bid)" }
+    let rules = order.submit.payment
+    let others = spendings.filter { !$0.isSame(next) }
+    let today = others.filter { $0.at > next.at - Self.dayMilliseconds }
     let bounds: [(Int64?, [Spending], String)] = [
-      (record.order.payableMaximum, spendings.filter { $0.job == record.order.id }, "for this job"),
+      (order.payableMaximum, others.filter { $0.job == order.id }, "for this job"),
       (rules?.dayMaximum ?? limits.dayMaximum, today, "in 24 hours"),
       (
-        rules?.providerMaximum ?? limits.providerDayMaximum, today.filter { $0.provider == provider },
+        rules?.providerMaximum ?? limits.providerDayMaximum, today.filter { $0.provider == next.provider },
         "for this provider in 24 hours"
       ),
     ]
@@ -150,7 +164,9 @@ extension JobBook {
   ) throws(Refusal) {
     let zaps = zap != nil
     // Approved already, or about to be: it is one intent.
-    let isApproved = pair.payment == .approved || hasPending(id) { if case .approved = $0 { true } else { false } }
+    let isApproved =
+      pair.payment == .approved
+      || hasPending(id) { if case .approved(let intent) = $0 { intent.provider == pair.provider } else { false } }
     if isApproved {
       guard !zaps || pair.intent.map({ $0.zapTarget != nil }) ?? true else {
         throw Self.refusal(.invoiceRefused, "its invoice is approved already: deny that first")

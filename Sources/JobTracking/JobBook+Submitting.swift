@@ -19,6 +19,8 @@ extension JobBook {
   public mutating func submitted(
     _ submit: JobSubmit, as id: JobID, account: PublicKey, isServedHere: Bool, at now: Int64
   ) throws(Refusal) -> (job: JobID, actions: [JobAction]) {
+    // What was learned for a job that is refused, or is there already, is not kept.
+    defer { outcomes = outcomes.filter { dependents[$0.key] != nil } }
     if let key = submit.key, let known = keys[key] { return (known, finish(at: now)) }
     precondition(records[id] == nil, "a new job has a name that no other has")
     guard records.count < limits.openMaximum else {

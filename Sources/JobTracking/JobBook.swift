@@ -46,6 +46,11 @@ public struct JobBook: Sendable {
     /// The intent's.
     var key: Octets32
     var amount: Int64
+
+    /// Whether both are one intent.
+    func isSame(_ other: Spending) -> Bool {
+      job == other.job && provider == other.provider && key == other.key
+    }
   }
 
   /// The bounds.
@@ -62,7 +67,7 @@ public struct JobBook: Sendable {
   /// Who waits for whom.
   var dependents: [JobID: Set<JobID>] = [:]
   var outcomes: [JobID: Outcome] = [:]
-  /// Of the last day.
+  /// Of jobs in memory, and of the last ``spendingMilliseconds``.
   var spendings: [Spending] = []
   /// Keys of intents that this process has written down.
   var approvedHere: Set<Octets32> = []
@@ -147,11 +152,14 @@ public struct JobBook: Sendable {
   /// What is known of a provider.
   public mutating func restored(_ provider: PublicKey, _ history: ProviderHistory) { histories[provider] = history }
 
-  /// A payment that was approved in the last day, or may be carried out twice by mistake.
+  /// A payment that was approved, of a job in memory or in the last ``spendingMilliseconds``.
   public mutating func restored(_ intent: PaymentIntent, of job: JobID, at: Int64) {
     spendings.append(
       Spending(at: at, job: job, provider: intent.provider, key: intent.key, amount: intent.amount))
   }
+
+  /// Up to this seq the event store was looked through.
+  public mutating func restored(cursor: Int64) { writtenCursor = cursor }
 
   /// Jobs that are waited for and not in memory: they have ended, or are forgotten.
   public var missingDependencies: [JobID] { dependents.keys.filter { records[$0] == nil && outcomes[$0] == nil } }
@@ -186,9 +194,10 @@ public struct JobBook: Sendable {
     guard let done = outstanding, done.batch.number == number else { return [] }
     outstanding = nil
     writeDue = nil
-    writtenCursor = max(writtenCursor, done.batch.cursor ?? 0)
+    writtenCursor = done.batch.cursor ?? writtenCursor
+    remember(done.batch.histories)
     for order in done.batch.accepted { records[order.id]?.isCommitted = true }
-    for (id, event) in done.batch.dropped { forget(event, of: id) }
+    for (id, events) in done.batch.droppedEvents { records[id]?.facts.removeAll { $0.isAnswer(among: events) } }
     for entry in done.batch.entries { apply(entry) }
     for (id, picture) in done.pictures { applied(id, picture) }
     for id in done.batch.closed { close(id) }
@@ -215,13 +224,17 @@ public struct JobBook: Sendable {
     again.cursor = queued.cursor ?? again.cursor
     queued = again
     writeDue = now + limits.retryCeilingMilliseconds / 10
+    for other in failed.batch.accepted.flatMap(\.dependencies) { look(other, at: now) }
     return finish(at: now)
   }
 
   private mutating func withdraw(_ order: JobOrder) {
     records[order.id] = nil
     if keys[order.key] == order.id { keys[order.key] = nil }
-    for other in order.dependencies { dependents[other]?.remove(order.id) }
+    for other in order.dependencies { release(other, from: order.id) }
+    if dependents[order.id] != nil {
+      outcomes[order.id] = Outcome(state: .failed, reason: "it could not be written down")
+    }
   }
 
   private mutating func apply(_ entry: JobBatch.Entry) {
@@ -232,12 +245,6 @@ public struct JobBook: Sendable {
     case .requested(let request): requestJobs[request.id] = entry.job
     case .zapRequested(let zap): zaps.add(zap, of: entry.job)
     default: break
-    }
-  }
-
-  private mutating func forget(_ event: EventID, of id: JobID) {
-    records[id]?.facts.removeAll { fact in
-      if case .answered(let answer) = fact.what { answer.event == event } else { false }
     }
   }
 
@@ -255,7 +262,9 @@ public struct JobBook: Sendable {
   /// Whether anything waits for the disk. Where the store was looked through alone does not, for a while: looking once
   /// more is harmless, and strangers' events would cost a transaction each.
   private var isWorthWriting: Bool {
-    !queued.isEmpty || (queued.cursor ?? writtenCursor) - writtenCursor >= limits.cursorStride
+    guard queued.isEmpty, let cursor = queued.cursor else { return !queued.isEmpty }
+    // A lower one is of another store: of that one nothing was looked at.
+    return cursor < writtenCursor || cursor - writtenCursor >= limits.cursorStride
   }
 
   /// Takes what is queued, unless something is on its way already.
@@ -276,9 +285,11 @@ public struct JobBook: Sendable {
     var added: [JobID: [JobFact]] = [:]
     for entry in batch.entries { added[entry.job, default: []].append(entry.fact) }
     var pictures: [JobID: JobPicture] = [:]
+    let dropped = batch.droppedEvents
     for (id, facts) in added {
       guard let record = records[id] else { continue }
-      let picture = JobPicture(record.order, record.facts + facts)
+      let kept = dropped[id].map { events in record.facts.filter { !$0.isAnswer(among: events) } } ?? record.facts
+      let picture = JobPicture(record.order, kept + facts)
       pictures[id] = picture
       batch.standings[id] = JobBatch.Standing(state: picture.state, endedAt: picture.endedAt)
       if picture.endedAt != nil, record.picture.endedAt == nil { tally(picture, into: &batch, at: now) }
@@ -287,14 +298,19 @@ public struct JobBook: Sendable {
     actions.append(.write(batch))
   }
 
-  private mutating func tally(_ picture: JobPicture, into batch: inout JobBatch, at now: Int64) {
+  /// What a job that ends with this batch has shown of its providers. It counts when it is written: a batch that is not
+  /// is made anew.
+  private func tally(_ picture: JobPicture, into batch: inout JobBatch, at now: Int64) {
     for pair in picture.pairs.values {
-      var history = histories[pair.provider] ?? ProviderHistory()
+      var history = batch.histories[pair.provider] ?? histories[pair.provider] ?? ProviderHistory()
       history.add(pair, of: picture, at: now)
-      histories[pair.provider] = history
       batch.histories[pair.provider] = history
     }
-    if histories.count > ProviderHistory.providerMaximum,
+  }
+
+  private mutating func remember(_ written: [PublicKey: ProviderHistory]) {
+    histories.merge(written) { $1 }
+    while histories.count > ProviderHistory.providerMaximum,
       let oldest = histories.min(by: { $0.value.lastAt < $1.value.lastAt })?.key
     {
       histories[oldest] = nil

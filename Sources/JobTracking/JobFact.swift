@@ -59,6 +59,11 @@ public struct JobFact: Sendable, Hashable {
     self.at = at
     self.what = what
   }
+
+  /// Whether it is an answer by one of these events, as it came or decrypted.
+  func isAnswer(among events: Set<EventID>) -> Bool {
+    if case .answered(let answer) = what { events.contains(answer.event) } else { false }
+  }
 }
 
 /// A request that was signed.

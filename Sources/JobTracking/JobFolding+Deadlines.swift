@@ -29,9 +29,11 @@ extension JobFolding {
   private func deadline(
     _ phase: JobPhase, from start: Int64, _ seconds: Int64, attempt: Int? = nil, provider: PublicKey? = nil
   ) -> JobPicture.Deadline {
-    let end = start.addingReportingOverflow(seconds.multipliedReportingOverflow(by: 1_000).partialValue)
+    let length = seconds.multipliedReportingOverflow(by: 1_000)
+    let end = start.addingReportingOverflow(length.partialValue)
     return JobPicture.Deadline(
-      phase: phase, attempt: attempt, provider: provider, at: end.overflow ? .max : end.partialValue)
+      phase: phase, attempt: attempt, provider: provider,
+      at: length.overflow || end.overflow ? .max : end.partialValue)
   }
 
   private func deadlines(of attempt: JobPicture.Attempt) -> [JobPicture.Deadline] {

@@ -56,7 +56,7 @@ struct JobRecord: Sendable {
     return lastStamp
   }
 
-  /// Answers in the order in which they came, of one event the one that counts.
+  /// Answers in no order, of one event the one that counts.
   var answers: [JobAnswerFact] {
     var found: [EventID: JobAnswerFact] = [:]
     for case .answered(let answer) in facts.map(\.what) where found[answer.event]?.isOpened != true {

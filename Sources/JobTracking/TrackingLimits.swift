@@ -15,6 +15,9 @@ public struct TrackingLimits: Sendable, Hashable {
   /// Receipts kept of a job that hold a request of ours, and so many of those that do not; what comes beyond is counted
   /// and not kept.
   public var receiptMaximum = 16
+  /// Bytes that all answers of a job may take; what comes beyond is counted and not kept, but for the first result of a
+  /// provider.
+  public var answerByteCountMaximum = 16 << 20
   /// Bytes of a result's content that are kept; a longer one is cut, and whoever needs it whole has its event's id.
   public var resultByteCountMaximum = 512 << 10
   /// Bytes of a part or sample that are kept; the rest is cut.

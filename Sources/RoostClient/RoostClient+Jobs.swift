@@ -18,7 +18,7 @@ extension RoostClient {
   ///
   /// - Parameter wanted: the job; without a key of the caller's it is given one, so that a supervisor that dies
   ///   meanwhile does not make two of it.
-  /// - Throws: `bad-request` for what NIP-90 does not allow, `no-such-account`, `no-such-job`, `overloaded`,
+  /// - Throws: `bad-request` for what NIP-90 does not allow, `no-such-account`, `no-such-job`, `full`,
   ///   `disk-full`, `locked`; `unavailable` when no dvm-tracker is there.
   public func submit(_ wanted: JobSubmit) async throws(Refusal) -> Job {
     var wanted = wanted

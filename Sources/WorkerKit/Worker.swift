@@ -38,7 +38,8 @@ public final class Worker {
   public typealias Handler = @EventLoopActor (BusRequest) async throws(Refusal) -> BusPayload?
 
   private var handlers: [String: Handler] = [:]
-  private var isDraining = false
+  /// Whether the worker was told to finish.
+  public private(set) var isDraining = false
   private var drainTimer = LoopTimer()
   private var signals: [SignalWatcher] = []
 

@@ -94,7 +94,7 @@ import Testing
     #expect(contents.open.isEmpty && contents.cursor == nil)
   }
 
-  @Test("keeps one intent for a job, a provider and a payment hash, one answer of an id, and the highest cursor")
+  @Test("keeps one intent for a job, a provider and a payment hash, one answer of an id, and the last cursor")
   func once() async throws {
     let directory = try TemporaryDirectory()
     let ledger = try JobLedger(path: directory.path + "/jobs.db")
@@ -109,10 +109,11 @@ import Testing
     var again = JobBatch(number: 2)
     again.entries = [JobBatch.Entry(job: order.id, fact: JobFact(at: 1_007, .approved(intent)))]
     again.entries.append(JobBatch.Entry(job: order.id, fact: JobFact(at: 1_008, Self.facts(1)[4].what)))
-    again.cursor = 3
+    again.cursor = 0
     try await ledger.write(again)
     let contents = try ledger.contentsNow(now: 2_000)
-    #expect(contents.payments.map(\.intent) == [intent] && contents.cursor == 9)
+    #expect(contents.payments.map(\.intent) == [intent] && contents.cursor == 0)
+    #expect(contents.payments.map(\.at) == [1_007])
     let answers = contents.open[0].facts.filter { if case .answered = $0.what { true } else { false } }
     #expect(answers.map(\.at) == [1_005])
   }
@@ -129,8 +130,30 @@ import Testing
     #expect(try await ledger.sweep(now: now).isEmpty)
     let contents = try ledger.contentsNow(now: now)
     #expect(contents.open.count == 1 && contents.kept.count == 11)
-    #expect(try await ledger.jobs(in: [.failed], limit: 3).map(\.order.id.number) == [260, 259, 258])
+    #expect(try await ledger.jobs(in: [.failed], limit: 3).map(\.number) == [260, 259, 258])
     #expect(try await ledger.job(JobID(2)) == nil)
+  }
+
+  @Test("forgets the providers seen longest ago when there are too many")
+  func providers() async throws {
+    let directory = try TemporaryDirectory()
+    let ledger = try JobLedger(path: directory.path + "/jobs.db")
+    var batch = JobBatch(number: 1)
+    for number in 0..<ProviderHistory.providerMaximum + 2 {
+      var history = ProviderHistory()
+      history.lastAt = Int64(number)
+      batch.histories[PublicKey(SHA256.hash(Array("\(number)".utf8)))] = history
+    }
+    try await ledger.write(batch)
+    _ = try await ledger.sweep(now: 0)
+    try await ledger.write(JobBatch(number: 2))
+    let file = try StorageFile(
+      path: ledger.path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 1, "")])
+    let oldest = try file.readNow { session in
+      let statement = try session.statement("SELECT min(lastAt) FROM provider")
+      return try statement.step() ? statement.number(0) : nil
+    }
+    #expect(oldest == 2)
   }
 
   @Test("puts a damaged file aside, says so, and goes on with what can be read")

@@ -51,6 +51,7 @@ final class Bench {
   var facts: [JobID: [JobFact]] = [:]
   var payments: [(JobID, Int64, PaymentIntent)] = []
   var closed: Set<JobID> = []
+  var histories: [PublicKey: ProviderHistory] = [:]
   var cursor: Int64 = 0
   /// Milliseconds since 1970.
   var now: Int64 = 1_800_000_000_000
@@ -95,7 +96,13 @@ final class Bench {
   func write(_ batch: JobBatch) {
     guard isDiskGood else { return perform(book.notWritten(batch.number, at: now)) }
     keep(batch)
-    perform(book.written(batch.number, at: now))
+    let actions = book.written(batch.number, at: now)
+    // What is held of a job is what another process would make of the disk.
+    for id in Set(batch.entries.map(\.job)) {
+      guard let held = book.picture(id), let order = orders.first(where: { $0.id == id }) else { continue }
+      #expect(held == JobPicture(order, facts[id] ?? []))
+    }
+    perform(actions)
   }
 
   /// Puts a batch on the disk, and tells nobody.
@@ -106,9 +113,15 @@ final class Bench {
     }
     for entry in batch.entries {
       facts[entry.job, default: []].append(entry.fact)
-      if case .approved(let intent) = entry.fact.what { payments.append((entry.job, entry.fact.at, intent)) }
+      if case .approved(let intent) = entry.fact.what {
+        payments.removeAll { job, _, known in
+          job == entry.job && known.provider == intent.provider && known.key == intent.key
+        }
+        payments.append((entry.job, entry.fact.at, intent))
+      }
     }
     closed.formUnion(batch.closed)
+    histories.merge(batch.histories) { $1 }
     cursor = batch.cursor ?? cursor
   }
 
@@ -164,6 +177,8 @@ final class Bench {
       }
     }
     for (job, at, intent) in payments { book.restored(intent, of: job, at: at) }
+    for (provider, history) in histories { book.restored(provider, history) }
+    book.restored(cursor: cursor)
     for id in book.missingDependencies {
       book.learned(id, orders.first { $0.id == id }, facts[id] ?? [])
     }

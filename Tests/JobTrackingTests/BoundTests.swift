@@ -58,6 +58,26 @@ import Testing
     #expect(pair.resultCount == 2 && pair.result?.content == "äöüäö" && pair.result?.isCut == true)
   }
 
+  @Test("of all that is said has a bound in bytes, within which nobody who was not asked takes room")
+  func bytes() throws {
+    let second = Maker()
+    let bench = bench { $0.answerByteCountMaximum = 100 }
+    let job = try bench.text([maker, second])
+    let request = try bench.request(job)
+    for _ in 0..<4 {
+      bench.receive(
+        try Maker().feedback(.partial, to: request, at: bench.seconds, content: String(repeating: "x", count: 60)))
+    }
+    for time in 1...4 {
+      let part = "\(time)" + String(repeating: "y", count: 39)
+      bench.receive(try maker.feedback(.partial, to: request, at: bench.seconds + Int64(time), content: part))
+    }
+    #expect(try bench.pair(job, maker).partial?.first == "2")
+    #expect(bench.picture(job).diagnostics[JobAnswerFact.Objection.stranger.word] == 4)
+    bench.receive(try second.result(String(repeating: "z", count: 90), to: request, at: bench.seconds))
+    #expect(bench.state(job) == .settled, "a first result always has its place")
+  }
+
   @Test("of late answers is bounded")
   func late() throws {
     let bench = bench { $0.lateMaximum = 3 }
@@ -94,5 +114,30 @@ import Testing
     let interests = bench.book.interests
     #expect(interests.map(\.events.count).sorted() == [1, 1, JobBook.interestMaximum])
     #expect(interests.first { $0.kinds.contains(6_001) }?.relays == ["wss://relay.example"])
+  }
+
+  @Test("of a provider counts an end once, however often it could not be written down")
+  func history() throws {
+    let bench = Bench()
+    let job = try bench.text([maker])
+    bench.isPrompt = false
+    bench.receive(try maker.result("noon", to: bench.request(job), at: bench.seconds))
+    bench.write(try #require(bench.batches.last))
+    bench.isDiskGood = false
+    bench.write(try #require(bench.batches.last))
+    #expect(bench.book.histories.isEmpty)
+    (bench.isDiskGood, bench.isPrompt) = (true, true)
+    bench.pass(seconds: 5)
+    #expect(bench.state(job) == .settled && bench.book.histories[maker.publicKey]?.answered == 1)
+  }
+
+  @Test("is where the store was looked through, and of a new store that is nowhere")
+  func cursor() {
+    let bench = Bench()
+    bench.perform(bench.book.received([], cursor: 5_000, at: bench.now))
+    #expect(bench.cursor == 5_000)
+    bench.die()
+    bench.perform(bench.book.storeBegan(at: bench.now))
+    #expect(bench.cursor == 0)
   }
 }

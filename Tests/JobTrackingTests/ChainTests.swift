@@ -83,4 +83,27 @@ import Testing
     let refusal = #expect(throws: Refusal.self) { try child(of: third.description) }
     #expect(refusal?.message.contains("deep") == true)
   }
+
+  @Test("fail with one that could not be written down")
+  func unwritten() throws {
+    bench.isPrompt = false
+    _ = try bench.text([maker], key: "parent")
+    let child = try child(of: "parent")
+    bench.isDiskGood = false
+    bench.write(try #require(bench.batches.last))
+    (bench.isDiskGood, bench.isPrompt) = (true, true)
+    bench.pass(seconds: 5)
+    #expect(bench.state(child) == .failed)
+  }
+
+  @Test("and are refused leave nothing of the others in memory")
+  func forgotten() throws {
+    let parent = try bench.text([maker], key: "parent")
+    bench.receive(try maker.result("noon", to: bench.request(parent), at: bench.seconds))
+    var wanted = JobSubmit(kind: 5_001)
+    wanted.inputs = [JobInputArgument(data: "parent", type: "job")]
+    wanted.encryption = .nip44
+    #expect(throws: Refusal.self) { try bench.submit(wanted) }
+    #expect(bench.book.unknownDependencies(of: wanted) == [parent])
+  }
 }

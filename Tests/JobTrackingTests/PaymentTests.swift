@@ -89,6 +89,70 @@ import Testing
     #expect(bench.book.approvedToday(at: bench.now) == 0)
   }
 
+  /// A job of several providers, each of whom wants so much.
+  private func asked(
+    _ makers: [Maker], _ amount: Int64 = 5_000, jobMaximum: Int64? = nil, days: Int64 = 0
+  ) throws -> JobID {
+    var wanted = JobSubmit(kind: 5_050)
+    wanted.providers = makers.map(\.publicKey.description)
+    wanted.payment = JobSubmit.Payment(jobMaximum: jobMaximum)
+    if days > 0 {
+      var deadlines = JobDeadlines()
+      (deadlines.decision, deadlines.delivery) = (days * 86_400, days * 86_400)
+      wanted.deadlines = deadlines
+    }
+    let job = try bench.submit(wanted)
+    for maker in makers {
+      let bill = try TestInvoice(amount, at: bench.seconds, expires: 7 * 86_400)
+      bench.receive(
+        try maker.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds, amount: bill.amount))
+    }
+    return job
+  }
+
+  private func approve(_ job: JobID, _ maker: Maker) throws {
+    bench.perform(try bench.book.approve(job, provider: maker.publicKey, preimage: nil, at: bench.now))
+  }
+
+  @Test("that was denied and is approved again is counted once, and not made again by another process")
+  func again() throws {
+    let other = Maker()
+    let job = try asked([maker, other], jobMaximum: 6_000)
+    try approve(job, maker)
+    #expect(bench.tasks.contains { if case .pay = $0 { true } else { false } })
+    bench.perform(try bench.book.deny(job, provider: maker.publicKey, at: bench.now))
+    bench.die()
+    try approve(job, maker)
+    #expect(try bench.pair(job, maker).payment == .approved)
+    #expect(!bench.tasks.contains { if case .pay = $0 { true } else { false } }, "it may have been made")
+    #expect(bench.tasks.contains { if case .lookUp = $0 { true } else { false } })
+    #expect(bench.book.approvedToday(at: bench.now) == 5_000 && bench.payments.count == 1)
+  }
+
+  @Test("counts against its job for as long as that goes on, whatever else is approved meanwhile")
+  func longJob() throws {
+    let other = Maker()
+    let job = try asked([maker, other], jobMaximum: 8_000, days: 5)
+    try approve(job, maker)
+    bench.pass(seconds: 2 * 86_400)
+    let (second, _) = try billed(maker: Maker())
+    bench.perform(try bench.book.approve(second, provider: nil, preimage: nil, at: bench.now))
+    let refusal = #expect(throws: Refusal.self) { try approve(job, other) }
+    #expect(refusal?.message.contains("for this job") == true)
+  }
+
+  @Test("to one provider, about to be written down, is not taken for that to another")
+  func two() throws {
+    let other = Maker()
+    let job = try asked([maker, other])
+    bench.isPrompt = false
+    try approve(job, maker)
+    try approve(job, other)
+    bench.isPrompt = true
+    bench.write(try #require(bench.batches.last))
+    #expect(Set(bench.payments.map(\.2.provider)) == [maker.publicKey, other.publicKey])
+  }
+
   @Test("of one invoice is not made for two jobs")
   func sameInvoice() throws {
     let (job, bill) = try billed()

@@ -27,10 +27,10 @@ import Testing
     }
 
     func line(where condition: @escaping @Sendable (Substring) -> Bool) async throws -> String {
-      try await Task.detached { try process.readLine(where: condition) }.value
+      try await JoinedThread.run { try process.readLine(where: condition) }
     }
-    func allOutput() async throws -> String { try await Task.detached { try process.readAllOutput() }.value }
-    func ending() async throws -> SpawnedProcess.Ending { try await Task.detached { try process.waitForEnd() }.value }
+    func allOutput() async throws -> String { try await JoinedThread.run { try process.readAllOutput() } }
+    func ending() async throws -> SpawnedProcess.Ending { try await JoinedThread.run { try process.waitForEnd() } }
   }
 
   /// Runs `roost` with a text on its standard input, a pipe, and waits for its end. Standard error goes with the
@@ -41,12 +41,12 @@ import Testing
     let program = try Program(hub, arguments, descriptors: [0: pipe.first])
     Descriptors.close(pipe.first)
     // More than the pipe holds would wait for the program, and so for this loop.
-    let writing = Task.detached {
+    async let writing: Void = JoinedThread.run {
       input.withCString { text in _ = write(pipe.second, text, strlen(text)) }
       Descriptors.close(pipe.second)
     }
     let output = try await program.allOutput()
-    await writing.value
+    try await writing
     guard case .exited(let status) = try await program.ending() else { return Run(status: -1, output: output) }
     return Run(status: status, output: output)
   }

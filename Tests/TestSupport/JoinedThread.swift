@@ -2,8 +2,16 @@ import Glibc
 import Synchronization
 
 /// A thread that runs one body, and is joined once.
-final class JoinedThread: Sendable {
+public final class JoinedThread: Sendable {
   private let handle: Mutex<pthread_t?>
+
+  /// Does what blocks on a thread of its own, and gives what it gives. Swift's own threads are as many as the machine
+  /// has processors: a test that blocked one would take it from all others.
+  public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      _ = JoinedThread { continuation.resume(with: Result(catching: body)) }  // It ends by itself.
+    }
+  }
 
   /// Starts it. The process ends when it cannot: a test has nothing else to do then.
   init(_ body: @escaping @Sendable () -> Void) {

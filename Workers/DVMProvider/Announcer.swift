@@ -7,6 +7,7 @@ import LinuxSystem
 import Logging
 import Nostr
 import Observing
+import WorkerKit
 
 // What the provider says of itself in public (NIP-89, kind 31990): said when the settings want it and it is not said
 // yet in these words, and taken back by a deletion when they do not. What was said is read from the store, which keeps
@@ -20,7 +21,8 @@ final class Announcer {
 
   /// Which of the author's programs it is.
   private static let identifier = "roost-dvm-provider"
-  private static let retryMilliseconds: UInt64 = 5_000
+  /// Longest wait until it is tried again.
+  private static let retryMillisecondsMaximum: UInt64 = 5_000
   private static let answerMilliseconds: UInt32 = 10_000
 
   init(_ provider: Provider, _ key: PublicKey) {
@@ -30,13 +32,10 @@ final class Announcer {
 
   /// Does it, as soon as it can be done.
   func begin() {
-    EventLoopActor.task { [self, provider] in
-      while !provider.isDraining, provider.bus.isOpen {
-        do throws(Refusal) { return try await attempt() } catch {
-          provider.log.debug("not announced yet", metadata: ["why": "\(error.message)"])
-        }
-        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
-      }
+    provider.worker.persist("the announcement", ceilingMilliseconds: Self.retryMillisecondsMaximum, provider.log) {
+      [self] () async throws(Refusal) in
+      try await attempt()
+      return true
     }
   }
 

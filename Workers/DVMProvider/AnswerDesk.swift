@@ -25,9 +25,11 @@ final class AnswerDesk {
   private var lines: [EventID: (number: Int, task: Task<Void, Never>)] = [:]
   private var lineNumber = 0
 
+  /// The wait before what must be said is tried again.
   private static let retryMilliseconds: UInt64 = 250
+  /// How long the signer, the planner or the store may take for what must be said.
   private static let answerMilliseconds: UInt32 = 10_000
-  /// How long a word that may be left out is tried.
+  /// And for what may be left out: the result waits behind it.
   private static let briefMilliseconds: UInt32 = 2_000
   /// Refusals that no other attempt would change.
   private static let finalCodes: Set<RefusalCode> = [
@@ -78,12 +80,13 @@ final class AnswerDesk {
       do throws(Refusal) {
         guard let request = try request(id), provider.desk?[id]?.state == .running else { return }
         let shown = request.terms.isEncrypted ? nil : remark?.cut(toByteCount: JobLimits.remarkByteCountMaximum)
-        let payload = try await encrypted(content, for: request)
+        let brief = Self.briefMilliseconds
+        let payload = try await encrypted(content, for: request, within: brief)
         let template = try draft { () throws(JobDraftFault) in
           try request.feedbackTemplate(
             status, remark: shown, content: payload, by: key, createdAt: WallClock.seconds)
         }
-        try await publish(try await signed(template).json, for: request, within: Self.briefMilliseconds)
+        try await publish(try await signed(template, within: brief).json, for: request, within: brief)
       } catch {
         log.debug("feedback was left out", metadata: ["request": "\(id)", "why": "\(error.message)"])
       }
@@ -160,32 +163,39 @@ final class AnswerDesk {
   }
 
   /// Encrypts what the customer alone is to read, in the way in which he has encrypted the request.
-  private func encrypted(_ text: String, for request: JobRequest) async throws(Refusal) -> String {
+  private func encrypted(
+    _ text: String, for request: JobRequest, within milliseconds: UInt32 = AnswerDesk.answerMilliseconds
+  ) async throws(Refusal) -> String {
     guard case .encrypted(_, let form) = request.content, !text.isEmpty else { return text }
-    return try await cipher("signer.\(form.rawValue).encrypt", request.customer, text)
+    return try await cipher("signer.\(form.rawValue).encrypt", request.customer, text, milliseconds)
   }
 
   /// Decrypts what is for this provider alone.
   func decrypted(_ request: JobRequest) async throws(Refusal) -> JobRequest {
     guard case .encrypted(let text, let form) = request.content else { return request }
-    return request.decrypted(try await cipher("signer.\(form.rawValue).decrypt", request.customer, text))
+    let method = "signer.\(form.rawValue).decrypt"
+    return request.decrypted(try await cipher(method, request.customer, text, Self.answerMilliseconds))
   }
 
-  private func cipher(_ method: String, _ peer: PublicKey, _ text: String) async throws(Refusal) -> String {
+  private func cipher(
+    _ method: String, _ peer: PublicKey, _ text: String, _ milliseconds: UInt32
+  ) async throws(Refusal) -> String {
     let wanted = SignerCipher(account: key.description, peer: peer.description, text: text)
-    let answer = try await bus.request(method, BusPayload(json: wanted), ttlMilliseconds: Self.answerMilliseconds)
+    let answer = try await bus.request(method, BusPayload(json: wanted), ttlMilliseconds: milliseconds)
     return try answer.decoded(as: SignerText.self).text
   }
 
   /// Has an event signed.
-  func signed(_ template: UnsignedEvent) async throws(Refusal) -> Event {
+  func signed(
+    _ template: UnsignedEvent, within milliseconds: UInt32 = AnswerDesk.answerMilliseconds
+  ) async throws(Refusal) -> Event {
     guard case .object(var fields) = try JSONPayload.decode(JSONValue.self, from: template.json) else {
       preconditionFailure("an event is an object")
     }
     fields["id"] = nil
     let wanted = SignerSign(account: key.description, event: .object(fields))
     let answer = try await bus.request(
-      "signer.sign", BusPayload(json: wanted), ttlMilliseconds: Self.answerMilliseconds)
+      "signer.sign", BusPayload(json: wanted), ttlMilliseconds: milliseconds)
     let signed = try answer.decoded(as: SignerSigned.self).event
     do throws(EventFault) {
       let event = try Event(json: JSONPayload.encode(signed))

@@ -3,6 +3,7 @@ import Contracts
 import Cryptography
 import Frames
 import JobServing
+import LedgerKeeping
 import ServingLedger
 import Storage
 import WorkerKit
@@ -39,8 +40,7 @@ extension Provider {
     let wanted = try request.arguments(as: ServedJobs.self)
     let requests: [ServedRequest]
     do throws(StorageFault) { requests = try await ledger.requests(limit: wanted.limit ?? 100) } catch {
-      writer.leaveIfDamaged(error)
-      throw Refusal(.failed, error.description, outcome: .notStarted)
+      throw writer.health.refusal(error)
     }
     for served in requests {
       // What has happened since it was written down is the later truth.

@@ -13,11 +13,12 @@ import Observing
 // The work on a request: by one of the two built-in services, or by a program.
 
 extension Provider {
+  /// The wait before the signer or the store is asked again.
   private static let retryMilliseconds: UInt64 = 250
   /// What cannot be decrypted or asked, whenever it is tried.
   private static let finalCodes: Set<RefusalCode> = [.badRequest, .badPayload, .forbidden, .denied]
-  /// Events that are counted by groups at most.
-  private static let groupedEventMaximum = 20_000
+  /// Events that are counted by groups at most, and their bytes: they are in memory all at once.
+  private static let (groupedEventMaximum, groupedByteCountMaximum) = (20_000, 64 << 20)
 
   /// Works on a request, and tells the machine what came of it.
   func work(on id: EventID) {
@@ -80,7 +81,7 @@ extension Provider {
     guard question.groups.isEmpty else {
       let wanted = StoreQuery(filters: filters, limit: Self.groupedEventMaximum + 1, recipients: [])
       let events = try await persisting(request.id, until: deadline) { [self] () async throws(Refusal) in
-        try await query(wanted)
+        try await query(wanted, byteCountMaximum: Self.groupedByteCountMaximum)
       }
       guard events.count <= Self.groupedEventMaximum else {
         return .failed("more than \(Self.groupedEventMaximum) events match, which is too many to be grouped")
@@ -107,10 +108,17 @@ extension Provider {
     return .done(ContentSearchQuestion.answer(events))
   }
 
-  private func query(_ wanted: StoreQuery) async throws(Refusal) -> [Event] {
+  private func query(_ wanted: StoreQuery, byteCountMaximum: Int = .max) async throws(Refusal) -> [Event] {
     let answer = try await bus.ask("store.query", BusPayload(json: wanted))
     var events: [Event] = []
+    var byteCount = 0
     while let part = try await answer.nextPart(), !part.isLast {
+      byteCount += part.payload.bytes.count
+      guard byteCount <= byteCountMaximum else {
+        let refusal = Refusal(.badRequest, "more than \(byteCountMaximum) bytes of events match, which is too many")
+        answer.abandon(refusal)
+        throw refusal
+      }
       // The store has verified it.
       if let event = try? Event(json: part.payload.bytes) { events.append(event) }
     }

@@ -4,8 +4,8 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import Glibc
 import JobServing
+import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
@@ -59,7 +59,7 @@ final class Provider: RequestStream.Taker {
 
   /// Opens the ledger in `directory`.
   ///
-  /// Ends the process with code 69 when waiting may help; what it throws makes it 78.
+  /// - Throws: `unavailable` when waiting may help.
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     self.directory = directory
@@ -71,11 +71,7 @@ final class Provider: RequestStream.Taker {
       (ledger, contents, rescue) = try ServingLedger.openOrRescue(
         path: directory + "/" + Self.fileName, now: WallClock.seconds)
     } catch {
-      if error.kind == .full || error.kind == .busy {
-        worker.log.error("cannot start", metadata: ["why": "\(error.description)"])
-        exit(Worker.ExitCode.unavailable)
-      }
-      throw Refusal(.failed, error.description)
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     writer = ServingWriter(ledger, log)
     identity = ProviderIdentity(worker.bus, log, account: settings.account ?? "")
@@ -131,7 +127,7 @@ final class Provider: RequestStream.Taker {
     let kinds = rules.services.keys.sorted()
     let since = WallClock.seconds - rules.ageMaximum
     let stream = RequestStream(
-      bus, log, filters: [Filter(kinds: kinds, since: since), Filter(kinds: [EventKind.deletion], since: since)],
+      worker, log, filters: [Filter(kinds: kinds, since: since), Filter(kinds: [EventKind.deletion], since: since)],
       after: contents.seq ?? 0, taker: self)
     self.stream = stream
     if settings.isOnNetwork, let letter = TagLetter("p") {
@@ -222,6 +218,7 @@ final class Provider: RequestStream.Taker {
           guard gone.count == ServingLedger.sweepCount else { break }
         }
       } catch {
+        writer.health.leaveIfDamaged(error)
         log.warning("old requests are not removed", metadata: ["why": "\(error)"])
       }
       if !isDraining { sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() } }

@@ -23,7 +23,7 @@ final class RequestStream {
     func taken(upTo seq: Int64)
   }
 
-  private let bus: BusConnection
+  private let worker: Worker
   private let log: Logger
   private unowned let taker: any Taker
   private let filters: [Filter]
@@ -31,10 +31,15 @@ final class RequestStream {
   private var isOver = false
   private var answers: [BusAnswer] = []
 
-  private static let retryMilliseconds: UInt64 = 250
+  /// Longest wait until the store is asked again.
+  private static let retryMillisecondsMaximum: UInt64 = 5_000
 
-  init(_ bus: BusConnection, _ log: Logger, filters: [Filter], after seq: Int64, taker: any Taker) {
-    self.bus = bus
+  /// - Parameters:
+  ///   - filters: what is followed.
+  ///   - seq: all up to this one was taken before.
+  ///   - taker: takes what comes; it lives longer than this.
+  init(_ worker: Worker, _ log: Logger, filters: [Filter], after seq: Int64, taker: any Taker) {
+    self.worker = worker
     self.log = log
     self.filters = filters
     self.seq = seq
@@ -47,7 +52,7 @@ final class RequestStream {
     repeatedly { [self] () async throws(Refusal) in
       var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) })
       wanted.policy = .networkOnly
-      let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+      let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
       answers.append(answer)
       defer { answers.removeAll { $0 === answer } }
       while try await answer.next() != nil {}
@@ -61,13 +66,10 @@ final class RequestStream {
   }
 
   private func repeatedly(_ body: @escaping @EventLoopActor () async throws(Refusal) -> Void) {
-    EventLoopActor.task { [self] in
-      while !isOver {
-        do throws(Refusal) { try await body() } catch {
-          log.debug("the store's stream has ended", metadata: ["why": "\(error.message)"])
-        }
-        await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
-      }
+    worker.persist("the store's stream", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      if !isOver { try await body() }
+      return isOver
     }
   }
 
@@ -75,7 +77,7 @@ final class RequestStream {
     var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) }, afterSeq: seq)
     wanted.policy = .cacheOnly
     wanted.pages = true
-    let answer = try await bus.ask("store.observe", BusPayload(json: wanted))
+    let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
     answers.append(answer)
     defer { answers.removeAll { $0 === answer } }
     while let part = try await answer.nextPart(), !isOver {

@@ -1,10 +1,11 @@
 import Contracts
 import EventLoop
 import Frames
-import Glibc
 import JobServing
+import LedgerKeeping
 import Logging
 import Nostr
+import OrderedCollections
 import ServingLedger
 import Storage
 import WorkerKit
@@ -21,12 +22,12 @@ final class ServingWriter {
   var current: ((EventID) -> (request: ServedRequest, version: UInt64)?)?
   /// A transaction with these was committed.
   var onWritten: (([(request: ServedRequest, version: UInt64)]) -> Void)?
-  /// Why nothing can be written at present, if so.
-  private(set) var fault: StorageFault?
+  /// How the ledger is doing.
+  let health: LedgerHealth
 
   private let ledger: ServingLedger
   private let log: Logger
-  private var changed: [EventID] = []
+  private var changed: OrderedSet<EventID> = []
   private var seq: Int64?
   private var isWriting = false
   private let timer = LoopTimer()
@@ -37,17 +38,16 @@ final class ServingWriter {
   private static let retryMilliseconds: UInt64 = 1_000
   /// How long a seq waits for company.
   private static let seqMilliseconds: UInt64 = 2_000
-  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
-  private static let damagedExitCode: Int32 = 74
 
   init(_ ledger: ServingLedger, _ log: Logger) {
     self.ledger = ledger
     self.log = log
+    health = LedgerHealth("the ledger of served jobs", log) { ledger.markDamaged() }
   }
 
   /// A request has changed.
   func note(changed id: EventID) {
-    if !changed.contains(id) { changed.append(id) }
+    changed.append(id)
     pump()
   }
 
@@ -68,7 +68,7 @@ final class ServingWriter {
   }
 
   private func pump() {
-    guard !isWriting, fault == nil || !timer.isSet else { return }
+    guard !isWriting, health.fault == nil || !timer.isSet else { return }
     isWriting = true
     timer.cancel()
     // Not at once: what is noted in the same turn is in the same transaction.
@@ -77,7 +77,8 @@ final class ServingWriter {
       do throws(StorageFault) {
         if !batch.isEmpty { try await ledger.write(batch) }
         isWriting = false
-        committed(rows)
+        health.written()
+        onWritten?(rows)
       } catch {
         isWriting = false
         failed(batch, error)
@@ -97,28 +98,10 @@ final class ServingWriter {
     return (batch, rows)
   }
 
-  private func committed(_ rows: [(request: ServedRequest, version: UInt64)]) {
-    if fault != nil {
-      fault = nil
-      log.notice("the ledger of served jobs can be written again")
-    }
-    onWritten?(rows)
-  }
-
   private func failed(_ batch: ServingBatch, _ fault: StorageFault) {
-    leaveIfDamaged(fault)
-    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
-    self.fault = fault
-    changed = batch.changed.map(\.id).filter { !changed.contains($0) } + changed
+    health.notWritten(fault)
+    changed = OrderedSet(batch.changed.map(\.id)).union(changed)
     seq = seq ?? batch.seq
     timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
-  }
-
-  /// What was found damaged, by writing or by reading, is saved by the next start, which does nothing else before.
-  func leaveIfDamaged(_ fault: StorageFault) {
-    guard fault.kind == .corrupt else { return }
-    ledger.markDamaged()
-    log.critical("\(fault.description): starting again to save what can be read")
-    exit(Self.damagedExitCode)
   }
 }

@@ -5,6 +5,7 @@ import EventLoop
 import Frames
 import JobLedger
 import JobTracking
+import LedgerKeeping
 import LinuxSystem
 import Nostr
 import Storage
@@ -37,11 +38,12 @@ extension Tracker {
     if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
     let account = try await account(named: submit.account)
     let isServedHere = try await isServedHere(submit)
-    for id in book.unknownDependencies(of: submit) {
+    // Looked for anew after each pause: what was known before it may be forgotten meanwhile.
+    while let id = book.unknownDependencies(of: submit).first {
       do throws(StorageFault) {
         let job = try await ledger.job(id)
         book.learned(id, job?.order, job?.facts ?? [])
-      } catch { throw refusal(error) }
+      } catch { throw health.refusal(error) }
     }
     guard !isDraining else { throw Self.draining }
     var id = JobID(UInt64.random(in: .min ... .max))
@@ -55,7 +57,7 @@ extension Tracker {
   private func accepted(_ id: JobID) async throws(Refusal) -> BusPayload {
     if !book.isCommitted(id) {
       let fault = await withCheckedContinuation { acceptanceWaiters[id, default: []].append($0) }
-      if let fault { throw refusal(fault) }
+      if let fault { throw health.refusal(fault) }
     }
     return try await told(id).payload
   }
@@ -67,7 +69,7 @@ extension Tracker {
     var job = book.told(id, at: now)
     if job == nil {
       do throws(StorageFault) { job = try await ledger.job(id).map { Job($0.order, $0.picture) } } catch {
-        throw refusal(error)
+        throw health.refusal(error)
       }
     }
     guard let job else { throw Self.unknown(id.description) }
@@ -103,17 +105,23 @@ extension Tracker {
   private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let wanted = try request.arguments(as: JobList.self)
     let limit = min(wanted.limit ?? Self.listStandard, JobLedger.pageMaximum)
-    let jobs: [LedgerJob]
+    let ids: [JobID]
     // What is not written down is not told.
-    do throws(StorageFault) { jobs = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
-      throw refusal(error)
+    do throws(StorageFault) { ids = try await ledger.jobs(in: wanted.states, limit: limit) } catch {
+      throw health.refusal(error)
     }
-    for found in jobs {
-      let job = book.told(found.order.id, at: now) ?? Job(found.order, found.picture)
-      let part = payload(job)
+    var count = 0
+    for id in ids {
+      let part: BusPayload
+      do throws(Refusal) { part = try await told(id).payload } catch {
+        // It was forgotten meanwhile.
+        guard error.code == .noSuchJob else { throw error }
+        continue
+      }
       if !request.sendNow(part: part) { try await request.send(part: part) }
+      count += 1
     }
-    return BusPayload(json: StoreCount(count: jobs.count))
+    return BusPayload(json: StoreCount(count: count))
   }
 
   private func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
@@ -198,10 +206,18 @@ extension Tracker {
     var batches = 0
     while book.isPending(id), batches < Self.patienceBatches {
       await withCheckedContinuation { writeWaiters.append($0) }
-      if let fault { throw refusal(fault) }
+      if let fault = health.fault { throw undecided(fault) }
       batches += 1
     }
     return try await told(id).payload
+  }
+
+  /// What was decided is kept in memory, and holds as soon as there is room for it on the disk.
+  private func undecided(_ fault: StorageFault) -> Refusal {
+    let refusal = health.refusal(fault)
+    return Refusal(
+      refusal.code, "it is not written down yet, and will be when that is possible: \(refusal.message)",
+      outcome: .unknown, retryAfterMilliseconds: refusal.retryAfterMilliseconds)
   }
 
   // MARK: Providers
@@ -241,7 +257,7 @@ extension Tracker {
     status.seq = cursor ?? 0
     status.answers = book.answerCount
     status.approvedToday = book.approvedToday(at: now)
-    status.fault = fault?.description
+    status.fault = health.fault?.description
     return BusPayload(json: status)
   }
 }

@@ -81,6 +81,7 @@ extension Tracker {
     if let cursor, seq < cursor {
       log.warning("the event store has begun anew: all its answers are looked at", metadata: ["seq": "\(seq)"])
       self.cursor = 0
+      perform { $0.storeBegan(at: $1) }
       return true
     }
     cursor = seq

@@ -3,9 +3,9 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
-import Glibc
 import JobLedger
 import JobTracking
+import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
@@ -30,12 +30,12 @@ final class Tracker {
   let bus: BusConnection
   let log = Logger(label: "jobs")
   let ledger: JobLedger
+  let health: LedgerHealth
   var book: JobBook
   /// Jobs that are done with, by state.
   var endedCounts: [Job.State: Int]
   /// Up to which seq the store was looked through.
   var cursor: Int64?
-  var fault: StorageFault?
   var isDraining = false
   let rail: any PaymentRail = PersonalRail()
 
@@ -70,12 +70,10 @@ final class Tracker {
   private static let retryMillisecondsMaximum: UInt64 = 5_000
   /// How often it is looked for jobs that need not be kept any longer.
   private static let sweepMilliseconds: UInt64 = 3_600_000
-  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
-  private static let damagedExitCode: Int32 = 74
 
   /// Opens the ledger in `directory`.
   ///
-  /// Ends the process with code 69 when waiting may help; what it throws makes it 78.
+  /// - Throws: `unavailable` when waiting may help.
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
@@ -85,20 +83,14 @@ final class Tracker {
       (ledger, contents, rescue) = try JobLedger.openOrRescue(
         path: directory + "/" + Self.fileName, now: WallClock.milliseconds)
     } catch {
-      Self.leaveIfWaitingHelps(error, worker)
-      throw Refusal(.failed, error.description)
+      throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
+    health = LedgerHealth("the ledger of jobs", log) { [ledger] in ledger.markDamaged() }
     book = JobBook(limits: try worker.settings(as: TrackerSettings.self).limits)
     endedCounts = contents.counts
     cursor = contents.cursor
     if let rescue { report(rescue) }
     take(contents)
-  }
-
-  private static func leaveIfWaitingHelps(_ fault: StorageFault, _ worker: Worker) {
-    guard fault.kind == .full || fault.kind == .busy else { return }
-    worker.log.error("cannot start", metadata: ["why": "\(fault.description)"])
-    exit(Worker.ExitCode.unavailable)
   }
 
   private func report(_ rescue: LedgerRescue) {
@@ -115,6 +107,7 @@ final class Tracker {
     for job in contents.open { book.restored(job.order, job.facts) }
     for payment in contents.payments { book.restored(payment.intent, of: payment.job, at: payment.at) }
     for (provider, history) in contents.histories { book.restored(provider, history) }
+    book.restored(cursor: contents.cursor ?? 0)
     // Answers that came before the file was damaged are read again from the beginning.
     if cursor == nil, !contents.open.isEmpty { cursor = 0 }
   }
@@ -146,7 +139,7 @@ final class Tracker {
       do throws(StorageFault) {
         let job = try await ledger.job(id)
         book.learned(id, job?.order, job?.facts ?? [])
-      } catch { leaveIfDamaged(error) }
+      } catch { health.leaveIfDamaged(error) }
     }
   }
 
@@ -206,7 +199,7 @@ final class Tracker {
   }
 
   private func tellStatus() {
-    let text = fault?.description ?? Amount.count(book.count, "job") + " under way"
+    let text = health.fault?.description ?? Amount.count(book.count, "job") + " under way"
     guard text != statusText else { return }
     statusText = text
     bus.sendStatus(Status(text: text))
@@ -219,15 +212,12 @@ final class Tracker {
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
         try await ledger.write(batch)
-        if fault != nil { log.notice("the ledger of jobs can be written again") }
-        fault = nil
+        health.written()
         for id in batch.closed { countEnded(id) }
         finish(batch, nil)
         perform { $0.written(batch.number, at: $1) }
       } catch {
-        leaveIfDamaged(error)
-        if fault?.kind != error.kind { log.error("\(error.description)") }
-        fault = error
+        health.notWritten(error)
         perform { $0.notWritten(batch.number, at: $1) }
         finish(batch, error)
       }
@@ -248,22 +238,6 @@ final class Tracker {
     if let state = book.picture(id)?.state { endedCounts[state, default: 0] += 1 }
   }
 
-  /// What was found damaged is saved by the next start, which does nothing else before.
-  func leaveIfDamaged(_ fault: StorageFault) {
-    guard fault.kind == .corrupt else { return }
-    ledger.markDamaged()
-    log.critical("\(fault.description): starting again to save what can be read")
-    exit(Self.damagedExitCode)
-  }
-
-  /// A fault in a caller's words.
-  func refusal(_ fault: StorageFault) -> Refusal {
-    leaveIfDamaged(fault)
-    return Refusal(
-      fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted,
-      retryAfterMilliseconds: fault.kind == .full ? 5_000 : nil)
-  }
-
   private func sweep() {
     sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() }
     EventLoopActor.task { [self] in
@@ -273,24 +247,12 @@ final class Tracker {
           gone = try await ledger.sweep(now: now)
           for job in gone { book.forgotten(job.id, key: job.key, requests: job.requests) }
         } while gone.count == JobLedger.sweepCount && !isDraining
-      } catch { leaveIfDamaged(error) }
+      } catch { health.leaveIfDamaged(error) }
     }
   }
 
   /// Does something again and again until it says that it is over, waiting longer after each failure.
   func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
-    EventLoopActor.task { [self] in
-      var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
-      while !isDraining {
-        let began = EventLoop.process.now
-        do throws(Refusal) {
-          if try await attempt() { return }
-        } catch {
-          log.debug("\(what) has ended", metadata: ["why": "\(error.message)"])
-        }
-        delay.lasted(milliseconds: EventLoop.process.now.milliseconds(since: began))
-        await EventLoopActor.sleep(milliseconds: delay.next())
-      }
-    }
+    worker.persist(what, ceilingMilliseconds: Self.retryMillisecondsMaximum, log, attempt)
   }
 }

@@ -205,18 +205,6 @@ final class Planner {
 
   /// Does something again and again until it says that it is over, waiting longer after each failure.
   func persist(_ what: String, _ attempt: @escaping @EventLoopActor () async throws(Refusal) -> Bool) {
-    EventLoopActor.task { [self] in
-      var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
-      while !isDraining {
-        let began = now
-        do throws(Refusal) {
-          if try await attempt() { return }
-        } catch {
-          log.debug("\(what) has ended", metadata: ["why": "\(error.message)"])
-        }
-        delay.lasted(milliseconds: now.milliseconds(since: began))
-        await EventLoopActor.sleep(milliseconds: delay.next())
-      }
-    }
+    worker.persist(what, ceilingMilliseconds: Self.retryMillisecondsMaximum, log, attempt)
   }
 }

@@ -2,7 +2,7 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
-import Glibc
+import LedgerKeeping
 import Logging
 import Nostr
 import PublishLedger
@@ -24,8 +24,6 @@ final class PublishWriter {
   static let changeMaximum = 4_000
   /// After a failure, how long until what has changed is tried again.
   static let retryMilliseconds: UInt64 = 1_000
-  /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
-  static let damagedExitCode: Int32 = 74
 
   private struct Acceptance {
     var entry: LedgerBatch.Acceptance
@@ -43,8 +41,8 @@ final class PublishWriter {
   var current: ((EventID) -> (change: LedgerBatch.Change, version: UInt64)?)?
   /// A transaction was committed, or has failed, with these publications in their versions.
   var onWritten: ((_ changes: [EventID: UInt64], _ isCommitted: Bool) -> Void)?
-  /// Why nothing can be written at present, if so.
-  private(set) var fault: StorageFault?
+  /// How the ledger is doing.
+  let health: LedgerHealth
   /// Transactions committed.
   private(set) var transactionCount: UInt64 = 0
 
@@ -65,6 +63,7 @@ final class PublishWriter {
   init(_ ledger: PublishLedger, _ log: Logger) {
     self.ledger = ledger
     self.log = log
+    health = LedgerHealth("the ledger of publications", log) { ledger.markDamaged() }
   }
 
   // MARK: What is to be written
@@ -77,7 +76,7 @@ final class PublishWriter {
       retryTimer.cancel()
       pump()
     }
-    if let fault { throw Self.refusal(fault) }
+    if let fault { throw health.refusal(fault) }
   }
 
   /// A publication has changed.
@@ -113,7 +112,7 @@ final class PublishWriter {
       guard isBusy else { return }
       let turn = hasWork ? turnCount + 1 : turnCount
       await withCheckedContinuation { flushers.append((turn, $0)) }
-    } while id.map(changed.contains) ?? false && fault == nil
+    } while id.map(changed.contains) ?? false && health.fault == nil
   }
 
   /// Writes what is left, waiting on this thread: for the end.
@@ -170,19 +169,14 @@ final class PublishWriter {
   private func committed(_ turn: Turn) {
     if !turn.batch.isEmpty {
       transactionCount += 1
-      if fault != nil {
-        fault = nil
-        log.notice("the ledger of publications can be written again")
-      }
+      health.written()
     }
     for acceptance in turn.acceptances { acceptance.continuation.resume(returning: nil) }
     onWritten?(turn.changes, true)
   }
 
   private func failed(_ turn: Turn, _ fault: StorageFault) {
-    leaveIfDamaged(fault)
-    if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
-    self.fault = fault
+    health.notWritten(fault)
     changed.formUnion(turn.changes.keys)
     stored += turn.batch.stored
     removed += turn.batch.removed
@@ -194,26 +188,5 @@ final class PublishWriter {
         pump()
       }
     }
-  }
-
-  /// What was found damaged, by writing or by reading, is saved by the next start, which does nothing else before.
-  private func leaveIfDamaged(_ fault: StorageFault) {
-    guard fault.kind == .corrupt else { return }
-    ledger.markDamaged()
-    log.critical("\(fault.description): starting again to save what can be read")
-    exit(Self.damagedExitCode)
-  }
-
-  /// A fault of reading in a caller's words, unless the file is damaged.
-  func refusal(reading fault: StorageFault) -> Refusal {
-    leaveIfDamaged(fault)
-    return Self.refusal(fault)
-  }
-
-  /// A fault in a caller's words.
-  static func refusal(_ fault: StorageFault) -> Refusal {
-    Refusal(
-      fault.kind == .full ? .diskFull : .failed, fault.description, outcome: .notStarted,
-      retryAfterMilliseconds: fault.kind == .full ? 5_000 : nil)
   }
 }

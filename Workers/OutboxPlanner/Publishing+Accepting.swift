@@ -4,6 +4,7 @@ import Contracts
 import EventLoop
 import Frames
 import LinuxSystem
+import LedgerKeeping
 import Logging
 import Nostr
 import OutboxPlan
@@ -199,6 +200,6 @@ extension Publishing {
     bodies.keep(json, event.id)
     perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event, lifetime, $1.time), at: $1) }
     await writer.flush(event.id)
-    if let fault = writer.fault { throw PublishWriter.refusal(fault) }
+    if let fault = writer.health.fault { throw writer.health.refusal(fault) }
   }
 }

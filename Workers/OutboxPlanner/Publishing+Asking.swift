@@ -2,6 +2,7 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LedgerKeeping
 import Logging
 import Nostr
 import PublishLedger
@@ -30,11 +31,11 @@ extension Publishing {
 
   /// Waits until a publication is written down as it is, or cannot be: what is told stays true after a death.
   private func recorded(_ id: EventID) async {
-    while !queue.isRecorded(id), writer.isBusy, writer.fault == nil { await writer.flush(id) }
+    while !queue.isRecorded(id), writer.isBusy, writer.health.fault == nil { await writer.flush(id) }
   }
 
   func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
-    do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.refusal(reading: error) }
+    do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.health.refusal(error) }
   }
 
   /// The event of a publication, from memory or from the ledger; nil when it is in neither.
@@ -46,7 +47,7 @@ extension Publishing {
       return event
     } catch {
       log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
-      throw writer.refusal(reading: error)
+      throw writer.health.refusal(error)
     }
   }
 
@@ -110,7 +111,7 @@ extension Publishing {
         before = last.publication.number
       }
     } catch {
-      throw writer.refusal(reading: error)
+      throw writer.health.refusal(error)
     }
     // Nothing is awaited until they are chosen: what was in the ledger alone may be in memory now.
     found.removeAll { entry in EventID(entry.publication.id).map { queue[$0] != nil } ?? false }

@@ -5,6 +5,7 @@ import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
+import LedgerKeeping
 import Logging
 import Nostr
 import OutboxPlan
@@ -143,7 +144,7 @@ final class Publishing {
   func report(to status: inout PlanStatus) {
     for (state, count) in counts where count > 0 { status.publications[state.rawValue] = count }
     status.inFlight = queue.inFlightCount
-    status.fault = writer.fault?.description
+    status.fault = writer.health.fault?.description
   }
 
   private func restore(_ row: LedgerRow) {
