@@ -46,7 +46,7 @@ extension JobBook {
     return leftTime == rightTime ? left.provider < right.provider : leftTime < rightTime
   }
 
-  private static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool) -> PaymentIntent? {
+  static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool) -> PaymentIntent? {
     guard let bill = pair.bill, let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice
     else { return nil }
     return PaymentIntent(
@@ -54,11 +54,16 @@ extension JobBook {
   }
 
   private mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
+    count(intent, of: id, at: now)
+    note(id, .approved(intent), at: now)
+  }
+
+  /// What is approved counts against the bounds.
+  mutating func count(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
     spendings.removeAll { $0.at <= now - Self.dayMilliseconds }
     spendings.append(
       Spending(at: now, job: id, provider: intent.provider, paymentHash: intent.paymentHash, amount: intent.amount))
     approvedHere.insert(intent.paymentHash)
-    note(id, .approved(intent), at: now)
   }
 
   // MARK: What speaks against it
@@ -172,7 +177,7 @@ extension JobBook {
     return (record, pair)
   }
 
-  private func hasPending(_ id: JobID, _ matches: (JobFact.What) -> Bool) -> Bool {
+  func hasPending(_ id: JobID, _ matches: (JobFact.What) -> Bool) -> Bool {
     (queued.entries + (outstanding?.batch.entries ?? [])).contains { $0.job == id && matches($0.fact.what) }
   }
 
@@ -187,13 +192,15 @@ extension JobBook {
     _ id: JobID, _ intent: PaymentIntent, _ outcome: PaymentOutcome, at now: Int64
   ) -> [JobAction] {
     let wasBegun = end(.pay(id, intent))
-    guard end(.lookUp(id, intent)) || wasBegun, records[id]?.picture.endedAt == nil else { return finish(at: now) }
+    guard end(.lookUp(id, intent)) || wasBegun else { return finish(at: now) }
+    let hasEnded = records[id]?.picture.endedAt != nil
     switch outcome {
     case .paid(let preimage) where SHA256.hash(preimage.bytes) == intent.paymentHash:
       note(id, .paid(intent.provider, paymentHash: intent.paymentHash, preimage: preimage), at: now)
-    case .failed: note(id, .denied(intent.provider, isAutomatic: true), at: now)
-    case .paid, .pending: break
+    case .failed where !hasEnded: note(id, .denied(intent.provider, isAutomatic: true), at: now)
+    case .paid, .failed, .pending: break
     }
+    if hasEnded { look(id, at: now) }
     return finish(at: now)
   }
 }

@@ -9,6 +9,7 @@ only what the task does, and what its Lightning wallet says, is ours. It says "p
 
 plain    the result "noon"
 held     the same, but waits first
+other    waits likewise, and has another result
 told     tells how far it is, and that it has a part, as tasks of the framework do; and waits
 fails    the task raises an error
 paid     costs 5 satoshis: the framework asks its wallet (LNbits) for an invoice, which is --invoice, and whether that is
@@ -138,9 +139,9 @@ class Task(GenericDVM):
         if self.behaviour == "told":
             await self.tell("processing", "half of it is done")
             await self.tell("partial", "it is")
-        if self.behaviour in ("held", "told"):
+        if self.behaviour in ("held", "other", "told"):
             await asyncio.to_thread(read_line)
-        return "noon"
+        return "midnight" if self.behaviour == "other" else "noon"
 
 
 def configured(arguments):

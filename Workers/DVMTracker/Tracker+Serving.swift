@@ -150,7 +150,14 @@ extension Tracker {
       }
       return octets
     }
-    perform(try book.approve(id, provider: provider, preimage: preimage, at: now))
+    if let preimage, book.isOver(id) {
+      let job: LedgerJob?
+      do throws(StorageFault) { job = try await ledger.job(id) } catch { throw refusal(error) }
+      guard let job else { throw Self.unknown(id.description) }
+      perform(try book.proven(job.order, job.facts, provider: provider, preimage: preimage, at: now))
+    } else {
+      perform(try book.approve(id, provider: provider, preimage: preimage, at: now))
+    }
     return try await decided(id)
   }
 
