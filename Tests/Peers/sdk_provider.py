@@ -31,12 +31,14 @@ import sys
 from datetime import timedelta
 
 from nostr_sdk import (
-    ClientBuilder, EventBuilder, Filter, Keys, Kind, Nip44Version, PublicKey, RelayUrl, ReqTarget, Tag,
-    Timestamp, nip04_decrypt, nip04_encrypt, nip44_decrypt, nip44_encrypt, nostr_sdk,
+    ClientBuilder, EventBuilder, Filter, Keys, Kind, Nip44Version, PublicKey, RelayOptions, RelayUrl, ReqTarget,
+    Tag, Timestamp, nip04_decrypt, nip04_encrypt, nip44_decrypt, nip44_encrypt, nostr_sdk,
 )
 from websockets.asyncio.client import connect
 
 WAIT = timedelta(seconds=10)
+# A relay that has gone away is waited for, this often.
+TRIES = 60
 RESULTS = {5050: "noon", 5302: '[["e","%s"]]' % ("ab" * 32)}
 
 
@@ -75,11 +77,14 @@ class Provider:
         self.client, self.keys, self.arguments = client, keys, arguments
 
     async def send(self, event, word):
-        output = await self.client.send_event(event)
-        if output.success:
-            say("sent", word)
-        else:
-            say("refused", *output.failed.values())
+        for _ in range(TRIES):
+            output = await self.client.send_event(event)
+            if output.success:
+                return say("sent", word)
+            if "relay not connected" not in output.failed.values():
+                return say("refused", *output.failed.values())
+            await asyncio.sleep(0.5)
+        say("refused", "the relay does not come back")
 
     def event(self, request, kind, content, tags, form):
         tags = [["e", request.id().to_hex()], ["p", request.author().to_hex()]] + tags
@@ -218,7 +223,8 @@ async def main():
     arguments = parser.parse_args()
     nostr_sdk.uniffi_set_event_loop(asyncio.get_running_loop())
     client = ClientBuilder().build()
-    await client.add_relay(RelayUrl.parse(arguments.url))
+    options = RelayOptions().retry_interval(timedelta(seconds=1)).adjust_retry_interval(False)
+    await client.add_relay(RelayUrl.parse(arguments.url), opts=options)
     await client.connect(WAIT)
     await Provider(client, Keys.generate(), arguments).work()
 

@@ -9,20 +9,21 @@ import Testing
 
 /// Store, signer, planner, tracker and local relay, and providers by other people who are clients of that relay.
 struct JobPeerRig {
-  let jobs: JobRig
+  var jobs: JobRig
   /// Where the local relay is.
   let url: String
 
   var roost: RunningRoost { jobs.roost }
 
   /// - Parameter keys: further settings of the tracker.
-  static func run(_ keys: [String: String] = [:], _ body: (JobPeerRig) throws -> Void) throws {
+  static func run(_ keys: [String: String] = [:], _ body: (inout JobPeerRig) throws -> Void) throws {
     let port = try RelayVisitor.freePort()
     let directory = try TemporaryDirectory()
     let relay = try AnsweringRelay(directory, "relay")
     try withRoost(.localRelay(port: port, beside: JobRig.layout(keys))) { roost in
       let jobs = JobRig(roost: roost, client: try roost.client(), relay: relay)
-      try body(JobPeerRig(jobs: jobs, url: "ws://127.0.0.1:\(port)"))
+      var rig = JobPeerRig(jobs: jobs, url: "ws://127.0.0.1:\(port)")
+      try body(&rig)
     }
   }
 
@@ -55,6 +56,13 @@ struct JobPeerRig {
     arguments += ["--input", "text=what is the time?", "--param", "lang=en"]
     for key in keys { arguments += ["--provider", key] }
     return try JSONPayload.decode(Job.self, from: try command(arguments).utf8)
+  }
+
+  /// The same as a program would ask it.
+  func wanted(of peers: JobPeer...) -> JobSubmit {
+    var wanted = JobSubmit(kind: 5_050)
+    (wanted.providers, wanted.reach) = (peers.map(\.key), .local)
+    return wanted
   }
 
   /// Pays as a wallet does: the job is approved, its provider shown the preimage, and the preimage shown to the tracker.

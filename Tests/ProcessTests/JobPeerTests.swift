@@ -12,11 +12,13 @@ extension ProcessTests {
     "Jobs done by clients of the local relay",
     .enabled(if: PythonPeer.isAvailable, "no .venv: run Scripts/python-environment.sh"))
   struct JobPeerTests {
-    @Test("A job for a client of the local relay is done, and its result printed", arguments: [["--local"], []])
+    @Test(
+      "A job for a client of the local relay is done, whether or not it is to stay here, and its result printed",
+      arguments: [["--local"], [], ["--relay", "URL"]])
     func plain(flags: [String]) throws {
       try JobPeerRig.run { rig in
         let peer = try rig.provider("plain")
-        let job = try rig.submit(to: peer, with: flags)
+        let job = try rig.submit(to: peer, with: flags.map { $0 == "URL" ? rig.url : $0 })
         #expect(try rig.command("watch", job.id).contains("noon"))
         let told = try rig.jobs.show(job)
         #expect(told.state == .settled && told.result?.provider == peer.key && told.diagnostics.isEmpty, "\(told)")
@@ -79,6 +81,25 @@ extension ProcessTests {
       }
     }
 
+    @Test(
+      "Providers whose relay died come again by themselves: one brings what it has worked on, one learns what it missed",
+      arguments: [false, true])
+    func reconnecting(isEverything: Bool) throws {
+      try JobPeerRig.run { rig in
+        let working = try rig.provider("late")
+        let idle = try rig.provider("plain")
+        let job = try rig.submit(to: working)
+        try rig.jobs.await(job, "is processing") { $0.state == .processing }
+        if isEverything { try rig.jobs.killDaemon(withWorkers: true) } else { try rig.jobs.kill("local-relay") }
+        try working.goOn()
+        let other = try rig.jobs.submit(rig.wanted(of: idle))
+        for (job, peer) in [(job, working), (other, idle)] {
+          let told = try rig.jobs.await(job, "is settled", within: 60) { $0.state == .settled }
+          #expect(told.result?.provider == peer.key && told.diagnostics.isEmpty, "\(told)")
+        }
+      }
+    }
+
     @Test("When one provider has died the next is asked, and does it")
     func next() throws {
       try JobPeerRig.run(["result-deadline": "\"1s\""]) { rig in
@@ -111,8 +132,7 @@ extension ProcessTests {
       try JobPeerRig.run { rig in
         let liar = try rig.provider("lie")
         let peers = [try rig.provider("partial"), try rig.provider("plain")]
-        var wanted = JobSubmit(kind: 5_050)
-        (wanted.providers, wanted.reach) = ([liar.key] + peers.map(\.key), .local)
+        var wanted = rig.wanted(of: liar, peers[0], peers[1])
         wanted.choice = JobSubmit.Choice(agreement: 2)
         let job = try rig.jobs.submit(wanted)
         let split = try rig.jobs.await(job, "has two answers") { $0.providers.count { $0.results == 1 } == 2 }

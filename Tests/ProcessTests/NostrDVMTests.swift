@@ -62,17 +62,34 @@ extension ProcessTests {
       }
     }
 
-    @Test("It wants five satoshis; its wallet sees them when that was approved, and it delivers")
-    func paid() throws {
+    @Test(
+      "It wants five satoshis; its wallet sees them when that was approved, and it delivers",
+      arguments: [[], ["--encrypt", "nip44"], ["--bid", "5sat"]])
+    func paid(flags: [String]) throws {
       try NostrDVM.run { dvm in
         let bill = try PayableInvoice(5_000)
         let peer = try dvm.task("paid", bill: bill)
-        let job = try dvm.rig.submit(to: peer)
+        let job = try dvm.rig.submit(to: peer, with: ["--local"] + flags)
         let asked = try dvm.rig.jobs.await(job, "is to be paid") { $0.state == .paymentRequired }
         #expect(asked.providers.first?.invoice == bill.invoice.text && asked.providers.first?.amount == 5_000)
         try dvm.rig.pay(job, bill, to: peer)
         let told = try dvm.rig.jobs.await(job, "is settled") { $0.state == .settled }
         #expect(told.result?.content == "noon" && told.providers.first?.payment == .paid, "\(told)")
+      }
+    }
+
+    @Test("A job that names nobody is done by whoever likes, and not by who is dearer than the bid")
+    func open() throws {
+      try NostrDVM.run { dvm in
+        let dear = try dvm.task("paid", bill: try PayableInvoice(5_000))
+        let poor = try dvm.rig.submit(to: [], with: ["--local", "--bid", "4sat", "--answer-within", "3s"])
+        let told = try dvm.rig.jobs.await(poor, "is expired") { $0.state == .expired }
+        #expect(told.providers.isEmpty && told.reason == "nobody has answered within 3 seconds", "\(told)")
+        dear.kill()
+        let peer = try dvm.task("plain")
+        let job = try dvm.rig.submit(to: [])
+        let done = try dvm.rig.jobs.await(job, "is settled") { $0.state == .settled }
+        #expect(done.result?.provider == peer.key && done.result?.content == "noon", "\(done)")
       }
     }
 
