@@ -12,7 +12,7 @@ held     the same, but waits first
 other    waits likewise, and has another result
 told     tells how far it is, and that it has a part, as tasks of the framework do; and waits
 fails    the task raises an error
-paid     costs 5 satoshis: the framework asks its wallet (LNbits) for an invoice, which is --invoice, and whether that is
+paid     costs 5 satoshis: the framework asks its wallet (LNbits) for an invoice, which is --invoice, and whether it is
          paid, which it is when the preimage of --hash was shown
 """
 

@@ -65,7 +65,7 @@ struct JobPeerRig {
     return wanted
   }
 
-  /// Pays as a wallet does: the job is approved, its provider shown the preimage, and the preimage shown to the tracker.
+  /// Pays as a wallet does: the job is approved, and the preimage shown to its provider, and then to the tracker.
   func pay(_ job: Job, _ bill: PayableInvoice, to peer: JobPeer) throws {
     #expect(try command("approve", job.id).contains(bill.invoice.text))
     try peer.goOn("\(bill.preimage)")

@@ -104,10 +104,7 @@ struct JobRig {
 
   /// Ends roostd as a crash would, alone or with all workers at once, and starts it again.
   mutating func killDaemon(withWorkers: Bool) throws {
-    let workers = withWorkers ? roost.livingProcesses.map(\.process) : []
-    roost.daemon.send(SIGKILL)
-    for worker in workers { Glibc.kill(worker, SIGKILL) }
-    try roost.killDaemon()
+    if withWorkers { try roost.killDaemonAndWorkers() } else { try roost.killDaemon() }
     try roost.startAgain()
     client = try roost.client()
   }
