@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Makes the Python environments with the foreign programs that tests and benchmarks are held against.
 #
-#   Scripts/python-environment.sh [ENVIRONMENT…]       .venv and .venv-nostr-relay without one
+#   Scripts/python-environment.sh [ENVIRONMENT…]       all of them without one
 #
 # .venv               what Tests/python/requirements.txt and Benchmarks/requirements.txt pin
 # .venv-nostr-relay   nostr-relay, alone, because it wants an older websockets than the rest
+# .venv-nostr-dvm     nostr-dvm, alone, because it is installed without most of what it asks for
 #
 # An environment that already holds what the files pin is left alone, in a few milliseconds. A test that needs one and
 # does not find it says "skipped: …"; nothing here is needed to build or to run Roost.
@@ -17,8 +18,14 @@ requirements_of() {
   case $1 in
     .venv) echo Tests/python/requirements.txt Benchmarks/requirements.txt ;;
     .venv-nostr-relay) echo Tests/python/requirements-nostr-relay.txt ;;
-    *) echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay]" >&2; exit 2 ;;
+    .venv-nostr-dvm) echo Tests/python/requirements-nostr-dvm.txt ;;
+    *) echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay] [.venv-nostr-dvm]" >&2; exit 2 ;;
   esac
+}
+
+# How pip is told beside the files: a file cannot say that what it names is all there is.
+options_of() {
+  case $1 in .venv-nostr-dvm) echo --no-deps ;; esac
 }
 
 not_now() {
@@ -41,7 +48,7 @@ make_environment() {
   }
   # shellcheck disable=SC2046,SC2086
   "$environment/bin/python3" -m pip install --disable-pip-version-check --quiet --retries 1 --timeout 20 \
-    $(printf -- '-r %s ' $files) >"$log" 2>&1 </dev/null || {
+    $(options_of "$environment") $(printf -- '-r %s ' $files) >"$log" 2>&1 </dev/null || {
     local reason
     reason=$(grep -m1 -E '^ERROR' "$log" | cut -c1-160 || true)
     rm -rf "$environment" "$log"
@@ -52,5 +59,5 @@ make_environment() {
   cat $files >"$environment/installed.txt"
 }
 
-if (($# == 0)); then set -- .venv .venv-nostr-relay; fi
+if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm; fi
 for environment in "$@"; do make_environment "$environment"; done

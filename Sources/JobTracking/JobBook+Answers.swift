@@ -54,9 +54,7 @@ extension JobBook {
     answerCount += 1
     let answer = JobAnswerFact(
       event: event.id, request: request, provider: event.pubkey, kind: event.kind, createdAt: event.createdAt)
-    let stamp = max(now, (lateStamps[id] ?? 0) + 1)
-    lateStamps[id] = stamp
-    queued.entries.append(JobBatch.Entry(job: id, fact: JobFact(at: stamp, .answered(answer))))
+    noteLate(id, .answered(answer), at: now)
   }
 
   /// Whether an answer can be kept; the oldest feedback makes room for newer.

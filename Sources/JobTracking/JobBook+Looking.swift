@@ -38,7 +38,7 @@ extension JobBook {
       }
       if !left.isEmpty { return }
     }
-    guard dependents[id]?.isEmpty ?? true, !record.isClosing else { return }
+    guard dependents[id]?.isEmpty ?? true, !record.isClosing, !record.isBeingPaid else { return }
     records[id]?.isClosing = true
     queued.closed.append(id)
   }

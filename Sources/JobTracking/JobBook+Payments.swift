@@ -51,7 +51,7 @@ extension JobBook {
   private static func price(_ pair: JobPicture.Pair) -> Int64 { intent(pair, isAutomatic: true)?.amount ?? .max }
 
   /// What is paid to a provider: its invoice, or where it shows none, or somebody wants it so, a zap.
-  private static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool, zaps: Bool = false) -> PaymentIntent? {
+  static func intent(_ pair: JobPicture.Pair, isAutomatic: Bool, zaps: Bool = false) -> PaymentIntent? {
     guard let bill = pair.bill else { return nil }
     if zaps || bill.isForZap {
       guard let amount = bill.zappable, let target = pair.billedBy else { return nil }
@@ -63,11 +63,16 @@ extension JobBook {
   }
 
   private mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
+    count(intent, of: id, at: now)
+    note(id, .approved(intent), at: now)
+  }
+
+  /// What is approved counts against the bounds.
+  mutating func count(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
     // A job that goes on counts all of its payments, however old.
     let records = records
     spendings.removeAll { $0.at <= now - Self.spendingMilliseconds && records[$0.job] == nil }
-    let spending = Spending(
-      at: now, job: id, provider: intent.provider, key: intent.key, amount: intent.amount)
+    let spending = Spending(at: now, job: id, provider: intent.provider, key: intent.key, amount: intent.amount)
     if let known = spendings.firstIndex(where: spending.isSame) {
       // Approved before, and denied since. It may have been carried out, also by an earlier process.
       spendings[known].at = now
@@ -75,7 +80,6 @@ extension JobBook {
       spendings.append(spending)
       approvedHere.insert(intent.key)
     }
-    note(id, .approved(intent), at: now)
   }
 
   // MARK: What speaks against it
@@ -260,7 +264,7 @@ extension JobBook {
     return (record, pair)
   }
 
-  private func hasPending(_ id: JobID, _ matches: (JobFact.What) -> Bool) -> Bool {
+  func hasPending(_ id: JobID, _ matches: (JobFact.What) -> Bool) -> Bool {
     (queued.entries + (outstanding?.batch.entries ?? [])).contains { $0.job == id && matches($0.fact.what) }
   }
 
@@ -275,14 +279,16 @@ extension JobBook {
     _ id: JobID, _ intent: PaymentIntent, _ outcome: PaymentOutcome, at now: Int64
   ) -> [JobAction] {
     let wasBegun = end(.pay(id, intent))
-    guard end(.lookUp(id, intent)) || wasBegun, records[id]?.picture.endedAt == nil else { return finish(at: now) }
+    guard end(.lookUp(id, intent)) || wasBegun else { return finish(at: now) }
+    let hasEnded = records[id]?.picture.endedAt != nil
     switch outcome {
     // Of a zap the receipt is the proof: the invoice that its wallet has made is not known here.
     case .paid(let preimage) where intent.zapTarget == nil && SHA256.hash(preimage.bytes) == intent.key:
       note(id, .paid(intent.provider, paymentHash: intent.key, preimage: preimage), at: now)
-    case .failed: note(id, .denied(intent.provider, isAutomatic: true), at: now)
-    case .paid, .pending: break
+    case .failed where !hasEnded: note(id, .denied(intent.provider, isAutomatic: true), at: now)
+    case .paid, .failed, .pending: break
     }
+    if hasEnded { look(id, at: now) }
     return finish(at: now)
   }
 }

@@ -120,7 +120,9 @@ public struct JobBook: Sendable {
   /// Whether a job is accepted and on the disk; false for one that is on its way there.
   public func isCommitted(_ id: JobID) -> Bool { records[id]?.isCommitted ?? true }
   /// Whether anything of a job is on its way to the disk.
-  public func isPending(_ id: JobID) -> Bool { records[id].map { $0.pendingCount > 0 || !$0.isCommitted } ?? false }
+  public func isPending(_ id: JobID) -> Bool {
+    records[id].map { $0.pendingCount > 0 || !$0.isCommitted } ?? hasPending(id) { _ in true }
+  }
 
   // MARK: A start
 

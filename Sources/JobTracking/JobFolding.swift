@@ -19,6 +19,8 @@ struct JobFolding {
   var isAgreementLapsed = false
   /// When requests say they were made, seconds since 1970.
   var requestTimes: [EventID: Int64] = [:]
+  /// Payments that were proven behind the end.
+  private var lateProofs: [PublicKey: Int64] = [:]
   private var seen: Set<EventID> = []
   private var events: [EventID: (at: Int64, fact: JobAnswerFact)] = [:]
 
@@ -43,6 +45,7 @@ struct JobFolding {
       conclude()
       if !picture.state.isFinal { findDeadline() }
     }
+    takeLateProofs()
   }
 
   // MARK: One fact
@@ -62,8 +65,22 @@ struct JobFolding {
       picture.diagnostics[JobPicture.lateWord, default: 0] += 1
     case .receipted(let receipt) where seen.insert(receipt.event).inserted:
       picture.diagnostics[JobPicture.lateWord, default: 0] += 1
+    case .paid(let provider, _, _): lateProofs[provider] = min(lateProofs[provider] ?? .max, fact.at)
     case .stored, .relayed, .unpublished, .withdrawn: takeOpen(fact)
     default: return
+    }
+  }
+
+  /// Which result was taken does not depend on what was proven behind the end; that its provider was not paid is no
+  /// longer said.
+  private mutating func takeLateProofs() {
+    for (provider, at) in lateProofs {
+      pair(provider) { pair in
+        pair.payment = .paid
+        pair.paidAt = pair.paidAt ?? at
+        pair.owes = false
+      }
+      if picture.state == .settled, picture.taken?.provider == provider { picture.reason = nil }
     }
   }
 

@@ -56,6 +56,16 @@ struct JobRecord: Sendable {
     return lastStamp
   }
 
+  /// Whether a rail has an intent of it in its hands: what comes of that is waited for, also behind the job's end.
+  var isBeingPaid: Bool {
+    tasks.keys.contains { task in
+      switch task {
+      case .pay, .lookUp: true
+      default: false
+      }
+    }
+  }
+
   /// Answers in no order, of one event the one that counts.
   var answers: [JobAnswerFact] {
     var found: [EventID: JobAnswerFact] = [:]

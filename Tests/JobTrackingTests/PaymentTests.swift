@@ -199,6 +199,63 @@ import Testing
     #expect(bench.book.histories[maker.publicKey]?.undelivered == 1)
   }
 
+  /// A job with the facts that are on the disk, and the proof of its payment.
+  private func prove(_ job: JobID, _ preimage: Octets32) throws {
+    let order = try #require(bench.orders.first { $0.id == job })
+    let facts = bench.facts[job] ?? []
+    bench.perform(try bench.book.proven(order, facts, provider: nil, preimage: preimage, at: bench.now))
+  }
+
+  @Test("is noted with its proof when its provider was faster with the result", arguments: [true, false])
+  func lateProof(isApproved: Bool) throws {
+    let (job, bill) = try billed()
+    if isApproved { bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now)) }
+    bench.receive(try maker.result("noon", to: bench.request(job), at: bench.seconds + 5))
+    #expect(bench.book.isOver(job) && bench.closed == [job] && refusal(job)?.code == .nothingToPay)
+    #expect(bench.picture(job).reason?.contains("no proof") == (isApproved ? true : nil))
+    #expect(throws: Refusal.self) { try prove(job, SHA256.hash([1])) }
+    try prove(job, bill.preimage)
+    let count = bench.facts[job]?.count
+    #expect(try bench.pair(job, maker).payment == .paid && bench.picture(job).reason == nil)
+    #expect(bench.state(job) == .settled && bench.picture(job).taken?.content == "noon")
+    #expect(bench.book.approvedToday(at: bench.now) == 5_000 && bench.payments.count == 1)
+    try prove(job, bill.preimage)
+    bench.die()
+    try prove(job, bill.preimage)
+    #expect(bench.facts[job]?.count == count && bench.book.approvedToday(at: bench.now) == 5_000)
+  }
+
+  @Test("of a job that nobody wanted money for cannot be proven, and a proof does not change whose result is taken")
+  func strayProof() throws {
+    let (quick, dear) = (Maker(), Maker())
+    let free = try bench.text([quick])
+    bench.receive(try quick.result("noon", to: bench.request(free), at: bench.seconds))
+    let none = #expect(throws: Refusal.self) { try prove(free, SHA256.hash([1])) }
+    #expect(none?.code == .nothingToPay)
+    let job = try bench.text([quick, dear])
+    let bill = try TestInvoice(5_000, at: bench.seconds)
+    bench.receive(try dear.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds, amount: bill.amount))
+    bench.receive(try quick.result("noon", to: bench.request(job), at: bench.seconds))
+    try prove(job, bill.preimage)
+    #expect(try bench.pair(job, dear).payment == .paid && bench.pair(job, quick).payment == nil)
+    #expect(bench.picture(job).taken?.provider == quick.publicKey && bench.state(job) == .settled)
+  }
+
+  @Test("that a rail has in its hands keeps a job that has ended, until it says what came of it")
+  func railIsSlow() throws {
+    let (job, bill) = try billed()
+    bench.isPrompt = false
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    bench.write(try #require(bench.batches.last))
+    bench.isPrompt = true
+    bench.receive(try maker.result("noon", to: bench.request(job), at: bench.seconds + 5))
+    #expect(bench.state(job) == .settled && bench.closed.isEmpty)
+    let intent = try #require(bench.payments.first?.2)
+    bench.perform(bench.book.settled(job, intent, .paid(preimage: bill.preimage), at: bench.now))
+    #expect(try bench.pair(job, maker).payment == .paid && bench.picture(job).reason == nil)
+    #expect(bench.closed == [job])
+  }
+
   @Test("stops with a job that is called off")
   func cancelled() throws {
     let (job, bill) = try billed()

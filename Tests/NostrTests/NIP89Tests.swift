@@ -31,6 +31,13 @@ import Testing
     #expect(try information.address == EventAddress("31990:\(publicTestKey().publicKey):abc"))
   }
 
+  @Test("Whether a provider takes encrypted requests is read in either spelling")
+  func encryptionSupported() throws {
+    for name in ["encryptionSupported", "supportsEncryption"] {
+      #expect(try read("{\"\(name)\":true}").details?.supportsEncryption == true)
+    }
+  }
+
   @Test(
     "Whether NIP-44 is read is told by a tag or the content",
     arguments: [

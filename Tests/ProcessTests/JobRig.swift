@@ -59,10 +59,12 @@ struct JobRig {
 
   /// Waits until a job is as it should be.
   @discardableResult
-  func await(_ job: Job, _ what: String, _ condition: (Job) -> Bool) throws -> Job {
+  func await(
+    _ job: Job, _ what: String, within seconds: Double = 30, _ condition: (Job) -> Bool
+  ) throws -> Job {
     var last = job
     do {
-      try awaitSoon("job \(what)") {
+      try awaitSoon("job \(what)", within: seconds) {
         last = try show(job)
         return condition(last)
       }
@@ -98,6 +100,13 @@ struct JobRig {
     try roost.awaitWorker(name, "is ready again", client) {
       $0.state == "ready" && $0.generation != before.generation
     }
+  }
+
+  /// Ends roostd as a crash would, alone or with all workers at once, and starts it again.
+  mutating func killDaemon(withWorkers: Bool) throws {
+    if withWorkers { try roost.killDaemonAndWorkers() } else { try roost.killDaemon() }
+    try roost.startAgain()
+    client = try roost.client()
   }
 }
 

@@ -162,6 +162,14 @@ final class RunningRoost {
     _ = try daemon.waitForEnd()
   }
 
+  /// `kill -9` of roostd and of all workers at once.
+  func killDaemonAndWorkers() throws {
+    let workers = livingProcesses.map(\.process)
+    daemon.send(SIGKILL)
+    for worker in workers { kill(worker, SIGKILL) }
+    _ = try daemon.waitForEnd()
+  }
+
   /// Starts roostd again, on the same directories.
   func startAgain() throws {
     daemon = try RunningRoost.startDaemon(directory.path, mark, layout.environment)

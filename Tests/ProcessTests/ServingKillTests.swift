@@ -37,6 +37,23 @@ extension ProcessTests {
       }
     }
 
+    @Test("Supervisor and workers die at once behind each step of a request, and it has one result", arguments: 1...3)
+    func everything(step: Int) throws {
+      let job = ["program": "[\"/bin/sh\", \"-c\", 'sleep 0.5; echo worked']", "repeatable": "true"]
+      try ServingRig.run(ServingRig.layout(jobs: [Int(ServingRig.kind): job])) { first in
+        let requests = [try first.ask(), try first.ask(5_400, content: "[{\"kinds\":[2]}]")]
+        if step > 1 { try awaitSoon("it runs") { try first.job(requests[0])?.state == .running } }
+        if step > 2 { for request in requests { try first.awaitResult(request) } }
+        try first.roost.killDaemonAndWorkers()
+        try first.roost.startAgain()
+        let rig = try ServingRig(first.roost)
+        #expect(rig.provider == first.provider)
+        for request in requests { try rig.awaitResult(request, within: 60) }
+        try awaitSoon("nothing is under way") { try rig.jobs().allSatisfy { $0.endedAt != nil } }
+        for request in requests { #expect(try rig.results(request).count == 1) }
+      }
+    }
+
     @Test("A program that may not be run again is run once, and its customer is told that it was interrupted")
     func interrupted() throws {
       try ServingRig.run(script: "sleep 600") { rig in

@@ -158,10 +158,17 @@ extension Tracker {
       }
       return octets
     }
-    let zap = try zapWord(wanted)
-    perform(try book.approve(id, provider: provider, preimage: preimage, zap: zap, at: now))
-    _ = try await decided(id)
-    await awaitZap(id)
+    if let preimage, book.isOver(id) {
+      let job: LedgerJob?
+      do throws(StorageFault) { job = try await ledger.job(id) } catch { throw health.refusal(error) }
+      guard let job else { throw Self.unknown(id.description) }
+      perform(try book.proven(job.order, job.facts, provider: provider, preimage: preimage, at: now))
+    } else {
+      let zap = try zapWord(wanted)
+      perform(try book.approve(id, provider: provider, preimage: preimage, zap: zap, at: now))
+      _ = try await decided(id)
+      await awaitZap(id)
+    }
     return try await decided(id)
   }
 

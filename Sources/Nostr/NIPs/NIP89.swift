@@ -37,7 +37,7 @@ public struct HandlerInformation: Hashable, Sendable {
     public var lightningAddress: String?
     /// What a job costs, for people: some write a number of millisatoshis, others a sentence (`amount`).
     public var price: String?
-    /// Whether requests may be encrypted (`encryptionSupported`); nil: not said.
+    /// Whether requests may be encrypted (`encryptionSupported`, or `supportsEncryption`); nil: not said.
     public var supportsEncryption: Bool?
     /// Whether cashu is taken as payment (`cashuAccepted`); nil: not said.
     public var acceptsCashu: Bool?

@@ -38,7 +38,8 @@ enum HandlerReader {
       case "image": image = try text(&scanner)
       case "lud16": details.lightningAddress = try text(&scanner)
       case "amount": details.price = try text(&scanner)
-      case "encryptionSupported": details.supportsEncryption = try boolean(&scanner)
+      // nostr-dvm, the most used framework, has it the other way round.
+      case "encryptionSupported", "supportsEncryption": details.supportsEncryption = try boolean(&scanner)
       case "cashuAccepted": details.acceptsCashu = try boolean(&scanner)
       case "encryption": announcesNIP44 = try words(&scanner).contains { namesNIP44($0) }
       case "nip90Params": details.parameters = try parameters(&scanner)
