@@ -16,6 +16,7 @@ import events
 import executor
 import gate
 import hub
+import jobs
 import measure
 import publish
 import relay
@@ -23,7 +24,7 @@ import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "restart", "sockets"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "jobs", "restart", "sockets"]
 
 
 def main():
@@ -47,6 +48,7 @@ def main():
         "publish": lambda: publish.run(options.rounds),
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
         "relay": lambda: relay.run(options.rounds),
+        "jobs": lambda: jobs.run(options.rounds),
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
         "sockets": lambda: sockets.run(options.rounds),
     }

@@ -59,31 +59,53 @@ extension JobFolding {
   // MARK: Money
 
   private func judgePayment(_ said: [(at: Int64, fact: JobAnswerFact)], _ pair: inout JobPicture.Pair) {
-    let asking = said.filter { $0.fact.bill != nil }
-    let approved = asking.filter { pair.intent?.pays($0.fact) == true }
-    let asked = (approved.isEmpty ? asking : approved).max { JobAnswerFact.isOlder($0.fact, $1.fact) }
+    let intent = pair.intent
+    let asked = Self.asking(said, intent)
     pair.bill = asked?.fact.bill
-    (pair.billAt, pair.billedBy) = (asked?.at, asked?.fact.event)
-    // A result that comes behind a bill, and wants nothing itself, has been paid for in its maker's eyes.
-    let isBehind =
-      if let result = pair.result, let asked { JobAnswerFact.isOlder(asked.fact, result) } else { pair.result != nil }
-    let wants = (asked != nil || pair.state == .paymentRequired) && !isBehind
+    pair.billAt = asked?.at
+    pair.billedBy = asked?.fact.event
+    let wants = wants(pair, asked?.fact)
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
-    let unzapped = pair.intent?.zapTarget.flatMap { zaps.problems[$0] }
-    let deniedAt = max(
-      denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min, unzapped?.at ?? .min)
+    let deniedAt = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
+    judge(&pair, intent, isAsked: asked != nil, wants: wants, deniedAt: deniedAt)
+    pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
+    if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
+  }
+
+  private func judge(
+    _ pair: inout JobPicture.Pair, _ intent: PaymentIntent?, isAsked: Bool, wants: Bool, deniedAt: Int64
+  ) {
+    var (deniedAt, why): (Int64, String?) = (deniedAt, nil)
+    if let target = intent?.zapTarget, let problem = zaps.problems[target], problem.at >= deniedAt {
+      (deniedAt, why) = (problem.at, problem.why)
+    }
     if pair.paidAt != nil {
       pair.payment = .paid
     } else if let intentAt = pair.intentAt, intentAt > deniedAt {
       pair.payment = .approved
-    } else if deniedAt > .min, asked != nil || wants {
+    } else if deniedAt > .min, isAsked || wants {
       pair.payment = .denied
-      if unzapped?.at == deniedAt { pair.zapProblem = unzapped?.why }
+      if let why { pair.zapProblem = why }
     } else if wants {
       pair.payment = .asked
     }
-    pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
-    if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
+  }
+
+  /// The last that asks for money; what was approved goes before what was not.
+  private static func asking(
+    _ said: [(at: Int64, fact: JobAnswerFact)], _ intent: PaymentIntent?
+  ) -> (at: Int64, fact: JobAnswerFact)? {
+    let asking = said.filter { $0.fact.bill != nil }
+    let approved = asking.filter { intent?.pays($0.fact) == true }
+    return (approved.isEmpty ? asking : approved).max { JobAnswerFact.isOlder($0.fact, $1.fact) }
+  }
+
+  /// Whether a provider waits for money. A result that comes behind a bill, and wants nothing itself, has been paid for
+  /// in its maker's eyes.
+  private func wants(_ pair: JobPicture.Pair, _ asked: JobAnswerFact?) -> Bool {
+    guard let asked else { return pair.state == .paymentRequired && pair.result == nil }
+    guard let result = pair.result else { return true }
+    return !JobAnswerFact.isOlder(asked, result)
   }
 
   // MARK: Silence

@@ -15,9 +15,9 @@ enum LocalRelayProgram {
     }
   }
 
-  /// What clients have not read yet waits here, a quarter of a MiB for each subscription that is stopped; with the
-  /// usual window sixteen of them would stop all others.
-  private static let window = Window(frames: 65_536, bytes: 256 << 20)
+  /// What clients have not read yet waits here, a quarter of a MiB for each question that rests; with the usual window
+  /// sixteen of them would stop all others. Less than roostd holds for a connection (`output-limit`, 64 MiB).
+  private static let window = Window(frames: 65_536, bytes: 48 << 20)
 
   /// What it may do: listen, read and write below its own directory, and read its certificate, also the next one. It
   /// dials nobody.
