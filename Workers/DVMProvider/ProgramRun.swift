@@ -154,7 +154,7 @@ final class ProgramRun {
       readablePaths: SandboxProfile.runtimePaths + plan.readablePaths
         + (plan.mayUseNetwork ? SandboxProfile.resolverPaths : []),
       writablePaths: [plan.folder, "/dev/null"], executablePaths: ProgramPremises.systemPaths + [plan.command[0]],
-      network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, mayLeaveGroup: false)
+      network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, holdsForeignProgram: true)
     let limits: [(ResourceLimit.Resource, UInt64)] = [
       (.data, UInt64(plan.memoryByteCount)), (.fileSize, UInt64(plan.diskByteCount)), (.coreFile, 0),
       // Each process; the time on the wall ends them all.
