@@ -42,8 +42,8 @@ extension SystemCallFilter {
   }
 
   /// Modes, owners and attributes of all that the user owns could be changed, wherever it lies: Landlock has no say in
-  /// it. Programs change the modes of their own files by habit (`cp`, `tar`), and fail without need when they may not; so
-  /// a mode is passed over in silence. (Times can be changed as well. They do no harm, and `cp -p` fails without them.)
+  /// it. Programs change the modes of their own files by habit (`cp`, `tar`), and fail without need when they may not;
+  /// so a mode is passed over in silence. (Times can be changed as well. They do no harm, and `cp -p` fails without.)
   private func denyChangingMetadata() throws(SystemFault) {
     for name in ["chmod", "fchmod", "fchmodat", "fchmodat2"] { try deny(name, 0) }
     for name in [
