@@ -66,6 +66,35 @@ static inline int roost_wait_reap(int32_t process, struct roost_exit *result) {
   return roost_wait(P_PID, (id_t)process, 0, result);
 }
 
+/* Capabilities, as sets of bits; glibc wraps neither call. */
+
+struct roost_capability_header {
+  uint32_t version;
+  int32_t process;
+};
+
+struct roost_capability_half {
+  uint32_t effective, permitted, inheritable;
+};
+
+enum { ROOST_CAPABILITY_VERSION = 0x20080522 };
+
+static inline int roost_capabilities_get(uint64_t *permitted) {
+  struct roost_capability_header header = {.version = ROOST_CAPABILITY_VERSION};
+  struct roost_capability_half halves[2] = {{0}};
+  if (syscall(SYS_capget, &header, halves) != 0) return -errno;
+  *permitted = (uint64_t)halves[1].permitted << 32 | halves[0].permitted;
+  return 0;
+}
+
+/* Makes the set permitted and effective, and nothing inheritable. */
+static inline int roost_capabilities_set(uint64_t set) {
+  struct roost_capability_header header = {.version = ROOST_CAPABILITY_VERSION};
+  uint32_t low = (uint32_t)set, high = (uint32_t)(set >> 32);
+  struct roost_capability_half halves[2] = {{low, low, 0}, {high, high, 0}};
+  return (int)roost_result(syscall(SYS_capset, &header, halves));
+}
+
 /* Limits; UINT64_MAX is "no limit" */
 
 static inline int roost_limit_get(int resource, uint64_t *soft, uint64_t *hard) {

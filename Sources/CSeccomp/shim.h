@@ -24,14 +24,14 @@ static inline scmp_filter_ctx roost_seccomp_start(void) {
   return NULL;
 }
 
-/* Denies a call. A name that this machine does not have is no error: what does not exist needs no rule. */
+/* Denies a call; with error 0 it is passed over, and the caller is told that it was done. A name that this machine does not have is no error: what does not exist needs no rule. */
 static inline int roost_seccomp_deny(scmp_filter_ctx filter, const char *name, uint16_t error) {
   int number = seccomp_syscall_resolve_name(name);
   if (number < 0) return 0;
   return seccomp_rule_add(filter, SCMP_ACT_ERRNO(error), number, 0);
 }
 
-/* Denies a call when its first or second argument, masked, equals a value. */
+/* Denies a call when an argument, masked, equals a value. */
 static inline int roost_seccomp_deny_masked(scmp_filter_ctx filter, const char *name, uint16_t error, unsigned argument,
                                             uint64_t mask, uint64_t value) {
   int number = seccomp_syscall_resolve_name(name);
@@ -40,11 +40,12 @@ static inline int roost_seccomp_deny_masked(scmp_filter_ctx filter, const char *
   return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(error), number, 1, &comparison);
 }
 
-/* Denies a call when its first argument is above a value. */
-static inline int roost_seccomp_deny_above(scmp_filter_ctx filter, const char *name, uint16_t error, uint64_t value) {
+/* Denies a call when an argument is above a value. */
+static inline int roost_seccomp_deny_above(scmp_filter_ctx filter, const char *name, uint16_t error, unsigned argument,
+                                           uint64_t value) {
   int number = seccomp_syscall_resolve_name(name);
   if (number < 0) return 0;
-  struct scmp_arg_cmp comparison = {.arg = 0, .op = SCMP_CMP_GT, .datum_a = value};
+  struct scmp_arg_cmp comparison = {.arg = argument, .op = SCMP_CMP_GT, .datum_a = value};
   return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(error), number, 1, &comparison);
 }
 

@@ -5,10 +5,12 @@ import Frames
 // be built later; whoever asks for a check wants to hear of it all the same. Beside problems the doubts are told too,
 // but none that a problem may be the cause of: one mistake, one complaint.
 
-/// What is found where a program should be.
+/// What is found where a program, or what one reads, should be.
 public enum ProgramFinding: Hashable, Sendable {
   /// A file that can be run.
   case runnable
+  /// A file that can be run, and that everybody can write to.
+  case changeable
   /// Nothing.
   case missing
   /// A directory.
@@ -21,7 +23,7 @@ public enum ProgramFinding: Hashable, Sendable {
   /// What is wrong with it, after its path; nil if nothing is.
   public var complaint: String? {
     switch self {
-    case .runnable: nil
+    case .runnable, .changeable: nil
     case .missing: "is not there"
     case .directory: "is a directory, not a program"
     case .special: "is no regular file"
@@ -68,11 +70,30 @@ extension ConfigurationReader {
   }
 
   private mutating func doubtProgram(
-    of job: JobConfiguration, _ worker: WorkerConfiguration, _ program: (String) -> ProgramFinding
+    of job: JobConfiguration, _ worker: WorkerConfiguration, _ look: (String) -> ProgramFinding
   ) {
-    guard let path = job.program.first, let complaint = program(path).complaint else { return }
-    let place = ConfigurationPath("worker", worker.name, "job", "\(job.kind)", "program")
-    report("\(path) \(complaint)", at: place, tableDepth: 4)
+    let table = ConfigurationPath("worker", worker.name, "job", "\(job.kind)")
+    if let path = job.program.first {
+      let finding = look(path)
+      let complaint = finding == .changeable ? "can be changed by everybody: chmod o-w \(path)" : finding.complaint
+      if let complaint { report("\(path) \(complaint)", at: table.appending("program"), tableDepth: 4) }
+    }
+    for path in job.read {
+      guard let complaint = complaint(aboutReading: path, look) else { continue }
+      report("\(path) \(complaint)", at: table.appending("read"), tableDepth: 4)
+    }
+  }
+
+  /// What a job's program reads, those may learn whose requests it serves.
+  private func complaint(aboutReading path: String, _ look: (String) -> ProgramFinding) -> String? {
+    if look(path) == .missing { return "is not there, and stays denied if it comes later" }
+    if path == "/" { return "lets the program read all files, keys among them; name what it needs" }
+    let supervisor = configuration.supervisor
+    for (own, what) in [(supervisor.stateDirectory, "state-directory"), (supervisor.runDirectory, "run-directory")] {
+      if path == own || own.hasPrefix(path + "/") { return "holds \(what), with what the workers keep" }
+      if path.hasPrefix(own + "/") { return "lies in \(what), among what the workers keep" }
+    }
+    return nil
   }
 
   private mutating func doubtProgram(of worker: WorkerConfiguration, _ program: (String) -> ProgramFinding) {
@@ -83,7 +104,7 @@ extension ConfigurationReader {
       if let complaint = program(worker.program).complaint {
         report("\(worker.program) \(complaint)", at: key, tableDepth: 2)
       }
-    } else if !directories.contains(where: { program("\($0)/\(worker.program)") == .runnable }) {
+    } else if !directories.contains(where: { [.runnable, .changeable].contains(program("\($0)/\(worker.program)")) }) {
       report(
         "there is no program '\(worker.program)' in \(directories.joined(separator: ", "))", at: key, tableDepth: 2)
     }

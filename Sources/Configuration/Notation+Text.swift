@@ -82,6 +82,14 @@ extension Notation where Value == String {
           message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…"))
   }
 
+  /// An account of the signer: its name, or its public key. What looks like a key must have the shape of one.
+  static let account = text("an account") { text in
+    if let complaint = complaint(aboutSecret: text) { return complaint }
+    let entity = text.lowercased().drop(prefix: "nostr:")
+    guard ["npub1", "nprofile1"].contains(where: entity.hasPrefix), !isPublicKey(text) else { return nil }
+    return Complaint(message: "\"\(text)\" is no public key, and no account's name: it is too short, or mistyped")
+  }
+
   /// What is secret must not be repeated by a complaint.
   static func complaint(aboutSecret text: String) -> Complaint? {
     let entity = text.lowercased().drop(prefix: "nostr:")

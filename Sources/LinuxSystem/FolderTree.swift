@@ -1,8 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-// A folder that a program of somebody else's has written into. Nothing in it is followed: names are looked up below
-// the folder that holds them, and links are removed, not gone through. However deep it is, no more than
+// A folder that a program of somebody else's has written into, and may be writing into. Nothing in it is followed:
+// names are looked up below the folder that holds them, and links are removed, not gone through. A name is whatever
+// bytes it is. A folder that its owner is shut out of is opened to its owner. However deep it is, no more than
 // `depthMaximum` folders are open at a time.
 
 /// A folder with all that is below it.
@@ -16,6 +17,8 @@ public enum FolderTree {
     public var byteCount: Int64 = 0
     /// Files and folders in it.
     public var entryCount = 0
+    /// Whether all of it was seen; false when something lies deeper than is counted, or could not be looked into.
+    public var isWhole = true
   }
 
   /// Counts what is in a folder.
@@ -25,14 +28,14 @@ public enum FolderTree {
   ///   - entryMaximum: counting ends when there are more.
   public static func usage(of path: String, entryMaximum: Int) -> Usage {
     var usage = Usage()
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    if folder >= 0 { count(folder, depth: 0, entryMaximum, &usage) }
+    let folder = opened(path, in: AT_FDCWD)
+    if folder >= 0 { count(folder, depth: 0, entryMaximum, &usage) } else { usage.isWhole = errno == ENOENT }
     return usage
   }
 
   /// Removes a folder with all that is in it; one that is not there is no fault.
   public static func remove(_ path: String) throws(SystemFault) {
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let folder = opened(path, in: AT_FDCWD)
     guard folder >= 0 else {
       if errno == ENOENT { return }
       throw SystemFault(call: "open", subject: path, code: errno)
@@ -54,27 +57,52 @@ public enum FolderTree {
     return again
   }
 
-  /// Takes over the descriptor.
-  private static func names(in folder: Int32, _ body: (Int32, String) -> Bool) {
+  /// Opens a folder for all that its owner may do in it, which its owner may have been denied.
+  ///
+  /// - Returns: its descriptor, or -1.
+  private static func opened(_ name: UnsafePointer<CChar>, in parent: Int32) -> Int32 {
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    var folder = openat(parent, name, flags)
+    // Not through a link: it may have been put there a moment ago.
+    if folder < 0, errno == EACCES, fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) == 0 {
+      folder = openat(parent, name, flags)
+    }
+    guard folder >= 0 else { return -1 }
+    var status = stat()
+    if fstat(folder, &status) == 0, status.st_mode & S_IRWXU != S_IRWXU { fchmod(folder, S_IRWXU) }
+    return folder
+  }
+
+  /// Takes over the descriptor. A name is handed on as its bytes, for it need not be UTF-8.
+  private static func names(in folder: Int32, _ body: (Int32, UnsafePointer<CChar>) -> Bool) {
     guard let list = fdopendir(folder) else { return Descriptors.close(folder) }
     defer { closedir(list) }
     while let entry = readdir(list) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      let goesOn = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)) { name in
+          strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || body(folder, name)
+        }
       }
-      if name != ".", name != "..", !body(folder, name) { return }
+      if !goesOn { return }
     }
   }
 
   private static func count(_ folder: Int32, depth: Int, _ maximum: Int, _ usage: inout Usage) {
     names(in: folder) { folder, name in
       var status = stat()
-      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
+      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+        if errno != ENOENT { usage.isWhole = false }
+        return true
+      }
       usage.entryCount += 1
       usage.byteCount += Int64(status.st_blocks) * 512
-      if status.st_mode & S_IFMT == S_IFDIR, depth < depthMaximum {
-        let inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        if inner >= 0 { count(inner, depth: depth + 1, maximum, &usage) }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        let inner = depth < depthMaximum ? opened(name, in: folder) : -1
+        if inner >= 0 {
+          count(inner, depth: depth + 1, maximum, &usage)
+        } else if depth == depthMaximum || errno != ENOENT {
+          usage.isWhole = false
+        }
       }
       return usage.entryCount <= maximum
     }
@@ -82,18 +110,13 @@ public enum FolderTree {
 
   /// Removes what is in a folder, whose descriptor it takes over.
   private static func empty(_ folder: Int32, top: Int32, depth: Int, _ moved: inout Int) {
-    // Whoever has made it may have closed it to itself.
-    fchmod(folder, 0o700)
     names(in: folder) { folder, name in
       if unlinkat(folder, name, 0) == 0 || errno == ENOENT { return true }
       if depth >= depthMaximum {
         if renameat(folder, name, top, "roost-moved-\(moved)") == 0 { moved += 1 }
         return true
       }
-      var inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      if inner < 0, errno == EACCES, fchmodat(folder, name, 0o700, 0) == 0 {
-        inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-      }
+      let inner = opened(name, in: folder)
       if inner >= 0 { empty(inner, top: top, depth: depth + 1, &moved) }
       unlinkat(folder, name, AT_REMOVEDIR)
       return true

@@ -30,7 +30,7 @@ final class LandlockRuleset {
     let size = MemoryLayout<roost_landlock_ruleset>.size
     descriptor = try checked(roost_landlock_create(&ruleset, size), "landlock_create_ruleset", "version \(version)")
     gaps = Self.gaps(profile, version)
-    try allowThreadStates()
+    if profile.holdsForeignProgram { try allowOwnState() } else { try allowThreadStates() }
     for path in profile.readablePaths { try allow(.reading, at: path) }
     for path in profile.writablePaths { try allow(.writing, at: path) }
     for path in profile.executablePaths { try allow(.executing, at: path) }
@@ -56,6 +56,16 @@ final class LandlockRuleset {
   /// environments all the same.)
   private func allowThreadStates() throws(SystemFault) {
     try allow(.readFile, at: "/proc")
+  }
+
+  /// Lets a foreign program read what its runtime asks of itself and of the machine, and nothing of other processes.
+  ///
+  /// These are files of the process that makes the rules: what it becomes by exec has them, what it starts has not. Its
+  /// folder as a whole is not among them, for the sockets and mounts of the machine are listed in there too.
+  private func allowOwnState() throws(SystemFault) {
+    for name in ["self/fd", "self/maps", "self/stat", "self/statm", "self/status", "cpuinfo", "meminfo"] {
+      try allow(.reading, at: "/proc/" + name)
+    }
   }
 
   private func allow(_ rights: FileRights, at path: String) throws(SystemFault) {

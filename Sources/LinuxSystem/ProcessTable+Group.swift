@@ -3,8 +3,8 @@ internal import Glibc
 extension ProcessTable {
   /// What a process group takes.
   public struct Group: Hashable, Sendable {
-    /// Its processes that have not ended, threads not counted.
-    public var processCount = 0
+    /// Its processes, threads not counted.
+    public var processes: [Int32] = []
     /// What they have in memory, in bytes; shared pages count in each.
     public var residentByteCount: UInt64 = 0
   }
@@ -21,7 +21,7 @@ extension ProcessTable {
       guard let process = Int32(name), getpgid(process) == leader,
         let memory = memory(of: process, withProportional: false)
       else { continue }
-      group.processCount += 1
+      group.processes.append(process)
       group.residentByteCount += memory.residentByteCount
     }
     return group

@@ -6,7 +6,7 @@ internal import Glibc
 /// decides which paths are opened and which ports are dialled. *seccomp* knows system calls and numbers but not paths:
 /// it takes away tracing, mounting, loading code into the kernel, starting programs, and whole families of sockets.
 /// Neither needs root; both need `no_new_privs`. What is open already stays open, so a worker opens first and closes
-/// the door behind it.
+/// the door behind it. Where root has started it, root's powers go before both.
 ///
 /// **Before the first thread.** Landlock holds for the calling thread and those it starts later. A thread of the
 /// runtime's pool that is there already would stay free, and a task may run on it. So ``apply(_:requirement:)`` is
@@ -45,6 +45,9 @@ public enum Sandbox {
     try orNote(isRequired, &level) { () throws(SystemFault) in try checkSingleThread() }
     try orNote(isRequired, &level) { () throws(SystemFault) in try ProcessAttributes.forbidNewPrivileges() }
     level.noNewPrivileges = ProcessAttributes.hasNoNewPrivileges
+    try orNote(isRequired, &level) { () throws(SystemFault) in
+      try Capabilities.drop(except: profile.network == .inboundTCP ? Capabilities.lowPorts : 0)
+    }
     if !profile.dumpable {
       try orNote(isRequired, &level) { () throws(SystemFault) in try ProcessAttributes.setDumpable(false) }
     }

@@ -32,9 +32,10 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   public var network: Network
   /// Whether programs may be started. Threads may, always.
   public var maySpawn: Bool
-  /// Whether it may begin a session or process group, and signal all processes of its user at once. A program that may
-  /// not is ended with all that it has started by one signal to its group.
-  public var mayLeaveGroup: Bool
+  /// Whether somebody else's program is in it, and not one of ours. Such a program sees no process but itself, stays in
+  /// its group, so that one signal ends it with all that it has started, and takes nothing that cannot be counted from
+  /// outside; the rest of what it is denied stands in `SystemCallFilter+Foreign.swift`.
+  public var holdsForeignProgram: Bool
   /// Whether processes of the same user may trace this one, and a crash may leave a core. Without it nobody can read
   /// keys out of memory, and nobody can see why it hangs.
   public var dumpable: Bool
@@ -45,14 +46,15 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   public init(
     readablePaths: [String] = [], writablePaths: [String] = [], executablePaths: [String] = [],
     network: Network = .none,
-    maySpawn: Bool = false, mayLeaveGroup: Bool = true, dumpable: Bool = true, mayReachAbstractSockets: Bool = false
+    maySpawn: Bool = false, holdsForeignProgram: Bool = false, dumpable: Bool = true,
+    mayReachAbstractSockets: Bool = false
   ) {
     self.readablePaths = readablePaths
     self.writablePaths = writablePaths
     self.executablePaths = executablePaths
     self.network = network
     self.maySpawn = maySpawn
-    self.mayLeaveGroup = mayLeaveGroup
+    self.holdsForeignProgram = holdsForeignProgram
     self.dumpable = dumpable
     self.mayReachAbstractSockets = mayReachAbstractSockets
   }

@@ -23,8 +23,8 @@ final class SystemCallFilter {
     try denyNamespaces()
     try denyTerminalInput()
     if !profile.maySpawn { try denySpawning() }
-    if !profile.mayLeaveGroup { try denyLeavingGroup() }
     try restrictSockets(profile.network)
+    if profile.holdsForeignProgram { try confineForeignProgram(profile.network) }
   }
 
   deinit { roost_seccomp_release(filter) }
@@ -36,15 +36,19 @@ final class SystemCallFilter {
       "This kernel has no system call filter, or another filter forbids it.")
   }
 
-  private func deny(_ name: String, _ error: Int32) throws(SystemFault) {
+  func deny(_ name: String, _ error: Int32) throws(SystemFault) {
     try checked(roost_seccomp_deny(filter, name, UInt16(error)), "seccomp_rule_add", name)
   }
 
-  private func deny(
+  func deny(
     _ name: String, _ error: Int32, argument: UInt32, mask: UInt64 = 0xFFFF_FFFF, equals value: UInt64
   ) throws(SystemFault) {
     try checked(
       roost_seccomp_deny_masked(filter, name, UInt16(error), argument, mask, value), "seccomp_rule_add", name)
+  }
+
+  func deny(_ name: String, _ error: Int32, argument: UInt32, above value: UInt64) throws(SystemFault) {
+    try checked(roost_seccomp_deny_above(filter, name, UInt16(error), argument, value), "seccomp_rule_add", name)
   }
 
   /// A new user namespace makes an ordinary user root of a small world, with all of the kernel's rarely used code in
@@ -64,13 +68,6 @@ final class SystemCallFilter {
     try deny("clone", EPERM, argument: 0, mask: UInt64(ROOST_CLONE_THREAD), equals: 0)
   }
 
-  /// Who has left the group would outlive the signal that ends it; and `kill(-1)` reaches everybody whom the user may
-  /// signal, supervisor and signer among them, on kernels whose Landlock knows no signals.
-  private func denyLeavingGroup() throws(SystemFault) {
-    for name in ["setsid", "setpgid"] { try deny(name, EPERM) }
-    try deny("kill", EPERM, argument: 0, equals: 0xFFFF_FFFF)
-  }
-
   private func restrictSockets(_ network: SandboxProfile.Network) throws(SystemFault) {
     switch network {
     case .none:
@@ -78,8 +75,7 @@ final class SystemCallFilter {
       // Nothing is left to connect, unless a socket was passed in by mistake.
       for name in ["connect", "bind"] { try deny(name, EACCES) }
     case .unixOnly:
-      try checked(
-        roost_seccomp_deny_above(filter, "socket", UInt16(EAFNOSUPPORT), UInt64(AF_UNIX)), "seccomp_rule_add", "socket")
+      try deny("socket", EAFNOSUPPORT, argument: 0, above: UInt64(AF_UNIX))
     case .outboundTCP:
       try deny("listen", EACCES)
       try denyRareFamilies()
@@ -114,9 +110,7 @@ final class SystemCallFilter {
     for family in 0...AF_NETLINK where !allowed.contains(family) {
       try deny("socket", EAFNOSUPPORT, argument: 0, equals: UInt64(family))
     }
-    try checked(
-      roost_seccomp_deny_above(filter, "socket", UInt16(EAFNOSUPPORT), UInt64(AF_NETLINK)), "seccomp_rule_add", "socket"
-    )
+    try deny("socket", EAFNOSUPPORT, argument: 0, above: UInt64(AF_NETLINK))
   }
 }
 
@@ -145,6 +139,9 @@ extension SystemCallFilter {
     "userfaultfd",
     // Keys of the session, which other processes of the user share.
     "keyctl", "add_key", "request_key",
+    // Memory and queues that processes of the user share by a number or a name, and that outlive them all.
+    "shmget", "shmat", "shmctl", "shmdt", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop",
+    "semctl", "mq_open", "mq_unlink",
     // File systems and roots.
     "mount", "umount", "umount2", "pivot_root", "chroot", "mount_setattr", "open_tree", "move_mount", "fsopen",
     "fsconfig",

@@ -10,7 +10,8 @@ extension ProgramFinding {
       return
     }
     switch status.st_mode & S_IFMT {
-    case S_IFREG: self = access(path, X_OK) == 0 ? .runnable : .notExecutable
+    case S_IFREG where access(path, X_OK) != 0: self = .notExecutable
+    case S_IFREG: self = status.st_mode & S_IWOTH == 0 ? .runnable : .changeable
     case S_IFDIR: self = .directory
     default: self = .special
     }

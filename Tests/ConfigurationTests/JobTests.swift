@@ -53,6 +53,16 @@ struct JobTests {
     #expect(try parse(configuration.effective) == configuration)
   }
 
+  @Test("An account is a name or a public key, and nothing that only looks like one")
+  func account() {
+    for good in ["dvm", "", String(repeating: "ab", count: 32), "npub1" + String(repeating: "q", count: 58)] {
+      #expect(complaints(about: "[worker.dvm-provider]\naccount = \"\(good)\"").isEmpty, "\(good)")
+    }
+    for bad in ["npub1xyz", "nostr:npub1qqqq", "nsec1" + String(repeating: "q", count: 58)] {
+      #expect(complaints(about: "[worker.dvm-provider]\naccount = \"\(bad)\"").count == 1, "\(bad)")
+    }
+  }
+
   @Test("A change of it restarts the worker, and says which key it was")
   func changes() throws {
     let old = try parse("[worker.dvm-provider]")

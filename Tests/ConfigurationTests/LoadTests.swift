@@ -83,7 +83,12 @@ struct DoubtTests {
       readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
       permissionCheck: { _ in nil },
       program: {
-        $0 == "/tmp" ? .directory : $0 == "/etc/passwd" ? .notExecutable : programs.contains($0) ? .runnable : .missing
+        $0 == "/open"
+          ? .changeable
+          : $0 == "/" || $0 == "/home"
+            ? .directory
+            : $0 == "/tmp"
+              ? .directory : $0 == "/etc/passwd" ? .notExecutable : programs.contains($0) ? .runnable : .missing
       })
   }
 
@@ -127,6 +132,27 @@ struct DoubtTests {
         doubts("[worker.mine]\nrole = \"example\"\nprogram = \"\(path)\"\n[role.example]\nserves = [\"example.*\"]")
           == ["x.conf:3: [worker.mine] program: \(path) \(complaint)"])
     }
+  }
+
+  @Test("What a job's program is and reads is told where it gives too much away, or nothing")
+  func jobs() throws {
+    let state = try parse("").supervisor.stateDirectory
+    let text = """
+      [worker.dvm-provider.job.5001]
+      program = ["/open"]
+      read = ["/", "/nosuch", "/home", "\(state)", "\(state)/signer", "/tmp"]
+      """
+    let provider = "/home/ada/roost/.build/release/dvm-provider"
+    let place = "x.conf:3: [worker.dvm-provider.job.5001] read: "
+    #expect(
+      doubts(text, programs: [provider, state, state + "/signer"]) == [
+        "x.conf:2: [worker.dvm-provider.job.5001] program: /open can be changed by everybody: chmod o-w /open",
+        place + "/ lets the program read all files, keys among them; name what it needs",
+        place + "/nosuch is not there, and stays denied if it comes later",
+        place + "/home holds state-directory, with what the workers keep",
+        place + "\(state) holds state-directory, with what the workers keep",
+        place + "\(state)/signer lies in state-directory, among what the workers keep",
+      ])
   }
 
   @Test("A log category that nothing of Roost's logs in is told, with the one that resembles it")

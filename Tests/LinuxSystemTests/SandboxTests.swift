@@ -28,11 +28,13 @@ private struct ProbeReport: Decodable {
 
   private func profile(
     readable: [String] = [], writable: [String] = [], executable: [String] = [],
-    network: SandboxProfile.Network = .none, maySpawn: Bool = false, dumpable: Bool = true, abstract: Bool = false
+    network: SandboxProfile.Network = .none, maySpawn: Bool = false, foreign: Bool = false,
+    dumpable: Bool = true, abstract: Bool = false
   ) -> SandboxProfile {
     SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths + readable, writablePaths: writable, executablePaths: executable,
-      network: network, maySpawn: maySpawn, dumpable: dumpable, mayReachAbstractSockets: abstract)
+      network: network, maySpawn: maySpawn, holdsForeignProgram: foreign, dumpable: dumpable,
+      mayReachAbstractSockets: abstract)
   }
 
   /// The version of the Landlock interface here; 0 for none. What an older kernel cannot deny is not expected of it.
@@ -195,6 +197,67 @@ private struct ProbeReport: Decodable {
     for (name, outcome) in report.outcomes where name != "io-uring" && name != "clone3" {
       #expect(outcome == "EPERM", "\(name)")
     }
+  }
+
+  @Test("What root has started keeps none of root's powers, but that to listen where it is a server")
+  func capabilities() throws {
+    // The environment of a process outside, which some powers open whatever Landlock says; then the set of powers
+    // itself (PR_CAPBSET_DROP), and the user.
+    let attempts = [
+      "read:/proc/\(getpid())/environ", "call:prctl,24,0", "call:setuid,1",
+    ]
+    let report = try probe(profile(), attempts)
+    let landlock = try landlockVersion() > 0
+    #expect(!landlock || report.outcomes[attempts[0]] == "EACCES")
+    for attempt in attempts.dropFirst() { #expect(report.outcomes[attempt] == "EPERM", "\(attempt)") }
+    let server = try probe(profile(network: .inboundTCP), ["call:prctl,24,0", "low-port"])
+    #expect(server.outcomes["call:prctl,24,0"] == "EPERM")
+    #expect(getuid() != 0 || ["done", "EADDRINUSE"].contains(server.outcomes["low-port"]))
+  }
+
+  @Test("A foreign program sees no process but itself")
+  func foreignView() throws {
+    guard try landlockVersion() > 0 else { return }
+    let (others, own) = (
+      ["environ", "cmdline", "status", "maps", "stat"].map { "read:/proc/\(getpid())/\($0)" }
+        + ["list:/proc", "read:/proc/self/net/unix", "read:/proc/self/mountinfo", "read:/proc/stat"],
+      ["list:/proc/self/fd", "read:/proc/self/maps", "read:/proc/self/status", "read:/proc/meminfo"]
+    )
+    let report = try probe(profile(foreign: true), others + own)
+    for attempt in others { #expect(report.outcomes[attempt] == "EACCES", "\(attempt)") }
+    for attempt in own { #expect(report.outcomes[attempt] == "done", "\(attempt)") }
+  }
+
+  @Test("A foreign program leaves nothing behind, hides nothing, and touches nothing of its user's")
+  func foreignCalls() throws {
+    let directory = try TemporaryDirectory()
+    let file = directory.path + "/file"
+    makeFile(file)
+    let pid = getpid()
+    let denied = [
+      // Leaving.
+      "call:setsid", "call:setpgid,0,0", "call:prctl,1,0", "clone:\(0x8000)",
+      // Others: their limits, priorities and processors; and what is told of every folder.
+      "call:kill,-1,0", "call:prlimit,\(pid),7,0,0", "call:setpriority,0,\(pid),19", "call:setpriority,2,0,19",
+      "call:sched_setaffinity,\(pid),8,x", "call:inotify_add_watch,0,\(directory.path),256", "truncate:\(file)",
+      // What belongs to the user, wherever it lies.
+      "call:chown,\(file),1,1",
+      "call:setxattr,\(file),user.x,y,1,0",
+      // What belongs to no process.
+      "call:shmget,0,4096,896", "call:msgget,0,896", "call:semget,0,1,896", "call:mq_open,/roost-test,66,384,0",
+      "call:mmap,0,4096,3,33,-1,0", "call:prctl,4,0", "call:sendmsg,0,0,0",
+    ]
+    let passedOver = ["call:chmod,\(file),511"]
+    let allowed = ["call:utimes,\(file),0", "call:prlimit,0,7,0,0", "call:setpriority,0,0,19"]
+    let report = try probe(profile(foreign: true), denied + passedOver + allowed + ["call:memfd_create,x,0"])
+    for attempt in denied { #expect(report.outcomes[attempt] == "EPERM", "\(attempt)") }
+    for attempt in passedOver + allowed { #expect(report.outcomes[attempt] == "done", "\(attempt)") }
+    #expect(report.outcomes["call:memfd_create,x,0"] == "ENOSYS")
+    var status = stat()
+    #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    // With the network there is still no way to the services of this machine that listen in the file system.
+    let connected = try probe(profile(network: .inet, foreign: true), ["socket:1", "socket:2", "call:sendmsg,99,0,0"])
+    #expect(connected.outcomes == ["socket:1": "EAFNOSUPPORT", "socket:2": "done", "call:sendmsg,99,0,0": "EBADF"])
   }
 
   @Test("Processes and abstract sockets outside are out of reach")

@@ -23,6 +23,7 @@ enum Attempt {
     case "datagram": return outcome(socket(Int32(object)!, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
     case "fast-open": return fastOpen(port: UInt16(object)!)
     case "connect": return internet(port: UInt16(object)!, Glibc.connect)
+    case "low-port": return internet(port: 1, Glibc.bind)
     case "bind": return internet(port: UInt16(object)!, Glibc.bind)
     case "listen": return listening()
     case "abstract": return abstract(object)
@@ -33,6 +34,7 @@ enum Attempt {
     case "tasks": return tasks()
     case "busy": return busy()
     case "loop": return loop()
+    case "call": return call(object)
     case "ptrace": return byName("ptrace", [0, 0, 0, 0])
     case "unshare": return byName("unshare", [Int(object)!])
     case "clone": return clone(flags: Int(object)!)
@@ -72,6 +74,12 @@ enum Attempt {
     // Many of these return an int: its upper half is not defined.
     return Int32(truncatingIfNeeded: function(all[0], all[1], all[2], all[3], all[4], all[5])) >= 0
       ? "done" : name(errno)
+  }
+
+  /// `NAME,ARGUMENT…`: a number is one, anything else is the address of a text.
+  private static func call(_ text: String) -> String {
+    let words = text.split(separator: ",").map(String.init)
+    return byName(words[0], words.dropFirst().map { Int($0) ?? address($0) })
   }
 
   /// The kernel looks at the lower half of the family only; a filter that compares the whole is evaded like this.

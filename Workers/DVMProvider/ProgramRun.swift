@@ -20,9 +20,7 @@ import LinuxSystem
 // and ROOST_WORKER in its environment, by which roostd ends it before it starts the worker again. A child that was
 // started with an emptied environment escapes that and nothing else: what it writes reaches nobody.
 //
-// Limits that the kernel does not keep for a group are looked at from here ten times a second: how many processes it
-// has, how much memory they take together, how much they have written. (RLIMIT_NPROC counts all that the user has, and
-// nothing for root.) In between, the kernel's limits for each process hold.
+// Limits that the kernel does not keep for a group are looked at from here: `ProgramWatch`.
 
 /// What a program is run with.
 struct ProgramPlan: Sendable {
@@ -52,6 +50,8 @@ struct ProgramEnd: Sendable {
   var errors: String
   /// What it said on descriptor 3 that was not passed on.
   var droppedFeedbackCount: Int
+  /// Why its folder is still there.
+  var leftFolder: SystemFault?
 }
 
 /// A running program.
@@ -67,6 +67,7 @@ final class ProgramRun {
   private var continuation: CheckedContinuation<ProgramEnd, Never>?
   private var exit: ChildExit?
   private var endReason: String?
+  private var watch: ProgramWatch?
   private let timeTimer = LoopTimer()
   private let lookTimer = LoopTimer()
   private let restTimer = LoopTimer()
@@ -77,8 +78,6 @@ final class ProgramRun {
   private static let lookMilliseconds: UInt64 = 100
   /// How long pipes are read on after the last process of the group was killed.
   private static let restMilliseconds: UInt64 = 1_000
-  /// Files and folders that a program may make.
-  private static let entryMaximum = 10_000
   private static let openFileMaximum: UInt64 = 256
 
   init(_ plan: ProgramPlan, onFeedback: @escaping @EventLoopActor (ProgramFeedback) -> Void) {
@@ -89,12 +88,14 @@ final class ProgramRun {
   /// Runs it; returns when nothing of it is left.
   func run() async -> ProgramEnd {
     if let endReason { return end(.failed(endReason)) }
-    do { try start() } catch {
-      tidy()
-      return end(.failed("the program could not be started: \(error)"))
+    var result: ProgramEnd
+    do {
+      try start()
+      result = await withCheckedContinuation { continuation = $0 }
+    } catch {
+      result = end(.failed("the program could not be started: \(error)"))
     }
-    let result = await withCheckedContinuation { continuation = $0 }
-    tidy()
+    result.leftFolder = tidy()
     return result
   }
 
@@ -107,6 +108,8 @@ final class ProgramRun {
   // MARK: Starting
 
   private func start() throws {
+    // Of an earlier process, where that could not be removed.
+    try FolderTree.remove(plan.folder)
     try PrivateDirectory.ensure(plan.folder)
     var theirs: [Int32] = []
     defer { for descriptor in theirs { Descriptors.close(descriptor) } }
@@ -128,6 +131,9 @@ final class ProgramRun {
     timeTimer.set(afterMilliseconds: plan.timeMilliseconds) { [unowned self] in
       stop("it took longer than the \(plan.timeMilliseconds) ms that it may")
     }
+    var status = stat()
+    let device = fstat(theirs[0], &status) == 0 ? UInt64(status.st_dev) : nil
+    watch = child.map { ProgramWatch(plan, group: $0.pid, inputDevice: device) }
     look()
   }
 
@@ -154,7 +160,7 @@ final class ProgramRun {
       readablePaths: SandboxProfile.runtimePaths + plan.readablePaths
         + (plan.mayUseNetwork ? SandboxProfile.resolverPaths : []),
       writablePaths: [plan.folder, "/dev/null"], executablePaths: ProgramPremises.systemPaths + [plan.command[0]],
-      network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, mayLeaveGroup: false)
+      network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, holdsForeignProgram: true)
     let limits: [(ResourceLimit.Resource, UInt64)] = [
       (.data, UInt64(plan.memoryByteCount)), (.fileSize, UInt64(plan.diskByteCount)), (.coreFile, 0),
       // Each process; the time on the wall ends them all.
@@ -184,20 +190,8 @@ final class ProgramRun {
   }
 
   private func look() {
-    guard exit == nil, endReason == nil, let child else { return }
-    if let group = ProcessTable.group(of: child.pid) {
-      if group.processCount > plan.processMaximum {
-        return stop("it had \(group.processCount) processes, and \(plan.processMaximum) are allowed")
-      }
-      if group.residentByteCount > UInt64(plan.memoryByteCount) {
-        return stop("it took more than the \(plan.memoryByteCount) bytes of memory that it may")
-      }
-    }
-    let usage = FolderTree.usage(of: plan.folder, entryMaximum: Self.entryMaximum)
-    if usage.byteCount > Int64(plan.diskByteCount) {
-      return stop("it wrote more than the \(plan.diskByteCount) bytes of files that it may")
-    }
-    if usage.entryCount > Self.entryMaximum { return stop("it made more than \(Self.entryMaximum) files") }
+    guard exit == nil, endReason == nil else { return }
+    if let complaint = watch?.complaint() { return stop(complaint) }
     lookTimer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
   }
 
@@ -244,6 +238,8 @@ final class ProgramRun {
     guard let text = String(validating: output, as: UTF8.self) else {
       return .failed("what the program wrote is not UTF-8")
     }
+    // An empty answer is no result to anybody, and is not told from one that was lost.
+    guard !text.allSatisfy(\.isWhitespace) else { return .failed("the program has written nothing") }
     return .done(text)
   }
 
@@ -253,12 +249,13 @@ final class ProgramRun {
       droppedFeedbackCount: feedback.droppedCount)
   }
 
-  private func tidy() {
+  /// Returns why the folder is still there.
+  private func tidy() -> SystemFault? {
     timeTimer.cancel()
     lookTimer.cancel()
     restTimer.cancel()
     for reader in readers { reader.close() }
-    // What cannot be removed now is at the next start.
-    do throws(SystemFault) { try FolderTree.remove(plan.folder) } catch { errors += Array("\n\(error)".utf8) }
+    do throws(SystemFault) { try FolderTree.remove(plan.folder) } catch { return error }
+    return nil
   }
 }

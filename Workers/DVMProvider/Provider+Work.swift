@@ -133,16 +133,38 @@ extension Provider {
     let input = JobPaper.json(request, resolved: await resolved(request))
     guard desk?[id]?.state == .running, !isDraining else { return .failed("it was called off") }
     runNumber += 1
-    let run = ProgramRun(job.plan(input: input, folder: "\(jobFolder)/\(runNumber)")) { [unowned self] feedback in
+    let folder = "\(jobFolder)/\(runNumber)"
+    let run = ProgramRun(job.plan(input: input, folder: folder)) { [unowned self] feedback in
       answers?.say(
         id, feedback.status == .partial ? .partial : .processing, remark: feedback.message,
         content: feedback.content ?? "")
     }
     runs[id] = run
-    let end = await run.run()
+    var end = await run.run()
     runs[id] = nil
+    if let fault = end.leftFolder { left(folder, fault) }
+    // What has not the form of its kind is refused by customers, ours among them, and would be waited for in vain.
+    if case .done(let text) = end.outcome, case .broken(let expected) = JobSchema.check(text, kind: job.kind + 1_000) {
+      end.outcome = .failed("what the program has written is not \(expected), as results of its kind are")
+    }
     report(end, request, job)
     return outcome(end, request)
+  }
+
+  private func left(_ folder: String, _ fault: SystemFault) {
+    leftFolders.insert(folder)
+    log.error("a program's folder cannot be removed, which is tried again", metadata: ["why": "\(fault)"])
+  }
+
+  /// Removes what could not be removed before.
+  func removeLeftFolders() {
+    // The folder of all of them is in use while one runs.
+    for folder in leftFolders where folder != jobFolder || runs.isEmpty {
+      do throws(SystemFault) {
+        try FolderTree.remove(folder)
+        leftFolders.remove(folder)
+      } catch { left(folder, error) }
+    }
   }
 
   /// What a program said last explains why it has failed; but what was asked in private stays out of answers in clear,

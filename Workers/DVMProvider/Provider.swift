@@ -41,6 +41,8 @@ final class Provider: RequestStream.Taker {
   /// Programs that run, by request.
   var runs: [EventID: ProgramRun] = [:]
   var runNumber = 0
+  /// Folders of programs that have ended, which are still there.
+  var leftFolders: Set<String> = []
   private(set) var counts: [UInt16: (taken: UInt64, answered: UInt64, failed: UInt64)] = [:]
   /// Events that are no requests by the rules of their kind.
   private var unreadableCount: UInt64 = 0
@@ -100,9 +102,8 @@ final class Provider: RequestStream.Taker {
     }
     identity.onAccounts = { [unowned self] accounts in desk?.accounts = accounts }
     // What a killed worker has left.
-    do throws(SystemFault) { try FolderTree.remove(jobFolder) } catch {
-      log.warning("what earlier programs have left cannot be removed", metadata: ["why": "\(error)"])
-    }
+    leftFolders = [jobFolder]
+    removeLeftFolders()
     EventLoopActor.task { [self] in
       guard let key = await identity.find() else { return }
       begin(as: key)
@@ -207,6 +208,7 @@ final class Provider: RequestStream.Taker {
 
   private func sweep() {
     perform { $0.timePassed(at: $1) }
+    removeLeftFolders()
     let age = desk?.rules.ageMaximum ?? 0
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
