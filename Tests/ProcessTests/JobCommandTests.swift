@@ -60,6 +60,19 @@ extension ProcessTests {
       }
     }
 
+    @Test("A job for the provider of this machine names it, and ends when it says that it cannot")
+    func failed() throws {
+      try Self.run { rig, _ in
+        let roost = SpawnedProcess.builtProgram("roost")
+        let json = try Self.output(
+          rig, roost, ["job", "submit", "--wait", "--json", "--kind", "5400", "--input", "text=how many?"])
+        let last = try JSONPayload.decode(Job.self, from: try #require(json.text.split(separator: "\n").last).utf8)
+        let host = try #require(try ServingRig.status(rig.client).provider)
+        #expect(last.requests.map(\.providers) == [[host]] && last.providers.map(\.provider) == [host])
+        #expect(last.state == .failed && last.reason?.contains("not JSON") == true, "\(last)")
+      }
+    }
+
     @Test("The example in Swift and the one in Python do the same")
     func examples() throws {
       try Self.run { rig, _ in
