@@ -82,6 +82,7 @@ extension JobFolding {
     } else if wants {
       pair.payment = .asked
     }
+    pair.isBarren = order.providers.isEmpty && pair.isUnpayable && pair.state == .paymentRequired
     pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
     if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
   }
