@@ -49,7 +49,8 @@ final class JobFollowing {
     for line in news.lines(job, Terminal.style(of: STDERR_FILENO)) { session.display.tell(line) }
     if job.state == .paymentRequired {
       for provider in job.providers where provider.payment == .asked {
-        session.note("roost job approve \(job.id) --provider \(provider.provider)   or   roost job deny \(job.id)")
+        let approval = "roost job approve \(job.id) --provider \(provider.provider)   or   "
+        session.note((provider.invoiceProblem == nil ? approval : "") + "roost job deny \(job.id)")
       }
     }
   }
