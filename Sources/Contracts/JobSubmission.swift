@@ -82,8 +82,8 @@ public struct JobSubmit: MethodArguments, Hashable {
   }
   /// How far a request goes.
   public enum Reach: String, Codable, Sendable, Hashable, CaseIterable {
-    /// Into the store of this machine only, when the provider here serves this kind and nobody else is named: it is then
-    /// for that provider. Else to relays.
+    /// Into the store of this machine only, when the provider here serves this kind and nobody else is named: it is for
+    /// that provider then. Else to relays.
     case auto
     /// Into the store of this machine only: to the provider here, and to clients of the local relay.
     case local
