@@ -85,7 +85,8 @@ public struct JobSubmit: MethodArguments, Hashable {
     /// Into the store of this machine only, when the provider here serves this kind and nobody else is named: it is for
     /// that provider then. Else to relays.
     case auto
-    /// Into the store of this machine only: to the provider here, and to clients of the local relay.
+    /// Into the store of this machine only: to whoever is named, else to the provider here when it serves this kind,
+    /// else to whatever client of the local relay likes.
     case local
     /// To relays.
     case relays

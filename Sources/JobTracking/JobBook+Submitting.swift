@@ -73,10 +73,10 @@ extension JobBook {
     whole.turns = try turns(submit, providers.count)
     if whole.encryption == JobSubmit.Encryption.none { whole.encryption = nil }
     let isForHere = isServedHere && providers.isEmpty && submit.relays?.isEmpty != false
-    if submit.reach == nil || submit.reach == .auto {
-      whole.reach = isForHere ? .local : .relays
-      // Nobody else can answer. Where several are to agree, whoever else is here is heard as well.
-      if isForHere, let host, submit.choice?.agreement ?? 1 == 1 { whole.providers = [host.description] }
+    if submit.reach == nil || submit.reach == .auto { whole.reach = isForHere ? .local : .relays }
+    if isForHere, whole.reach == .local, let host, submit.choice?.agreement ?? 1 == 1 {
+      // Nobody else is meant. Where several are to agree, whoever else is here is heard as well.
+      whole.providers = [host.description]
     }
     whole.relays = try submit.relays.map { texts throws(Refusal) in try Self.canonical(texts) }
     whole.deadlines = limits.deadlines.merged(submit.deadlines).said

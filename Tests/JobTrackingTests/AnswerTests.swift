@@ -25,6 +25,8 @@ import Testing
     #expect(bench.state(job) == .failed && bench.picture(job).reason == "its provider cannot do it: no words")
     let several = try hosted { $0.choice = JobSubmit.Choice(agreement: 2) }
     #expect(try bench.request(several).terms.providers.isEmpty)
+    let local = try hosted { $0.reach = .local }
+    #expect(try bench.request(local).terms.providers == [maker.publicKey])
     let elsewhere = try hosted { $0.reach = .relays }
     #expect(try bench.request(elsewhere).terms.providers.isEmpty)
   }

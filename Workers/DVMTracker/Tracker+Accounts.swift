@@ -52,12 +52,19 @@ extension Tracker {
   /// is waited for: what it would do here is not to be asked of the world. With it the key by which it answers, once
   /// that is known.
   func served(_ submit: JobSubmit) async throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
-    guard submit.reach == nil || submit.reach == .auto, submit.providers?.isEmpty != false,
+    guard submit.reach != .relays, submit.providers?.isEmpty != false,
       submit.relays?.isEmpty != false, bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name })
     else { return (false, nil) }
-    let answer = try await bus.request(
-      "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
-    let status = try answer.decoded(as: ServingStatus.self)
+    let status: ServingStatus
+    do throws(Refusal) {
+      let answer = try await bus.request(
+        "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+      status = try answer.decoded(as: ServingStatus.self)
+    } catch {
+      // A job that stays here in any case goes to whoever else is here.
+      if submit.reach == .local { return (false, nil) }
+      throw error
+    }
     guard status.services.contains(where: { $0.kind == submit.kind }) else { return (false, nil) }
     return (true, status.provider.flatMap { PublicKey($0) })
   }
