@@ -48,9 +48,8 @@ final class JobFollowing {
     if session.isJSON { return await session.output.writeLine(JSONPayload.encode(job)) }
     for line in news.lines(job, Terminal.style(of: STDERR_FILENO)) { session.display.tell(line) }
     if job.state == .paymentRequired {
-      for provider in job.providers where provider.payment == .asked {
-        let approval = "roost job approve \(job.id) --provider \(provider.provider)   or   "
-        session.note((provider.invoiceProblem == nil ? approval : "") + "roost job deny \(job.id)")
+      for provider in job.providers where provider.payment == .asked && provider.invoiceProblem == nil {
+        session.note("roost job approve \(job.id) --provider \(provider.provider)   or   roost job deny \(job.id)")
       }
     }
   }

@@ -60,6 +60,17 @@ extension ProcessTests {
       }
     }
 
+    @Test("The example in Swift and the one in Python do the same")
+    func examples() throws {
+      try Self.run { rig, _ in
+        let swift = try Self.output(rig, SpawnedProcess.builtProgram("example-job"), ["nostr"])
+        #expect(swift.text.contains("\"hello nostr, from a test\"") && swift.status == .exited(0), "\(swift)")
+        let script = SharedFolder.repository + "/examples/job.py"
+        let python = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "search=nostr"])
+        #expect(python.text.contains("hello nostr, from a test") && python.status == .exited(0), "\(python)")
+      }
+    }
+
     @Test("A job for the provider of this machine names it, and ends when it says that it cannot")
     func failed() throws {
       try Self.run { rig, _ in
@@ -70,17 +81,6 @@ extension ProcessTests {
         let host = try #require(try ServingRig.status(rig.client).provider)
         #expect(last.requests.map(\.providers) == [[host]] && last.providers.map(\.provider) == [host])
         #expect(last.state == .failed && last.reason?.contains("not JSON") == true, "\(last)")
-      }
-    }
-
-    @Test("The example in Swift and the one in Python do the same")
-    func examples() throws {
-      try Self.run { rig, _ in
-        let swift = try Self.output(rig, SpawnedProcess.builtProgram("example-job"), ["nostr"])
-        #expect(swift.text.contains("\"hello nostr, from a test\"") && swift.status == .exited(0), "\(swift)")
-        let script = SharedFolder.repository + "/examples/job.py"
-        let python = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "search=nostr"])
-        #expect(python.text.contains("hello nostr, from a test") && python.status == .exited(0), "\(python)")
       }
     }
   }
