@@ -82,10 +82,11 @@ public struct JobSubmit: MethodArguments, Hashable {
   }
   /// How far a request goes.
   public enum Reach: String, Codable, Sendable, Hashable, CaseIterable {
-    /// Into the store of this machine only, when the provider here serves this kind and nobody else is named; else to
-    /// relays.
+    /// Into the store of this machine only, when the provider here serves this kind and nobody else is named: it is for
+    /// that provider then. Else to relays.
     case auto
-    /// Into the store of this machine only: to the provider here, and to clients of the local relay.
+    /// Into the store of this machine only: to whoever is named, else to the provider here when it serves this kind,
+    /// else to whatever client of the local relay likes.
     case local
     /// To relays.
     case relays
@@ -98,16 +99,17 @@ public struct JobSubmit: MethodArguments, Hashable {
       case ask
       /// Nothing is paid; who wants money is not waited for.
       case never
-      /// What is within the bounds is approved at once.
+      /// What is within the bounds is approved at once: of providers that were named, of one whose result is taken, and
+      /// where offers are collected (``Choice/window``) of anybody; else the caller decides.
       case auto
     }
     /// Who decides; the caller unless said.
     public var mode: Mode?
     /// Most millisatoshi for this job; its bid unless said.
     public var jobMaximum: Int64?
-    /// Most millisatoshi in 24 hours, all jobs together; as configured unless said.
+    /// Most millisatoshi in 24 hours, all jobs together; as configured unless said, and never more than that.
     public var dayMaximum: Int64?
-    /// Most millisatoshi for one provider in 24 hours; as configured unless said.
+    /// Most millisatoshi for one provider in 24 hours; as configured unless said, and never more than that.
     public var providerMaximum: Int64?
 
     /// What may be paid.
@@ -123,7 +125,7 @@ public struct JobSubmit: MethodArguments, Hashable {
     /// Seconds for which offers are collected before one is approved, ``JobDeadlines/maximum`` at most; 0 unless said:
     /// the first one counts.
     public var window: Int64?
-    /// How many providers must have given the same result; 1 unless said.
+    /// How many providers must have given the same result, ``providerMaximum`` at most; 1 unless said.
     public var agreement: Int?
 
     /// Which one is taken.
@@ -157,8 +159,8 @@ public struct JobSubmit: MethodArguments, Hashable {
     if let retries, !(0...Self.retryMaximum).contains(retries) {
       return "'retries' is \(retries); 0 to \(Self.retryMaximum) are taken"
     }
-    if let agreement = choice?.agreement, agreement < 1 {
-      return "'choice.agreement' is \(agreement); a whole number from 1 is expected"
+    if let agreement = choice?.agreement, !(1...Self.providerMaximum).contains(agreement) {
+      return "'choice.agreement' is \(agreement); 1 to \(Self.providerMaximum) are taken"
     }
     if let window = choice?.window, window > JobDeadlines.maximum {
       return "'choice.window' is \(window); \(JobDeadlines.maximum) seconds are taken at most"

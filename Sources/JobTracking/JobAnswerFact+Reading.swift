@@ -20,6 +20,7 @@ extension JobAnswerFact {
     } else {
       guard let result = try? JobResult(event) else { return nil }
       self.init(result.answer, result.content, to: request, limits)
+      if request.terms.isEncrypted, case .clear = result.content { objection = objection ?? .inClear }
       if case .broken = result.schemaVerdict { objection = objection ?? .badForm }
     }
     if sealed != nil { sealed = event.json }
@@ -63,7 +64,10 @@ extension JobAnswerFact {
       event: answer.id, request: request.id, provider: answer.provider, kind: answer.kind, createdAt: answer.createdAt)
     if !isResult { status = answer.status }
     remark = answer.remark.map { Self.cut($0, limits.remarkByteCountMaximum).text }
-    bill = answer.amount.map { JobBill($0) }
+    bill = answer.amount.map { asked in
+      let isCut = asked.millisatoshis == nil && answer.diagnostics[.beyondLimit] > 0
+      return JobBill(asked, isNumber: answer.diagnostics[.badAmount] == 0 && !isCut)
+    }
     for (diagnostic, count) in answer.diagnostics.counts { diagnostics[diagnostic.rawValue] = count }
     objection = Self.objection(answer, request)
     if case .encrypted = content {

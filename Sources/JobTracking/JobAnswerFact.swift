@@ -20,6 +20,8 @@ public struct JobAnswerFact: Sendable, Hashable {
     case badForm = 4
     /// It is encrypted, and not for us, or by another key.
     case unreadable = 5
+    /// A result in clear, of a job whose request is encrypted: whoever wrote it need not have read what was asked.
+    case inClear = 6
 
     /// The name under which it is counted.
     public var word: String {
@@ -30,6 +32,7 @@ public struct JobAnswerFact: Sendable, Hashable {
       case .otherCustomer: "for-another-customer"
       case .badForm: "not-of-its-kinds-form"
       case .unreadable: "cannot-be-decrypted"
+      case .inClear: "in-clear"
       }
     }
   }
@@ -128,6 +131,11 @@ public struct JobBill: Sendable, Hashable {
   /// Whether a number stands there and nothing else: then it is paid by a zap.
   public var isForZap: Bool { invoice == nil && problem == Self.noInvoice && zappable != nil }
 
+  /// Whether somebody may approve it as it was shown: by its invoice, or where there is none, by a zap.
+  public var isInOrder: Bool {
+    isForZap || (problem == nil && payable != nil && paymentHash != nil && invoice != nil)
+  }
+
   /// What a zap costs in place of the invoice, in millisatoshi; nil when nobody can say.
   public var zappable: Int64? {
     let wanted = invoice == nil ? amount : payable
@@ -135,9 +143,12 @@ public struct JobBill: Sendable, Hashable {
   }
 
   /// Reads what a provider wants. The number and the invoice come from the same stranger, and only one of them is paid:
-  /// where they differ, neither is.
-  public init(_ asked: JobAmount, network: Invoice.Network = .bitcoin) {
+  /// where they differ, or where the number is none, neither is.
+  public init(_ asked: JobAmount, isNumber: Bool = true, network: Invoice.Network = .bitcoin) {
     amount = asked.millisatoshis ?? asked.invoice?.amountMillisatoshis
+    defer {
+      if !isNumber { (payable, problem) = (nil, "what it asks for is no number of millisatoshi") }
+    }
     guard let invoice = asked.invoice else {
       problem =
         asked.otherText == nil

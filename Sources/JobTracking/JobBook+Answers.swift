@@ -56,37 +56,4 @@ extension JobBook {
       event: event.id, request: request, provider: event.pubkey, kind: event.kind, createdAt: event.createdAt)
     noteLate(id, .answered(answer), at: now)
   }
-
-  /// Whether an answer can be kept; the oldest feedback makes room for newer.
-  private mutating func makeRoom(for answer: JobAnswerFact, _ id: JobID, _ record: JobRecord) -> Bool {
-    let queuedHere = queued.entries + (outstanding?.batch.entries ?? [])
-    let onTheWay = queuedHere.compactMap { entry -> JobAnswerFact? in
-      if entry.job == id, case .answered(let answer) = entry.fact.what { answer } else { nil }
-    }
-    let kept = record.answers
-    if record.picture.endedAt != nil {
-      let endedAt = record.picture.endedAt ?? .max
-      let late = record.facts.filter { fact in
-        if case .answered = fact.what { fact.at > endedAt } else { false }
-      }
-      return late.count + onTheWay.count < limits.lateMaximum
-    }
-    let all = kept + onTheWay
-    let said = all.filter { $0.provider == answer.provider }
-    if said.isEmpty, Set(all.map(\.provider)).union(record.order.providers).count >= limits.providerMaximum {
-      // Those who were named always have their place.
-      guard record.order.providers.contains(answer.provider) else { return false }
-    }
-    let resultCount = said.count(where: \.isResult)
-    let isWithinBytes = all.reduce(answer.byteCount) { $0 + $1.byteCount } <= limits.answerByteCountMaximum
-    guard isWithinBytes || (answer.isResult && resultCount == 0) else { return false }
-    if answer.isResult { return resultCount < limits.resultMaximum }
-    let feedback = said.filter { !$0.isResult }
-    guard feedback.count >= limits.feedbackMaximum else { return true }
-    let written = Set(kept.map(\.event))
-    let spare = feedback.filter { $0.bill == nil && written.contains($0.event) }
-    guard let oldest = spare.min(by: JobAnswerFact.isOlder) else { return false }
-    if !queued.dropped.contains(where: { $0.event == oldest.event }) { queued.dropped.append((id, oldest.event)) }
-    return true
-  }
 }

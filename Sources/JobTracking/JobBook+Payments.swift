@@ -14,7 +14,15 @@ extension JobBook {
 
   /// Millisatoshi approved in the last 24 hours.
   public func approvedToday(at now: Int64) -> Int64 {
-    spendings.filter { $0.at > now - Self.dayMilliseconds }.reduce(0) { $0 + $1.amount }
+    Self.sum(spendings.filter { $0.at > now - Self.dayMilliseconds })
+  }
+
+  /// Millisatoshi of all together, as far as they can be counted.
+  private static func sum(_ spendings: [Spending]) -> Int64 {
+    spendings.reduce(0) { sum, next in
+      let (total, overflows) = sum.addingReportingOverflow(next.amount)
+      return overflows ? .max : total
+    }
   }
 
   // MARK: By the job's own rule
@@ -28,7 +36,9 @@ extension JobBook {
       for pair in asking { note(id, .denied(pair.provider, isAutomatic: true), at: now) }
     case .auto:
       guard !record.picture.isCollecting else { return }
-      let payable = asking.filter { problem(with: $0, record, at: now) == nil }
+      let payable = asking.filter {
+        record.order.isPaidUnasked($0, record.picture) && problem(with: $0, record, at: now) == nil
+      }
       // One at a time, the cheapest; who has delivered before any other.
       guard !record.picture.pairs.values.contains(where: { $0.payment == .approved || $0.payment == .paid }),
         let best = payable.min(by: { isBetter($0, $1, record) }), let intent = Self.intent(best, isAutomatic: true)
@@ -115,16 +125,17 @@ extension JobBook {
     let today = others.filter { $0.at > next.at - Self.dayMilliseconds }
     let bounds: [(Int64?, [Spending], String)] = [
       (order.payableMaximum, others.filter { $0.job == order.id }, "for this job"),
-      (rules?.dayMaximum ?? limits.dayMaximum, today, "in 24 hours"),
+      // What is configured is the ceiling, whoever asks; a job may have a lower one.
+      (min(rules?.dayMaximum ?? .max, limits.dayMaximum), today, "in 24 hours"),
       (
-        rules?.providerMaximum ?? limits.providerDayMaximum, today.filter { $0.provider == next.provider },
+        min(rules?.providerMaximum ?? .max, limits.providerDayMaximum), today.filter { $0.provider == next.provider },
         "for this provider in 24 hours"
       ),
     ]
     for case (let maximum?, let spent, let what) in bounds {
-      let (sum, overflows) = spent.reduce(0) { $0 + $1.amount }.addingReportingOverflow(amount)
+      let (sum, overflows) = Self.sum(spent).addingReportingOverflow(amount)
       guard overflows || sum > maximum else { continue }
-      return "with it \(sum) millisatoshi would be paid \(what), and \(maximum) may be"
+      return "with it \(overflows ? .max : sum) millisatoshi would be paid \(what), and \(maximum) may be"
     }
     return nil
   }

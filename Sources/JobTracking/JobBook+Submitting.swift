@@ -13,11 +13,13 @@ extension JobBook {
   ///   - id: a name that no job has, chosen at random.
   ///   - account: whose job it is.
   ///   - isServedHere: whether the provider of this machine serves this kind.
+  ///   - host: that provider, where it is known: a job that nobody is named for, and that stays here, is for it.
   ///   - now: milliseconds since 1970.
   /// - Returns: the job, which may not be on the disk yet, and what is to be done.
   /// - Throws: `bad-request`, `no-such-job`, `full`.
   public mutating func submitted(
-    _ submit: JobSubmit, as id: JobID, account: PublicKey, isServedHere: Bool, at now: Int64
+    _ submit: JobSubmit, as id: JobID, account: PublicKey, isServedHere: Bool, host: PublicKey? = nil,
+    at now: Int64
   ) throws(Refusal) -> (job: JobID, actions: [JobAction]) {
     // What was learned for a job that is refused, or is there already, is not kept.
     defer { outcomes = outcomes.filter { dependents[$0.key] != nil } }
@@ -28,7 +30,7 @@ extension JobBook {
         .full, "\(records.count) jobs are under way already", outcome: .notStarted,
         retryAfterMilliseconds: 5_000)
     }
-    let whole = try completed(submit, id, isServedHere)
+    let whole = try completed(submit, id, isServedHere, host)
     guard let order = JobOrder(id: id, account: account, submittedAt: now, submit: whole) else {
       preconditionFailure("a completed job makes an order")
     }
@@ -54,7 +56,9 @@ extension JobBook {
 
   // MARK: Completing
 
-  private func completed(_ submit: JobSubmit, _ id: JobID, _ isServedHere: Bool) throws(Refusal) -> JobSubmit {
+  private func completed(
+    _ submit: JobSubmit, _ id: JobID, _ isServedHere: Bool, _ host: PublicKey?
+  ) throws(Refusal) -> JobSubmit {
     var whole = submit
     whole.key = submit.key ?? id.description
     var seen: Set<PublicKey> = []
@@ -70,6 +74,10 @@ extension JobBook {
     if whole.encryption == JobSubmit.Encryption.none { whole.encryption = nil }
     let isForHere = isServedHere && providers.isEmpty && submit.relays?.isEmpty != false
     if submit.reach == nil || submit.reach == .auto { whole.reach = isForHere ? .local : .relays }
+    if isForHere, whole.reach == .local, let host, submit.choice?.agreement ?? 1 == 1 {
+      // Nobody else is meant. Where several are to agree, whoever else is here is heard as well.
+      whole.providers = [host.description]
+    }
     whole.relays = try submit.relays.map { texts throws(Refusal) in try Self.canonical(texts) }
     whole.deadlines = limits.deadlines.merged(submit.deadlines).said
     whole.payment = try payment(submit)

@@ -64,10 +64,21 @@ extension JobFolding {
     }
     if let problem = dead(current) { return become(problem.state, problem.reason) }
     if isSpent(current) { return next(after: current) }
-    let pairs = picture.pairs.values.filter { !$0.isSpent }
     picture.isCollecting = order.windowSeconds > 0 && !isWindowLapsed
-    if pairs.contains(where: { $0.state == .processing || $0.state == .partial || $0.state == .delivered }) {
-      become(.processing)
+    progress(current)
+  }
+
+  /// Says how far those are of whom something may still come. What was decided about money is told before what is
+  /// asked for, so that nobody pays twice.
+  private mutating func progress(_ current: JobPicture.Attempt) {
+    let pairs = picture.pairs.values.filter { isHopeful($0.provider) }
+    let due = pairs.filter { $0.payment == .approved && $0.result == nil }.min { $0.provider < $1.provider }
+    if pairs.contains(where: { $0.payment == .paid && $0.result == nil }) {
+      become(.processing, "it is paid, and waits for the result")
+    } else if pairs.contains(where: { $0.state == .processing || $0.state == .partial || $0.state == .delivered }) {
+      become(.processing, due.map(demand))
+    } else if let due {
+      become(.paymentRequired, demand(due))
     } else if let asking = pairs.filter({ $0.state == .paymentRequired }).min(by: { $0.provider < $1.provider }) {
       become(.paymentRequired, demand(asking))
     } else {
@@ -86,9 +97,17 @@ extension JobFolding {
   private static func unzapped(_ problem: String) -> String { "its zap cannot be made: \(problem)" }
 
   private func demand(_ pair: JobPicture.Pair) -> String {
-    guard let amount = pair.bill?.amount else { return "its provider wants to be paid" }
-    return "its provider wants \(amount) millisatoshi"
+    if pair.payment == .approved, let intent = pair.intent {
+      return "approved, to be paid: \(intent.amount) millisatoshi"
+    }
+    let wish = "its provider wants " + (pair.bill?.amount.map { "\($0) millisatoshi" } ?? "to be paid")
+    if pair.isUnpayable { return "\(wish), which cannot be approved: \(Self.obstacle(pair))" }
+    let isForSomebody = order.paymentMode == .auto && !order.isPaidUnasked(pair, picture)
+    return isForSomebody ? wish + " before its result, and was not named: that is for somebody to approve" : wish
   }
+
+  /// Why what a provider wants cannot be approved.
+  private static func obstacle(_ pair: JobPicture.Pair) -> String { pair.bill?.problem ?? "it does not say how much" }
 
   private var disagreement: String {
     let count = picture.pairs.values.filter { $0.result != nil }.count
@@ -121,7 +140,11 @@ extension JobFolding {
     let number = attempt.number + 1
     if number / count == round, !attempt.isUndone {
       let silent = attempt.providers.filter { picture.pairs[$0]?.mayBeAskedAgain == true }
-      let isOpen = attempt.providers.isEmpty && heard(attempt).allSatisfy { picture.pairs[$0]?.mayBeAskedAgain == true }
+      let isOpen =
+        attempt.providers.isEmpty
+        && heard(attempt).allSatisfy { provider in
+          picture.pairs[provider].map { $0.mayBeAskedAgain || $0.isBarren } ?? false
+        }
       if isOpen || !silent.isEmpty { return JobPicture.Attempt.Next(number: number, providers: silent) }
     }
     guard round + 1 < order.rounds.count else { return nil }
@@ -141,12 +164,17 @@ extension JobFolding {
     if attempt.isUndone { return true }
     guard attempt.request != nil, attempt.visibleAt != nil else { return false }
     // Results that no other agrees with are waited with for others, up to a deadline.
-    let isHopeful = (heard(attempt) + attempt.providers).contains { picture.pairs[$0]?.isSpent == false }
+    let isAwaited = (heard(attempt) + attempt.providers).contains { isHopeful($0) }
     if attempt.providers.isEmpty {
-      return attempt.isAnswerLapsed && !isHopeful
+      return attempt.isAnswerLapsed && !isAwaited
     }
-    guard order.agreement > 1 else { return !isHopeful }
+    guard order.agreement > 1 else { return !isAwaited }
     return attempt.providers.allSatisfy { picture.pairs[$0]?.isSpent == true || picture.pairs[$0]?.result != nil }
+  }
+
+  /// Whether anything is waited for of a provider.
+  func isHopeful(_ provider: PublicKey) -> Bool {
+    picture.pairs[provider].map { !$0.isSpent && !$0.isBarren } ?? false
   }
 
   private mutating func next(after attempt: JobPicture.Attempt) {
@@ -161,6 +189,9 @@ extension JobFolding {
       return become(.failed, "its provider cannot do it" + (failed.message.map { ": \($0)" } ?? ""))
     }
     if let unpaid = pairs.first(where: { $0.payment == .denied }) { return become(.failed, denial(unpaid)) }
+    if let unpayable = pairs.first(where: \.isUnpayable) {
+      return become(.expired, "its provider wants to be paid, which cannot be approved: \(Self.obstacle(unpayable))")
+    }
     if pairs.contains(where: { $0.signs != nil }) {
       return become(.expired, "its provider has sent no result within \(Self.span(order.deadlines.result))")
     }

@@ -43,7 +43,7 @@ extension JobFolding {
     }
     guard !attempt.isAnswerLapsed, let id = attempt.request?.id else { return [] }
     let isAnswered = answers.contains { provider, said in
-      picture.pairs[provider]?.isSpent == false && said.values.contains { $0.fact.request == id }
+      isHopeful(provider) && said.values.contains { $0.fact.request == id }
     }
     if isAnswered { return [] }
     return [deadline(.answer, from: visibleAt, order.deadlines.answer, attempt: attempt.number)]
@@ -57,6 +57,9 @@ extension JobFolding {
       return payment(pair)
     }
     switch pair.payment {
+    case .asked where pair.isUnpayable:
+      // Nobody can decide about it but against it: a better bill, or the result, is waited for.
+      return pair.isBarren ? [] : [deadline(.result, from: last, order.deadlines.result, provider: pair.provider)]
     case .asked: return payment(pair)
     case .approved, .paid:
       let start = max(pair.paidAt ?? .min, pair.intentAt ?? .min, last)

@@ -68,6 +68,7 @@ extension JobFolding {
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
     let deniedAt = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
     judge(&pair, intent, isAsked: asked != nil, wants: wants, deniedAt: deniedAt)
+    pair.isBarren = order.providers.isEmpty && pair.isUnpayable && pair.state == .paymentRequired
     pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
     if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
   }

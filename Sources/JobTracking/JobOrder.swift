@@ -50,6 +50,11 @@ public struct JobOrder: Sendable, Hashable {
   public var paymentMode: JobSubmit.Payment.Mode { submit.payment?.mode ?? .ask }
   /// Most millisatoshi for this job; nil: as much as somebody approves.
   public var payableMaximum: Int64? { submit.payment?.jobMaximum ?? submit.bid }
+  /// Whether a provider may be paid by the job's own rule, and nobody is asked: for a result that is taken; before it
+  /// whoever was named, and of strangers only where offers are collected, because then that is what was wished for.
+  func isPaidUnasked(_ pair: JobPicture.Pair, _ picture: JobPicture) -> Bool {
+    picture.taken?.provider == pair.provider || providers.contains(pair.provider) || windowSeconds > 0
+  }
   /// Seconds for which offers are collected.
   public var windowSeconds: Int64 { submit.choice?.window ?? 0 }
   /// How many providers must have given the same result.

@@ -102,6 +102,11 @@ public struct JobPicture: Sendable, Hashable {
     /// Whether it was paid, or may have been, and has sent nothing in time.
     public var isUndelivered = false
 
+    /// Whether nobody asked it by name, and all it brings is a bill that nobody could approve: nothing waits for it.
+    public var isBarren = false
+    /// Whether it waits for a decision, and no approval of what it has shown can be one.
+    public var isUnpayable: Bool { payment == .asked && result == nil && bill?.isInOrder != true }
+
     init(_ provider: PublicKey) { self.provider = provider }
   }
 

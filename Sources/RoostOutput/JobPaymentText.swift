@@ -28,7 +28,8 @@ extension JobText {
   }
 
   private static func question(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
-    guard provider.amount != nil, provider.invoice != nil || provider.invoiceProblem == nil else { return [] }
+    // Where something speaks against it, approving can only fail.
+    guard provider.amount != nil, provider.invoiceProblem == nil else { return [] }
     var lines: [String] = []
     if provider.invoice == nil { lines.append("    it shows no invoice: it is paid by a zap, once that is approved") }
     return lines + [style.paint("    roost job approve \(job.id)   or   roost job deny \(job.id)", .dim)]

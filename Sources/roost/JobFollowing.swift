@@ -48,7 +48,7 @@ final class JobFollowing {
     if session.isJSON { return await session.output.writeLine(JSONPayload.encode(job)) }
     for line in news.lines(job, Terminal.style(of: STDERR_FILENO)) { session.display.tell(line) }
     if job.state == .paymentRequired {
-      for provider in job.providers where provider.payment == .asked {
+      for provider in job.providers where provider.payment == .asked && provider.invoiceProblem == nil {
         session.note("roost job approve \(job.id) --provider \(provider.provider)   or   roost job deny \(job.id)")
       }
     }

@@ -20,6 +20,17 @@ struct Maker {
     ).signed(by: key)
   }
 
+  /// That it wants to be paid, with whatever stands in the tag `amount`.
+  func bill(_ amount: String..., to request: JobRequest, at time: Int64) -> Event {
+    let tags = [
+      ["status", "payment-required"], ["amount"] + amount, ["e", request.id.description],
+      ["p", request.customer.description],
+    ]
+    return UnsignedEvent(
+      pubkey: publicKey, createdAt: time, kind: EventKind.jobFeedback, tags: tags, content: ""
+    ).signed(by: key)
+  }
+
   func result(_ content: String, to request: JobRequest, at time: Int64, amount: JobAmount? = nil) throws -> Event {
     try request.resultTemplate(content, by: publicKey, createdAt: time, amount: amount).signed(by: key)
   }
@@ -188,13 +199,14 @@ final class Bench {
   // MARK: What a test does
 
   @discardableResult
-  func submit(_ submit: JobSubmit, isServedHere: Bool = false) throws -> JobID {
+  func submit(_ submit: JobSubmit, isServedHere: Bool = false, host: Maker? = nil) throws -> JobID {
     lastID += 1
     for id in book.unknownDependencies(of: submit) {
       book.learned(id, orders.first { $0.id == id }, facts[id] ?? [])
     }
     let (job, actions) = try book.submitted(
-      submit, as: JobID(lastID), account: customer.publicKey, isServedHere: isServedHere, at: now)
+      submit, as: JobID(lastID), account: customer.publicKey, isServedHere: isServedHere,
+      host: host?.publicKey, at: now)
     perform(actions)
     return job
   }
@@ -220,7 +232,9 @@ final class Bench {
     return try JobRequest(Event(json: requests[number].json))
   }
 
-  func receive(_ events: Event...) {
+  func receive(_ events: Event...) { receive(events) }
+
+  func receive(_ events: [Event]) {
     seq += Int64(events.count)
     perform(book.received(events, cursor: seq, at: now))
   }

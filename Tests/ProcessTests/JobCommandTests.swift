@@ -70,5 +70,18 @@ extension ProcessTests {
         #expect(python.text.contains("hello nostr, from a test") && python.status == .exited(0), "\(python)")
       }
     }
+
+    @Test("A job for the provider of this machine names it, and ends when it says that it cannot")
+    func failed() throws {
+      try Self.run { rig, _ in
+        let roost = SpawnedProcess.builtProgram("roost")
+        let json = try Self.output(
+          rig, roost, ["job", "submit", "--wait", "--json", "--kind", "5400", "--input", "text=how many?"])
+        let last = try JSONPayload.decode(Job.self, from: try #require(json.text.split(separator: "\n").last).utf8)
+        let host = try #require(try ServingRig.status(rig.client).provider)
+        #expect(last.requests.map(\.providers) == [[host]] && last.providers.map(\.provider) == [host])
+        #expect(last.state == .failed && last.reason?.contains("not JSON") == true, "\(last)")
+      }
+    }
   }
 }

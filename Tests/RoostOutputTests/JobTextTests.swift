@@ -26,6 +26,7 @@ struct JobTextTests {
       ])
     #expect(lines { $0.invoiceProblem = "so" } == ["    wants 5.5 sat, asked", "    not to be paid: so"])
     #expect(lines { $0.invoice = "lnbc1" }.count == 2)
+    #expect(lines { ($0.invoice, $0.invoiceProblem) = ("lnbc1", "above the bid") }.count == 2, "it is not proposed")
   }
 
   @Test("An approved zap is shown with where its request goes, and what its receipts are worth")

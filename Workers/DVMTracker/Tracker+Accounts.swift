@@ -49,14 +49,24 @@ extension Tracker {
   }
 
   /// Whether the provider of this machine serves a job that nobody else is named for. A provider that is being started
-  /// is waited for: what it would do here is not to be asked of the world.
-  func isServedHere(_ submit: JobSubmit) async throws(Refusal) -> Bool {
-    guard submit.reach == nil || submit.reach == .auto, submit.providers?.isEmpty != false,
+  /// is waited for: what it would do here is not to be asked of the world. With it the key by which it answers, once
+  /// that is known.
+  func served(_ submit: JobSubmit) async throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
+    guard submit.reach != .relays, submit.providers?.isEmpty != false,
       submit.relays?.isEmpty != false, bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name })
-    else { return false }
-    let answer = try await bus.request(
-      "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
-    return try answer.decoded(as: ServingStatus.self).services.contains { $0.kind == submit.kind }
+    else { return (false, nil) }
+    let status: ServingStatus
+    do throws(Refusal) {
+      let answer = try await bus.request(
+        "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+      status = try answer.decoded(as: ServingStatus.self)
+    } catch {
+      // A job that stays here in any case goes to whoever else is here.
+      if submit.reach == .local { return (false, nil) }
+      throw error
+    }
+    guard status.services.contains(where: { $0.kind == submit.kind }) else { return (false, nil) }
+    return (true, status.provider.flatMap { PublicKey($0) })
   }
 
   // MARK: Announcements (NIP-89)

@@ -37,7 +37,7 @@ extension Tracker {
     let submit = try request.arguments(as: JobSubmit.self)
     if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
     let account = try await account(named: submit.account)
-    let isServedHere = try await isServedHere(submit)
+    let (isServedHere, host) = try await served(submit)
     // Looked for anew after each pause: what was known before it may be forgotten meanwhile.
     while let id = book.unknownDependencies(of: submit).first {
       do throws(StorageFault) {
@@ -48,7 +48,8 @@ extension Tracker {
     guard !isDraining else { throw Self.draining }
     var id = JobID(UInt64.random(in: .min ... .max))
     while book.job(named: id.description) != nil { id = JobID(UInt64.random(in: .min ... .max)) }
-    let (job, actions) = try book.submitted(submit, as: id, account: account, isServedHere: isServedHere, at: now)
+    let (job, actions) = try book.submitted(
+      submit, as: id, account: account, isServedHere: isServedHere, host: host, at: now)
     perform(actions)
     return try await accepted(job)
   }
