@@ -48,7 +48,7 @@ final class JobFollowing {
     if session.isJSON { return await session.output.writeLine(JSONPayload.encode(job)) }
     for line in news.lines(job, Terminal.style(of: STDERR_FILENO)) { session.display.tell(line) }
     if job.state == .paymentRequired {
-      for provider in job.providers where provider.payment == .asked {
+      for provider in job.providers where provider.payment == .asked && provider.invoiceProblem == nil {
         session.note("roost job approve \(job.id) --provider \(provider.provider)   or   roost job deny \(job.id)")
       }
     }
@@ -63,11 +63,14 @@ final class JobFollowing {
       return .done
     case .failed, .cancelled, .expired:
       if !session.isJSON, job.result == nil {
-        session.note("The job is \(job.state.rawValue)\(job.reason.map { ": \($0)" } ?? "").", .bad)
+        session.note("The job \(JobText.standing(job.state))\(job.reason.map { ": \($0)" } ?? "").", .bad)
       }
       return job.state == .expired ? .timedOut : .failed
     default:
-      if !session.isJSON { session.note("It is \(job.state.rawValue), and goes on: roost job watch \(job.id)") }
+      let why = job.reason.map { ": \(VisibleText.make($0))" } ?? ""
+      if !session.isJSON {
+        session.note("It \(JobText.standing(job.state))\(why); it goes on: roost job watch \(job.id)")
+      }
       return .timedOut
     }
   }
