@@ -90,7 +90,7 @@ extension Schema {
 
   /// `[worker.NAME]` of a provider of jobs.
   static let provider: [Setting<WorkerConfiguration>] = [
-    Setting("account", entry: "account", standard: "", .text("an account"), .restartsWorker),
+    Setting("account", entry: "account", standard: "", .account, .restartsWorker),
     Setting("customers", entry: "customers", standard: ["accounts"], .customers, .restartsWorker),
     Setting("open-market", entry: "openMarket", standard: true, .flag, .restartsWorker),
     Setting("network", entry: "network", standard: false, .flag, .restartsWorker),

@@ -82,6 +82,15 @@ extension Notation where Value == String {
           message: "\"\(text)\" is no public key: write 64 lower case hexadecimal digits, npub1… or nprofile1…"))
   }
 
+  /// An account: by its name or its key. Whether there is one the signer alone knows.
+  static let account = text("an account") { text in
+    let looksLikeKey = ["npub1", "nprofile1", "nostr:"].contains(where: text.lowercased().hasPrefix)
+    return complaint(aboutSecret: text)
+      ?? (looksLikeKey && !isPublicKey(text)
+        ? Complaint(message: "\"\(text)\" is no public key, and no account is called so: write its name, or npub1…")
+        : nil)
+  }
+
   /// What is secret must not be repeated by a complaint.
   static func complaint(aboutSecret text: String) -> Complaint? {
     let entity = text.lowercased().drop(prefix: "nostr:")

@@ -53,6 +53,13 @@ struct JobTests {
     #expect(try parse(configuration.effective) == configuration)
   }
 
+  @Test("An account that looks like a key has to be one; whether there is one of a name the signer alone knows")
+  func accounts() throws {
+    let text = "[worker.dvm-provider]\naccount = "
+    #expect(complaints(about: text + "\"npub1xyz\"").first?.contains("\"npub1xyz\" is no public key") == true)
+    #expect(try parse(text + "\"alice\"").workers.count == 1)
+  }
+
   @Test("A change of it restarts the worker, and says which key it was")
   func changes() throws {
     let old = try parse("[worker.dvm-provider]")
