@@ -3,7 +3,7 @@
 /// `job.submit`: a job for data vending machines. Answered with a ``Job`` when it is committed; the same `key` again
 /// gives the same job and asks nobody twice.
 ///
-/// Refused: `bad-request` for what NIP-90 does not allow; `no-such-account`; `no-such-job` when an input names one that
+/// Refused: `bad-request` for what NIP-90 does not allow, and for a secret key in it; `no-such-account`; `no-such-job` when an input names one that
 /// is not there; `full` when too many are open; `disk-full`.
 public struct JobSubmit: MethodArguments, Hashable {
   /// How it is asked.
@@ -11,7 +11,7 @@ public struct JobSubmit: MethodArguments, Hashable {
     #"{"key":"my-17","account":"alice","kind":5302,"inputs":[{"data":"nostr","type":"text","relay":"","marker":""}],"#
     + #""params":[["search","nostr"]],"output":"text/plain","bid":10000,"providers":["npub1…"],"turns":"all","#
     + #""retries":1,"topics":["bitcoin"],"relays":["wss://relay.example"],"encryption":"none","reach":"auto","#
-    + #""payment":{"mode":"ask","jobMaximum":10000},"deadlines":{"answer":120},"choice":{"window":0}}"#
+    + #""payment":{"mode":"ask","jobMaximum":10000},"deadlines":{"answer":120},"choice":{"window":0},"allowSecrets":false}"#
 
   /// The caller's own name for it, 1 to ``keyByteCountMaximum`` bytes; made unless given.
   public var key: String?
@@ -49,6 +49,8 @@ public struct JobSubmit: MethodArguments, Hashable {
   public var deadlines: JobDeadlines?
   /// Which of several answers is taken.
   public var choice: Choice?
+  /// Whether a secret key (`nsec1…`, `ncryptsec1…`) may stand in it; no unless said: providers read it.
+  public var allowSecrets: Bool?
 
   /// Longest key.
   public static let keyByteCountMaximum = 128
@@ -153,6 +155,7 @@ public struct JobSubmit: MethodArguments, Hashable {
     if params?.contains(where: { $0.isEmpty || $0[0].isEmpty }) == true {
       return "'params' has one without a name; a parameter is a list of its name and its values: [\"lang\",\"es\"]"
     }
+    if topics?.contains(where: \.isEmpty) == true { return "'topics' has one that is empty" }
     if let count = providers?.count, count > Self.providerMaximum {
       return "'providers' has \(count) providers; \(Self.providerMaximum) are taken at most"
     }

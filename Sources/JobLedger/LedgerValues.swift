@@ -53,4 +53,10 @@ public struct LedgerRescue: Sendable, Hashable {
   public internal(set) var lostCount = 0
   /// Why reading ended before the end, if it did.
   public internal(set) var reason: String?
+
+  /// How many jobs are lost, as far as that is known: where reading ended early nobody knows how many stood behind.
+  public var lostText: String {
+    if reason == nil, savedCount + lostCount > 0 { return "\(lostCount)" }
+    return lostCount > 0 ? "unknown, at least \(lostCount)" : "unknown"
+  }
 }

@@ -61,7 +61,8 @@ extension JobBook {
       } else {
         let state: Job.State = known.state == .cancelled ? .cancelled : .failed
         let why = known.reason.map { ": \($0)" } ?? ""
-        note(id, .ended(state, "the job \(other) that it needs is \(known.state.rawValue)\(why)"), at: now)
+        let verb = known.state == .cancelled ? "was" : "has"
+        note(id, .ended(state, "the job \(other) that it needs \(verb) \(known.state.rawValue)\(why)"), at: now)
       }
       if release(other, from: id) { look(other, at: now) }
       if known.feed == nil { return }

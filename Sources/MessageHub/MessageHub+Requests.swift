@@ -134,9 +134,7 @@ extension MessageHub {
       throw Refusal(
         .unknownMethod, "no worker of role '\(roleName(role))' serves \(methodName(method))", outcome: .notStarted)
     }
-    throw Refusal(
-      .unavailable, "\(methodName(method)) needs a worker of role '\(roleName(role))', and supervisor.conf has none",
-      outcome: .notStarted)
+    throw Refusal.nobodyConfigured(for: methodName(method), of: roleName(role))
   }
 
   /// `unavailable` promises that nothing was done; what was begun ends as after a death.

@@ -98,9 +98,10 @@ extension RoostClient {
     explained(refusal, without: .outboxPlanner, "which asks relays and sends to them")
   }
 
-  /// Says that no worker of a role is configured, if that is what is wrong.
+  /// Says that no worker of a role is configured, if that is what is wrong. One that failed, or was stopped, is no
+  /// member either, and the refusal says so itself.
   func explained(_ refusal: Refusal, without role: Role, _ task: String) -> Refusal {
-    guard refusal.code == .unavailable || refusal.code == .unknownMethod, let members = registry?.members,
+    guard refusal.isNobodyConfigured || refusal.code == .unknownMethod, let members = registry?.members,
       !members.contains(where: { $0.role == role.name })
     else { return refusal }
     var told = refusal

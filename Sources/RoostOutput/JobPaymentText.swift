@@ -15,16 +15,20 @@ extension JobText {
     guard !job.state.isFinal || job.state == .settled else { return lines }
     switch provider.payment {
     case .asked: lines += question(provider, of: job, style)
-    case .approved:
-      if let zap = provider.zap {
-        lines += self.lines(zap, of: job, style)
-      } else if let invoice = provider.invoice {
-        lines.append("    pay: \(VisibleText.make(invoice))")
-        lines.append(style.paint("    then: roost job approve \(job.id) --preimage <preimage>", .dim))
-      }
+    case .approved: lines += payable(provider, of: job, style)
     case .paid, .denied, nil: break
     }
     return lines
+  }
+
+  /// What an approved payment is paid by: the invoice, or the request for a zap.
+  static func payable(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
+    if let zap = provider.zap { return self.lines(zap, of: job, style) }
+    guard let invoice = provider.invoice else { return [] }
+    return [
+      "    pay: \(VisibleText.make(invoice))",
+      style.paint("    then: roost job approve \(job.id) --preimage <preimage>", .dim),
+    ]
   }
 
   private static func question(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {

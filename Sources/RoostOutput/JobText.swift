@@ -37,7 +37,9 @@ public enum JobText {
     var lines = [heading]
     var about = "  kind \(job.kind), submitted \(age(job.submittedAt, now)) ago"
     if let ended = job.endedAt { about += ", ended \(age(ended, now)) ago" }
-    if let next = job.nextDeadlineAt, !job.state.isFinal { about += ", waits \(age(now, next)) more at most" }
+    // Until it has a request only the end of all of it is known, and a nearer one comes before that.
+    let isBegun = job.state != .drafted || !job.requests.isEmpty
+    if let next = job.nextDeadlineAt, !job.state.isFinal, isBegun { about += ", waits \(age(now, next)) more at most" }
     lines.append(style.paint(about, .dim))
     for request in job.requests {
       lines.append(style.paint("  request \(request.event)  \(place(request))", .dim))
@@ -50,6 +52,15 @@ public enum JobText {
       lines.append(style.paint("  odd: \(VisibleText.make(told.joined(separator: ", ")))", .warning))
     }
     return lines
+  }
+
+  /// How it stands with a job, behind "it": `is drafted`, `has failed`.
+  public static func standing(_ state: Job.State) -> String {
+    switch state {
+    case .failed, .expired: "has \(state.rawValue)"
+    case .paymentRequired: "waits for a payment"
+    case .cancelled, .waiting, .drafted, .published, .processing, .delivered, .settled: "is \(state.rawValue)"
+    }
   }
 
   /// Where a request can be seen.
@@ -124,7 +135,7 @@ public enum JobText {
 /// What somebody is told who watches a job: of the job and of each provider, whenever it is somewhere else than told
 /// last.
 public struct JobNews: Sendable {
-  private var state: Job.State?
+  private var standing: String?
   private var places: [String: String] = [:]
   private var told: [String: String] = [:]
 
@@ -144,10 +155,26 @@ public struct JobNews: Sendable {
       var words = "\(JobText.name(provider.provider)): \(provider.state.rawValue)"
       if let message = provider.message, !message.isEmpty { words += " (\(VisibleText.make(message)))" }
       if let amount = provider.amount { words += ", wants \(JobText.sats(amount))" }
-      guard told[provider.provider] != words else { continue }
-      told[provider.provider] = words
+      if let payment = provider.payment, payment != .asked { words += ", \(payment.rawValue)" }
+      let payable = provider.payment == .approved ? JobText.payable(provider, of: job, style) : []
+      let news = ([words] + payable).joined(separator: "\n")
+      guard told[provider.provider] != news else { continue }
+      told[provider.provider] = news
       lines.append(words)
+      lines += payable
     }
-    return lines
+    return lines + reason(job)
+  }
+
+  /// Why a job does not go on that nobody works on yet.
+  private mutating func reason(_ job: Job) -> [String] {
+    guard [.waiting, .drafted, .published].contains(job.state), let reason = job.reason else {
+      standing = nil
+      return []
+    }
+    let line = "\(job.state.rawValue): \(VisibleText.make(reason))"
+    guard line != standing else { return [] }
+    standing = line
+    return [line]
   }
 }

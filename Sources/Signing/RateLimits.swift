@@ -21,6 +21,8 @@ public struct Rate: Hashable, Sendable {
   public static let client = Rate(burst: 5_000, perSecond: 1_000)
   /// Connectors: a challenge for each relay after a start, and few afterwards.
   public static let relayConnector = Rate(burst: 300, perSecond: 10)
+  /// Those that keep jobs and do them: of each a request or two, and answers, as many as clients submit at once.
+  public static let jobs = Rate(burst: 2_000, perSecond: 200)
   /// All other workers.
   public static let worker = Rate(burst: 200, perSecond: 20)
   /// Making, importing, unlocking and removing keys, whoever asks: each costs memory and time, and an unlocking may be
@@ -63,6 +65,7 @@ struct RateLimits {
     return switch use.caller.role {
     case Role.client.name: (use.caller.role, .client)
     case Role.relayConnector.name: (use.caller.role, .relayConnector)
+    case Role.dvmTracker.name, Role.dvmProvider.name: (use.caller.role, .jobs)
     default: (use.caller.role, .worker)
     }
   }

@@ -99,7 +99,8 @@ struct JobShow: LoopCommand {
       return .done
     }
     guard let result = job.result else {
-      throw Refusal(.failed, "job \(job.id) has no result: it is \(job.state.rawValue)", outcome: .done)
+      let why = job.reason.map { ": \($0)" } ?? ""
+      throw Refusal(.failed, "job \(job.id) has no result: it \(JobText.standing(job.state))\(why)")
     }
     await session.output.writeLine(Array(result.content.utf8))
     return .done
@@ -108,10 +109,10 @@ struct JobShow: LoopCommand {
   private func show(zapOf job: Job, in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let requests = job.providers.compactMap { $0.payment == .approved ? $0.zap?.request : nil }
     guard let request = requests.first else {
-      throw Refusal(.failed, "job \(job.id) has no zap to be paid: it is \(job.state.rawValue)", outcome: .done)
+      throw Refusal(.failed, "job \(job.id) has no zap to be paid: it \(JobText.standing(job.state))")
     }
     guard requests.count == 1 else {
-      throw Refusal(.failed, "job \(job.id) has \(requests.count) zaps to be paid: see --json", outcome: .done)
+      throw Refusal(.failed, "job \(job.id) has \(requests.count) zaps to be paid: see --json")
     }
     await session.output.writeLine(Array(request.utf8))
     return .done
@@ -220,7 +221,14 @@ struct JobProvidersCommand: LoopCommand {
   var limit = 50
   @OptionGroup var general: GeneralOptions
 
-  func validate() throws { if limit < 1 { throw ValidationError("The limit is at least 1.") } }
+  /// Announcements that the tracker looks at for one answer.
+  private static let limitMaximum = 1_000
+
+  func validate() throws {
+    guard (1...Self.limitMaximum).contains(limit) else {
+      throw ValidationError("The limit is 1 to \(Self.limitMaximum).")
+    }
+  }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()

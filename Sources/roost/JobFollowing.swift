@@ -63,11 +63,14 @@ final class JobFollowing {
       return .done
     case .failed, .cancelled, .expired:
       if !session.isJSON, job.result == nil {
-        session.note("The job is \(job.state.rawValue)\(job.reason.map { ": \($0)" } ?? "").", .bad)
+        session.note("The job \(JobText.standing(job.state))\(job.reason.map { ": \($0)" } ?? "").", .bad)
       }
       return job.state == .expired ? .timedOut : .failed
     default:
-      if !session.isJSON { session.note("It is \(job.state.rawValue), and goes on: roost job watch \(job.id)") }
+      let why = job.reason.map { ": \(VisibleText.make($0))" } ?? ""
+      if !session.isJSON {
+        session.note("It \(JobText.standing(job.state))\(why); it goes on: roost job watch \(job.id)")
+      }
       return .timedOut
     }
   }

@@ -32,7 +32,9 @@ struct JobSubmitCommand: LoopCommand {
   var param: [String] = []
   @Option(help: ArgumentHelp("The MIME type wanted of the result.", valueName: "type"))
   var output: String?
-  @Option(help: ArgumentHelp("Most to be paid: 50sat, or a number of millisatoshi.", valueName: "amount"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Most to be paid: 50sat, or a number of millisatoshi.", valueName: "amount"))
   var bid: String?
   @Option(help: ArgumentHelp("Who is asked: npub1…; several times.", valueName: "key"))
   var provider: [String] = []
@@ -53,7 +55,8 @@ struct JobSubmitCommand: LoopCommand {
   var isPublished = false
   @Option(help: ArgumentHelp("Who decides about payments: ask (you), never, auto.", valueName: "mode"))
   var pay: String?
-  @Option(help: ArgumentHelp("Most to be paid by --pay auto; else the bid.", valueName: "amount"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Most to be paid by --pay auto; else the bid.", valueName: "amount"))
   var payMaximum: String?
   @Option(help: ArgumentHelp("How long until somebody has to have answered: 30s, 5m.", valueName: "time"))
   var answerWithin: String?
@@ -63,6 +66,8 @@ struct JobSubmitCommand: LoopCommand {
   var key: String?
   @Option(name: .customLong("as"), help: ArgumentHelp("Whose job it is.", valueName: "account"))
   var account: String?
+  @Flag(help: "Submit it with nsec1… or ncryptsec1… in it: its providers have the key then.")
+  var allowSecrets = false
   @Flag(help: "Wait for its end, and print the result.")
   var wait = false
   @Option(
@@ -74,6 +79,11 @@ struct JobSubmitCommand: LoopCommand {
   func validate() throws {
     if isLocal, isPublished { throw ValidationError("Give --local or --publish, not both.") }
     if timeout != nil, !wait { throw ValidationError("--timeout goes with --wait.") }
+    if payMaximum != nil, pay != JobSubmit.Payment.Mode.auto.rawValue {
+      throw ValidationError("--pay-maximum goes with --pay auto: what else is paid you approve yourself.")
+    }
+    if oneByOne, provider.isEmpty { throw ValidationError("--one-by-one goes with --provider: whom to ask in turn.") }
+    if topic.contains("") { throw ValidationError("A topic is a word; one is empty.") }
     for text in [account] + provider where text?.lowercased().hasPrefix("nsec1") == true {
       throw ValidationError(secretAsArgument)
     }
@@ -101,12 +111,13 @@ struct JobSubmitCommand: LoopCommand {
     if !input.isEmpty { job.inputs = try input.map { text throws(Refusal) in try JobWords.input(text) } }
     if !param.isEmpty { job.params = try param.map { text throws(Refusal) in try JobWords.parameter(text) } }
     job.bid = try bid.map { text throws(Refusal) in try JobWords.millisatoshi(text) }
-    if !provider.isEmpty { job.providers = provider }
+    if !provider.isEmpty { job.providers = try provider.map { text throws(Refusal) in try JobWords.provider(text) } }
     if oneByOne { job.turns = .oneByOne }
     job.retries = retries
     if !topic.isEmpty { job.topics = topic }
     if !relay.isEmpty { job.relays = relay }
     job.encryption = try JobWords.choice(encrypt, "--encrypt", among: JobSubmit.Encryption.allCases)
+    if allowSecrets { job.allowSecrets = true }
     if isLocal { job.reach = .local }
     if isPublished { job.reach = .relays }
     if pay != nil || payMaximum != nil {

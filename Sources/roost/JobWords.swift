@@ -1,5 +1,7 @@
 internal import Contracts
 internal import Frames
+internal import Cryptography
+internal import Nostr
 
 /// Parts of a job as they are typed.
 enum JobWords {
@@ -18,7 +20,41 @@ enum JobWords {
     guard parts.count == 2, ["text", "url", "event", "job"].contains(parts[0]) else {
       throw bad("an input is text=…, url=…, event=ID or job=JOB")
     }
-    return JobInputArgument(data: parts[1], type: parts[0])
+    return JobInputArgument(data: try data(parts[1], of: parts[0]), type: parts[0])
+  }
+
+  /// The data of an input: an event's id in hexadecimal digits, however it was given, and an address with its scheme.
+  private static func data(_ text: String, of type: String) throws(Refusal) -> String {
+    switch type {
+    case "event": return try event(text)
+    // A job here has a name of its own; one elsewhere is named by its request.
+    case "job" where ["note1", "nevent1", "nostr:"].contains(where: text.hasPrefix): return try event(text)
+    case "url":
+      let scheme = text.prefix { $0 != ":" }
+      let isScheme =
+        scheme.first?.isLetter == true && scheme.allSatisfy { $0.isASCII && !$0.isWhitespace && $0 != "/" }
+      guard isScheme, scheme.utf8.count + 1 < text.utf8.count else {
+        throw bad("an input url=… is an address such as https://example.com/a; '\(text.prefix(80))' is none")
+      }
+      return text
+    default: return text
+    }
+  }
+
+  private static func event(_ text: String) throws(Refusal) -> String {
+    do throws(EntityFault) { return try EventID(spelled: text).description } catch {
+      throw bad("'\(SpottedSecret.redacted(String(text.prefix(100))))' is no event: \(error)")
+    }
+  }
+
+  /// Whom to ask, in hexadecimal digits.
+  static func provider(_ text: String) throws(Refusal) -> String {
+    do throws(EntityFault) { return try PublicKey(spelled: text).description } catch {
+      guard ["npub1", "nprofile1", "nostr:"].contains(where: text.hasPrefix) else {
+        throw bad("--provider is a key: npub1…, nprofile1… or 64 hexadecimal digits; '\(text.prefix(80))' is none")
+      }
+      throw bad("--provider '\(text.prefix(80))' is no key: \(error)")
+    }
   }
 
   /// `NAME=VALUE`, or a JSON list of a name and its values.
@@ -50,8 +86,13 @@ enum JobWords {
 
   /// A span of time, as whole seconds.
   static func seconds(_ text: String) throws(Refusal) -> Int64 {
-    guard let milliseconds = Amount.milliseconds(reading: text), milliseconds >= 1_000 else {
-      throw bad("a time is a whole number and its unit, a second at least: 30s, 5m, 1h; '\(text.prefix(40))' is none")
+    let longest = UInt64(JobDeadlines.maximum)
+    guard let milliseconds = Amount.milliseconds(reading: text).map(UInt64.init),
+      (1_000...longest * 1_000).contains(milliseconds)
+    else {
+      throw bad(
+        "a time is a whole number and its unit, from 1s to \(longest / 3_600)h: 30s, 5m, 1h; "
+          + "'\(text.prefix(40))' is none")
     }
     return Int64(milliseconds / 1_000)
   }

@@ -175,11 +175,31 @@ import Testing
       (ledger, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
     }
     let saved = try #require(rescue)
+    // What stood behind the place at which reading ended nobody has counted.
+    #expect(saved.reason == nil || saved.lostText.hasPrefix("unknown"), "\(saved)")
     #expect(saved.savedCount > 300 && saved.savedCount == contents.open.count, "\(saved)")
     #expect(saved.savedCount + saved.lostCount >= 900)
     #expect(saved.quarantinePath == path + ".damaged-2" && access(saved.quarantinePath, F_OK) == 0)
     let known = Set(orders)
     #expect(contents.open.allSatisfy { known.contains($0.order) })
+  }
+
+  @Test("does not say that nothing is lost when nothing could be read")
+  func unreadable() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    var ledger = try JobLedger.openOrRescue(path: path, now: 1_000).0
+    try ledger.writeNow(Self.batch([try Self.order(1)]) { Self.facts($0.id.number) })
+    try ledger.close()
+    let file = open(path, O_WRONLY | O_TRUNC)
+    let nonsense = [UInt8](repeating: 0xA5, count: 64 << 10)
+    #expect(write(file, nonsense, nonsense.count) == nonsense.count)
+    close(file)
+    let rescue: LedgerRescue?
+    (ledger, _, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
+    try ledger.close()
+    let told = try #require(rescue)
+    #expect(told.savedCount == 0 && told.lostText == "unknown")
   }
 
   private func overwrite(_ path: String) throws {

@@ -60,6 +60,46 @@ extension ProcessTests {
       }
     }
 
+    @Test("What makes no sense is refused with its flag's name, before anything is asked")
+    func senseless() throws {
+      let roost = SpawnedProcess.builtProgram("roost")
+      let submit = ["job", "submit", "--kind", "5050"]
+      for (flags, words) in [
+        (["--topic", ""], "is empty"), (["--input", "url=notaurl"], "such as https://"),
+        (["--input", "event=note1nonsense"], "is no event"), (["--pay-maximum", "5sat"], "--pay auto"),
+        (["--one-by-one"], "--provider"), (["--bid", "-1"], "'-1' is none"),
+        (["--answer-within", "100000h"], "720h"), (["--provider", "xyz"], "--provider is a key: npub1"),
+      ] {
+        let process = try SpawnedProcess(roost, submit + flags, environment: ["ROOST_SOCKET=/nowhere"])
+        let text = try process.readAllOutput()
+        #expect(try process.waitForEnd() == .exited(2) && text.contains(words), "\(flags): \(text)")
+      }
+    }
+
+    @Test("An event is taken as note1…, a job without a result says what became of it, a tracker that it is stopped")
+    func words() throws {
+      try Self.run { rig, note in
+        let roost = SpawnedProcess.builtProgram("roost")
+        let job = ["job", "submit", "--json", "--local", "--key", "mine", "--kind", "5050", "--input"]
+        #expect(try Self.output(rig, roost, job + ["event=\(note.id.note)"]).status == .exited(0))
+        try awaitSoon("its request is in the store") {
+          let found = try rig.store.query(#"{"kinds":[5050]}"#)
+          return found.count == 1 && found[0].contains(note.id.description)
+        }
+        #expect(try Self.output(rig, roost, ["job", "cancel", "mine"]).status == .exited(0))
+        let shown = try Self.told(rig, ["job", "show", "mine", "--result"])
+        #expect(shown.contains("is cancelled") && !shown.contains("it was done"), "\(shown)")
+        #expect(try Self.output(rig, roost, ["stop", "dvm-tracker"]).status == .exited(0))
+        let away = try Self.told(rig, ["job", "list"])
+        #expect(!away.contains("supervisor.conf") && away.contains("dvm-tracker"), "\(away)")
+      }
+    }
+
+    /// What a command of `roost` says.
+    private static func told(_ rig: ServingRig, _ arguments: [String]) throws -> String {
+      try output(rig, SpawnedProcess.builtProgram("roost"), arguments).text
+    }
+
     @Test("The example in Swift and the one in Python do the same")
     func examples() throws {
       try Self.run { rig, _ in

@@ -90,6 +90,24 @@ extension ProcessTests {
       }
     }
 
+    @Test("What was answered is not answered again when the ledger is gone")
+    func ledgerGone() throws {
+      try ServingRig.run { rig in
+        let before = try rig.ask(5_400, content: "[{\"kinds\":[2]}]")
+        try rig.awaitResult(before)
+        #expect(try rig.client.call("supervisor.stop", #"{"worker":"dvm-provider"}"#).isResponse)
+        let ledger = rig.roost.directory.path + "/state/dvm-provider/served-jobs.db"
+        #expect(unlink(ledger) == 0)
+        // They may be gone with the last connection.
+        for ending in ["-wal", "-shm"] { _ = unlink(ledger + ending) }
+        #expect(try rig.client.call("supervisor.start", #"{"worker":"dvm-provider"}"#).isResponse)
+        let after = try rig.ask(5_400, content: "[{\"kinds\":[3]}]")
+        try rig.awaitResult(after)
+        #expect(try rig.results(before).count == 1, "requests are looked at in the order in which they came")
+        #expect(try rig.job(before) == nil)
+      }
+    }
+
     @Test("An answer waits for a signer that is away, and is one")
     func signerAway() throws {
       try ServingRig.run { rig in

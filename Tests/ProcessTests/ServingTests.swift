@@ -77,6 +77,15 @@ extension ProcessTests {
       }
     }
 
+    @Test("A provider that is to answer as nobody says so in the status")
+    func nobody() throws {
+      try withRoost(ServingRig.layout(["account": "\"nobodyhere\""])) { roost in
+        try roost.awaitWorker("dvm-provider", "says that it cannot answer") {
+          $0.text?.contains("there is no account 'nobodyhere'") == true
+        }
+      }
+    }
+
     @Test("What is encrypted is answered encrypted in the same way, and stands nowhere in clear", arguments: [4, 44])
     func encrypted(nip: Int) throws {
       let script = "echo '{\"status\":\"partial\",\"message\":\"canary\",\"content\":\"canary\"}' >&3; cat"

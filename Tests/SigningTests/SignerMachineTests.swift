@@ -205,6 +205,16 @@ struct SignerMachineTests {
     #expect(code(machine.received(key(902), sign(10_002, by: Self.planner), at: later)) == "rate-limited")
   }
 
+  @Test("Those that keep jobs sign as many as clients submit at once, and no more than that")
+  func jobRates() throws {
+    var machine = try machine("alice")
+    let tracker = SignerCaller(name: "dvm-tracker", role: "dvm-tracker")
+    let codes = (0...UInt64(Rate.jobs.burst)).map { number in
+      code(machine.received(key(number), sign(5_050, by: tracker), at: start))
+    }
+    #expect(codes.count { $0 == nil } >= 2_000 && codes.last == "rate-limited")
+  }
+
   @Test("Passphrases cannot be guessed quickly")
   func guesses() throws {
     var machine = try machine(locked: ["alice"], "alice")

@@ -54,6 +54,8 @@ final class Provider: RequestStream.Taker {
   nonisolated static let methods = ["dvm.status", "dvm.jobs"]
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "served-jobs.db"
+  /// How far answers are looked for that no ledger knows of, where no age of requests is set: further than any.
+  private static let oldestMilliseconds: Int64 = 24 * 3_600_000
   /// How often it is looked for what has become too old.
   private static let sweepMilliseconds: UInt64 = 60_000
   /// Seconds for which requests that have ended are kept, at least.
@@ -106,20 +108,23 @@ final class Provider: RequestStream.Taker {
     removeLeftFolders()
     EventLoopActor.task { [self] in
       guard let key = await identity.find() else { return }
-      begin(as: key)
+      let since = WallClock.seconds - (settings.requestAgeMilliseconds ?? Self.oldestMilliseconds) / 1_000
+      let answered = contents.seq == nil ? await answeredBefore(by: key, since: since) : []
+      guard !isDraining else { return }
+      begin(as: key, answered: answered)
     }
   }
 
   /// Where programs have their folders.
   var jobFolder: String { directory + "/jobs" }
 
-  private func begin(as key: PublicKey) {
+  private func begin(as key: PublicKey, answered: Set<EventID>) {
     let rules: ServingRules
     // They could be read before.
     do throws(Refusal) { rules = try settings.rules() } catch { return log.error("\(error.message)") }
     desk = ServingDesk(
-      rules, provider: key, accounts: identity.accounts, known: contents.known, lastNumber: contents.lastNumber,
-      notBefore: contents.notBefore)
+      rules, provider: key, accounts: identity.accounts, known: contents.known.union(answered),
+      lastNumber: contents.lastNumber, notBefore: contents.notBefore)
     answers = AnswerDesk(self, key)
     for request in contents.open {
       let expiration = (try? Event(json: request.request))?.expiration

@@ -8,45 +8,11 @@ import Logging
 import Nostr
 import WorkerKit
 
-// Whose job it is, and who serves it: what others are asked before a job is accepted.
+// Who serves a job: what others are asked before it is accepted. Whose it is says the `AccountBook`.
 
 extension Tracker {
-  /// How long the signer, or the provider here, may take while somebody waits for a job to be accepted.
+  /// How long the provider here may take while somebody waits for a job to be accepted.
   private static let patienceMilliseconds: UInt32 = 5_000
-
-  /// The account that somebody names: by its name or its key. Nobody: the only one, or the tracker's own if there is
-  /// none.
-  ///
-  /// - Throws: `no-such-account`; what the signer refuses with.
-  func account(named name: String?) async throws(Refusal) -> PublicKey {
-    let answer = try await bus.request(
-      "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
-    let known = try answer.decoded(as: SignerAccounts.self)
-    if let name {
-      guard
-        let found = known.accounts.first(where: { [$0.name, $0.publicKey, $0.npub].contains(name) }),
-        let key = PublicKey(found.publicKey)
-      else {
-        let problem = known.refused.first(named: name).map { ": \($0.sentence)" } ?? ""
-        throw Refusal(.noSuchAccount, "there is no account \"\(name.prefix(80))\"\(problem)", outcome: .notStarted)
-      }
-      return key
-    }
-    let people = known.accounts.filter { !$0.isOfWorker }
-    let refused = known.refused.filter { key in !Role.withAccount.contains { $0.name == key.account } }
-    if people.count == 1, refused.isEmpty, let key = PublicKey(people[0].publicKey) { return key }
-    guard people.isEmpty, refused.isEmpty else {
-      let names = (people.map(\.name) + refused.map(\.account)).sorted().joined(separator: ", ")
-      throw Refusal(
-        .noSuchAccount, "there are several accounts (\(names)): say 'account'", outcome: .notStarted)
-    }
-    let own = try await bus.request(
-      "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
-    guard let key = PublicKey(try own.decoded(as: SignerAccount.self).publicKey) else {
-      throw Refusal(.badPayload, "the signer's own account has no key", outcome: .notStarted)
-    }
-    return key
-  }
 
   /// Whether the provider of this machine serves a job that nobody else is named for. A provider that is being started
   /// is waited for: what it would do here is not to be asked of the world. With it the key by which it answers, once

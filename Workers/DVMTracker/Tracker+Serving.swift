@@ -36,7 +36,8 @@ extension Tracker {
   private func submit(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let submit = try request.arguments(as: JobSubmit.self)
     if let key = submit.key, let known = book.job(keyed: key) { return try await accepted(known) }
-    let account = try await account(named: submit.account)
+    try Self.refuseSecrets(in: submit)
+    let account = try await accounts.account(named: submit.account)
     let (isServedHere, host) = try await served(submit)
     // Looked for anew after each pause: what was known before it may be forgotten meanwhile.
     while let id = book.unknownDependencies(of: submit).first {
@@ -54,6 +55,23 @@ extension Tracker {
     return try await accepted(job)
   }
 
+  /// The signer would refuse to sign it, when its submitter is gone; an encrypted one it could not look into.
+  private static func refuseSecrets(in submit: JobSubmit) throws(Refusal) {
+    guard submit.allowSecrets != true else { return }
+    var texts: [(String, [String])] = [("output", [submit.output ?? ""]), ("topics", submit.topics ?? [])]
+    for (index, input) in (submit.inputs ?? []).enumerated() {
+      texts.append(("inputs[\(index)]", [input.data, input.type, input.relay ?? "", input.marker ?? ""]))
+    }
+    for (index, parameter) in (submit.params ?? []).enumerated() { texts.append(("params[\(index)]", parameter)) }
+    for (place, words) in texts {
+      guard let secret = words.lazy.compactMap({ SpottedSecret(in: $0) }).first else { continue }
+      throw Refusal(
+        .badRequest,
+        "'\(place)' holds \(secret), and would give it away: nobody was asked; "
+          + "whoever means it says so: --allow-secrets, or \"allowSecrets\":true", outcome: .notStarted)
+    }
+  }
+
   /// Answers with a job when it is on the disk.
   private func accepted(_ id: JobID) async throws(Refusal) -> BusPayload {
     if !book.isCommitted(id) {
@@ -65,32 +83,7 @@ extension Tracker {
 
   // MARK: Looking
 
-  /// A job as it is told, and as it fits into a frame.
-  func told(_ id: JobID) async throws(Refusal) -> (value: Job, payload: BusPayload) {
-    var job = book.told(id, at: now)
-    if job == nil {
-      do throws(StorageFault) { job = try await ledger.job(id).map { Job($0.order, $0.picture) } } catch {
-        throw health.refusal(error)
-      }
-    }
-    guard let job else { throw Self.unknown(id.description) }
-    return (job, payload(job))
-  }
-
-  /// A job in bytes; a result that no frame has room for is cut.
-  private func payload(_ job: Job) -> BusPayload {
-    let room = EventLimit.byteCountMaximum(frameLimit: bus.welcome.frameLimit)
-    var told = job
-    var bytes = JSONPayload.encode(told)
-    while bytes.count > room, let content = told.result?.content, !content.isEmpty {
-      told.result?.content = String(content.prefix(content.count / 2))
-      told.result?.isCut = true
-      bytes = JSONPayload.encode(told)
-    }
-    return BusPayload(bytes)
-  }
-
-  private static func unknown(_ name: String) -> Refusal {
+  static func unknown(_ name: String) -> Refusal {
     Refusal(.noSuchJob, "there is no job \"\(name.prefix(80))\", or it is forgotten", outcome: .notStarted)
   }
 

@@ -141,15 +141,26 @@ extension Tracker {
       try await bus.subscribe("plan.published")
       return true
     }
+    persist("the subscription to accounts") { [self] () async throws(Refusal) in
+      try await bus.subscribe("signer.changes")
+      accounts.forget()
+      return true
+    }
     askPublicationsAgain()
   }
 
   func received(_ event: BusEvent) {
     defer { event.acknowledge() }
+    if event.name == "signer.changes" { return accounts.received(event.payload) }
     guard event.name == "plan.published" else { return }
     do throws(Refusal) { take(try event.payload.decoded(as: Publication.self)) } catch {
       log.error("a publication cannot be read", metadata: ["why": "\(error.message)"])
     }
+  }
+
+  /// A topic has told something that was not heard.
+  func missed(_ topic: String) {
+    if topic == "signer.changes" { accounts.forget() } else { askPublications() }
   }
 
   private func take(_ publication: Publication) {
@@ -186,6 +197,7 @@ extension Tracker {
 
   func registryChanged(_ registry: Registry) {
     guard !isDraining else { return }
+    accounts.registryChanged(registry)
     let planner = registry.members.first { $0.role == Role.outboxPlanner.name && $0.isReady }?.endpoint
     if let planner, planner != plannerEndpoint { askPublications() }
     plannerEndpoint = planner

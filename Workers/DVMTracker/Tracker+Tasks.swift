@@ -58,7 +58,7 @@ extension Tracker {
       let draft = try draft(terms, order, try await ciphertext(terms, order))
       drafts.insert(draft.id)
       defer { drafts.remove(draft.id) }
-      let event = try await sign(draft, by: order.account)
+      let event = try await sign(draft, by: order.account, allowsSecrets: order.submit.allowSecrets == true)
       perform { $0.made(job, attempt: attempt, event: event, at: $1) }
     } catch {
       guard Self.finalRefusals.contains(error.code) else { throw error }
@@ -101,19 +101,21 @@ extension Tracker {
     _ form: EncryptedForm, _ verb: String, _ text: String, _ account: PublicKey, _ peer: PublicKey
   ) async throws(Refusal) -> String {
     let wanted = SignerCipher(account: account.description, peer: peer.description, text: text)
-    let answer = try await bus.request(
+    let answer = try await signer.ask(
       "signer.\(form.rawValue).\(verb)", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
     return try answer.decoded(as: SignerText.self).text
   }
 
-  func sign(_ draft: UnsignedEvent, by account: PublicKey) async throws(Refusal) -> Event {
+  func sign(
+    _ draft: UnsignedEvent, by account: PublicKey, allowsSecrets: Bool = false
+  ) async throws(Refusal) -> Event {
     let event = JSONValue.object([
       "kind": .integer(Int64(draft.kind)), "content": .string(draft.content),
       "created_at": .integer(draft.createdAt), "pubkey": .string(draft.pubkey.description),
       "tags": .array(draft.tags.map { .array($0.map { .string($0) }) }),
     ])
-    let wanted = SignerSign(account: account.description, event: event)
-    let answer = try await bus.request(
+    let wanted = SignerSign(account: account.description, event: event, allowSecrets: allowsSecrets ? true : nil)
+    let answer = try await signer.ask(
       "signer.sign", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
     return try Self.event(try answer.decoded(as: SignerSigned.self).event)
   }

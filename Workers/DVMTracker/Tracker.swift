@@ -31,6 +31,8 @@ final class Tracker {
   let log = Logger(label: "jobs")
   let ledger: JobLedger
   let health: LedgerHealth
+  let signer: SignerDesk
+  let accounts: AccountBook
   var book: JobBook
   /// Jobs that are done with, by state.
   var endedCounts: [Job.State: Int]
@@ -77,6 +79,8 @@ final class Tracker {
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
+    signer = SignerDesk(worker.bus)
+    accounts = AccountBook(signer, log)
     let contents: LedgerContents
     let rescue: LedgerRescue?
     do throws(StorageFault) {
@@ -98,7 +102,7 @@ final class Tracker {
       "the ledger of jobs was damaged: it was put aside, and a new one holds what could be read",
       metadata: [
         "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
-        "lost": "\(rescue.lostCount)", "why": "\(rescue.reason ?? "found damaged in use")",
+        "lost": "\(rescue.lostText)", "why": "\(rescue.reason ?? "found damaged in use")",
       ])
   }
 
@@ -121,7 +125,8 @@ final class Tracker {
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onEnd = { [unowned self] in end() }
     bus.onEvent = { [unowned self] in received($0) }
-    bus.onGap = { [unowned self] _, _ in askPublications() }
+    accounts.onChange = { [unowned self] in accountsChanged() }
+    bus.onGap = { [unowned self] topic, _ in missed(topic) }
     bus.onRegistry = { [unowned self] in registryChanged($0) }
     EventLoopActor.task { [self] in
       await learnDependencies()

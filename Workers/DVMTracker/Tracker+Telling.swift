@@ -1,0 +1,68 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import JobLedger
+import JobTracking
+import LedgerKeeping
+import Storage
+import WorkerKit
+
+// A job as callers are told it: what its facts make of it, and what of its surroundings keeps it from going on.
+
+extension Tracker {
+  /// A job as it is told, and as it fits into a frame.
+  func told(_ id: JobID) async throws(Refusal) -> (value: Job, payload: BusPayload) {
+    var job = book.told(id, at: now)
+    var isLocal = book.order(id)?.isLocal
+    if job == nil {
+      let kept: LedgerJob?
+      do throws(StorageFault) { kept = try await ledger.job(id) } catch { throw health.refusal(error) }
+      isLocal = kept?.order.isLocal
+      job = kept.map { Job($0.order, $0.picture) }
+    }
+    guard var job else { throw Self.unknown(id.description) }
+    explain(&job, isLocal: isLocal ?? true)
+    return (job, payload(job))
+  }
+
+  /// A job in bytes; a result that no frame has room for is cut.
+  private func payload(_ job: Job) -> BusPayload {
+    let room = EventLimit.byteCountMaximum(frameLimit: bus.welcome.frameLimit)
+    var told = job
+    var bytes = JSONPayload.encode(told)
+    while bytes.count > room, let content = told.result?.content, !content.isEmpty {
+      told.result?.content = String(content.prefix(content.count / 2))
+      told.result?.isCut = true
+      bytes = JSONPayload.encode(told)
+    }
+    return BusPayload(bytes)
+  }
+
+  /// Says why a job does not go on, where that is no fact of its own: its account is locked, or no relay is there.
+  private func explain(_ job: inout Job, isLocal: Bool) {
+    switch job.state {
+    case .drafted where job.requests.isEmpty:
+      job.reason = accounts.hindrance(of: job.account) ?? job.reason
+    case .published where !isLocal && Self.isUnseen(job):
+      job.reason = job.reason ?? "no relay has its request: none is known for it, and it is on this machine alone"
+    case .expired where !isLocal && Self.isUnseen(job) && job.providers.isEmpty:
+      job.reason = job.reason.map { "\($0); no relay was known for its request" }
+    default: break
+    }
+    // A reason is one line, whoever's words are in it.
+    job.reason = job.reason?.split(whereSeparator: \.isNewline).joined(separator: "; ")
+  }
+
+  /// Whether its requests are in the store of this machine alone.
+  private static func isUnseen(_ job: Job) -> Bool {
+    !job.requests.isEmpty && job.requests.allSatisfy { $0.relays == 0 && $0.isStored }
+  }
+
+  /// Accounts were locked or unlocked: who follows a job that waits for its own is told.
+  func accountsChanged() {
+    for (id, waiting) in followers where book.picture(id)?.state == .drafted {
+      for follower in waiting { follower.changed() }
+    }
+  }
+}
