@@ -148,7 +148,8 @@ import Testing
     _ = try await ledger.sweep(now: 0)
     try await ledger.write(JobBatch(number: 2))
     let file = try StorageFile(
-      path: ledger.path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 1, ""), StorageMigration(version: 2, "")])
+      path: ledger.path, StorageSettings(durability: .full),
+      migrations: [StorageMigration(version: 1, ""), StorageMigration(version: 2, "")])
     let oldest = try file.readNow { session in
       let statement = try session.statement("SELECT min(lastAt) FROM provider")
       return try statement.step() ? statement.number(0) : nil
