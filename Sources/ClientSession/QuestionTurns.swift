@@ -9,10 +9,11 @@ internal import DequeModule
 //                                                            wanted back as soon as somebody waits
 //
 // A question among a million events may take the store a second. So what is asked at a time is bounded for each client,
-// and for all together; beyond it whoever has had least is next (`ServiceClock`). The last turns of all are kept for clients that have none:
-// who asks one thing does not wait for those who ask a hundred. Such a turn is a short one: a question that has brought
-// its share in it, and has more to bring, gives it to the next who has none, and lines up behind those who ask more. A
-// turn whose client does not read does nothing, and is given to another. Either costs its owner to ask again.
+// and for all together; beyond it whoever has had least is next (`ServiceClock`). The last turns of all are kept for
+// clients that have none: who asks one thing does not wait for those who ask a hundred. Such a turn is a short one: a
+// question that has brought its share in it, and has more to bring, gives it to the next who has none, and lines up
+// behind those who ask more. A turn whose client does not read does nothing, and is given to another. Either costs its
+// owner to ask again.
 //
 // Those who ask more, and for more, have the other turns to themselves as far as a quarter of all: whoever asks for
 // everything gets it, however many come anew.

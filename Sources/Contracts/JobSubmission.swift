@@ -3,8 +3,8 @@
 /// `job.submit`: a job for data vending machines. Answered with a ``Job`` when it is committed; the same `key` again
 /// gives the same job and asks nobody twice.
 ///
-/// Refused: `bad-request` for what NIP-90 does not allow, and for a secret key in it; `no-such-account`; `no-such-job` when an input names one that
-/// is not there; `full` when too many are open; `disk-full`.
+/// Refused: `bad-request` for what NIP-90 does not allow, and for a secret key in it; `no-such-account`; `no-such-job`
+/// when an input names one that is not there; `full` when too many are open; `disk-full`.
 public struct JobSubmit: MethodArguments, Hashable {
   /// How it is asked.
   public static let example =

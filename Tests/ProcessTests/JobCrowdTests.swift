@@ -49,6 +49,8 @@ extension ProcessTests {
         let job = try rig.submit(wanted)
         let told = try rig.await(job, "says what it waits for") { $0.reason != nil }
         #expect(told.state == .drafted && told.reason == "its account alice is locked: roost key unlock alice")
+        try rig.kill("dvm-tracker")
+        try rig.await(job, "says so after a death") { $0.reason == told.reason }
         #expect(try signer.unlock("alice", "correct horse") == nil)
         let asked = try rig.await(job, "is asked") { $0.state == .published }
         #expect(asked.reason == nil)

@@ -58,7 +58,16 @@ final class AccountBook {
     let endpoint = registry.members.first { $0.role == Role.signer.name && $0.isReady }?.endpoint
     guard endpoint != signerEndpoint else { return }
     signerEndpoint = endpoint
+    if endpoint != nil { learn() } else { forget() }
+  }
+
+  /// Asks anew, though nobody waits for it: a job of a locked account is to say so from the start.
+  func learn() {
     forget()
+    EventLoopActor.task { [self] in
+      // `try?`: the next submission asks again, and the signer tells of changes.
+      _ = try? await told()
+    }
   }
 
   private func adopt(_ accounts: [SignerAccount]) {

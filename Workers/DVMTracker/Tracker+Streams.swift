@@ -143,7 +143,7 @@ extension Tracker {
     }
     persist("the subscription to accounts") { [self] () async throws(Refusal) in
       try await bus.subscribe("signer.changes")
-      accounts.forget()
+      accounts.learn()
       return true
     }
     askPublicationsAgain()
