@@ -59,7 +59,9 @@ public struct NamelessFiles: Hashable, Sendable {
 
   /// Looks at what the processes map, which takes longer.
   ///
-  /// - Parameter folder: the path, without links, of the folder in which the files had their names.
+  /// - Parameters:
+  ///   - processes: their numbers.
+  ///   - folder: the path, without links, of the folder in which the files had their names.
   public mutating func lookAtMappings(of processes: [Int32], below folder: String) {
     let numbers = Set(seen.map(\.number))
     for process in processes {

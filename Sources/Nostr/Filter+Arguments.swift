@@ -12,7 +12,9 @@ extension Filter {
 
   /// An object with filters in it.
   ///
-  /// - Parameter json: an object without white space whose member `filters` is an empty list.
+  /// - Parameters:
+  ///   - filters: what is put there.
+  ///   - json: an object without white space whose member `filters` is an empty list.
   public static func join(_ filters: [Filter], into json: [UInt8]) -> [UInt8] {
     // Quotation marks inside of texts are escaped: what looks like the member is it.
     let found = json.withUnsafeBytes { first(emptyMember, in: $0) }
