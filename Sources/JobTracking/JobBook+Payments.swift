@@ -107,15 +107,22 @@ extension JobBook {
     if let taken = record.picture.taken, taken.provider != pair.provider {
       return "the result that is taken is of another provider"
     }
-    if let other = spendings.first(where: { $0.key == intent.key }),
-      other.job != record.order.id || other.provider != pair.provider
-    {
+    if isSpentElsewhere(intent.key, than: record.order.id, pair.provider) {
       return "the same invoice was approved for another job or provider"
     }
     return beyond(
       Spending(at: now, job: record.order.id, provider: pair.provider, key: intent.key, amount: intent.amount),
       record.order)
   }
+
+  /// Whether what is paid under a key is for another job, or somebody else: one payment settles one thing.
+  func isSpentElsewhere(_ key: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
+    spendings.contains { $0.key == key && ($0.job != job || $0.provider != provider) }
+  }
+
+  /// What is said of a preimage that proves the payment of another job.
+  static let spentElsewhere = refusal(
+    .invoiceRefused, "the preimage proves a payment for another job or provider: the same invoice was approved there")
 
   private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
     let amount = next.amount
@@ -206,6 +213,7 @@ extension JobBook {
       throw Self.refusal(.invoiceRefused, "the preimage is not that of this invoice, whose payment hash is \(hash)")
     }
     guard !isPaidNoted(id, pair) else { return }
+    guard !isSpentElsewhere(hash, than: id, pair.provider) else { throw Self.spentElsewhere }
     if pair.payment != .approved, let intent = Self.intent(pair, isAutomatic: false) {
       // The money is gone: it counts, and nobody is told to pay it again.
       records[id]?.begun.insert(hash)

@@ -41,6 +41,7 @@ extension JobBook {
     }
     let isNoted = hasPending(order.id) { if case .paid(pair.provider, _, _) = $0 { true } else { false } }
     guard pair.payment != .paid, !isNoted else { return finish(at: now) }
+    guard !isSpentElsewhere(hash, than: order.id, pair.provider) else { throw Self.spentElsewhere }
     let last = facts.map(\.at).max() ?? 0
     if pair.intent == nil, let intent = Self.intent(pair, isAutomatic: false) {
       count(intent, of: order.id, at: now)

@@ -161,6 +161,8 @@ import Testing
     bench.receive(
       try maker.feedback(.paymentRequired, to: bench.request(other), at: bench.seconds, amount: bill.amount))
     #expect(refusal(other)?.message.contains("same invoice") == true)
+    // One payment settles one job: its proof is none for the other.
+    #expect(refusal(other, preimage: bill.preimage)?.message.contains("for another job") == true)
   }
 
   @Test("by rule is approved at once within the bounds; never means never")
