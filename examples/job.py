@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Has Roost do a job and prints its result: job.py KIND [NAME=VALUE …], by default 5302 search=nostr.
+"""Has Roost do a job and prints its result: job.py KIND [NAME=VALUE …], by default 5302 search=hello.
 
 What is submitted goes on without this program; started again with the same JOB_KEY it gets the same job.
 The socket is $ROOST_SOCKET. Standard library only."""
@@ -40,7 +40,7 @@ class Roost:
             if type == RESPONSE: yield value
             if type == RESPONSE and not flags & MORE: return
 
-kind, *words = sys.argv[1:] or ["5302", "search=nostr"]
+kind, *words = sys.argv[1:] or ["5302", "search=hello"]
 roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
 key = os.environ.get("JOB_KEY", str(uuid.uuid4()))
 wanted = {"kind": int(kind), "key": key, "params": [word.split("=", 1) for word in words]}

@@ -266,14 +266,16 @@ public struct JobList: MethodArguments {
 /// `job.show`, `job.follow`, `job.cancel`, `job.approve`, `job.deny`: one job. Refused as `no-such-job` when it is not
 /// there, or ended so long ago that it is forgotten.
 ///
-/// `job.show`: answered with the ``Job``. `job.follow`: a ``Job`` at once and at each change, until its state is final
-/// or the caller cancels. `job.cancel`: called off: a deletion (kind 5) goes where the requests went, and nothing is
-/// paid any more; answered with the ``Job``. A job that has ended stays as it is. `job.approve`: what a provider asks
-/// for may be paid; with `preimage`, it was paid elsewhere, and this is the proof, which is also taken when the job has
-/// ended. Answered with the ``Job``, whose invoice is to be paid. Where there is no invoice, or with `zap`, it is paid
-/// by a zap: the ``Job`` has its request as soon as that is signed. Said again it may name the `wallet` whose receipts
-/// are believed; a zap's proof is the `preimage` with the `invoice` that the wallet has made. `job.deny`: it is not to
-/// be paid; the provider is not waited for any more.
+/// - `job.show`: answered with the ``Job``.
+/// - `job.follow`: a ``Job`` at once and at each change, until its state is final or the caller cancels.
+/// - `job.cancel`: called off: a deletion (kind 5) goes where the requests went, and nothing is paid any more; answered
+///   with the ``Job``. A job that has ended stays as it is.
+/// - `job.approve`: what a provider asks for may be paid; with `preimage`, it was paid elsewhere, and this is the
+///   proof, which is also taken when the job has ended. Answered with the ``Job``, whose invoice is to be paid. Where
+///   there is no invoice, or with `zap`, it is paid by a zap: the ``Job`` has its request as soon as that is signed.
+///   Said again it may name the `wallet` whose receipts are believed; a zap's proof is the `preimage` with the `invoice`
+///   that the wallet has made.
+/// - `job.deny`: it is not to be paid; the provider is not waited for any more.
 ///
 /// `job.approve` and `job.deny` are refused as `nothing-to-pay` when nobody asks for a payment, `provider-needed` when
 /// several do and none is named, `invoice-refused` when the invoice is not in order or beyond a bound, with the reason.

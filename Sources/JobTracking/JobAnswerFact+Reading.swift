@@ -34,6 +34,7 @@ extension JobAnswerFact {
 
   /// What has become of an encrypted answer when it was decrypted.
   public func opened(_ plaintext: String, request: JobRequest, _ limits: TrackingLimits) -> JobAnswerFact {
+    // `try?`, here and below: what cannot be read is kept as that.
     guard let sealed, let event = try? Event(json: sealed) else { return unreadable }
     var opened: JobAnswerFact
     if isResult {

@@ -25,6 +25,7 @@ extension JobBook {
 
   /// An answer that is encrypted, and who has encrypted it.
   public func sealed(_ id: JobID, _ event: EventID) -> (provider: PublicKey, event: Event)? {
+    // `try?`: it was an event when it was kept.
     guard let answer = records[id]?.answers.first(where: { $0.event == event }), let json = answer.sealed,
       let read = try? Event(json: json)
     else { return nil }

@@ -96,12 +96,13 @@ public struct JobOrder: Sendable, Hashable {
       let relay = input.relay.flatMap { $0.isEmpty ? nil : try? RelayURL($0) }
       inputs.append(JobInput(data, type: type, relay: relay, marker: input.marker))
     }
+    // `try?`: they were read when it was submitted.
+    let relays = (submit.relays ?? []).compactMap { try? RelayURL($0) }
     let parameters = (submit.params ?? []).map { JobParameter($0[0], Array($0.dropFirst())) }
     let output = submit.output.flatMap { $0.isEmpty ? nil : $0 }
     return JobTerms(
       kind: kind, inputs: inputs, parameters: parameters, output: output, bidMillisatoshis: submit.bid,
-      relays: (submit.relays ?? []).compactMap { try? RelayURL($0) }, providers: providers,
-      topics: submit.topics ?? [], isEncrypted: isEncrypted)
+      relays: relays, providers: providers, topics: submit.topics ?? [], isEncrypted: isEncrypted)
   }
 }
 

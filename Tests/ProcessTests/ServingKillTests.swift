@@ -26,6 +26,7 @@ extension ProcessTests {
           for kind in [ServingRig.kind, 5_400] {
             requests.append(try rig.ask(kind, until: 30, content: kind == 5_400 ? "[{}]" : ""))
           }
+          // At some moment of their work: nothing is awaited here, and any moment will do.
           usleep(UInt32.random(in: 0...120_000, using: &random))
           try rig.kill(["dvm-provider", "event-store", "signer"].randomElement(using: &random) ?? "signer")
         }

@@ -13,7 +13,7 @@ internal import RoostClient
 RoostClient.run(ClientSettings(name: "example-job")) { (roost: RoostClient) throws(Refusal) in
   try await roost.connect()
   var search = JobSubmit(kind: 5_302)
-  search.params = [["search", CommandLine.arguments.dropFirst().first ?? "nostr"]]
+  search.params = [["search", CommandLine.arguments.dropFirst().first ?? "hello"]]
   let submitted = try await roost.submit(search)
   var job = submitted
   for try await change in roost.progress(ofJob: submitted.id) {
