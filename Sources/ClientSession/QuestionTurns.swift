@@ -25,6 +25,8 @@ public struct QuestionTurns: Sendable {
     /// Whose.
     public let client: UInt64
     let number: UInt64
+    /// Whether it is of a question that has given a short turn away.
+    let isLong: Bool
   }
 
   /// Turns at a time.
@@ -66,20 +68,20 @@ public struct QuestionTurns: Sendable {
   ///   owner is to ``end(_:byteCount:)`` it.
   public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
     nextNumber += 1
-    let turn = Turn(client: client, number: nextNumber)
+    let turn = Turn(client: client, number: nextNumber, isLong: isLong)
     let heldCount = held[client, default: 0]
     guard heldCount < clientMaximum else {
       postponed[client, default: []].append(turn)
       return (turn, false, nil)
     }
-    lineUp(turn, isLong: isLong)
+    lineUp(turn)
     let granted = grantNext()
     precondition(granted.isEmpty || granted == [turn], "whoever stands in front of it waits because nothing is free")
     return granted.isEmpty ? (turn, false, resting.popFirst()) : (turn, true, nil)
   }
 
-  private mutating func lineUp(_ turn: Turn, isLong: Bool = false) {
-    if held[turn.client] == nil, !isLong {
+  private mutating func lineUp(_ turn: Turn) {
+    if held[turn.client] == nil, !turn.isLong {
       newcomers.append(turn, of: turn.client, by: clock)
     } else {
       queue.append(turn, of: turn.client, by: clock)
@@ -104,7 +106,8 @@ public struct QuestionTurns: Sendable {
   /// - Returns: those that are granted instead.
   public mutating func end(_ turn: Turn, byteCount: Int = 0) -> [Turn] {
     let sharerCount = held.count + newcomers.clientCount + queue.clientCount
-    clock.end(turn.client, cost: max(0, byteCount - Self.leastCost), among: sharerCount)
+    clock.end(
+      turn.client, cost: max(byteCount, Self.leastCost), counted: Self.leastCost, among: sharerCount)
     resting.remove(turn)
     short.remove(turn)
     grantedCount -= 1

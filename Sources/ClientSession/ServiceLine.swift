@@ -25,15 +25,17 @@ struct ServiceClock: Sendable {
     marks[client] = max(time, marks[client] ?? 0) + UInt64(cost)
   }
 
-  /// A client has been served.
+  /// A client has been served. All of it makes time pass, also what counted for the client when it began: or those who
+  /// come anew all the time, and ask for little, would stand before whoever has asked once.
   ///
   /// - Parameters:
   ///   - client: who. Nothing is kept of one that is gone.
-  ///   - cost: beyond what counted when it began.
-  ///   - sharerCount: how many clients want something.
-  mutating func end(_ client: UInt64, cost: Int, among sharerCount: Int) {
+  ///   - cost: what it took.
+  ///   - counted: how much of that counted when it began.
+  ///   - sharerCount: about how many clients want something; too many make time pass slower.
+  mutating func end(_ client: UInt64, cost: Int, counted: Int, among sharerCount: Int) {
     time += UInt64(cost / max(1, sharerCount))
-    if let mark = marks[client] { marks[client] = mark + UInt64(cost) }
+    if let mark = marks[client] { marks[client] = mark + UInt64(cost - counted) }
   }
 
   /// A client is gone.

@@ -273,8 +273,8 @@ public struct JobList: MethodArguments {
 /// - `job.approve`: what a provider asks for may be paid; with `preimage`, it was paid elsewhere, and this is the
 ///   proof, which is also taken when the job has ended. Answered with the ``Job``, whose invoice is to be paid. Where
 ///   there is no invoice, or with `zap`, it is paid by a zap: the ``Job`` has its request as soon as that is signed.
-///   Said again it may name the `wallet` whose receipts are believed; a zap's proof is the `preimage` with the `invoice`
-///   that the wallet has made.
+///   Said again it may name the `wallet` whose receipts are believed; a zap's proof is the `preimage` with the
+///   `invoice` that the wallet has made.
 /// - `job.deny`: it is not to be paid; the provider is not waited for any more.
 ///
 /// `job.approve` and `job.deny` are refused as `nothing-to-pay` when nobody asks for a payment, `provider-needed` when

@@ -1,9 +1,10 @@
 // Filters among the arguments of a method, as bytes.
 //
 // A client may ask for ten thousand authors. As a tree of JSON values, made by one program and read by the next, such a
-// filter takes a hundred times as long as its bytes do, and whoever waits behind it waits for that. So filters are put
-// between the other arguments as the text they are, and read where they stand. What is unusual there (a field twice,
-// `1e3`, an unknown field) is left to whoever reads the arguments as a whole, and can say what is wrong with them.
+// filter takes a hundred times as long as its bytes do, and whoever waits behind it waits for that. So lists of filters
+// are put between the other arguments as the text they are, and read where they stand; a method with one filter takes
+// it like any other value. What is unusual there (a field twice, `1e3`, an unknown field) is left to whoever reads the
+// arguments as a whole, and can say what is wrong with them.
 
 extension Filter {
   /// The member that filters are put into and taken out of.

@@ -95,6 +95,48 @@ struct SharingTests {
     #expect(longest < (strangersCome ? 300 : 150), "in all, \(waits.count) were served; \(waits.suffix(20))")
   }
 
+  @Test(
+    "Who has asked once is not overtaken for ever by those who come anew and ask for little", arguments: [0, 6_000])
+  func comers(byteCount: Int) throws {
+    var turns = QuestionTurns(maximum: 32, clientMaximum: 8, keptCount: 16)
+    var granted: [QuestionTurns.Turn] = []
+    var next: [QuestionTurns.Turn] = []
+    var stranger: UInt64 = 1_000
+    func come() {
+      stranger += 1
+      let asked = turns.ask(stranger)
+      if asked.isGranted { granted.append(asked.turn) }
+    }
+    let first = turns.ask(1)
+    for _ in 0..<80 { come() }
+    next = turns.end(first.turn, byteCount: 6_000)
+    granted += next
+    let own = turns.ask(1)
+    #expect(!own.isGranted)
+    for _ in 0..<1_000 where !granted.contains(own.turn) {
+      let ended = granted.removeFirst()
+      next = turns.end(ended, byteCount: byteCount)
+      granted += next
+      turns.forget(ended.client)
+      come()
+    }
+    #expect(granted.contains(own.turn))
+  }
+
+  @Test("A question that gave a short turn away does not get another while it waited behind one of the same client")
+  func remembered() {
+    var turns = QuestionTurns(maximum: 2, clientMaximum: 1, keptCount: 0)
+    let (first, other) = (turns.ask(1).turn, turns.ask(2).turn)
+    let long = turns.ask(1, isLong: true).turn
+    let newcomer = turns.ask(3).turn
+    var granted = turns.end(first)
+    #expect(granted == [newcomer], "whoever has no turn goes before it")
+    granted = turns.end(other)
+    #expect(granted == [long])
+    _ = turns.ask(4)
+    #expect(!turns.isSpent(long), "it is not short, whoever waits")
+  }
+
   @Test("Every wish is granted in the end, once, or was withdrawn", arguments: seeds(10))
   func everyWish(seed: UInt64) {
     var seed = SeededGenerator(seed: seed)

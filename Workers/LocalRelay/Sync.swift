@@ -106,6 +106,8 @@ final class Sync {
     } catch {
       end(error)
     }
+    // Nothing more is read of it: what may still come gives its credit back.
+    answer?.abandon(Refusal(.cancelled, "nothing more is read", outcome: .done))
   }
 
   /// Sends the next message, when the one before is answered.
