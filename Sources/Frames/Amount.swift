@@ -29,6 +29,16 @@ public enum Amount {
     return tenths < 100 ? "\(tenths / 10).\(tenths % 10) \(units[index])" : "\(tenths / 10) \(units[index])"
   }
 
+  /// Millisatoshi as satoshi, with three decimals at most: `21 sat`, `1.5 sat`, `0.001 sat`.
+  public static func satoshis(_ millisatoshis: Int64) -> String {
+    let (whole, rest) = millisatoshis.magnitude.quotientAndRemainder(dividingBy: 1_000)
+    let sign = millisatoshis < 0 ? "-" : ""
+    guard rest != 0 else { return "\(sign)\(whole) sat" }
+    var decimals = String(1_000 + rest).dropFirst()
+    while decimals.last == "0" { decimals.removeLast() }
+    return "\(sign)\(whole).\(decimals) sat"
+  }
+
   /// `1 worker`, `3 workers`.
   public static func count(_ number: some BinaryInteger, _ noun: String) -> String {
     number == 1 ? "1 \(noun)" : "\(number) \(noun)s"

@@ -1,4 +1,5 @@
 public import Cryptography
+internal import Frames
 public import Nostr
 
 // What a provider has said, as far as it matters here: read once, when it comes, so that a start does not read
@@ -168,10 +169,11 @@ public struct JobBill: Sendable, Hashable {
   }
 
   private static func disagreement(_ asked: JobAmount) -> String {
-    let (said, invoiced) = (asked.millisatoshis ?? 0, asked.invoice?.amountMillisatoshis ?? 0)
+    let said = Amount.satoshis(asked.millisatoshis ?? 0)
+    let invoiced = Amount.satoshis(asked.invoice?.amountMillisatoshis ?? 0)
     return switch asked.agreement {
-    case .satoshis: "\(invoiced) millisatoshi stand in the invoice, a thousand times the \(said) that it asks for"
-    case .different: "\(invoiced) millisatoshi stand in the invoice, and \(said) beside it"
+    case .satoshis: "\(invoiced) stand in the invoice, a thousand times the \(said) that it asks for"
+    case .different: "\(invoiced) stand in the invoice, and \(said) beside it"
     default: "the invoice is of no amount"
     }
   }

@@ -126,7 +126,9 @@ extension JobBook {
 
   private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
     let amount = next.amount
-    if let bid = order.submit.bid, amount > bid { return "\(amount) millisatoshi are above the bid of \(bid)" }
+    if let bid = order.submit.bid, amount > bid {
+      return "\(Amount.satoshis(amount)) are above the bid of \(Amount.satoshis(bid))"
+    }
     let rules = order.submit.payment
     let others = spendings.filter { !$0.isSame(next) }
     let today = others.filter { $0.at > next.at - Self.dayMilliseconds }
@@ -142,7 +144,8 @@ extension JobBook {
     for case (let maximum?, let spent, let what) in bounds {
       let (sum, overflows) = Self.sum(spent).addingReportingOverflow(amount)
       guard overflows || sum > maximum else { continue }
-      return "with it \(overflows ? .max : sum) millisatoshi would be paid \(what), and \(maximum) may be"
+      let all = Amount.satoshis(overflows ? .max : sum)
+      return "with it \(all) would be approved \(what), and \(Amount.satoshis(maximum)) may be"
     }
     return nil
   }
@@ -236,7 +239,8 @@ extension JobBook {
       throw Self.refusal(.invoiceRefused, "the invoice was not made for this zap's request")
     }
     guard invoice.amountMillisatoshis == zap.amount else {
-      throw Self.refusal(.invoiceRefused, "the invoice is of another amount than the zap, \(zap.amount) millisatoshi")
+      throw Self.refusal(
+        .invoiceRefused, "the invoice is of another amount than the zap, \(Amount.satoshis(zap.amount))")
     }
     guard invoice.isPaid(by: preimage) else {
       let hash = invoice.paymentHash

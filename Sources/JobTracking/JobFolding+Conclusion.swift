@@ -1,5 +1,6 @@
 internal import Contracts
 internal import Cryptography
+internal import Frames
 internal import Nostr
 
 // Which result is taken, and what follows for the job.
@@ -98,9 +99,9 @@ extension JobFolding {
 
   private func demand(_ pair: JobPicture.Pair) -> String {
     if pair.payment == .approved, let intent = pair.intent {
-      return "approved, to be paid: \(intent.amount) millisatoshi"
+      return "approved, to be paid: \(Amount.satoshis(intent.amount))"
     }
-    let wish = "its provider wants " + (pair.bill?.amount.map { "\($0) millisatoshi" } ?? "to be paid")
+    let wish = "its provider wants " + (pair.bill?.amount.map { Amount.satoshis($0) } ?? "to be paid")
     if pair.isUnpayable { return "\(wish), which cannot be approved: \(Self.obstacle(pair))" }
     let isForSomebody = order.paymentMode == .auto && !order.isPaidUnasked(pair, picture)
     return isForSomebody ? wish + " before its result, and was not named: that is for somebody to approve" : wish

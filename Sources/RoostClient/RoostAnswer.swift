@@ -151,10 +151,10 @@ public final class RoostAnswer {
   }
 
   private func deadlinePassed() {
+    let span = Amount.duration(milliseconds: UInt64(options.ttlMilliseconds))
     current?.answer.abandon(
       Refusal(
-        .expired, "no answer to \(method) came within \(options.ttlMilliseconds) ms, nor the supervisor's own",
-        outcome: .unknown))
+        .expired, "no answer to \(method) came within \(span), nor the supervisor's own", outcome: .unknown))
   }
 
   private func finish() {

@@ -76,7 +76,7 @@ import Testing
     bench.pass(seconds: 599)
     let bill = try TestInvoice(5_000, at: bench.seconds)
     bench.receive(try maker.feedback(.paymentRequired, to: request, at: bench.seconds, amount: bill.amount))
-    #expect(bench.picture(job).reason == "its provider wants 5000 millisatoshi")
+    #expect(bench.picture(job).reason == "its provider wants 5 sat")
     let other = try bench.text([maker])
     bench.receive(maker.bill("much", to: try bench.request(other), at: bench.seconds))
     bench.pass(seconds: 601)

@@ -28,10 +28,10 @@ import Testing
   func told() throws {
     let job = try bench.text([maker])
     let shown = try bill(job)
-    #expect(bench.picture(job).reason == "its provider wants 5000 millisatoshi")
+    #expect(bench.picture(job).reason == "its provider wants 5 sat")
     bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
     #expect(bench.state(job) == .paymentRequired)
-    #expect(bench.picture(job).reason == "approved, to be paid: 5000 millisatoshi")
+    #expect(bench.picture(job).reason == "approved, to be paid: 5 sat")
     bench.perform(try bench.book.approve(job, provider: nil, preimage: shown.preimage, at: bench.now))
     #expect(bench.state(job) == .processing && bench.picture(job).reason == "it is paid, and waits for the result")
     let other = try bench.text([maker])
@@ -39,7 +39,7 @@ import Testing
     bench.receive(try maker.result("noon", to: bench.request(other), at: bench.seconds, amount: owed.amount))
     bench.perform(try bench.book.approve(other, provider: nil, preimage: nil, at: bench.now))
     #expect(bench.state(other) == .delivered)
-    #expect(bench.picture(other).reason == "approved, to be paid: 7000 millisatoshi")
+    #expect(bench.picture(other).reason == "approved, to be paid: 7 sat")
   }
 
   @Test("keeps to what is configured, whatever a job says; a job can only lower it", arguments: [true, false])
@@ -50,14 +50,14 @@ import Testing
     (payment.dayMaximum, payment.providerMaximum) = (.max, .max)
     let huge = try bench.text([maker], payment: payment)
     _ = try bill(huge, 2_100_000_000_000_000_000)
-    #expect(bench.payments.isEmpty && refusal(huge).contains("10000 may be"))
+    #expect(bench.payments.isEmpty && refusal(huge).contains("10 sat may be"))
     let dear = try bench.text([maker], payment: payment)
     _ = try bill(dear, 9_000)
-    #expect(bench.payments.isEmpty && refusal(dear).contains("for this provider in 24 hours, and 8000 may be"))
+    #expect(bench.payments.isEmpty && refusal(dear).contains("for this provider in 24 hours, and 8 sat may be"))
     (payment.dayMaximum, payment.providerMaximum) = (4_000, nil)
     let low = try bench.text([maker], payment: payment)
     _ = try bill(low, 5_000)
-    #expect(bench.payments.isEmpty && refusal(low).contains("in 24 hours, and 4000 may be"))
+    #expect(bench.payments.isEmpty && refusal(low).contains("in 24 hours, and 4 sat may be"))
   }
 
   @Test("counts for a day also when its job is called off, for it may have been paid")
@@ -80,7 +80,7 @@ import Testing
     let job = try bench.text([maker])
     _ = try bill(job)
     let words = refusal(job)
-    #expect(words.contains("\(Int64.max) millisatoshi would be paid") && !words.contains("-"))
+    #expect(words.contains("\(Amount.satoshis(.max)) would be approved") && !words.contains("-"))
   }
 
   @Test(

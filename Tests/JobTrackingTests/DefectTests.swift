@@ -87,7 +87,7 @@ import Testing
     let refusal = #expect(throws: Refusal.self) {
       try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now)
     }
-    #expect(refusal?.code == .invoiceRefused && refusal?.message.contains("4000 may be") == true)
+    #expect(refusal?.code == .invoiceRefused && refusal?.message.contains("4 sat may be") == true)
     bench.pass(seconds: 3_601)
     #expect(bench.state(job) == .failed && bench.picture(job).reason?.contains("nobody has decided") == true)
   }
@@ -146,7 +146,7 @@ import Testing
         .paymentRequired, to: bench.request(job), at: bench.seconds, remark: "pay first", amount: bill.amount))
     let told = try #require(bench.book.told(job, at: bench.now))
     let provider = try #require(told.providers.first)
-    #expect(told.state == .paymentRequired && told.reason?.contains("5000 millisatoshi") == true)
+    #expect(told.state == .paymentRequired && told.reason?.contains("5 sat") == true)
     #expect(provider.payment == .asked && provider.amount == 5_000 && provider.invoice == bill.invoice.text)
     let left = try #require(told.nextDeadlineAt) - bench.seconds
     #expect(provider.message == "pay first" && (3_600...3_601).contains(left))

@@ -80,7 +80,7 @@ import Testing
     #expect(refusal(third)?.message.contains("for this provider in 24 hours") == true)
     let (fourth, _) = try billed(maker: Maker())
     bench.book.limits.dayMaximum = 14_000
-    #expect(refusal(fourth)?.message.contains("15000 millisatoshi would be paid in 24 hours") == true)
+    #expect(refusal(fourth)?.message.contains("15 sat would be approved in 24 hours") == true)
     #expect(bench.book.approvedToday(at: bench.now) == 10_000)
     bench.die()
     bench.book.limits.dayMaximum = 14_000
