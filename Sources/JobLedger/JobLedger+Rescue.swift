@@ -67,7 +67,6 @@ extension JobLedger {
     for sql in [
       "SELECT id FROM job NOT INDEXED ORDER BY number", "SELECT id FROM job NOT INDEXED ORDER BY number DESC",
       "SELECT job FROM fact ORDER BY job, at", "SELECT job FROM fact ORDER BY job DESC, at DESC",
-      "SELECT job FROM payment",
     ] {
       do throws(StorageFault) {
         try old.readNow { session in
@@ -131,7 +130,24 @@ extension JobLedger {
     for (at, intent) in intents ?? [] where saved.facts[at] == nil { saved.facts[at] = .approved(intent) }
   }
 
+  /// All approvals, also those of jobs that are forgotten, or lost: they count for their day.
+  private static func payments(_ old: StorageFile, _ rescue: inout LedgerRescue) -> [(JobID, Int64, PaymentIntent)] {
+    var found: [(JobID, Int64, PaymentIntent)] = []
+    do throws(StorageFault) {
+      try old.readNow { session in
+        let statement = try session.statement("SELECT job, at, intent FROM payment")
+        while try statement.step() {
+          var reader = FactReader(statement.bytes(2))
+          guard let intent = reader.intent() else { continue }
+          found.append((JobID(column: statement.number(0)), statement.number(1), intent))
+        }
+      }
+    } catch { rescue.reason = error.reason }
+    return found
+  }
+
   private func keepRest(of old: StorageFile, _ rescue: inout LedgerRescue) throws(StorageFault) {
+    let payments = Self.payments(old, &rescue)
     let histories = Self.read(old, &rescue) { try LedgerSession($0).histories() } ?? [:]
     let cursor = Self.read(old, &rescue) { session -> Int64? in
       let statement = try session.statement("SELECT seq FROM cursor")
@@ -141,6 +157,7 @@ extension JobLedger {
     }
     try file.writeNow { session in
       let ledger = LedgerSession(session)
+      for (job, at, intent) in payments { try ledger.insert(intent, of: job, at: at) }
       for (provider, history) in histories { try ledger.write(provider, history) }
       if case let seq?? = cursor { try ledger.write(cursor: seq) }
     }
@@ -170,6 +187,7 @@ extension LedgerSession {
     let facts = saved.facts.map { JobFact(at: $0.key, $0.value) }.sorted { $0.at < $1.at }
     for fact in facts { try insert(JobBatch.Entry(job: saved.order.id, fact: fact)) }
     let picture = JobPicture(saved.order, facts)
+    for intent in picture.voidIntents { try remove(intent, of: saved.order.id) }
     try update(saved.order.id, JobBatch.Standing(state: picture.state, endedAt: picture.endedAt))
     guard !saved.isOpen, picture.endedAt != nil else { return }
     var batch = JobBatch(number: 0)

@@ -68,8 +68,9 @@ public final class JobLedger: Sendable {
     try file.writeNow { session in try LedgerSession(session).write(batch) }
   }
 
-  /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; and the
-  /// providers beyond `ProviderHistory.providerMaximum`.
+  /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; what was
+  /// approved for jobs that are forgotten, once it is older than ``paymentMilliseconds``; and the providers beyond
+  /// `ProviderHistory.providerMaximum`.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: which; as many as ``sweepCount`` when there may be more.
@@ -78,6 +79,7 @@ public final class JobLedger: Sendable {
       let ledger = LedgerSession(session)
       let gone = try ledger.overdue(before: now - Self.endedMilliseconds)
       for job in gone { try ledger.remove(job.id) }
+      try ledger.removeOldPayments(before: now - Self.paymentMilliseconds)
       try ledger.removeSurplusProviders()
       return gone
     }

@@ -17,6 +17,7 @@ struct LedgerSession {
     for order in batch.accepted { try insert(order) }
     for (job, event) in batch.dropped { try drop(event, of: job) }
     for entry in batch.entries { try insert(entry) }
+    for (job, intent) in batch.voided { try remove(intent, of: job) }
     for (id, standing) in batch.standings { try update(id, standing) }
     for id in batch.closed { try close(id) }
     for (provider, history) in batch.histories { try write(provider, history) }
@@ -69,7 +70,7 @@ struct LedgerSession {
     try statement.run()
   }
 
-  private func insert(_ intent: PaymentIntent, of job: JobID, at: Int64) throws {
+  func insert(_ intent: PaymentIntent, of job: JobID, at: Int64) throws {
     var writer = FactWriter()
     writer.intent(intent)
     let statement = try session.statement(
@@ -82,6 +83,15 @@ struct LedgerSession {
     statement.bind(intent.key.bytes, at: 3)
     statement.bind(at, at: 4)
     statement.bind(writer.bytes, at: 5)
+    try statement.run()
+  }
+
+  /// Takes an approval out by which nobody can pay.
+  func remove(_ intent: PaymentIntent, of job: JobID) throws {
+    let statement = try session.statement("DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?")
+    statement.bind(job.column, at: 1)
+    statement.bind(intent.provider.octets.bytes, at: 2)
+    statement.bind(intent.key.bytes, at: 3)
     try statement.run()
   }
 
@@ -132,16 +142,21 @@ struct LedgerSession {
     try statement.run()
   }
 
-  /// Takes a job out, with all that is known of it.
+  /// Takes a job out, with all that is known of it but what was approved: that counts for its day, and is approved for
+  /// no other job, whether anybody remembers this one or not. ``removeOldPayments(before:)`` takes it out.
   func remove(_ id: JobID) throws {
-    for sql in [
-      "DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?", "DELETE FROM payment WHERE job = ?",
-      "DELETE FROM job WHERE id = ?",
-    ] {
+    for sql in ["DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?", "DELETE FROM job WHERE id = ?"] {
       let statement = try session.statement(sql)
       statement.bind(id.column, at: 1)
       try statement.run()
     }
+  }
+
+  /// Takes out what was approved before `time`, milliseconds since 1970, for jobs that are not kept any longer.
+  func removeOldPayments(before time: Int64) throws {
+    let statement = try session.statement("DELETE FROM payment WHERE at < ? AND job NOT IN (SELECT id FROM job)")
+    statement.bind(time, at: 1)
+    try statement.run()
   }
 
   /// Takes out the providers that were seen longest ago, when there are too many.

@@ -83,6 +83,9 @@ public struct JobBatch: Sendable {
   public var entries: [Entry] = []
   /// Feedback that makes room for newer.
   public var dropped: [(job: JobID, event: EventID)] = []
+  /// Approvals that nobody can pay by any more, and that count against no bound: ``JobPicture/voidIntents``. They are
+  /// taken out behind the facts.
+  public var voided: [(job: JobID, intent: PaymentIntent)] = []
   /// How the jobs of these facts stand with them.
   public var standings: [JobID: Standing] = [:]
   /// Jobs for which nothing is left to do: they need not be loaded any more.

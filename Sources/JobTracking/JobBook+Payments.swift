@@ -92,6 +92,16 @@ extension JobBook {
     }
   }
 
+  /// Whether an intent counts against the bounds.
+  func isCounted(_ intent: PaymentIntent, of id: JobID) -> Bool {
+    spendings.contains { $0.job == id && $0.provider == intent.provider && $0.key == intent.key }
+  }
+
+  /// What nobody can pay any more counts against no bound; approved again, it is counted again.
+  mutating func discount(_ intent: PaymentIntent, of id: JobID) {
+    spendings.removeAll { $0.job == id && $0.provider == intent.provider && $0.key == intent.key }
+  }
+
   // MARK: What speaks against it
 
   /// Why a provider is not to be paid what it asks for; nil when nothing speaks against it.
@@ -266,7 +276,7 @@ extension JobBook {
   }
 
   /// The provider that somebody means.
-  private func payee(_ id: JobID, _ provider: PublicKey?) throws(Refusal) -> (JobRecord, JobPicture.Pair) {
+  func payee(_ id: JobID, _ provider: PublicKey?) throws(Refusal) -> (JobRecord, JobPicture.Pair) {
     guard let record = records[id], record.picture.endedAt == nil else {
       throw Self.refusal(.nothingToPay, "the job has ended, and nobody waits for a payment")
     }

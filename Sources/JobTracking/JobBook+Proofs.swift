@@ -26,7 +26,8 @@ extension JobBook {
     _ order: JobOrder, _ facts: [JobFact], provider: PublicKey?, preimage: Octets32, at now: Int64
   ) throws(Refusal) -> [JobAction] {
     let hash = SHA256.hash(preimage.bytes)
-    let billed = JobPicture(order, facts).pairs.values.filter {
+    let picture = JobPicture(order, facts)
+    let billed = picture.pairs.values.filter {
       $0.bill != nil && (provider == nil || $0.provider == provider)
     }
     guard !billed.isEmpty else {
@@ -43,7 +44,8 @@ extension JobBook {
     guard pair.payment != .paid, !isNoted else { return finish(at: now) }
     guard !isSpentElsewhere(hash, than: order.id, pair.provider) else { throw Self.spentElsewhere }
     let last = facts.map(\.at).max() ?? 0
-    if pair.intent == nil, let intent = Self.intent(pair, isAutomatic: false) {
+    let isCounted = pair.intent.map { !picture.voidIntents.contains($0) } ?? false
+    if !isCounted, let intent = Self.intent(pair, isAutomatic: false) {
       count(intent, of: order.id, at: now)
       noteLate(order.id, .approved(intent), behind: last, at: now)
     }

@@ -74,11 +74,28 @@ extension JobBook {
   public func zapTerms(_ id: JobID, _ target: EventID) -> ZapTerms? {
     guard let record = records[id], record.picture.endedAt == nil,
       let pair = record.picture.pairs.values.first(where: { $0.intent?.zapTarget == target }),
-      let intent = pair.intent, record.picture.zap(for: intent) == nil,
-      let answer = record.answers.first(where: { $0.event == target })
+      pair.payment == .approved, let intent = pair.intent, record.picture.zap(for: intent) == nil
     else { return nil }
+    return terms(of: intent, target, record)
+  }
+
+  /// What the request for the zap would say that an approval would have made. Whether a relay is known for its receipt
+  /// is asked before anything is written down: nobody can take an approval further that has none.
+  ///
+  /// - Returns: nil when no zap would have to be made: it is an invoice, it is refused, or it was approved before.
+  public func zapTerms(approving id: JobID, provider: PublicKey?, _ zap: ZapWord?, at now: Int64) -> ZapTerms? {
+    // `try?`: what is refused is refused by the approval itself.
+    guard let (record, pair) = try? payee(id, provider), pair.payment != .approved, pair.payment != .paid,
+      problem(with: pair, record, zaps: zap != nil, at: now) == nil,
+      let intent = Self.intent(pair, isAutomatic: false, zaps: zap != nil), let target = intent.zapTarget
+    else { return nil }
+    return terms(of: intent, target, record)
+  }
+
+  private func terms(of intent: PaymentIntent, _ target: EventID, _ record: JobRecord) -> ZapTerms? {
+    guard let answer = record.answers.first(where: { $0.event == target }) else { return nil }
     return ZapTerms(
-      account: record.order.account, provider: pair.provider, target: target, targetKind: answer.kind,
+      account: record.order.account, provider: intent.provider, target: target, targetKind: answer.kind,
       amount: intent.amount, request: answer.request, relays: record.order.submit.relays ?? [])
   }
 
@@ -91,12 +108,19 @@ extension JobBook {
 
   /// The request for a zap is signed. The event is verified by nobody: the signer is believed.
   public mutating func zapMade(_ id: JobID, _ target: EventID, event: Event, at now: Int64) -> [JobAction] {
-    guard end(.zap(id, target)), let terms = zapTerms(id, target) else { return finish(at: now) }
+    guard end(.zap(id, target)), let terms = zapTerms(id, target), !isDenialPending(id, terms.provider) else {
+      return finish(at: now)
+    }
     let fact = ZapRequestFact(
       provider: terms.provider, target: target, id: event.id, createdAt: event.createdAt, amount: terms.amount,
       json: event.json)
     note(id, .zapRequested(fact), at: now)
     return finish(at: now)
+  }
+
+  /// Whether an approval is being taken back. Its zap then counts for nothing, so its request must not come after that.
+  private func isDenialPending(_ id: JobID, _ provider: PublicKey) -> Bool {
+    hasPending(id) { if case .denied(provider, _) = $0 { true } else { false } }
   }
 
   /// The zap of an event cannot be made, whoever tries again; why.

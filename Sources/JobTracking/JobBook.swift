@@ -198,6 +198,7 @@ public struct JobBook: Sendable {
     writeDue = nil
     writtenCursor = done.batch.cursor ?? writtenCursor
     remember(done.batch.histories)
+    for (id, intent) in done.batch.voided { discount(intent, of: id) }
     for order in done.batch.accepted { records[order.id]?.isCommitted = true }
     for (id, events) in done.batch.droppedEvents { records[id]?.facts.removeAll { $0.isAnswer(among: events) } }
     for entry in done.batch.entries { apply(entry) }
@@ -218,6 +219,7 @@ public struct JobBook: Sendable {
     again.accepted = []
     again.standings = [:]
     again.histories = [:]
+    again.voided = []
     again.entries.removeAll { refused.contains($0.job) }
     again.entries += queued.entries.filter { !refused.contains($0.job) }
     again.dropped += queued.dropped
@@ -294,6 +296,7 @@ public struct JobBook: Sendable {
       let picture = JobPicture(record.order, kept + facts)
       pictures[id] = picture
       batch.standings[id] = JobBatch.Standing(state: picture.state, endedAt: picture.endedAt)
+      batch.voided += picture.voidIntents.filter { isCounted($0, of: id) }.map { (id, $0) }
       if picture.endedAt != nil, record.picture.endedAt == nil { tally(picture, into: &batch, at: now) }
     }
     outstanding = Outstanding(batch: batch, pictures: pictures)

@@ -180,11 +180,25 @@ public struct JobPicture: Sendable, Hashable {
     return zaps.first { $0.target == target }
   }
 
+  /// Zaps that were approved and that nobody can pay any more: their requests were never signed, and never will be,
+  /// because they cannot be, the approval was taken back, or the job has ended. Of an invoice nobody knows as much:
+  /// whoever was shown it may pay it at any time.
+  public var voidIntents: [PaymentIntent] {
+    pairs.values.compactMap { pair in
+      guard let intent = pair.intent, intent.zapTarget != nil, zap(for: intent) == nil, pair.paidAt == nil,
+        pair.payment == .denied || endedAt != nil
+      else { return nil }
+      return intent
+    }
+  }
+
   /// Requests that were signed, the first one first.
   public var requests: [JobRequestFact] { attempts.compactMap(\.request) }
 
   /// Where an answer that came after the end is counted.
   public static let lateWord = "after-the-end"
+  /// Where answers and receipts are counted that were too many to be kept.
+  public static let notKeptWord = "not-kept"
   /// Where receipts are counted of which nobody knows whether the payee's wallet wrote them.
   public static let unknownWalletWord = "receipt-of-unknown-wallet"
   /// Where receipts are counted that somebody else wrote than the wallet that was named.

@@ -134,6 +134,34 @@ import Testing
     #expect(try await ledger.job(JobID(2)) == nil)
   }
 
+  @Test("keeps what was approved when its job is one too many, for as long as it may count, and takes out what is void")
+  func payments() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    let ledger = try JobLedger(path: path)
+    let intents = [UInt8(1), 2].map { number in
+      PaymentIntent(
+        provider: PublicKey(SHA256.hash([1])), way: .zap(EventID(SHA256.hash([number]))), amount: 5, isAutomatic: false)
+    }
+    let orders = try (0...JobLedger.endedMaximum).map { try Self.order(UInt64($0)) }
+    var batch = Self.batch(orders)
+    for order in orders {
+      let standing = JobBatch.Standing(state: .failed, endedAt: 2_000 + Int64(order.id.number))
+      batch.standings[order.id] = standing
+      batch.closed.append(order.id)
+    }
+    for intent in intents {
+      let fact = JobFact(at: 1_500 + Int64(batch.entries.count), .approved(intent))
+      batch.entries.append(JobBatch.Entry(job: JobID(0), fact: fact))
+    }
+    batch.voided = [(JobID(0), intents[1])]
+    try await ledger.write(batch)
+    #expect(try await ledger.sweep(now: 20_000).map(\.id) == [JobID(0)])
+    #expect(try ledger.contentsNow(now: 20_000).payments.map(\.intent) == [intents[0]])
+    _ = try await ledger.sweep(now: 1_502 + JobLedger.paymentMilliseconds)
+    #expect(try ledger.contentsNow(now: 20_000).payments.isEmpty, "its time is over")
+  }
+
   @Test("forgets the providers seen longest ago when there are too many")
   func providers() async throws {
     let directory = try TemporaryDirectory()

@@ -76,6 +76,8 @@ final class Bench {
   var batches: [JobBatch] = []
   /// Where receipts are to be published; none: no zap can be made.
   var zapRelays = ["wss://relay.example"]
+  /// Whether somebody signs requests for zaps.
+  var signsZaps = true
   private var lastID: UInt64 = 0
   private var seq: Int64 = 0
 
@@ -131,6 +133,9 @@ final class Bench {
         payments.append((entry.job, entry.fact.at, intent))
       }
     }
+    for (job, intent) in batch.voided {
+      payments.removeAll { $0.0 == job && $0.2.provider == intent.provider && $0.2.key == intent.key }
+    }
     closed.formUnion(batch.closed)
     histories.merge(batch.histories) { $1 }
     cursor = batch.cursor ?? cursor
@@ -160,7 +165,7 @@ final class Bench {
   }
 
   private func zap(_ job: JobID, _ target: EventID) {
-    guard let terms = book.zapTerms(job, target) else { return }
+    guard signsZaps, let terms = book.zapTerms(job, target) else { return }
     let relays = zapRelays.compactMap { try? RelayURL($0) }
     guard
       let draft = try? ZapRequest.template(

@@ -218,6 +218,54 @@ import Testing
     #expect(bench.state(late) == .expired)
   }
 
+  @Test("that nobody can pay counts against no bound: it cannot be made, was denied unsigned, or its job has ended so")
+  func void() throws {
+    bench.zapRelays = []
+    let unmade = try billed()
+    try approve(unmade)
+    #expect(bench.state(unmade) == .failed && bench.payments.isEmpty)
+    bench.zapRelays = ["wss://relay.example"]
+    let (signed, _) = try zapped()
+    bench.perform(try bench.book.deny(signed, provider: nil, at: bench.now))
+    #expect(bench.book.approvedToday(at: bench.now) == 5_000, "whoever has its request may pay it")
+    // Who signs is away.
+    for isEnded in [false, true] {
+      bench.signsZaps = false
+      let job = try billed()
+      try approve(job)
+      #expect(bench.book.approvedToday(at: bench.now) == 10_000)
+      let target = try #require(try bench.pair(job, maker).billedBy)
+      if isEnded {
+        bench.perform(bench.book.cancelled(job, at: bench.now))
+      } else {
+        bench.perform(try bench.book.deny(job, provider: nil, at: bench.now))
+      }
+      #expect(bench.book.approvedToday(at: bench.now) == 5_000 && bench.payments.count == 1)
+      bench.signsZaps = true
+      bench.carryOut(.zap(job, target))
+      #expect(bench.picture(job).zaps.isEmpty, "its request does not come behind that")
+    }
+    bench.die()
+    #expect(bench.book.approvedToday(at: bench.now) == 5_000)
+  }
+
+  @Test("is known before it is approved, so that whoever approves can be told that it cannot be made")
+  func foreseen() throws {
+    let job = try billed()
+    let terms = try #require(bench.book.zapTerms(approving: job, provider: nil, nil, at: bench.now))
+    #expect(try terms.provider == maker.publicKey && terms.target == bench.pair(job, maker).billedBy)
+    #expect(try terms.amount == 5_000 && payment(job) == .asked)
+    #expect(bench.book.zapTerms(approving: job, provider: Maker().publicKey, nil, at: bench.now) == nil)
+    try approve(job)
+    #expect(bench.book.zapTerms(approving: job, provider: nil, nil, at: bench.now) == nil, "it is made already")
+    let billed = try bench.text([maker])
+    let bill = try TestInvoice(5_000, at: bench.seconds)
+    bench.receive(
+      try maker.feedback(.paymentRequired, to: bench.request(billed), at: bench.seconds, amount: bill.amount))
+    #expect(bench.book.zapTerms(approving: billed, provider: nil, nil, at: bench.now) == nil, "it has an invoice")
+    #expect(bench.book.zapTerms(approving: billed, provider: nil, ZapWord(), at: bench.now)?.amount == 5_000)
+  }
+
   @Test("of a result that is there settles the job")
   func delivered() throws {
     let job = try bench.text([maker])
