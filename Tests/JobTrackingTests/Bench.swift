@@ -146,13 +146,14 @@ final class Bench {
     case .make(let job, let attempt):
       guard let terms = book.terms(job, attempt: attempt) else { return }
       let ciphertext = terms.isEncrypted ? Self.ciphertext : nil
-      for back in Int64(0)... {
-        guard
-          let draft = try? terms.template(by: customer.publicKey, createdAt: seconds - back, ciphertext: ciphertext)
-        else { return perform(book.undone(job, attempt: attempt, "it makes no request", at: now)) }
+      for date in RequestDate.candidates(from: seconds) {
+        guard let draft = try? terms.template(by: customer.publicKey, createdAt: date, ciphertext: ciphertext) else {
+          return perform(book.undone(job, attempt: attempt, "it makes no request", at: now))
+        }
         if book.isRequest(draft.id) { continue }
         return perform(book.made(job, attempt: attempt, event: draft.signed(by: customer), at: now))
       }
+      perform(book.failed(task, "no second is free", at: now))
     case .publish(let job, let request):
       let isLocal = book.order(job)?.isLocal == true
       perform(book.published(job, request, confirmed: isLocal ? 0 : 1, of: isLocal ? 0 : 2, isStored: true, at: now))

@@ -105,7 +105,12 @@ import Testing
   @Test("of what is waited for on the network is in questions of a bounded size, by kind and relays")
   func interests() throws {
     let bench = Bench()
-    for _ in 0..<(JobBook.interestMaximum + 1) { _ = try bench.text([maker]) }
+    for number in 0..<(JobBook.interestMaximum + 1) {
+      var wanted = JobSubmit(kind: 5_050)
+      wanted.inputs = [JobInputArgument(data: "what is \(number)?", type: "text")]
+      wanted.providers = [maker.publicKey.description]
+      _ = try bench.submit(wanted)
+    }
     var wanted = JobSubmit(kind: 5_001)
     wanted.relays = ["wss://relay.example"]
     _ = try bench.submit(wanted)

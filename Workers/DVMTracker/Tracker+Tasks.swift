@@ -19,8 +19,6 @@ extension Tracker {
   private static let signerMilliseconds: UInt32 = 20_000
   /// How long the planner and the store have.
   private static let publishMilliseconds: UInt32 = 30_000
-  /// Seconds that a request is dated back at most.
-  private static let backMaximum: Int64 = 900
   /// Refusals that another attempt changes nothing of.
   static let finalRefusals: Set<RefusalCode> = [
     .badRequest, .badPayload, .forbidden, .noSuchAccount, .invalidEvent, .denied, .superseded, .deletedEvent,
@@ -66,19 +64,19 @@ extension Tracker {
     }
   }
 
-  /// The request, to be signed. Two jobs of the same words in the same second would be one event: the later one is
-  /// dated back.
+  /// The request, to be signed, dated so that no other one is the same (``RequestDate``).
   private func draft(
     _ terms: JobTerms, _ order: JobOrder, _ ciphertext: String?
   ) throws(Refusal) -> UnsignedEvent {
-    for back in 0..<Self.backMaximum {
+    for date in RequestDate.candidates(from: now / 1_000) {
       let draft: UnsignedEvent
       do throws(JobDraftFault) {
-        draft = try terms.template(by: order.account, createdAt: now / 1_000 - back, ciphertext: ciphertext)
+        draft = try terms.template(by: order.account, createdAt: date, ciphertext: ciphertext)
       } catch { throw Refusal(.badRequest, "\(error)") }
       if !drafts.contains(draft.id), !book.isRequest(draft.id) { return draft }
     }
-    throw Refusal(.full, "the same was asked \(Self.backMaximum) times within as many seconds", outcome: .notStarted)
+    // Not in ``finalRefusals``: it is tried again, until a second is free.
+    throw Refusal(.full, "other jobs ask the same, one a second", outcome: .notStarted)
   }
 
   /// Inputs and parameters, encrypted for the one provider; nil when everybody may read them.
