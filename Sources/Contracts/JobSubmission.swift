@@ -15,7 +15,8 @@ public struct JobSubmit: MethodArguments, Hashable {
 
   /// The caller's own name for it, 1 to ``keyByteCountMaximum`` bytes; made unless given.
   public var key: String?
-  /// Whose job it is; the only account if there is one, else the tracker's own.
+  /// Whose job it is; unless said the only account of a person. While there is none it is the tracker's own, and from
+  /// the first one on that one: which it was stands in ``Job/accountName``.
   public var account: String?
   /// 5000 … 5999.
   public var kind: UInt16
@@ -39,7 +40,8 @@ public struct JobSubmit: MethodArguments, Hashable {
   public var topics: [String]?
   /// Where the answers are to be published; as planned unless said.
   public var relays: [String]?
-  /// How inputs and parameters are kept from others; not at all unless said.
+  /// How inputs and parameters are kept from others; not at all unless said. It needs ``providers``, unless the
+  /// provider of this machine does it.
   public var encryption: Encryption?
   /// How far the request goes.
   public var reach: Reach?
@@ -84,8 +86,8 @@ public struct JobSubmit: MethodArguments, Hashable {
   }
   /// How far a request goes.
   public enum Reach: String, Codable, Sendable, Hashable, CaseIterable {
-    /// Into the store of this machine only, when the provider here serves this kind and nobody else is named: it is for
-    /// that provider then. Else to relays.
+    /// Into the store of this machine only, when the provider here serves this kind, nobody else is named, and no
+    /// relays are: it is for that provider then. Else to relays.
     case auto
     /// Into the store of this machine only: to whoever is named, else to the provider here when it serves this kind,
     /// else to whatever client of the local relay likes.

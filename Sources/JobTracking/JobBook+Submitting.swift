@@ -13,7 +13,7 @@ extension JobBook {
   ///   - id: a name that no job has, chosen at random.
   ///   - account: whose job it is.
   ///   - isServedHere: whether the provider of this machine serves this kind.
-  ///   - host: that provider, where it is known: a job that nobody is named for, and that stays here, is for it.
+  ///   - host: that provider, where it is known: a job that nobody else is named for, and that stays here, is for it.
   ///   - now: milliseconds since 1970.
   /// - Returns: the job, which may not be on the disk yet, and what is to be done.
   /// - Throws: `bad-request`, `no-such-job`, `full`.
@@ -69,15 +69,16 @@ extension JobBook {
         if seen.insert(key).inserted { providers.append(key) }
       } catch { throw Self.bad("'providers' has \"\(text.prefix(80))\": \(error)") }
     }
-    whole.providers = providers.map(\.description)
-    whole.turns = try turns(submit, providers.count)
-    if whole.encryption == JobSubmit.Encryption.none { whole.encryption = nil }
-    let isForHere = isServedHere && providers.isEmpty && submit.relays?.isEmpty != false
+    let isForNobodyElse = providers.isEmpty || providers == host.map { [$0] }
+    let isForHere = isServedHere && isForNobodyElse && submit.relays?.isEmpty != false
     if submit.reach == nil || submit.reach == .auto { whole.reach = isForHere ? .local : .relays }
     if isForHere, whole.reach == .local, let host, submit.choice?.agreement ?? 1 == 1 {
       // Nobody else is meant. Where several are to agree, whoever else is here is heard as well.
-      whole.providers = [host.description]
+      providers = [host]
     }
+    whole.providers = providers.map(\.description)
+    whole.turns = try turns(submit, providers.count)
+    if whole.encryption == JobSubmit.Encryption.none { whole.encryption = nil }
     whole.relays = try submit.relays.map { texts throws(Refusal) in try Self.canonical(texts) }
     whole.deadlines = limits.deadlines.merged(submit.deadlines).said
     whole.payment = try payment(submit)
@@ -93,7 +94,9 @@ extension JobBook {
   private func turns(_ submit: JobSubmit, _ count: Int) throws(Refusal) -> JobSubmit.Turns {
     guard let encryption = submit.encryption, encryption != .none else { return submit.turns ?? .all }
     guard count > 0 else {
-      throw Self.bad("an encrypted job needs 'providers': each is asked by a request that it alone can read")
+      throw Self.bad(
+        "an encrypted job needs --provider ('providers'), where the one of this machine does not do it: "
+          + "each is asked by a request that it alone can read")
     }
     if submit.turns == .all, count > 1 {
       throw Self.bad("an encrypted request is for one provider, so several are asked one by one: leave 'turns' out")

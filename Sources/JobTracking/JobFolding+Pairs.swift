@@ -40,10 +40,12 @@ extension JobFolding {
     pair.result = results.max(by: JobAnswerFact.isOlder)
     let feedback = said.map(\.fact).filter { !$0.isResult }
     let newest = feedback.max(by: JobAnswerFact.isOlder)
-    pair.message = newest?.remark
+    // What was said before a result is not said of it.
+    let isOver = newest.flatMap { said in pair.result.map { JobAnswerFact.isOlder(said, $0) } } ?? false
+    pair.message = isOver ? nil : newest?.remark
     pair.partial =
       feedback.filter { $0.status != .error && $0.content?.isEmpty == false }.max(by: JobAnswerFact.isOlder)?.content
-    if pair.message == nil, let newest, newest.status == .error || newest.status == .paymentRequired {
+    if !isOver, pair.message == nil, let newest, newest.status == .error || newest.status == .paymentRequired {
       pair.message = newest.content.map { JobAnswerFact.cut($0, TrackingLimits().remarkByteCountMaximum).text }
     }
     pair.state =

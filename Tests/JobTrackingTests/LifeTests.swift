@@ -169,7 +169,7 @@ import Testing
       #expect(refusal?.code == code && refusal?.message.contains(words) == true, "\(refusal?.message ?? "")")
     }
     expectRefusal(.badRequest, "'providers'") { $0.providers = ["alice"] }
-    expectRefusal(.badRequest, "needs 'providers'") { $0.encryption = .nip44 }
+    expectRefusal(.badRequest, "needs --provider") { $0.encryption = .nip44 }
     expectRefusal(.badRequest, "one by one") {
       $0.encryption = .nip04
       $0.turns = .all

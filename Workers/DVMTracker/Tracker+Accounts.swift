@@ -18,21 +18,26 @@ extension Tracker {
   /// is waited for: what it would do here is not to be asked of the world. With it the key by which it answers, once
   /// that is known.
   func served(_ submit: JobSubmit) async throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
-    guard submit.reach != .relays, submit.providers?.isEmpty != false,
-      submit.relays?.isEmpty != false, bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name })
-    else { return (false, nil) }
-    let status: ServingStatus
-    do throws(Refusal) {
-      let answer = try await bus.request(
-        "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
-      status = try answer.decoded(as: ServingStatus.self)
-    } catch {
-      // A job that stays here in any case goes to whoever else is here.
-      if submit.reach == .local { return (false, nil) }
+    // `try?`: a name that is no key is refused when the job is looked at.
+    let named = Set((submit.providers ?? []).map { try? PublicKey(spelled: $0) })
+    guard submit.reach != .relays, named.count <= 1, submit.relays?.isEmpty != false else { return (false, nil) }
+    let status: ServingStatus?
+    do throws(Refusal) { status = try await servingStatus() } catch {
+      // A job that stays here in any case goes to whoever else is here, and one for somebody who is named to them.
+      if submit.reach == .local || !named.isEmpty { return (false, nil) }
       throw error
     }
-    guard status.services.contains(where: { $0.kind == submit.kind }) else { return (false, nil) }
-    return (true, status.provider.flatMap { PublicKey($0) })
+    guard let status, status.services.contains(where: { $0.kind == submit.kind }) else { return (false, nil) }
+    let host = status.provider.flatMap { PublicKey($0) }
+    return named.isEmpty || named == [host] ? (true, host) : (false, nil)
+  }
+
+  /// What the provider of this machine says of itself; nil when there is none.
+  func servingStatus() async throws(Refusal) -> ServingStatus? {
+    guard bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name }) else { return nil }
+    let answer = try await bus.request(
+      "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+    return try answer.decoded(as: ServingStatus.self)
   }
 
   // MARK: Announcements (NIP-89)
