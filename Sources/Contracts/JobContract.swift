@@ -46,6 +46,9 @@ public struct Job: Codable, Sendable, Hashable {
   public var key: String
   /// Whose it is, 64 hexadecimal digits.
   public var account: String
+  /// The name of that account at the signer; `dvm-tracker` is this machine's own, which has the jobs that nobody is
+  /// named for while no person has an account here. Absent while the signer has not told.
+  public var accountName: String?
   /// The kind of its requests.
   public var kind: UInt16
   /// How far it is.
@@ -269,7 +272,7 @@ public struct JobList: MethodArguments {
 /// - `job.show`: answered with the ``Job``.
 /// - `job.follow`: a ``Job`` at once and at each change, until its state is final or the caller cancels.
 /// - `job.cancel`: called off: a deletion (kind 5) goes where the requests went, and nothing is paid any more; answered
-///   with the ``Job``. A job that has ended stays as it is.
+///   with the ``Job``. Refused as `job-over` when it has ended otherwise.
 /// - `job.approve`: what a provider asks for may be paid; with `preimage`, it was paid elsewhere, and this is the
 ///   proof, which is also taken when the job has ended. Answered with the ``Job``, whose invoice is to be paid. Where
 ///   there is no invoice, or with `zap`, it is paid by a zap: the ``Job`` has its request as soon as that is signed.
@@ -278,12 +281,17 @@ public struct JobList: MethodArguments {
 /// - `job.deny`: it is not to be paid; the provider is not waited for any more.
 ///
 /// `job.approve` and `job.deny` are refused as `nothing-to-pay` when nobody asks for a payment, `provider-needed` when
-/// several do and none is named, `invoice-refused` when the invoice is not in order or beyond a bound, with the reason.
+/// several do and none is named, `invoice-refused` when the invoice is not in order or beyond a bound, with the reason,
+/// and `no-relays` when it would be paid by a zap and nobody knows a relay for the receipt. What is refused changes
+/// nothing of the job.
 public struct JobReference: MethodArguments {
   /// How it is asked.
   public static let example =
     #"{"job":"0123456789abcdef","provider":"npub1…","preimage":"64 hexadecimal digits","zap":false,"#
     + #""wallet":"npub1…","invoice":"lnbc1…"}"#
+
+  /// What callers write for ``job``.
+  public static let misnomers = ["id": "job", "key": "job", "event": "job", "request": "job"]
 
   /// Its `id`, its `key`, or the id of one of its request events.
   public var job: String
@@ -343,8 +351,10 @@ public struct JobProvider: Codable, Sendable, Hashable {
   public var name: String?
   /// As announced.
   public var about: String?
-  /// Kinds of requests that it serves, as announced.
+  /// Kinds of requests that it serves, as announced; of the provider of this machine, as it says itself.
   public var kinds: [UInt16]
+  /// Whether it is the provider of this machine. Absent: no.
+  public var isHere: Bool?
   /// When it has announced itself last, seconds since 1970.
   public var announcedAt: Int64?
   /// Requests that this machine has addressed to it.
@@ -357,7 +367,8 @@ public struct JobProvider: Codable, Sendable, Hashable {
   public var unpaid: Int
   /// Payments for which no result came.
   public var undelivered: Int
-  /// Answers that contradicted the request, the invoice, or each other.
+  /// Jobs in which it asked for money by a bill that nobody could approve: no invoice, or one of another amount or
+  /// network than it said.
   public var contradictions: Int
 
   /// A provider of whom nothing is known.
@@ -392,6 +403,8 @@ public struct TrackingStatus: Codable, Sendable, Hashable {
 extension RefusalCode {
   /// No job of this id, key or event.
   public static let noSuchJob: RefusalCode = "no-such-job"
+  /// The job has ended, and cannot be called off.
+  public static let jobOver: RefusalCode = "job-over"
   /// Nobody asks for a payment.
   public static let nothingToPay: RefusalCode = "nothing-to-pay"
   /// Several providers ask for a payment; one is to be named.

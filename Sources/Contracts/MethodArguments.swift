@@ -15,6 +15,9 @@ public protocol MethodArguments: Codable, Sendable {
   /// A JSON object with each argument, as somebody would write it: shown in refusals, and the list of names.
   static var example: String { get }
 
+  /// Names that callers write for another one, and that no letter leads to: `id` for `job`.
+  static var misnomers: [String: String] { get }
+
   /// What is wrong with a value of the right type, as a sentence: `'limit' is -1; a whole number from 0 is expected`.
   var objection: String? { get }
 }
@@ -26,6 +29,9 @@ public protocol FilterArguments: MethodArguments {
 }
 
 extension MethodArguments {
+  /// None.
+  public static var misnomers: [String: String] { [:] }
+
   /// Nothing.
   public var objection: String? { nil }
 
@@ -45,7 +51,8 @@ extension MethodArguments {
     }
     let known = try JSONPayload.decode(MemberNames.self, from: Array(Self.example.utf8)).names ?? []
     if let stranger = given.first(where: { !known.contains($0) }) {
-      let hint = known.isEmpty ? ": it takes none" : NearestName.hint(stranger, among: known)
+      let meant = Self.misnomers[stranger].map { "; did you mean '\($0)'?" }
+      let hint = known.isEmpty ? ": it takes none" : meant ?? NearestName.hint(stranger, among: known)
       throw Self.bad("\(method) has no argument '\(stranger.prefix(argumentNameLengthMaximum))'\(hint)", method)
     }
     do throws(Refusal) { self = try JSONPayload.decode(Self.self, from: json) } catch {

@@ -11,7 +11,7 @@ public struct ProviderHistory: Sendable, Hashable {
   public var unpaid = 0
   /// Payments for which no result came.
   public var undelivered = 0
-  /// Answers that contradicted the request, the invoice, or each other.
+  /// Jobs in which its bill was one that nobody could approve.
   public var contradictions = 0
   /// How long its last results took, in milliseconds, the oldest first; ``latencyMaximum`` at most.
   public var latencies: [Int64] = []

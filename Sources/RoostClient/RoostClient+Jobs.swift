@@ -59,7 +59,7 @@ extension RoostClient {
     try await job("deny", JobReference(job: reference, provider: provider))
   }
 
-  /// Calls a job off.
+  /// Calls a job off. Refused as `job-over` when it has ended otherwise.
   @discardableResult
   public func cancelJob(_ reference: String) async throws(Refusal) -> Job {
     try await job("cancel", JobReference(job: reference))

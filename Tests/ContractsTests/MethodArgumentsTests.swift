@@ -31,6 +31,12 @@ struct MethodArgumentsTests {
     try check(Self.types[index])
   }
 
+  @Test("A name that no letter leads to the right one is told it all the same")
+  func misnomer() {
+    let told = refusal(JobReference.self, #"{"id":"mine"}"#)?.message
+    #expect(told?.hasPrefix("a.method has no argument 'id'; did you mean 'job'?") == true)
+  }
+
   private func refusal<Arguments: MethodArguments>(
     _ type: Arguments.Type, _ json: String, isRaw: Bool = false
   ) -> Refusal? {

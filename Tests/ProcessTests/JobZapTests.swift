@@ -77,6 +77,26 @@ extension ProcessTests {
       }
     }
 
+    @Test("An approval that falls to a zap, with no relay for its receipt, is refused, and changes nothing")
+    func nowhere() throws {
+      try JobRig.run { rig in
+        let job = try rig.submit(maker.job())
+        let request = try rig.request(job)
+        try rig.say(maker.feedback(.paymentRequired, to: request, amount: JobAmount(millisatoshis: 5_000)))
+        let before = try rig.await(job, "is to be paid") { $0.state == .paymentRequired }
+        let roost = try SpawnedProcess(
+          SpawnedProcess.builtProgram("roost"), ["job", "approve", job.id, "--zap"],
+          environment: ["ROOST_SOCKET=\(rig.roost.socket)"])
+        let said = try roost.readAllOutput()
+        #expect(try roost.waitForEnd() == .exited(1) && said.contains("submit the job with --relay"), "\(said)")
+        let answer = try rig.client.call("job.approve", #"{"job":"\#(job.id)"}"#)
+        #expect(answer.refusal?.code == .noRelays && answer.refusal?.outcome == .notStarted)
+        try rig.kill("dvm-tracker")
+        #expect(try rig.show(job).providers == before.providers)
+        #expect(try rig.ask("job.status", NoArguments(), as: TrackingStatus.self).approvedToday == 0)
+      }
+    }
+
     @Test("A receipt by the wallet that is named is a proof, also one that came before, and one by another is not")
     func named() throws {
       try JobRig.run { rig in

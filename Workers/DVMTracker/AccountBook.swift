@@ -25,7 +25,7 @@ final class AccountBook {
   private let log: Logger
   private var known: (accounts: SignerAccounts, at: Int64)?
   private var question: Task<Result<SignerAccounts, Refusal>, Never>?
-  private var ownQuestion: Task<Result<PublicKey, Refusal>, Never>?
+  private var ownQuestion: Task<Result<SignerAccount, Refusal>, Never>?
   private var signerEndpoint: UInt32?
 
   /// How long an answer is good for when no change is heard of.
@@ -118,16 +118,22 @@ final class AccountBook {
   }
 
   private func own() async throws(Refusal) -> PublicKey {
+    let account = try await ownAccount()
+    guard let key = PublicKey(account.publicKey) else {
+      throw Refusal(.badPayload, "the signer's own account has no key", outcome: .notStarted)
+    }
+    if !lastTold.contains(where: { $0.publicKey == account.publicKey }) { adopt(lastTold + [account]) }
+    return key
+  }
+
+  private func ownAccount() async throws(Refusal) -> SignerAccount {
     if let ownQuestion { return try await ownQuestion.value.get() }
-    let asked = EventLoopActor.task { [signer] () -> Result<PublicKey, Refusal> in
+    let asked = EventLoopActor.task { [signer] () -> Result<SignerAccount, Refusal> in
       do throws(Refusal) {
         let answer = try await signer.ask(
           "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
           isAhead: true)
-        guard let key = PublicKey(try answer.decoded(as: SignerAccount.self).publicKey) else {
-          throw Refusal(.badPayload, "the signer's own account has no key", outcome: .notStarted)
-        }
-        return .success(key)
+        return .success(try answer.decoded(as: SignerAccount.self))
       } catch { return .failure(error) }
     }
     ownQuestion = asked
@@ -154,12 +160,16 @@ final class AccountBook {
     guard people.isEmpty, refused.isEmpty else {
       let names = (people.map(\.name) + refused.map(\.account)).sorted().joined(separator: ", ")
       return (
-        nil, Refusal(.noSuchAccount, "there are several accounts (\(names)): say 'account'", outcome: .notStarted)
+        nil,
+        Refusal(.noSuchAccount, "there are several accounts (\(names)): say --as ('account')", outcome: .notStarted)
       )
     }
     let own = known.accounts.first { $0.name == Role.dvmTracker.name }
     return (own.flatMap { PublicKey($0.publicKey) }, nil)
   }
+
+  /// The name of an account, as far as the signer has told.
+  func name(of account: String) -> String? { lastTold.first { $0.publicKey == account }?.name }
 
   // MARK: What is wrong with one
 

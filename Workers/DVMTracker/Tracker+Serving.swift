@@ -7,6 +7,7 @@ import JobLedger
 import JobTracking
 import LedgerKeeping
 import LinuxSystem
+import Logging
 import Nostr
 import Storage
 import WorkerKit
@@ -159,6 +160,10 @@ extension Tracker {
       perform(try book.proven(job.order, job.facts, provider: provider, preimage: preimage, at: now))
     } else {
       let zap = try zapWord(wanted)
+      if preimage == nil, let terms = book.zapTerms(approving: id, provider: provider, zap, at: now) {
+        // What cannot be carried out is refused before it is written down, and the job goes on as it was.
+        _ = try await receiptRelays(terms)
+      }
       perform(try book.approve(id, provider: provider, preimage: preimage, zap: zap, at: now))
       _ = try await decided(id)
       await awaitZap(id)
@@ -188,6 +193,13 @@ extension Tracker {
 
   private func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
     let id = try named(try request.arguments(as: JobReference.self))
+    // Called off already, it is so: the answer may have been lost.
+    let before = try await told(id).value
+    guard !before.state.isFinal || before.state == .cancelled else {
+      throw Refusal(
+        .jobOver, "the job has ended already, as \(before.state.rawValue): there is nothing to call off",
+        outcome: .notStarted)
+    }
     perform { $0.cancelled(id, at: $1) }
     return try await decided(id)
   }
@@ -227,6 +239,7 @@ extension Tracker {
     let wanted = try request.arguments(as: JobProviders.self)
     var found: [PublicKey: JobProvider] = [:]
     for (provider, history) in book.histories { found[provider] = history.told(provider) }
+    await addHost(to: &found)
     if wanted.fetches == true { await fetchAnnouncements(wanted.kind) }
     for information in try await announcements(wanted.kind) {
       var told = found[information.author] ?? JobProvider(provider: information.author.description)
@@ -246,6 +259,16 @@ extension Tracker {
       if !request.sendNow(part: part) { try await request.send(part: part) }
     }
     return BusPayload(json: StoreCount(count: chosen.count))
+  }
+
+  /// The provider of this machine says itself what it serves, whether it announces that or not.
+  private func addHost(to found: inout [PublicKey: JobProvider]) async {
+    do throws(Refusal) {
+      guard let status = try await servingStatus(), let key = status.provider.flatMap({ PublicKey($0) }) else { return }
+      var told = found[key] ?? JobProvider(provider: key.description)
+      (told.kinds, told.isHere) = (status.services.map(\.kind), true)
+      found[key] = told
+    } catch { log.debug("the provider here does not say what it serves", metadata: ["why": "\(error.message)"]) }
   }
 
   // MARK: Status

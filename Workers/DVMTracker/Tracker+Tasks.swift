@@ -44,6 +44,11 @@ extension Tracker {
     } catch {
       guard !isDraining else { return }
       log.debug("a step is tried again", metadata: ["job": "\(task.job)", "why": "\(error.message)"])
+      switch task {
+      case .make(let job, _): noteObstacle(job, "its request waits to be signed: \(error.message)")
+      case .publish(let job, _): noteObstacle(job, "its request waits to be published: \(error.message)")
+      case .open, .withdraw, .zap, .pay, .lookUp: break
+      }
       perform { $0.failed(task, error.message, at: $1) }
     }
   }
@@ -57,6 +62,7 @@ extension Tracker {
       drafts.insert(draft.id)
       defer { drafts.remove(draft.id) }
       let event = try await sign(draft, by: order.account, allowsSecrets: order.submit.allowSecrets == true)
+      noteObstacle(job, nil)
       perform { $0.made(job, attempt: attempt, event: event, at: $1) }
     } catch {
       guard Self.finalRefusals.contains(error.code) else { throw error }
@@ -133,6 +139,7 @@ extension Tracker {
         return note(publication, job, request)
       }
       _ = try await bus.request("store.publish", BusPayload(json), ttlMilliseconds: Self.publishMilliseconds)
+      noteObstacle(job, nil)
       perform { $0.published(job, request, confirmed: 0, of: 0, isStored: true, at: $1) }
     } catch {
       guard Self.finalRefusals.contains(error.code) else { throw error }
@@ -157,14 +164,27 @@ extension Tracker {
   /// How far a request's publication is.
   func note(_ publication: Publication, _ job: JobID, _ request: EventID) {
     let confirmed = publication.targets.count { $0.state == .confirmed }
+    noteObstacle(job, confirmed == 0 ? Self.obstacle(publication) : nil)
     perform {
       $0.published(
         job, request, confirmed: confirmed, of: max(1, publication.targets.count), isStored: true, at: $1)
     }
     guard publication.state == .failed || publication.state == .cancelled else { return }
-    let words = publication.targets.compactMap { target in target.message.map { "\(target.relay): \($0)" } }
-    let why = "no relay has taken it" + (words.first.map { ": \($0)" } ?? "")
+    let why = "no relay has taken it" + (Self.words(publication).map { ": \($0)" } ?? "")
     perform { $0.unpublished(job, request, why, at: $1) }
+  }
+
+  /// Why a request waits that no relay has.
+  private static func obstacle(_ publication: Publication) -> String {
+    "its request waits for \(Amount.count(publication.targets.count, "relay")): none has it yet"
+      + (words(publication).map { " (\($0))" } ?? "")
+  }
+
+  /// What is said of the first relay that anything is said of.
+  private static func words(_ publication: Publication) -> String? {
+    publication.targets.lazy.compactMap { target in
+      target.message.map { $0.contains(target.relay) ? $0 : "\(target.relay): \($0)" }
+    }.first
   }
 
   // MARK: Opening

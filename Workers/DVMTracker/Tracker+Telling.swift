@@ -22,7 +22,8 @@ extension Tracker {
       job = kept.map { Job($0.order, $0.picture) }
     }
     guard var job else { throw Self.unknown(id.description) }
-    explain(&job, isLocal: isLocal ?? true)
+    job.accountName = accounts.name(of: job.account)
+    explain(&job, id, isLocal: isLocal ?? true)
     return (job, payload(job))
   }
 
@@ -40,10 +41,12 @@ extension Tracker {
   }
 
   /// Says why a job does not go on, where that is no fact of its own: its account is locked, or no relay is there.
-  private func explain(_ job: inout Job, isLocal: Bool) {
+  private func explain(_ job: inout Job, _ id: JobID, isLocal: Bool) {
     switch job.state {
     case .drafted where job.requests.isEmpty:
-      job.reason = accounts.hindrance(of: job.account) ?? job.reason
+      job.reason = accounts.hindrance(of: job.account) ?? job.reason ?? obstacles[id]
+    case .drafted:
+      job.reason = job.reason ?? obstacles[id]
     case .published where !isLocal && Self.isUnseen(job):
       job.reason = job.reason ?? "no relay has its request: none is known for it, and it is on this machine alone"
     case .expired where !isLocal && Self.isUnseen(job) && job.providers.isEmpty:
@@ -52,6 +55,14 @@ extension Tracker {
     }
     // A reason is one line, whoever's words are in it.
     job.reason = job.reason?.split(whereSeparator: \.isNewline).joined(separator: "; ")
+  }
+
+  /// Why a request is not where it is to be; nil: nothing is known that keeps it.
+  func noteObstacle(_ id: JobID, _ why: String?) {
+    guard obstacles[id] != why else { return }
+    obstacles[id] = why
+    guard book.picture(id)?.state == .drafted else { return }
+    for follower in followers[id] ?? [] { follower.changed() }
   }
 
   /// Whether its requests are in the store of this machine alone.

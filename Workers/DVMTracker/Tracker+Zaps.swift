@@ -36,7 +36,7 @@ extension Tracker {
       let event = try await sign(draft, by: terms.account)
       perform { $0.zapMade(job, target, event: event, at: $1) }
     } catch {
-      guard Self.finalRefusals.contains(error.code) else { throw error }
+      guard Self.finalRefusals.contains(error.code) || error.code == .noRelays else { throw error }
       perform { $0.unzapped(job, target, error.message, at: $1) }
     }
   }
@@ -45,7 +45,9 @@ extension Tracker {
 
   /// Where the receipt is to be published: where the job's answers are, else where its account reads, else where its
   /// request went.
-  private func receiptRelays(_ terms: JobBook.ZapTerms) async throws(Refusal) -> [RelayURL] {
+  ///
+  /// - Throws: `no-relays` when none is known; what store and planner refuse with.
+  func receiptRelays(_ terms: JobBook.ZapTerms) async throws(Refusal) -> [RelayURL] {
     var found = Self.urls(terms.relays)
     if found.isEmpty, let list = try await newest(EventKind.relayList, of: terms.account) {
       // `try?`: a list that cannot be read names no relay.
@@ -54,7 +56,7 @@ extension Tracker {
     if found.isEmpty { found = try await requestRelays(terms.request) }
     guard !found.isEmpty else {
       throw Refusal(
-        .badRequest, "no relay is known to which its receipt could come: submit the job with 'relays'",
+        .noRelays, "no relay is known to which the receipt of its zap could come: submit the job with --relay wss://…",
         outcome: .notStarted)
     }
     return Array(found.prefix(Self.receiptRelayMaximum))

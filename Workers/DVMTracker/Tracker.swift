@@ -52,6 +52,8 @@ final class Tracker {
   var isWriting = false
   var observations: [JobBook.Interest: BusAnswer?] = [:]
   var storeAnswer: BusAnswer?
+  /// Why the last request of a job is not where it is to be, of jobs under way: no fact, and found out again.
+  var obstacles: [JobID: String] = [:]
   /// Requests that are being signed.
   var drafts: Set<EventID> = []
   var plannerEndpoint: UInt32?
@@ -218,7 +220,10 @@ final class Tracker {
       do throws(StorageFault) {
         try await ledger.write(batch)
         health.written()
-        for id in batch.closed { countEnded(id) }
+        for id in batch.closed {
+          countEnded(id)
+          obstacles[id] = nil
+        }
         finish(batch, nil)
         perform { $0.written(batch.number, at: $1) }
       } catch {
