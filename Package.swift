@@ -382,7 +382,8 @@ let package = Package(
     .testTarget(
       name: "JobTrackingTests",
       dependencies: [
-        "Clocks", "Contracts", "Cryptography", "Frames", "JobLedger", "JobTracking", "Nostr", "TestSupport",
+        "Clocks", "Contracts", "Cryptography", "Frames", "JobLedger", "JobTracking", "Nostr", "RoostOutput",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

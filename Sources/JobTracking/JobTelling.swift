@@ -19,7 +19,7 @@ extension Job {
     reason = picture.reason
     endedAt = picture.endedAt.map { $0 / 1_000 }
     nextDeadlineAt = picture.deadline.map { ($0.at + 999) / 1_000 }
-    if unkeptCount > 0 { diagnostics["not-kept", default: 0] += unkeptCount }
+    if unkeptCount > 0 { diagnostics[JobPicture.notKeptWord, default: 0] += unkeptCount }
     requests = picture.attempts.compactMap { attempt in
       attempt.request.map {
         JobRequestState(

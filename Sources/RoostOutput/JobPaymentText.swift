@@ -1,32 +1,32 @@
 internal import Contracts
+internal import Frames
 
 // What a provider is to be paid, for people: what to decide, what to pay by, and how to prove it.
 
 extension JobText {
   static func payment(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
     var lines: [String] = []
-    if let amount = provider.amount {
-      let state = provider.payment.map { ", \($0.rawValue)" } ?? ""
-      lines.append("    wants \(sats(amount))\(state)")
+    let isOpen = !job.state.isFinal || job.state == .settled
+    let payable = provider.payment == .approved && isOpen ? payable(provider, of: job, style) : []
+    // What is to be paid says how much itself.
+    if let amount = provider.amount, payable.isEmpty {
+      let state = provider.payment.map { $0 == .asked ? "" : ", \($0.rawValue)" } ?? ""
+      lines.append("    wants \(Amount.satoshis(amount))\(state)")
     }
     if let problem = provider.invoiceProblem {
       lines.append("    " + style.paint("not to be paid: \(VisibleText.make(problem))", .bad))
     }
-    guard !job.state.isFinal || job.state == .settled else { return lines }
-    switch provider.payment {
-    case .asked: lines += question(provider, of: job, style)
-    case .approved: lines += payable(provider, of: job, style)
-    case .paid, .denied, nil: break
-    }
-    return lines
+    if provider.payment == .asked, isOpen { lines += question(provider, of: job, style) }
+    return lines + payable
   }
 
   /// What an approved payment is paid by: the invoice, or the request for a zap.
   static func payable(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
     if let zap = provider.zap { return self.lines(zap, of: job, style) }
     guard let invoice = provider.invoice else { return [] }
+    let amount = provider.amount.map { " \(Amount.satoshis($0))" } ?? ""
     return [
-      "    pay: \(VisibleText.make(invoice))",
+      "    pay\(amount): \(VisibleText.make(invoice))",
       style.paint("    then: roost job approve \(job.id) --preimage <preimage>", .dim),
     ]
   }
@@ -36,7 +36,10 @@ extension JobText {
     guard provider.amount != nil, provider.invoiceProblem == nil else { return [] }
     var lines: [String] = []
     if provider.invoice == nil { lines.append("    it shows no invoice: it is paid by a zap, once that is approved") }
-    return lines + [style.paint("    roost job approve \(job.id)   or   roost job deny \(job.id)", .dim)]
+    // Where several ask, one has to be named.
+    let isAlone = job.providers.count { $0.payment == .asked || $0.payment == .approved } == 1
+    let whom = isAlone ? job.id : "\(job.id) --provider \(VisibleText.make(provider.provider))"
+    return lines + [style.paint("    roost job approve \(whom)   or   roost job deny \(whom)", .dim)]
   }
 
   private static func lines(_ zap: JobZapState, of job: Job, _ style: Style) -> [String] {
@@ -44,7 +47,8 @@ extension JobText {
     let place =
       (zap.address ?? zap.lnurl).map { "to \(VisibleText.make($0))" }
       ?? "where it is paid; its profile says no lightning address"
-    var lines = ["    zap \(sats(zap.amount)): send this request \(place)", "    \(VisibleText.make(request))"]
+    var lines = ["    zap \(Amount.satoshis(zap.amount)): send this request \(place)"]
+    lines.append("    \(VisibleText.make(request))")
     for receipt in zap.receipts where receipt.proof == nil {
       lines.append("    a receipt is there, by \(name(receipt.author)), and nobody knows whether that is its wallet")
       let command = "roost job approve \(job.id) --wallet \(VisibleText.make(receipt.author))"

@@ -35,8 +35,8 @@ public enum JobText {
     var heading = "job \(job.id)  \(style.paint(job.state.rawValue, tone(job.state)))"
     if let reason = job.reason { heading += ": \(VisibleText.make(reason))" }
     var lines = [heading]
-    var about = "  kind \(job.kind), submitted \(age(job.submittedAt, now)) ago"
-    if let ended = job.endedAt { about += ", ended \(age(ended, now)) ago" }
+    var about = "  kind \(job.kind), for \(owner(job)), submitted \(past(job.submittedAt, now))"
+    if let ended = job.endedAt { about += ", ended \(past(ended, now))" }
     // Until it has a request only the end of all of it is known, and a nearer one comes before that.
     let isBegun = job.state != .drafted || !job.requests.isEmpty
     if let next = job.nextDeadlineAt, !job.state.isFinal, isBegun { about += ", waits \(age(now, next)) more at most" }
@@ -47,9 +47,8 @@ public enum JobText {
     for parent in job.dependsOn { lines.append(style.paint("  needs the result of job \(parent)", .dim)) }
     for provider in job.providers { lines += self.lines(provider, of: job, now: now, style) }
     if let result = job.result { lines += excerpt(result, style) }
-    if !job.diagnostics.isEmpty {
-      let told = job.diagnostics.sorted { $0.key < $1.key }.map { $0.value == 1 ? $0.key : "\($0.key) ×\($0.value)" }
-      lines.append(style.paint("  odd: \(VisibleText.make(told.joined(separator: ", ")))", .warning))
+    for (name, count) in job.diagnostics.sorted(by: { $0.key < $1.key }) {
+      lines.append(style.paint("  odd: \(JobDiagnosticText.line(name, count: count))", .warning))
     }
     return lines
   }
@@ -72,10 +71,10 @@ public enum JobText {
   private static func lines(_ provider: JobProviderState, of job: Job, now: Int64, _ style: Style) -> [String] {
     var line = "  \(name(provider.provider))  \(style.paint(provider.state.rawValue, tone(provider.state)))"
     if let message = provider.message, !message.isEmpty { line += "  \(VisibleText.make(message))" }
-    if let sign = provider.lastSignAt { line += style.paint("  \(age(sign, now)) ago", .dim) }
+    if let sign = provider.lastSignAt { line += style.paint("  \(past(sign, now))", .dim) }
     var lines = [line]
     lines += payment(provider, of: job, style)
-    if let partial = provider.partial, !partial.isEmpty {
+    if let partial = provider.partial, !partial.isEmpty, provider.state != .delivered {
       lines += content(partial, lineMaximum: 4).map { "    \($0)" }
     }
     return lines
@@ -96,23 +95,25 @@ public enum JobText {
       .prefix(lineMaximum).map { VisibleText.make($0) }
   }
 
-  /// `21 sat`; `1.5 sat` of what is no whole number of them.
-  public static func sats(_ millisatoshis: Int64) -> String {
-    let (whole, rest) = millisatoshis.quotientAndRemainder(dividingBy: 1_000)
-    guard rest != 0 else { return "\(whole) sat" }
-    let digits = String(1_000 + abs(rest)).dropFirst()
-    return "\(whole).\(digits.reversed().drop { $0 == "0" }.reversed().map(String.init).joined()) sat"
-  }
-
   static func name(_ key: String) -> String {
     guard let npub = PublicKey(key)?.npub else { return VisibleText.make(key) }
     return "\(npub.prefix(11))…\(npub.suffix(4))"
   }
 
+  /// Whose a job is: `alice`, `npub1…`, or that it is this machine's own.
+  public static func owner(_ job: Job) -> String {
+    guard let account = job.accountName else { return name(job.account) }
+    return account == Role.dvmTracker.name ? "this machine's own account, \(account)" : VisibleText.make(account)
+  }
+
   private static func age(_ from: Int64, _ to: Int64) -> String {
     let seconds = UInt64(clamping: max(0, to - from))
+    guard seconds > 0 else { return "0s" }
     return Amount.duration(milliseconds: seconds.multipliedReportingOverflow(by: 1_000).partialValue)
   }
+
+  /// `5s ago`; times are whole seconds here, and within one it is `just now`.
+  private static func past(_ from: Int64, _ now: Int64) -> String { from >= now ? "just now" : "\(age(from, now)) ago" }
 
   static func tone(_ state: Job.State) -> Tone {
     switch state {
@@ -133,11 +134,11 @@ public enum JobText {
 }
 
 /// What somebody is told who watches a job: of the job and of each provider, whenever it is somewhere else than told
-/// last.
+/// last. Of money in the words of `roost job show`.
 public struct JobNews: Sendable {
   private var standing: String?
   private var places: [String: String] = [:]
-  private var told: [String: String] = [:]
+  private var told: [String: [String]] = [:]
 
   /// Nothing was told yet.
   public init() {}
@@ -147,21 +148,22 @@ public struct JobNews: Sendable {
     var lines: [String] = []
     for request in job.requests {
       let place = JobText.place(request)
-      guard request.isStored || request.confirmedRelays > 0, places[request.event] != place else { continue }
+      let isThere = request.confirmedRelays > 0 || (request.relays == 0 && request.isStored)
+      guard isThere, places[request.event] != place else { continue }
       places[request.event] = place
       lines.append(style.paint("published: \(place)", .dim))
     }
     for provider in job.providers where provider.state != .asked {
-      var words = "\(JobText.name(provider.provider)): \(provider.state.rawValue)"
-      if let message = provider.message, !message.isEmpty { words += " (\(VisibleText.make(message)))" }
-      if let amount = provider.amount { words += ", wants \(JobText.sats(amount))" }
-      if let payment = provider.payment, payment != .asked { words += ", \(payment.rawValue)" }
-      let payable = provider.payment == .approved ? JobText.payable(provider, of: job, style) : []
-      let news = ([words] + payable).joined(separator: "\n")
+      var news = ["\(JobText.name(provider.provider)): \(provider.state.rawValue)"]
+      // The end of a job is told with its reason, which may have these words.
+      let isToldAtTheEnd = job.state.isFinal && provider.message.map { job.reason?.contains($0) == true } ?? false
+      if let message = provider.message, !message.isEmpty, !isToldAtTheEnd {
+        news[0] += " (\(VisibleText.make(message)))"
+      }
+      news += JobText.payment(provider, of: job, style)
       guard told[provider.provider] != news else { continue }
       told[provider.provider] = news
-      lines.append(words)
-      lines += payable
+      lines += news
     }
     return lines + reason(job)
   }

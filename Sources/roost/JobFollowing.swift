@@ -26,7 +26,7 @@ final class JobFollowing {
       session.display.interrupted()
       session.note("The job goes on: roost job watch \(job.id)")
     }
-    if !session.isJSON { session.note("job \(job.id)") }
+    if !session.isJSON { session.note("job \(job.id), for \(JobText.owner(job))") }
     let watch = EventLoopActor.task { [self] () -> Result<Job, Refusal> in
       var seen = job
       do throws(Refusal) {
@@ -47,17 +47,14 @@ final class JobFollowing {
   private func tell(_ job: Job) async {
     if session.isJSON { return await session.output.writeLine(JSONPayload.encode(job)) }
     for line in news.lines(job, Terminal.style(of: STDERR_FILENO)) { session.display.tell(line) }
-    if job.state == .paymentRequired {
-      for provider in job.providers where provider.payment == .asked && provider.invoiceProblem == nil {
-        session.note("roost job approve \(job.id) --provider \(provider.provider)   or   roost job deny \(job.id)")
-      }
-    }
   }
 
   private func end(_ job: Job) async throws(Refusal) -> ExitStatus {
     if !session.isJSON, let result = job.result { try await show(result, of: job) }
     switch job.state {
-    case .settled: return .done
+    case .settled:
+      if !session.isJSON { session.note("The job is settled\(job.reason.map { ": \(VisibleText.make($0))" } ?? "").") }
+      return .done
     case .delivered where job.result != nil:
       if !session.isJSON { session.note("Its provider wants to be paid: roost job show \(job.id)") }
       return .done

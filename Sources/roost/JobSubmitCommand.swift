@@ -12,7 +12,9 @@ struct JobSubmitCommand: LoopCommand {
     abstract: "Submits a job; with --wait tells how it is doing, and prints its result.",
     discussion: """
       Without --provider whoever likes may answer. A kind that the provider on this machine serves stays on this machine, \
-      unless --publish says otherwise or somebody else is named.
+      unless --publish or --relay says otherwise or somebody else is named.
+
+      It is for the account that --as names, else for the only one there is; while there is none, for this machine's own.
 
       Nothing is paid before 'roost job approve', unless --pay auto says so, within its bounds.
 
@@ -34,7 +36,7 @@ struct JobSubmitCommand: LoopCommand {
   var output: String?
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Most to be paid: 50sat, or a number of millisatoshi.", valueName: "amount"))
+    help: ArgumentHelp("Most to be paid: 50sat, 500msat.", valueName: "amount"))
   var bid: String?
   @Option(help: ArgumentHelp("Who is asked: npub1…; several times.", valueName: "key"))
   var provider: [String] = []
@@ -98,12 +100,19 @@ struct JobSubmitCommand: LoopCommand {
     let job = try await session.waiting(for: "job.submit") { () async throws(Refusal) in
       try await session.client.submit(wanted)
     }
+    if account == nil, !session.isJSON, job.accountName == Role.dvmTracker.name { session.note(Self.nobodysWords) }
     guard wait else {
       await session.print(job)
+      if !session.isJSON, !job.state.isFinal { session.note("It goes on by itself: roost job watch \(job.id)") }
       return .done
     }
     return try await JobFollowing(session, patience: timeout).follow(job)
   }
+
+  /// Said of a job that nobody was named for, and nobody could be.
+  private static let nobodysWords =
+    "Nobody has an account here, so it is for this machine's own. From the first 'roost key generate' on jobs are for "
+    + "that account; --as chooses."
 
   private func submission() throws(Refusal) -> JobSubmit {
     var job = JobSubmit(kind: kind)

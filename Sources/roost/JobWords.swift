@@ -77,7 +77,7 @@ enum JobWords {
       default: nil
       }
     guard let factor, let number = Int64(digits) else {
-      throw bad("an amount is 50sat, 50000msat, or a number of millisatoshi; '\(text.prefix(40))' is none")
+      throw bad("an amount is 50sat or 50000msat, and without a unit in millisatoshi; '\(text.prefix(40))' is none")
     }
     let (product, isOver) = number.multipliedReportingOverflow(by: factor)
     guard !isOver else { throw bad("'\(text.prefix(40))' is more than there is") }

@@ -86,12 +86,49 @@ extension ProcessTests {
           let found = try rig.store.query(#"{"kinds":[5050]}"#)
           return found.count == 1 && found[0].contains(note.id.description)
         }
-        #expect(try Self.output(rig, roost, ["job", "cancel", "mine"]).status == .exited(0))
+        for _ in 0..<2 { #expect(try Self.output(rig, roost, ["job", "cancel", "mine"]).status == .exited(0)) }
         let shown = try Self.told(rig, ["job", "show", "mine", "--result"])
         #expect(shown.contains("is cancelled") && !shown.contains("it was done"), "\(shown)")
         #expect(try Self.output(rig, roost, ["stop", "dvm-tracker"]).status == .exited(0))
         let away = try Self.told(rig, ["job", "list"])
         #expect(!away.contains("supervisor.conf") && away.contains("dvm-tracker"), "\(away)")
+      }
+    }
+
+    @Test("Who submits hears whose job it is, how to go on, and that it is settled; who calls off what has ended, that")
+    func spoken() throws {
+      try Self.run { rig, _ in
+        let submitted = try Self.told(rig, ["job", "submit", "--key", "mine"] + Self.search)
+        #expect(submitted.contains("Nobody has an account here") && submitted.contains("dvm-tracker"), "\(submitted)")
+        #expect(submitted.contains("roost job watch "), "\(submitted)")
+        let waited = try Self.told(rig, ["job", "submit", "--wait"] + Self.search)
+        #expect(waited.contains("The job is settled."), "\(waited)")
+        try awaitSoon("the first one has ended") {
+          try Self.told(rig, ["job", "show", "mine"]).contains("settled")
+        }
+        let cancelled = try Self.output(rig, SpawnedProcess.builtProgram("roost"), ["job", "cancel", "mine"])
+        #expect(cancelled.status == .exited(1) && cancelled.text.contains("has ended already, as settled"))
+        #expect(try SignerRig(roost: rig.roost, client: rig.client).generate("alice").isOfWorker == false)
+        let hers = try Self.told(rig, ["job", "submit"] + Self.search)
+        #expect(hers.contains("for alice, submitted just now") && !hers.contains("Nobody"), "\(hers)")
+      }
+    }
+
+    @Test("The provider of this machine is listed with its kinds, and what names it, or is encrypted, stays here")
+    func host() throws {
+      try Self.run { rig, note in
+        let host = try #require(try ServingRig.status(rig.client).provider)
+        let listed = try Self.told(rig, ["job", "providers", "--json", "--kind", "5302"])
+        let told = try JSONPayload.decode(JobProvider.self, from: listed.utf8)
+        #expect(told.provider == host && told.kinds == [5_302, 5_400] && told.isHere == true)
+        for flags in [["--provider", host], ["--encrypt", "auto"]] {
+          let json = try Self.told(rig, ["job", "submit", "--wait", "--json"] + flags + Self.search)
+          let last = try JSONPayload.decode(Job.self, from: try #require(json.split(separator: "\n").last).utf8)
+          #expect(last.state == .settled && last.requests.allSatisfy { $0.relays == 0 && $0.providers == [host] })
+          #expect(last.result?.content.contains(note.id.description) == true, "\(flags): \(last)")
+        }
+        let sealed = try Self.told(rig, ["job", "submit", "--kind", "5050", "--encrypt", "auto", "--input", "text=x"])
+        #expect(sealed.contains("needs --provider"), "\(sealed)")
       }
     }
 

@@ -21,10 +21,10 @@ struct JobTextTests {
   func asked() {
     #expect(
       lines { _ in } == [
-        "    wants 5.5 sat, asked", "    it shows no invoice: it is paid by a zap, once that is approved",
+        "    wants 5.5 sat", "    it shows no invoice: it is paid by a zap, once that is approved",
         "    roost job approve 0123456789abcdef   or   roost job deny 0123456789abcdef",
       ])
-    #expect(lines { $0.invoiceProblem = "so" } == ["    wants 5.5 sat, asked", "    not to be paid: so"])
+    #expect(lines { $0.invoiceProblem = "so" } == ["    wants 5.5 sat", "    not to be paid: so"])
     #expect(lines { $0.invoice = "lnbc1" }.count == 2)
     #expect(lines { ($0.invoice, $0.invoiceProblem) = ("lnbc1", "above the bid") }.count == 2, "it is not proposed")
   }
@@ -38,7 +38,7 @@ struct JobTextTests {
     (zap.lnurl, zap.address) = ("lnurl1", "alice@example.com")
     let signed = lines { ($0.payment, $0.zap) = (.approved, zap) }
     #expect(
-      signed.dropFirst() == [
+      signed == [
         "    zap 5.5 sat: send this request to alice@example.com", "    {\"kind\":9734}",
         "    its receipt is waited for; or: roost job approve 0123456789abcdef --invoice <invoice> --preimage <preimage>",
       ])
@@ -65,14 +65,63 @@ struct JobTextTests {
     #expect(news.lines(locked, .plain).isEmpty)
     var provider = JobProviderState(provider: Self.key, state: .paymentRequired)
     (provider.amount, provider.payment, provider.invoice) = (5_000, .asked, "lnbc1")
-    #expect(news.lines(job(.paymentRequired) { $0.providers = [provider] }, .plain).count == 1)
+    let asked = news.lines(job(.paymentRequired) { $0.providers = [provider] }, .plain)
+    let shown = job(.paymentRequired) { $0.providers = [provider] }
+    #expect(Array(asked.dropFirst()) == JobText.payment(provider, of: shown, .plain), "it is said as it is shown")
+    #expect(asked.last == "    roost job approve 0123456789abcdef   or   roost job deny 0123456789abcdef")
     provider.payment = .approved
     let approved = news.lines(job(.paymentRequired) { $0.providers = [provider] }, .plain)
-    #expect(approved.first?.hasSuffix("payment-required, wants 5 sat, approved") == true)
-    #expect(approved.contains("    pay: lnbc1"))
+    #expect(approved.first?.hasSuffix("payment-required") == true && approved.contains("    pay 5 sat: lnbc1"))
+    #expect(!approved.contains { $0.contains("wants") }, "how much is said once")
     provider.payment = .paid
     let paid = news.lines(job(.paymentRequired) { $0.providers = [provider] }, .plain)
-    #expect(paid.count == 1 && paid.first?.hasSuffix("wants 5 sat, paid") == true)
+    #expect(paid.count == 2 && paid.last == "    wants 5 sat, paid")
+  }
+
+  @Test("A provider's last words are told with the end of its job, or beside it, and not both")
+  func words() {
+    var provider = JobProviderState(provider: Self.key, state: .error)
+    provider.message = "no such video"
+    var news = JobNews()
+    let failed = news.lines(
+      job(.failed) { ($0.providers, $0.reason) = ([provider], "its provider cannot do it: no such video") }, .plain)
+    #expect(failed.count == 1 && failed[0].hasSuffix(": error"))
+    let going = news.lines(job(.processing) { $0.providers = [provider] }, .plain)
+    #expect(going.count == 1 && going[0].hasSuffix(": error (no such video)"))
+  }
+
+  @Test("A request that no relay has is not called published, and why it waits is said")
+  func waiting() {
+    var request = JobRequestState(event: Self.key, providers: [], confirmedRelays: 0, relays: 4, isStored: true)
+    var news = JobNews()
+    let waits = job(.drafted) { ($0.requests, $0.reason) = ([request], "none has it yet") }
+    #expect(news.lines(waits, .plain) == ["drafted: none has it yet"])
+    request.confirmedRelays = 1
+    #expect(news.lines(job(.published) { $0.requests = [request] }, .plain) == ["published: 1 of 4 relays"])
+    (request.confirmedRelays, request.relays) = (0, 0)
+    #expect(news.lines(job(.published) { $0.requests = [request] }, .plain) == ["published: on this machine"])
+  }
+
+  @Test("What happened within this second did so just now, and whose a job is is said")
+  func about() {
+    var shown = job(.settled) { ($0.submittedAt, $0.endedAt) = (100, 103) }
+    shown.accountName = "alice"
+    let lines = JobText.lines(shown, now: 103, .plain)
+    #expect(lines[1] == "  kind 5050, for alice, submitted 3s ago, ended just now")
+    shown.accountName = Role.dvmTracker.name
+    #expect(JobText.lines(shown, now: 103, .plain)[1].contains("for this machine's own account, dvm-tracker,"))
+    shown.accountName = nil
+    #expect(JobText.lines(shown, now: 103, .plain)[1].contains("for npub1"))
+  }
+
+  @Test("What was odd is said in words, with the name under which it is counted")
+  func odd() {
+    let shown = job(.processing) { $0.diagnostics = ["broken-invoice": 1, "for-another-customer": 2, "new-word": 1] }
+    #expect(
+      JobText.lines(shown, now: 0, .plain).suffix(3) == [
+        "  odd: the invoice is cut, mistyped, or not signed by who it says (broken-invoice)",
+        "  odd: an answer is addressed to somebody else (for-another-customer), 2 times", "  odd: new-word",
+      ])
   }
 
   @Test("How long a job waits is not said before its first request: only the end of all of it is known")
@@ -91,6 +140,6 @@ struct JobTextTests {
 
   @Test("An invoice is shown when it is approved")
   func invoice() {
-    #expect(lines { ($0.payment, $0.invoice) = (.approved, "lnbc1") }.contains("    pay: lnbc1"))
+    #expect(lines { ($0.payment, $0.invoice) = (.approved, "lnbc1") }.contains("    pay 5.5 sat: lnbc1"))
   }
 }

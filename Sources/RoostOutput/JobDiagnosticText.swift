@@ -1,0 +1,82 @@
+internal import Nostr
+
+// What was odd in what was sent for a job, in words. The names stand in counters and in JSON, and stay as they are; who
+// reads them at a terminal need not know them. docs/workers/dvm-tracker.md has the same in a table.
+
+/// What the names mean that jobs count what was odd under.
+public enum JobDiagnosticText {
+  /// A name in words, as a sentence's beginning; nil for one that is not known here.
+  public static func words(_ name: String) -> String? {
+    if let diagnostic = JobDiagnostic(rawValue: name) { return words(diagnostic) }
+    return tracking[name]
+  }
+
+  /// `a result of another kind than was asked for (of-another-kind), 3 times`
+  static func line(_ name: String, count: Int) -> String {
+    let told = words(name).map { "\($0) (\(name))" } ?? VisibleText.make(name)
+    return count == 1 ? told : "\(told), \(count) times"
+  }
+
+  /// Of answers as such: why they count for nothing, or what came of them.
+  private static let tracking = [
+    "not-asked": "somebody answered who was not asked",
+    "of-another-request": "an answer repeats another request than it names",
+    "of-another-kind": "a result of another kind than was asked for",
+    "for-another-customer": "an answer is addressed to somebody else",
+    "not-of-its-kinds-form": "a result has not the form that results of its kind have",
+    "cannot-be-decrypted": "an encrypted answer cannot be decrypted",
+    "in-clear": "a result in clear, to a request that was encrypted",
+    "after-the-end": "an answer or a receipt came after the job had ended",
+    "not-kept": "an answer or a receipt was one too many, and was not kept",
+    "differs-from-the-result": "another provider's result differs from the one taken",
+    "receipt-of-unknown-wallet": "a zap receipt is by nobody knows whom",
+    "receipt-of-another-wallet": "a zap receipt is not by the wallet that was named",
+    "receipt-cannot-be-read": "a zap receipt is none: no invoice, or no signed request in it",
+    "receipt-of-another-request": "a zap receipt is for somebody else's zap",
+    "receipt-of-another-amount": "a zap receipt's invoice is of another amount",
+    "receipt-of-another-invoice": "a zap receipt's invoice was not made for this zap",
+    "receipt-with-wrong-preimage": "a zap receipt's preimage is not that of its invoice",
+    "receipt-of-another-network": "a zap receipt's invoice is of another network",
+  ]
+
+  // An exhaustive list: a diagnostic that is new needs its words.
+  private static func words(_ diagnostic: JobDiagnostic) -> String {
+    switch diagnostic {
+    case .tagNamedByRelay: "a tag is named by a relay's address; it was taken as relays"
+    case .tagWithoutValue: "a tag without its value was left out"
+    case .beyondLimit: "something too long, or one too many, was left out"
+    case .badRelay: "a relay's address that is none was left out"
+    case .badKey: "a key that is none was left out"
+    case .badEventID: "an event's id that is none was left out"
+    case .inputWithoutType: "an input has no type"
+    case .inputOfUnknownType: "an input is of a type that nobody knows"
+    case .inputIsNoEventID: "an input should be an event's id, and is none"
+    case .parameterWithoutValue: "a parameter has a name only"
+    case .groupedAmount: "an amount is written in groups, such as 100_000"
+    case .badAmount: "an amount is no number"
+    case .amountWithoutInvoice: "what stands beside the amount is no invoice"
+    case .brokenInvoice: "the invoice is cut, mistyped, or not signed by who it says"
+    case .amountContradictsInvoice: "the invoice is of another amount than stands beside it"
+    case .amountInSatoshis: "the amount is in satoshi, where millisatoshi belong"
+    case .statusMissing: "an answer does not say its status"
+    case .statusMisspelled: "a status is spelled in an unusual way"
+    case .unknownStatus: "a status is one that nobody knows"
+    case .statusOnResult: "a result says a status, as only feedback does"
+    case .answerToNothing: "an answer names no request"
+    case .requestWithoutEventTag: "an answer names its request in the tag 'request' alone"
+    case .requestIsNoEvent: "the request that an answer repeats is no event"
+    case .requestHasWrongID: "the request that an answer repeats has a wrong id"
+    case .requestContradictsEventTag: "an answer repeats another request than it names"
+    case .requestContradictsKind: "a result is of another kind than the request that it repeats"
+    case .requestContradictsCustomer: "an answer is for somebody else than the request that it repeats"
+    case .customerMissing: "an answer does not say for whom it is"
+    case .encryptedTagMissing: "an answer is encrypted, and does not say so"
+    case .encryptedTagWithoutCiphertext: "an answer says that it is encrypted, and is not"
+    case .encryptedForOthers: "an encrypted request is not for exactly one provider"
+    case .clearBesideEncrypted: "inputs stand in clear beside encrypted ones"
+    case .otherTagsEncrypted: "tags are encrypted that belong in clear"
+    case .decryptedIsNoTagList: "what was decrypted is no list of tags"
+    case .decryptedIsTagList: "what was decrypted is a list of tags, with the answer in one of them"
+    }
+  }
+}
