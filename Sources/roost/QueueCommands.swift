@@ -73,7 +73,9 @@ struct QueueList: LoopCommand {
     commandName: "list", abstract: "Lists what was published, the newest first; with --json one a line.")
   @Flag(name: .customLong("open"), help: "Only what is not at its end yet.")
   var isOpen = false
-  @Option(help: ArgumentHelp("Only what is optimistic, partial, confirmed, failed or cancelled.", valueName: "state"))
+  @Option(
+    help: ArgumentHelp(
+      "Only what is optimistic (no relay has it yet), partial, confirmed, failed or cancelled.", valueName: "state"))
   var state: [String] = []
   @Option(help: ArgumentHelp("At most so many.", valueName: "number"))
   var limit = 20
