@@ -361,6 +361,7 @@ let package = Package(
     .testTarget(
       name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "PublishQueueTests",
       dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
