@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Has Roost do a job and prints its result: job.py KIND [NAME=VALUE …], by default 5302 search=hello.
+"""Has Roost do a job and prints its result; without arguments the first of these.
 
-What is submitted goes on without this program; started again with the same JOB_KEY it gets the same job.
+    job.py 5302 --param search=hello
+    job.py 5050 --input 'text=Why is the sky blue?' --provider npub1… --bid 5000
+
+What is submitted goes on without this program; started again with the same --key it gets the same job.
 The socket is $ROOST_SOCKET. Standard library only."""
-import json, os, socket, struct, sys, uuid
+import argparse, json, os, socket, struct, sys, uuid
 
 HEADER = struct.Struct("<IBBHIIQQIHHQ")  # length version type flags destination source id re ttl attempt method trace
 HELLO, WELCOME, FATAL, REQUEST, RESPONSE, ERROR, MORE = 1, 2, 10, 16, 17, 18, 1
@@ -40,14 +43,33 @@ class Roost:
             if type == RESPONSE: yield value
             if type == RESPONSE and not flags & MORE: return
 
-kind, *words = sys.argv[1:] or ["5302", "search=hello"]
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    pair = lambda text: text.split("=", 1) if "=" in text else parser.error(f"{text!r} is no NAME=VALUE")
+    several = {"type": pair, "action": "append", "default": []}
+    parser.add_argument("kind", type=int, help="5000 to 5999")
+    parser.add_argument("--input", **several, metavar="TYPE=DATA", help="text=…, url=…, event=ID, job=JOB")
+    parser.add_argument("--param", **several, metavar="NAME=VALUE")
+    parser.add_argument("--output", metavar="TYPE", help="the MIME type wanted of the result")
+    parser.add_argument("--bid", type=int, metavar="MILLISATOSHI", help="most to be paid")
+    parser.add_argument("--provider", action="append", metavar="KEY", help="who is asked; else whoever likes")
+    parser.add_argument("--key", default=str(uuid.uuid4()), help="your own name for the job")
+    given = parser.parse_args(sys.argv[1:] or ["5302", "--param", "search=hello"])
+    inputs = [{"type": type, "data": data} for type, data in given.input]
+    wanted = {"kind": given.kind, "key": given.key, "inputs": inputs, "params": given.param,
+              "output": given.output, "bid": given.bid, "providers": given.provider}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+wanted = arguments()
 roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
-key = os.environ.get("JOB_KEY", str(uuid.uuid4()))
-wanted = {"kind": int(kind), "key": key, "params": [word.split("=", 1) for word in words]}
 (job,) = roost.ask("job.submit", wanted)
-for job in roost.ask("job.follow", {"job": job["id"]}):
-    if "state" in job: print(job["state"], job.get("reason", ""), file=sys.stderr)
-    if job.get("state") in ("settled", "delivered", "failed", "expired", "cancelled"): break
+said = None
+for job in roost.ask("job.follow", {"job": job["id"]}):  # the whole job at each change of anything
+    if "state" not in job: continue
+    state = " ".join(filter(None, [job["state"], job.get("reason")]))
+    if state != said: print(state, file=sys.stderr)
+    said = state
+    if job["state"] in ("settled", "delivered", "failed", "expired", "cancelled"): break
 if "result" not in job: sys.exit(f"the job is {job['state']}: {job.get('reason', 'no result')}")
 content = job["result"]["content"]
 try:

@@ -50,8 +50,10 @@ public struct QuestionTurns: Sendable {
   /// Wishes of the others, until they end a turn.
   private var postponed: [UInt64: Deque<Turn>] = [:]
   private var resting: Set<Turn> = []
-  /// Wishes that were given up where they stand.
-  private var withdrawn: Set<Turn> = []
+  /// Turns and wishes of each client that has any and is not gone.
+  private var wants: [UInt64: Int] = [:]
+  /// Clients that have a turn, or wait for one.
+  public var sharerCount: Int { wants.count }
 
   /// No turn is granted.
   public init(maximum: Int, clientMaximum: Int, keptCount: Int) {
@@ -69,6 +71,7 @@ public struct QuestionTurns: Sendable {
   public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
     nextNumber += 1
     let turn = Turn(client: client, number: nextNumber, isLong: isLong)
+    wants[client, default: 0] += 1
     let heldCount = held[client, default: 0]
     guard heldCount < clientMaximum else {
       postponed[client, default: []].append(turn)
@@ -90,6 +93,10 @@ public struct QuestionTurns: Sendable {
 
   /// What a question costs that brings nothing, in bytes.
   private static let leastCost = 8 << 10
+  /// What a millisecond of the store's costs that brings nothing: about what it brings in one.
+  private static let millisecondCost = 8 << 10
+  /// Longest time that is counted: no answer is waited for any longer.
+  private static let millisecondMaximum: UInt64 = 60_000
 
   private mutating func grant(_ turn: Turn, isShort: Bool, due: UInt64) {
     clock.begin(turn.client, due: due, cost: Self.leastCost)
@@ -103,11 +110,14 @@ public struct QuestionTurns: Sendable {
   /// - Parameters:
   ///   - turn: one that was granted.
   ///   - byteCount: what it has brought its client.
+  ///   - milliseconds: how long the store was asked, of a question whose bytes say nothing of that. All that are
+  ///     granted were asked meanwhile: of the time each has had its part.
   /// - Returns: those that are granted instead.
-  public mutating func end(_ turn: Turn, byteCount: Int = 0) -> [Turn] {
-    let sharerCount = held.count + newcomers.clientCount + queue.clientCount
+  public mutating func end(_ turn: Turn, byteCount: Int = 0, milliseconds: UInt64 = 0) -> [Turn] {
+    let time = Int(min(milliseconds, Self.millisecondMaximum)) * Self.millisecondCost / max(1, grantedCount)
     clock.end(
-      turn.client, cost: max(byteCount, Self.leastCost), counted: Self.leastCost, among: sharerCount)
+      turn.client, cost: max(byteCount, time, Self.leastCost), counted: Self.leastCost, among: sharerCount)
+    wantsLess(turn.client)
     resting.remove(turn)
     short.remove(turn)
     grantedCount -= 1
@@ -117,26 +127,44 @@ public struct QuestionTurns: Sendable {
     return grantNext()
   }
 
-  /// A wish that was not granted yet is given up.
-  public mutating func withdraw(_ turn: Turn) { withdrawn.insert(turn) }
-
-  private mutating func nextPostponed(of client: UInt64) -> Turn? {
-    while let next = postponed[client]?.popFirst() {
-      if postponed[client]?.isEmpty == true { postponed[client] = nil }
-      if withdrawn.remove(next) == nil { return next }
+  /// A wish that was not granted yet is given up. From then on nobody has to wait for it, or to make room.
+  ///
+  /// - Returns: those that are granted instead: another wish of the client's may come to stand where it stood.
+  public mutating func withdraw(_ turn: Turn) -> [Turn] {
+    let client = turn.client
+    if newcomers.remove(turn, of: client) || queue.remove(turn, of: client) {
+      wantsLess(client)
+      if let next = nextPostponed(of: client) { lineUp(next) }
+      return grantNext()
     }
-    return nil
+    guard let index = postponed[client]?.firstIndex(of: turn) else { return [] }
+    postponed[client]?.remove(at: index)
+    if postponed[client]?.isEmpty == true { postponed[client] = nil }
+    wantsLess(client)
+    return []
   }
 
-  /// A client is gone; what it wished is withdrawn, and its turns end when they do.
-  public mutating func forget(_ client: UInt64) { clock.forget(client) }
+  private mutating func wantsLess(_ client: UInt64) {
+    guard let count = wants[client] else { return }
+    wants[client] = count == 1 ? nil : count - 1
+  }
+
+  private mutating func nextPostponed(of client: UInt64) -> Turn? {
+    let next = postponed[client]?.popFirst()
+    if postponed[client]?.isEmpty == true { postponed[client] = nil }
+    return next
+  }
+
+  /// A client is gone, and has withdrawn what it wished. Its turns end when they do; nobody shares with it any more.
+  public mutating func forget(_ client: UInt64) {
+    clock.forget(client)
+    wants[client] = nil
+  }
 
   private mutating func grantNext() -> [Turn] {
     var granted: [Turn] = []
     while let (next, due, isShort) = nextInLine() {
-      if withdrawn.remove(next) != nil {
-        if let other = nextPostponed(of: next.client) { lineUp(other) }
-      } else if held[next.client, default: 0] < clientMaximum {
+      if held[next.client, default: 0] < clientMaximum {
         grant(next, isShort: isShort, due: due)
         granted.append(next)
       } else {

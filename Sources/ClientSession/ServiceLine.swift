@@ -43,7 +43,7 @@ struct ServiceClock: Sendable {
 }
 
 /// What waits, each client's in its order, and of the clients the one that is due first.
-struct ServiceLine<Element: Sendable>: Sendable {
+struct ServiceLine<Element: Sendable & Equatable>: Sendable {
   private struct Place: Comparable, Sendable {
     let due: UInt64
     let number: UInt64
@@ -54,23 +54,31 @@ struct ServiceLine<Element: Sendable>: Sendable {
   }
 
   private var lines: [UInt64: Deque<Element>] = [:]
-  /// One for each client of whom something waits. A client may have been served since it got its place: then it gets
-  /// another when its turn comes.
+  /// One for each client of whom something waits, or has waited. A client may have been served since it got its place:
+  /// then it gets another when its turn comes.
   private var places = Heap<Place>()
+  /// Clients that have a place.
+  private var placed: Set<UInt64> = []
   private var nextNumber: UInt64 = 0
 
   var isEmpty: Bool { lines.isEmpty }
-  /// Clients of whom something waits.
-  var clientCount: Int { lines.count }
 
   mutating func append(_ element: Element, of client: UInt64, by clock: ServiceClock) {
-    if lines[client]?.append(element) == nil {
-      lines[client] = [element]
-      place(client, clock.due(client))
-    }
+    lines[client, default: []].append(element)
+    if !placed.contains(client) { place(client, clock.due(client)) }
+  }
+
+  /// Takes out what waits, wherever it stands; false if it does not wait here. The client keeps its place for what it
+  /// wants next: whoever wishes and withdraws all the time has one and no more.
+  mutating func remove(_ element: Element, of client: UInt64) -> Bool {
+    guard let index = lines[client]?.firstIndex(of: element) else { return false }
+    lines[client]?.remove(at: index)
+    if lines[client]?.isEmpty == true { lines[client] = nil }
+    return true
   }
 
   private mutating func place(_ client: UInt64, _ due: UInt64) {
+    placed.insert(client)
     nextNumber += 1
     places.insert(Place(due: due, number: nextNumber, client: client))
   }
@@ -78,6 +86,8 @@ struct ServiceLine<Element: Sendable>: Sendable {
   /// Takes what is due first, and says since when.
   mutating func popFirst(by clock: ServiceClock) -> (element: Element, due: UInt64)? {
     while let first = places.popMin() {
+      placed.remove(first.client)
+      guard lines[first.client] != nil else { continue }
       let due = clock.due(first.client)
       if due > max(first.due, clock.time) {
         place(first.client, due)

@@ -41,6 +41,8 @@ public final class ByteStream {
   public var inputLimit = 2 << 20
   /// Bytes of waiting output above which the stream ends with ENOBUFS.
   public var outputLimit = 64 << 20
+  /// How much waited when the stream ended for that; nil when it has not, or for another reason.
+  public private(set) var overflowByteCount: Int?
 
   /// Whether memory for output stays when it is empty, up to 128 KB: faster for a stream that is always busy, and too
   /// much where there are thousands. Set it before the first write.
@@ -356,6 +358,7 @@ public final class ByteStream {
 
   private func checkOutputLimit() {
     guard stream != nil, pendingByteCount > outputLimit else { return }
+    overflowByteCount = pendingByteCount
     end(LoopFault(code: UV_ENOBUFS.rawValue, doing: "hold \(pendingByteCount) bytes the other side does not read"))
   }
 

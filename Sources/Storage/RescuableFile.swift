@@ -5,17 +5,18 @@ internal import Glibc
 // all:
 //
 //     events.db.is-damaged      a rescue is to be done; once it has begun, where the damaged file is put
-//     events.db.damaged-TIME    the damaged file
+//     events.db.damaged-TIME    the damaged file; a second later than it is where one stands there already
 //     events.db.new             what is being filled; takes its place when it is whole
 //
 // A death on the way leaves the mark, and the next start begins again with the same damaged file: what is half filled
-// is never taken for what was there.
+// is never taken for what was there. What was filled and turns out to be damaged in its turn is put aside like the
+// first, and rescued: no damage keeps its owner from starting for ever.
 
 /// Where a damaged database was put.
 public struct Quarantine: Sendable, Hashable {
   /// The damaged file.
   public let path: String
-  /// When it was put there, seconds since 1970.
+  /// When it was put there, seconds since 1970; a little later where another stands under that second.
   public let time: Int64
   /// Whether an earlier start has filled the new one already, and ended before it could say so.
   public internal(set) var isRefilled = false
@@ -33,9 +34,6 @@ public struct RescuableFile: Sendable {
   public let path: String
   /// Endings of files beside an unfinished one that go with it.
   private let companions: [String]
-
-  /// The database's own last: while it is at its place, not all was put aside.
-  private static let suffixes = ["-wal", "-shm", ""]
 
   /// A database.
   ///
@@ -71,27 +69,44 @@ public struct RescuableFile: Sendable {
       }
     }
     var quarantine = try mark.quarantine(now: now)
-    // Both are there when only the mark was left to be taken away.
-    quarantine.isRefilled = access(path, F_OK) == 0 && access(quarantine.path, F_OK) == 0
-    if !quarantine.isRefilled {
-      for suffix in Self.suffixes where access(path + suffix, F_OK) == 0 {
-        guard rename(path + suffix, quarantine.path + suffix) == 0 else { throw cannotMove }
+    if quarantine.isRefilled {
+      do throws(StorageFault) {
+        let opened = try open(path)
+        mark.clear()
+        return (opened, quarantine)
+      } catch {
+        guard error.kind == .corrupt else { throw error }
       }
-      let unfinished = path + ".new"
-      for suffix in Self.suffixes + companions { unlink(unfinished + suffix) }
-      try refill(unfinished, quarantine)
-      for suffix in companions { unlink(unfinished + suffix) }
-      guard rename(unfinished, path) == 0 else { throw cannotMove }
+      // What was filled is damaged as well, and goes where nothing is yet.
+      quarantine = try mark.nextQuarantine(now: now)
     }
+    try putAside(quarantine)
+    let unfinished = path + ".new"
+    for suffix in DatabaseFiles.suffixes + companions { unlink(unfinished + suffix) }
+    try refill(unfinished, quarantine)
+    for suffix in companions { unlink(unfinished + suffix) }
+    guard rename(unfinished, path) == 0 else { throw cannotMove }
     let opened = try open(path)
     mark.clear()
     return (opened, quarantine)
+  }
+
+  private func putAside(_ quarantine: Quarantine) throws(StorageFault) {
+    for suffix in DatabaseFiles.suffixes where access(path + suffix, F_OK) == 0 {
+      guard rename(path + suffix, quarantine.path + suffix) == 0 else { throw cannotMove }
+    }
   }
 
   private var cannotMove: StorageFault {
     StorageFault(
       .inaccessible, path: path, "it is damaged and cannot be put aside: \(String(cString: strerror(errno)))")
   }
+}
+
+/// The files of a database.
+private enum DatabaseFiles {
+  /// The database's own last: while it is at its place, not all was put aside.
+  static let suffixes = ["-wal", "-shm", ""]
 }
 
 /// The file that says that a database is damaged, and when it was put aside.
@@ -112,19 +127,44 @@ private struct DamageMark {
   /// Where the damaged database is put: named when it is asked for first, and written down, since a rescue that begins
   /// again must find it.
   func quarantine(now: Int64) throws(StorageFault) -> Quarantine {
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard let time = try time() else { return try nextQuarantine(now: now) }
+    var quarantine = Quarantine(of: database, time: time)
+    // Both are there when only the mark was left to be taken away.
+    quarantine.isRefilled = access(database, F_OK) == 0 && access(quarantine.path, F_OK) == 0
+    return quarantine
+  }
+
+  /// The first place from a time on at which nothing is yet: damage may be met twice in a second, and what was put
+  /// aside before is neither written over nor taken for what is damaged now.
+  func nextQuarantine(now: Int64) throws(StorageFault) -> Quarantine {
+    var quarantine = Quarantine(of: database, time: now)
+    while DatabaseFiles.suffixes.contains(where: { access(quarantine.path + $0, F_OK) == 0 }) {
+      quarantine = Quarantine(of: database, time: quarantine.time + 1)
+    }
+    try write(quarantine.time)
+    return quarantine
+  }
+
+  /// The time that is written down.
+  private func time() throws(StorageFault) -> Int64? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    if file < 0, errno == ENOENT { return nil }
     guard file >= 0 else { throw fault }
     defer { Glibc.close(file) }
     var bytes = [UInt8](repeating: 0, count: Self.timeByteCount)
     let count = pread(file, &bytes, bytes.count, 0)
-    if let time = Int64(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)) {
-      return Quarantine(of: database, time: time)
-    }
-    let text = Array("\(now)".utf8)
+    return Int64(String(decoding: bytes.prefix(max(0, count)), as: UTF8.self))
+  }
+
+  /// Writes a time down in place of another. What is half written is none: a mark without a time asks for a new one.
+  private func write(_ time: Int64) throws(StorageFault) {
+    let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw fault }
+    defer { Glibc.close(file) }
+    let text = Array("\(time)".utf8)
     guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count, fsync(file) == 0 else {
       throw fault
     }
-    return Quarantine(of: database, time: now)
   }
 
   /// It is rescued.

@@ -54,8 +54,8 @@ public enum WorkerInput: Hashable, Sendable {
   case extendReceived(generation: UInt32, milliseconds: UInt64)
   /// The hub has seen the last of its work in hand.
   case drainFinished(generation: UInt32)
-  /// The bus was read to its end.
-  case busEnded(generation: UInt32)
+  /// The bus was read to its end; or it was cut from it for what it did, which reads after "it".
+  case busEnded(generation: UInt32, cut: String? = nil)
   /// It broke the protocol and its connection was cut; the refusal's code.
   case violated(generation: UInt32, code: String)
   /// Its waiting work has not moved for ``WorkerPolicy/stuckAfter``; why one thinks so, after "it".
@@ -85,7 +85,7 @@ public enum WorkerInput: Hashable, Sendable {
     switch self {
     case .spawnRateReached(let generation, _), .lockBusy(let generation, _), .spawned(let generation, _),
       .spawnFailed(let generation, _), .helloReceived(let generation), .readyReceived(let generation),
-      .extendReceived(let generation, _), .drainFinished(let generation), .busEnded(let generation),
+      .extendReceived(let generation, _), .drainFinished(let generation), .busEnded(let generation, _),
       .violated(let generation, _), .becameStuck(let generation, _), .memoryExceeded(let generation, _),
       .deathChargedToPoison(let generation), .exited(let generation, _), .groupEmptied(let generation):
       generation

@@ -13,10 +13,11 @@ extension WorkerMachine {
     concludeIfOver(&turn)
   }
 
-  mutating func busEnded(_ turn: inout Turn) {
+  mutating func busEnded(cut reason: String?, _ turn: inout Turn) {
     guard let life = incarnation, life.pid != nil, !life.busHasEnded else { return }
     incarnation?.busHasEnded = true
-    letLeave("has left its bus", &turn)
+    if let reason, life.ending == .ownAccord { incarnation?.ending = .fault(reason) }
+    letLeave(reason ?? "has left its bus", &turn)
     concludeIfOver(&turn)
   }
 

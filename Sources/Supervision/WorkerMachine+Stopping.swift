@@ -152,6 +152,11 @@ extension WorkerMachine {
   mutating func leaveGracePassed(_ turn: inout Turn) {
     guard let life = incarnation else { preconditionFailure("\(name) has a leave timer and is not there") }
     if life.exit == nil {
+      if case .fault = life.ending {
+        // It was cut, and what for was told then.
+        terminate("stayed, and gets SIGTERM", &turn)
+        return
+      }
       if life.ending == .ownAccord { incarnation?.ending = .fault("closed its bus and stayed") }
       terminate("closed its bus, stayed, and gets SIGTERM", &turn)
     } else {

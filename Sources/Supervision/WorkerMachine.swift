@@ -123,7 +123,7 @@ public struct WorkerMachine: Sendable {
     case .readyReceived: readyReceived(&turn)
     case .extendReceived(_, let milliseconds): extendReceived(milliseconds: milliseconds, &turn)
     case .drainFinished: drainFinished(&turn)
-    case .busEnded: busEnded(&turn)
+    case .busEnded(_, let reason): busEnded(cut: reason, &turn)
     case .violated(_, let code): violated(code: code, &turn)
     case .becameStuck(_, let why): becameStuck(why: why, &turn)
     case .memoryExceeded(_, let text): memoryExceeded(text: text, &turn)

@@ -192,6 +192,11 @@ final class Daemon {
     connection.onViolation = { [unowned self, unowned connection] violation in
       refused(connection, Refusal(violation.code, violation.message))
     }
+    connection.onOverflow = { [unowned self, unowned connection] overflow in
+      if connection.isWorker || refusalLog.shouldLog(now: EventLoop.process.now) {
+        log(.warning, "bus", "\(connection.name) \(overflow)")
+      }
+    }
     connection.onEnd = { [unowned self, unowned connection] reason in
       greeting.remove(ObjectIdentifier(connection))
       onEnd(reason)

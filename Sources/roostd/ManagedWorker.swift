@@ -306,7 +306,7 @@ final class ManagedWorker {
       if report.isPoison { receive(.deathChargedToPoison(generation: generation)) }
     }
     daemon.registryChanged()
-    receive(.busEnded(generation: generation))
+    receive(.busEnded(generation: generation, cut: ended?.overflow))
   }
 
   /// Its death, and so many before it, are the fault of one message.

@@ -40,6 +40,8 @@ final class PeerConnection {
   var onFrames: (@EventLoopActor (inout FrameRun) throws(FrameViolation) -> Void)?
   /// Called once at the end, whoever ended it.
   var onEnd: (@EventLoopActor (String) -> Void)?
+  /// Called before ``onEnd`` with ``overflow``, when it is cut for that.
+  var onOverflow: (@EventLoopActor (String) -> Void)?
   /// Called with a protocol violation found in the bytes themselves.
   var onViolation: (@EventLoopActor (FrameViolation) -> Void)?
 
@@ -59,7 +61,22 @@ final class PeerConnection {
     stream.inputLimit = frameLimit + FrameHeader.byteCount + (256 << 10)
     stream.outputLimit = outputLimit
     stream.onInput = { [unowned self] in received($0) }
-    stream.onEnd = { [unowned self] fault in ended(fault.map { "\($0)" } ?? "the connection was closed") }
+    stream.onEnd = { [unowned self] fault in
+      if let overflow {
+        onOverflow?(overflow)
+        ended("it \(overflow)")
+      } else {
+        ended(fault.map { "\($0)" } ?? "the connection was closed")
+      }
+    }
+  }
+
+  /// What it left unread, if it was cut for that; reads after "it".
+  var overflow: String? {
+    stream.overflowByteCount.map { count in
+      let (held, limit) = (Amount.bytes(UInt64(count)), Amount.bytes(UInt64(stream.outputLimit)))
+      return "left \(held) unread, more than output-limit (\(limit)) allows, and was cut from the bus"
+    }
   }
 
   /// Starts to read; the first frame must come before the deadline.
@@ -148,6 +165,7 @@ final class PeerConnection {
     recording = nil
     let callback = onEnd
     onEnd = nil
+    onOverflow = nil
     onFrames = nil
     onViolation = nil
     callback?(reason)

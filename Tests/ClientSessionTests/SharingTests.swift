@@ -146,7 +146,10 @@ struct SharingTests {
     )
     func end(_ turn: QuestionTurns.Turn) {
       running.remove(turn)
-      for next in turns.end(turn) {
+      grant(turns.end(turn))
+    }
+    func grant(_ granted: [QuestionTurns.Turn]) {
+      for next in granted {
         let wasWaiting = waiting.remove(next) != nil
         #expect(wasWaiting && !withdrawn.contains(next))
         running.insert(next)
@@ -166,13 +169,61 @@ struct SharingTests {
         guard let turn = waiting.randomElement(using: &seed) else { continue }
         waiting.remove(turn)
         withdrawn.insert(turn)
-        turns.withdraw(turn)
+        grant(turns.withdraw(turn))
       }
       #expect(turns.grantedCount == running.count && running.count <= 5)
+      #expect(turns.sharerCount == Set(running.map(\.client)).union(waiting.map(\.client)).count)
+      if waiting.isEmpty {
+        let isSpent = running.contains { turns.isSpent($0) }
+        #expect(!isSpent, "nobody waits")
+      }
       #expect(Dictionary(grouping: running, by: \.client).values.allSatisfy { $0.count <= 2 })
     }
     while let turn = running.first { end(turn) }
     #expect(waiting.isEmpty && turns.grantedCount == 0)
+  }
+
+  @Test("A wish that was withdrawn is no reason to give a turn away, and another of its client takes its place")
+  func withdrawn() {
+    var turns = QuestionTurns(maximum: 2, clientMaximum: 2, keptCount: 0)
+    let (first, second) = (turns.ask(1).turn, turns.ask(2).turn)
+    let (newcomer, more) = (turns.ask(3).turn, turns.ask(1, isLong: true).turn)
+    #expect(turns.isSpent(first))
+    var granted = turns.withdraw(newcomer) + turns.withdraw(more)
+    #expect(granted.isEmpty && !turns.isSpent(first) && turns.sharerCount == 2)
+    let isWanted = turns.rests(second)
+    #expect(!isWanted, "nobody waits")
+    turns.works(second)
+    let own = (0..<3).map { _ in turns.ask(3).turn }
+    _ = turns.withdraw(own[0])
+    granted = turns.end(first)
+    #expect(granted == [own[1]])
+    turns.forget(3)
+    #expect(turns.sharerCount == 1, "who is gone shares nothing, though its turn is not over")
+  }
+
+  @Test("Whoever keeps withdrawing has one place in the line, and keeps nobody waiting")
+  func withdrawing() {
+    var turns = QuestionTurns(maximum: 1, clientMaximum: 1, keptCount: 0)
+    let first = turns.ask(1).turn
+    for _ in 0..<1_000 { _ = turns.withdraw(turns.ask(2).turn) }
+    let other = turns.ask(3).turn
+    let granted = turns.end(first)
+    #expect(granted == [other])
+  }
+
+  @Test("A question that takes the store a second and brings nothing counts for more than a turn full of events")
+  func time() {
+    var turns = QuestionTurns(maximum: 2, clientMaximum: 1, keptCount: 0)
+    let (counted, brought) = (turns.ask(1).turn, turns.ask(2).turn)
+    let others = (3...4).map { turns.ask($0).turn }
+    var granted = turns.end(counted, milliseconds: 1_000) + turns.end(brought, byteCount: 64 << 10)
+    #expect(granted == others)
+    let (again, next) = (turns.ask(1).turn, turns.ask(2).turn)
+    granted = turns.end(others[0])
+    #expect(granted == [next], "though it asked later")
+    granted = turns.end(others[1])
+    #expect(granted == [again])
   }
 
   @Test("A turn that rests is wanted back when somebody waits, and at once when somebody waits already")

@@ -143,8 +143,18 @@ extension ProcessTests {
         let swift = try Self.output(rig, SpawnedProcess.builtProgram("example-job"), ["nostr"])
         #expect(swift.text.contains("\"hello nostr, from a test\"") && swift.status == .exited(0), "\(swift)")
         let script = SharedFolder.repository + "/examples/job.py"
-        let python = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "search=nostr"])
+        let python = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "--param", "search=nostr"])
         #expect(python.text.contains("hello nostr, from a test") && python.status == .exited(0), "\(python)")
+        for text in [swift.text, python.text] {
+          let states = text.split(separator: "\n").map { $0.drop { $0 == "-" || $0 == " " } }
+            .filter { Job.State(rawValue: String($0)) != nil }
+          #expect(zip(states, states.dropFirst()).allSatisfy { $0 != $1 } && !states.isEmpty, "\(text)")
+        }
+        // What it is about can stand among the inputs as well.
+        let words = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "--input", "text=nostr"])
+        #expect(words.text.contains("hello nostr, from a test") && words.status == .exited(0), "\(words)")
+        let bad = try Self.output(rig, "/usr/bin/env", ["python3", script, "5302", "--input", "nostr"])
+        #expect(bad.text.contains("is no NAME=VALUE") && bad.status == .exited(2), "\(bad)")
       }
     }
 

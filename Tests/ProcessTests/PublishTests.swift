@@ -191,6 +191,9 @@ extension ProcessTests {
         try beta.stop()
         for event in events { try client.accepted(event, to: [alpha, beta]) }
         for event in events { try client.await(event, .partial) }
+        let lone = makeEvents(2_000..<2_200)
+        for event in lone { try client.accepted(event, to: [alpha]) }
+        for event in lone { try client.await(event, .confirmed) }
         disk.fill()
         // The log has some room left; what does not fit any more is refused, and told why.
         var refusal: Refusal?
@@ -201,8 +204,15 @@ extension ProcessTests {
           if answer.isResponse { taken.append(event) } else { refusal = answer.refusal }
         }
         #expect(refusal?.code == .diskFull && refusal?.outcome == .notStarted, "\(refusal as Any)")
+        // A relay that is added stays in memory and is sent the event: that is not "not started", also when asked again.
+        let added = try #require(try lone.first { try !client.publish($0, to: [alpha, beta]).isResponse })
+        for _ in 0..<2 {
+          let unwritten = try client.publish(added, to: [alpha, beta]).refusal
+          #expect(unwritten?.code == .diskFull && unwritten?.outcome == .unknown, "\(unwritten as Any)")
+        }
         try beta.start()
         for event in events { try client.await(event, .confirmed) }
+        try awaitSoon("the added relay has the event") { beta.count(of: added) == 1 }
         disk.makeRoom()
         try awaitSoon("there is room again") { try client.publish(more[999], to: [alpha]).isResponse }
         for event in taken { try client.await(event, .confirmed) }

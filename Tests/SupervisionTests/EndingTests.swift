@@ -334,6 +334,31 @@ struct EndingTests {
     #expect(rig.kind == .backoff)
   }
 
+  @Test("A worker that was cut from its bus has crashed, whatever its exit says, and the reason is told")
+  func busCut() {
+    var rig = Rig { $0.restart = .onFailure }
+    rig.bringUpAfterStumble()
+    let actions = rig.give(.busEnded(generation: 2, cut: "left 70 MiB unread"))
+    #expect(actions.sentences == ["left 70 MiB unread"])
+    #expect(rig.fire(.leave).signals == [.term])
+    rig.give(.exited(generation: 2, .code(0)))
+    rig.give(.groupEmptied(generation: 2))
+    #expect(rig.kind == .backoff)
+    #expect(rig.machine.lastExit?.sentence == "exited with 0 (done): it left 70 MiB unread")
+  }
+
+  @Test("A worker that was asked to go goes as asked, though it was cut from its bus meanwhile")
+  func busCutWhileStopping() {
+    var rig = Rig()
+    rig.bringUp()
+    rig.give(.stopRequested(drain: nil))
+    rig.give(.busEnded(generation: 1, cut: "left 70 MiB unread"))
+    rig.give(.exited(generation: 1, .code(0)))
+    rig.give(.groupEmptied(generation: 1))
+    #expect(rig.kind == .stopped)
+    #expect(rig.machine.lastExit?.sentence == "exited with 0 (done)")
+  }
+
   @Test("A worker that closes its bus and exits with 0 is done")
   func busClosedAndDone() {
     var rig = Rig { $0.restart = .onFailure }

@@ -239,7 +239,7 @@ extension RandomWorld {
     case .exited(let generation, let status) where generation == process?.generation:
       process?.leaderLives = false
       if status.verdict == .unavailable { isTouched = true }
-    case .busEnded(let generation) where generation == process?.generation: process?.busIsOpen = false
+    case .busEnded(let generation, _) where generation == process?.generation: process?.busIsOpen = false
     case .groupEmptied(let generation) where generation == process?.generation: process?.groupLives = false
     case .startRequested, .stopRequested, .restartRequested, .holdRequested, .releaseRequested, .attachArrived,
       .attachedLeft:

@@ -191,11 +191,14 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     let turn = owner.questions.ask(number, question)
     counting[work] = turn
     EventLoopActor.task { [self, bus = owner.bus, desk = owner.questions] in
+      var asked: Instant?
       defer {
         counting[work] = nil
-        desk.end(turn)
+        // One number says nothing of how many events were looked at for it.
+        desk.end(turn, milliseconds: asked.map { EventLoop.process.now.milliseconds(since: $0) } ?? 0)
       }
       guard await desk.granting(turn), !isOver else { return }
+      asked = EventLoop.process.now
       do throws(Refusal) {
         let answer = try await bus.request("store.count", query, ttlMilliseconds: 30_000)
         let count = try answer.decoded(as: StoreCount.self).count

@@ -64,18 +64,24 @@ final class QuestionDesk {
   /// - Parameters:
   ///   - turn: one that was asked for.
   ///   - byteCount: what it has brought its client.
-  func end(_ turn: Turn, byteCount: Int = 0) {
+  ///   - milliseconds: how long the store was asked, of a question that brings nothing by which that could be told.
+  func end(_ turn: Turn, byteCount: Int = 0, milliseconds: UInt64 = 0) {
     onWanted[turn] = nil
-    guard granted.remove(turn) != nil else {
-      guard wished.remove(turn) != nil else { return }
-      if turn.isLarge { large.withdraw(turn.turn) } else { ordinary.withdraw(turn.turn) }
+    if granted.remove(turn) != nil {
+      grant(
+        turn.isLarge
+          ? large.end(turn.turn, byteCount: byteCount, milliseconds: milliseconds)
+          : ordinary.end(turn.turn, byteCount: byteCount, milliseconds: milliseconds), isLarge: turn.isLarge)
+    } else if wished.remove(turn) != nil {
+      let next = turn.isLarge ? large.withdraw(turn.turn) : ordinary.withdraw(turn.turn)
       waiters.removeValue(forKey: turn)?.resume(returning: false)
-      return
+      grant(next, isLarge: turn.isLarge)
     }
-    let next =
-      turn.isLarge ? large.end(turn.turn, byteCount: byteCount) : ordinary.end(turn.turn, byteCount: byteCount)
-    for next in next {
-      let next = Turn(turn: next, isLarge: turn.isLarge)
+  }
+
+  private func grant(_ turns: [QuestionTurns.Turn], isLarge: Bool) {
+    for next in turns {
+      let next = Turn(turn: next, isLarge: isLarge)
       wished.remove(next)
       granted.insert(next)
       waiters.removeValue(forKey: next)?.resume(returning: true)

@@ -186,7 +186,7 @@ extension Publishing {
     guard let named, let known = try await inMemory(event.id) else { return }
     let new = named.filter { relay in !known.targets.contains { $0.relay == relay.text } }
     defer { putBack(event.id) }
-    guard !new.isEmpty else { return }
+    guard !new.isEmpty else { return try await targetsWritten(event.id) }
     try expectUnexpired(event)
     guard known.targets.count + new.count <= PlanPublish.relayMaximum else {
       throw Refusal(
@@ -198,8 +198,24 @@ extension Publishing {
     // It may have come to its end meanwhile, and been forgotten.
     guard try await inMemory(event.id) != nil else { return }
     bodies.keep(json, event.id)
+    unwrittenTargets.insert(event.id)
     perform { $0.targetsAdded(targets, to: event.id, expiresAt: expiry(event, lifetime, $1.time), at: $1) }
-    await writer.flush(event.id)
-    if let fault = writer.health.fault { throw writer.health.refusal(fault) }
+    try await targetsWritten(event.id)
+  }
+
+  /// Waits until the relays that were added to a publication are on the disk.
+  ///
+  /// - Throws: that they are not yet, whoever of several callers asks. They stay in memory, are sent the event, and are
+  ///   written when that is possible; only a death before that forgets them. So it is not known whether it is done.
+  private func targetsWritten(_ id: EventID) async throws(Refusal) {
+    guard unwrittenTargets.contains(id) else { return }
+    // Also while the disk is known to be full: there may be room again.
+    repeat { await writer.flush(id) } while unwrittenTargets.contains(id) && writer.isBusy && writer.health.fault == nil
+    guard unwrittenTargets.contains(id), let fault = writer.health.fault else { return }
+    let refusal = writer.health.refusal(fault)
+    throw Refusal(
+      refusal.code,
+      "the added relays are sent the event, and are not written down yet: that is done when it is possible; "
+        + refusal.message, outcome: .unknown, retryAfterMilliseconds: refusal.retryAfterMilliseconds)
   }
 }

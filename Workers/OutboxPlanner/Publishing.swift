@@ -44,6 +44,8 @@ final class Publishing {
   var claims: [EventID: [CheckedContinuation<Void, Never>]] = [:]
   /// In the ledger, and not known to be in the event store.
   var unstored: [EventID: QueuedPublication] = [:]
+  /// Those to which relays were added that are not in the ledger.
+  var unwrittenTargets: Set<EventID> = []
   var lastNumber: Int64
   var isDraining = false
   var followers: [EventID: [ChangeFollower<Publication>]] = [:]
@@ -185,6 +187,7 @@ final class Publishing {
       if isCommitted {
         if let state = queue[id]?.state { count(id, state) }
         queue.recorded(id, version: version)
+        if queue.isRecorded(id) { unwrittenTargets.remove(id) }
         if queue[id] == nil {
           bodies.drop(id)
           countedStates[id] = nil

@@ -16,9 +16,11 @@ RoostClient.run(ClientSettings(name: "example-job")) { (roost: RoostClient) thro
   search.params = [["search", CommandLine.arguments.dropFirst().first ?? "hello"]]
   let submitted = try await roost.submit(search)
   var job = submitted
+  print("-- \(job.state.rawValue)")
   for try await change in roost.progress(ofJob: submitted.id) {
+    // Each change of anything gives the whole job: a provider's remark moves no state.
+    if change.state != job.state { print("-- \(change.state.rawValue)") }
     job = change
-    print("-- \(change.state.rawValue)")
   }
   guard let result = job.result else {
     throw Refusal(.failed, "no result: \(job.reason ?? job.state.rawValue)", outcome: .done)
