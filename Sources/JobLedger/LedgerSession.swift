@@ -69,7 +69,7 @@ struct LedgerSession {
     try statement.run()
   }
 
-  private func insert(_ intent: PaymentIntent, of job: JobID, at: Int64) throws {
+  func insert(_ intent: PaymentIntent, of job: JobID, at: Int64) throws {
     var writer = FactWriter()
     writer.intent(intent)
     let statement = try session.statement(
