@@ -33,8 +33,7 @@ extension JobBook {
       throw Self.refusal(.nothingToPay, "the job has ended, and nobody has asked for a payment")
     }
     let payees = billed.filter { pair in
-      let approved = pair.intent.flatMap { $0.zapTarget == nil ? $0.key : nil }
-      return (approved ?? pair.bill?.paymentHash) == hash
+      pair.bill?.paymentHash == hash || Self.approved(facts, pair.provider, hash) != nil
     }
     guard let pair = payees.min(by: { $0.provider < $1.provider }) else {
       throw Self.refusal(.invoiceRefused, "the preimage is of no invoice that was shown for this job")
@@ -43,7 +42,7 @@ extension JobBook {
     guard pair.payment != .paid, !isNoted else { return finish(at: now) }
     guard !isSpentElsewhere(hash, than: order.id, pair.provider) else { throw Self.spentElsewhere }
     let last = facts.map(\.at).max() ?? 0
-    if pair.intent == nil, let intent = Self.intent(pair, isAutomatic: false) {
+    if Self.approved(facts, pair.provider, hash) == nil, let intent = Self.intent(pair, isAutomatic: false) {
       count(intent, of: order.id, at: now)
       noteLate(order.id, .approved(intent), behind: last, at: now)
     }
