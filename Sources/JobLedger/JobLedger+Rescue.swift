@@ -6,9 +6,9 @@ public import Storage
 
 // A damaged ledger is put aside, and a new one is filled with what can still be read (`RescuableFile`).
 // A job whose order is gone is lost, and counted. One of which a fact is gone goes on without it: what follows from the
-// others is seen again. At worst a request goes out a second time under another id, or an answer is read once more;
-// money is not at stake, because intents stand in a table of their own as well, and an approval that is read from there
-// counts as one.
+// others is seen again, and answers are read once more from the event store. At worst a request goes out a second time
+// under another id; money is not at stake, because intents stand in a table of their own as well. An approval that is
+// read from there counts as one, and against the bounds of a day also when its job is lost.
 
 extension JobLedger {
   /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
@@ -51,6 +51,10 @@ extension JobLedger {
     for id in Self.jobs(old, &rescue) {
       guard let saved = Self.saved(old, id, &rescue) else {
         rescue.lostCount += 1
+        let intents = Self.intents(old, of: id, &rescue)
+        try file.writeNow { session in
+          for (at, intent) in intents { try LedgerSession(session).insert(intent, of: id, at: at) }
+        }
         continue
       }
       try file.writeNow { session in try LedgerSession(session).write(saved) }
@@ -116,18 +120,25 @@ extension JobLedger {
 
   /// Approvals that stand among the payments, and not among the facts any more.
   private static func addIntents(of old: StorageFile, to saved: inout SavedJob, _ rescue: inout LedgerRescue) {
-    let id = saved.order.id
-    let intents = read(old, &rescue) { session -> [(Int64, PaymentIntent)] in
+    for (at, intent) in intents(old, of: saved.order.id, &rescue) where saved.facts[at] == nil {
+      saved.facts[at] = .approved(intent)
+    }
+  }
+
+  /// What was approved for a job, as it stands among the payments.
+  private static func intents(
+    _ old: StorageFile, of id: JobID, _ rescue: inout LedgerRescue
+  ) -> [(at: Int64, intent: PaymentIntent)] {
+    read(old, &rescue) { session in
       let statement = try session.statement("SELECT at, intent FROM payment WHERE job = ?")
       statement.bind(id.column, at: 1)
-      var found: [(Int64, PaymentIntent)] = []
+      var found: [(at: Int64, intent: PaymentIntent)] = []
       while try statement.step() {
         var reader = FactReader(statement.bytes(1))
         if let intent = reader.intent() { found.append((statement.number(0), intent)) }
       }
       return found
-    }
-    for (at, intent) in intents ?? [] where saved.facts[at] == nil { saved.facts[at] = .approved(intent) }
+    } ?? []
   }
 
   /// All approvals, also those of jobs that are forgotten, or lost: they count for their day.
@@ -155,11 +166,13 @@ extension JobLedger {
       defer { statement.reset() }
       return statement.number(0)
     }
+    let isWhole = rescue.reason == nil && rescue.damagedCount + rescue.lostCount == 0
     try file.writeNow { session in
       let ledger = LedgerSession(session)
       for (job, at, intent) in payments { try ledger.insert(intent, of: job, at: at) }
       for (provider, history) in histories { try ledger.write(provider, history) }
-      if case let seq?? = cursor { try ledger.write(cursor: seq) }
+      // Answers that are lost here still stand in the event store: it is looked through once more, from its beginning.
+      if case let seq?? = cursor { try ledger.write(cursor: isWhole ? seq : 0) }
     }
   }
 

@@ -90,11 +90,12 @@ extension JobAnswerFact {
     return nil
   }
 
-  /// A text of so many bytes at most, cut between two characters.
+  /// A text of so many bytes at most, cut between two code points. Not between two characters: one of them may be as
+  /// long as the whole text (a letter with marks without end), and where it begins is found by walking over all of it.
   static func cut(_ text: String, _ byteCountMaximum: Int) -> (text: String, isCut: Bool) {
     guard text.utf8.count > byteCountMaximum else { return (text, false) }
     var end = text.utf8.index(text.startIndex, offsetBy: byteCountMaximum)
-    while end > text.startIndex, end.samePosition(in: text) == nil { end = text.utf8.index(before: end) }
+    while end > text.startIndex, end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
     return (String(text[..<end]), true)
   }
 }

@@ -32,8 +32,11 @@ extension JobBook {
       let left = record.picture.attempts.filter { $0.request != nil && !$0.isWithdrawn }
       for attempt in left {
         guard let request = attempt.request else { continue }
-        // What is being published now is taken back when it is there.
-        if record.tasks[.publish(id, request.id)] != nil { continue }
+        // What is being published now is taken back when it is there; what waits to be tried again is tried no more.
+        if let publishing = record.tasks[.publish(id, request.id)] {
+          guard publishing.due != nil else { continue }
+          _ = end(.publish(id, request.id))
+        }
         begin(.withdraw(id, request.id), at: now)
       }
       if !left.isEmpty { return }

@@ -120,6 +120,10 @@ extension JobBook {
     if isSpentElsewhere(intent.key, than: record.order.id, pair.provider) {
       return "the same invoice was approved for another job or provider"
     }
+    if let known = Self.approved(record.facts, pair.provider, intent.key), known.way != intent.way {
+      // It counts once, for what the other one is of; and whoever pays both pays twice.
+      return "another invoice of the same payment hash was approved, of \(known.amount) millisatoshi"
+    }
     return beyond(
       Spending(at: now, job: record.order.id, provider: pair.provider, key: intent.key, amount: intent.amount),
       record.order)
@@ -128,6 +132,12 @@ extension JobBook {
   /// Whether what is paid under a key is for another job, or somebody else: one payment settles one thing.
   func isSpentElsewhere(_ key: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
     spendings.contains { $0.key == key && ($0.job != job || $0.provider != provider) }
+  }
+
+  /// What was approved for a provider under a payment hash, whatever was decided since.
+  static func approved(_ facts: [JobFact], _ provider: PublicKey, _ hash: Octets32) -> PaymentIntent? {
+    let intents = facts.compactMap { if case .approved(let intent) = $0.what { intent } else { nil } }
+    return intents.last { $0.provider == provider && $0.zapTarget == nil && $0.key == hash }
   }
 
   /// What is said of a preimage that proves the payment of another job.
@@ -177,11 +187,12 @@ extension JobBook {
     let (record, pair) = try payee(id, provider)
     if pair.payment == .paid { return finish(at: now) }
     if let preimage {
-      let isOfZap = zap?.invoice != nil || (pair.intent?.zapTarget != nil && pair.bill?.paymentHash == nil)
-      if isOfZap {
+      let approved = Self.approved(record.facts, pair.provider, SHA256.hash(preimage.bytes))
+      let isZapOpen = pair.intent?.zapTarget != nil && pair.bill?.paymentHash == nil && approved == nil
+      if zap?.invoice != nil || isZapOpen {
         try prove(id, record, pair, preimage, zap?.invoice, at: now)
       } else {
-        try prove(id, pair, preimage, at: now)
+        try prove(id, pair, preimage, approved, at: now)
       }
       return finish(at: now)
     }
@@ -215,11 +226,12 @@ extension JobBook {
     approve(intent, of: id, at: now)
   }
 
-  /// An invoice that the provider has shown was paid, whether that was approved before or not.
+  /// An invoice that the provider has shown was paid, whether that was approved before or not; or one that was approved,
+  /// whatever the provider has shown since.
   private mutating func prove(
-    _ id: JobID, _ pair: JobPicture.Pair, _ preimage: Octets32, at now: Int64
+    _ id: JobID, _ pair: JobPicture.Pair, _ preimage: Octets32, _ approved: PaymentIntent?, at now: Int64
   ) throws(Refusal) {
-    guard let hash = pair.bill?.paymentHash else {
+    guard let hash = approved?.key ?? pair.bill?.paymentHash else {
       throw Self.refusal(.invoiceRefused, "the provider has shown no invoice that the preimage could belong to")
     }
     guard SHA256.hash(preimage.bytes) == hash else {
@@ -227,7 +239,8 @@ extension JobBook {
     }
     guard !isPaidNoted(id, pair) else { return }
     guard !isSpentElsewhere(hash, than: id, pair.provider) else { throw Self.spentElsewhere }
-    if pair.payment != .approved, let intent = Self.intent(pair, isAutomatic: false) {
+    let isStanding = pair.payment == .approved && pair.intent?.key == hash
+    if !isStanding, let intent = approved ?? Self.intent(pair, isAutomatic: false) {
       // The money is gone: it counts, and nobody is told to pay it again.
       records[id]?.begun.insert(hash)
       approve(intent, of: id, at: now)
@@ -318,7 +331,12 @@ extension JobBook {
     // Of a zap the receipt is the proof: the invoice that its wallet has made is not known here.
     case .paid(let preimage) where intent.zapTarget == nil && SHA256.hash(preimage.bytes) == intent.key:
       note(id, .paid(intent.provider, paymentHash: intent.key, preimage: preimage), at: now)
-    case .failed where !hasEnded: note(id, .denied(intent.provider, isAutomatic: true), at: now)
+    case .failed where !hasEnded:
+      // Another one may be approved by now, or asked for.
+      let pair = records[id]?.picture.pairs[intent.provider]
+      if pair?.payment == .approved, pair?.intent?.key == intent.key {
+        note(id, .denied(intent.provider, isAutomatic: true), at: now)
+      }
     case .paid, .failed, .pending: break
     }
     if hasEnded { look(id, at: now) }

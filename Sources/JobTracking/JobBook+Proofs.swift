@@ -34,8 +34,7 @@ extension JobBook {
       throw Self.refusal(.nothingToPay, "the job has ended, and nobody has asked for a payment")
     }
     let payees = billed.filter { pair in
-      let approved = pair.intent.flatMap { $0.zapTarget == nil ? $0.key : nil }
-      return (approved ?? pair.bill?.paymentHash) == hash
+      pair.bill?.paymentHash == hash || Self.approved(facts, pair.provider, hash) != nil
     }
     guard let pair = payees.min(by: { $0.provider < $1.provider }) else {
       throw Self.refusal(.invoiceRefused, "the preimage is of no invoice that was shown for this job")
@@ -44,7 +43,9 @@ extension JobBook {
     guard pair.payment != .paid, !isNoted else { return finish(at: now) }
     guard !isSpentElsewhere(hash, than: order.id, pair.provider) else { throw Self.spentElsewhere }
     let last = facts.map(\.at).max() ?? 0
-    let isCounted = pair.intent.map { !picture.voidIntents.contains($0) } ?? false
+    // A zap has no hash before its wallet makes an invoice.
+    let isZapCounted = pair.intent.map { $0.zapTarget != nil && !picture.voidIntents.contains($0) } ?? false
+    let isCounted = isZapCounted || Self.approved(facts, pair.provider, hash) != nil
     if !isCounted, let intent = Self.intent(pair, isAutomatic: false) {
       count(intent, of: order.id, at: now)
       noteLate(order.id, .approved(intent), behind: last, at: now)

@@ -226,10 +226,21 @@ public struct JobBook: Sendable {
     again.closed += queued.closed
     again.accepted = queued.accepted
     again.cursor = queued.cursor ?? again.cursor
+    leaveOut(again.droppedEvents, of: &again)
     queued = again
     writeDue = now + limits.retryCeilingMilliseconds / 10
     for other in failed.batch.accepted.flatMap(\.dependencies) { look(other, at: now) }
     return finish(at: now)
+  }
+
+  /// What has lost its place while it was on its way to the disk need not get there any more.
+  private mutating func leaveOut(_ events: [JobID: Set<EventID>], of batch: inout JobBatch) {
+    guard !events.isEmpty else { return }
+    batch.entries.removeAll { entry in
+      guard let gone = events[entry.job], entry.fact.isAnswer(among: gone) else { return false }
+      records[entry.job]?.pendingCount -= 1
+      return true
+    }
   }
 
   private mutating func withdraw(_ order: JobOrder) {

@@ -124,10 +124,11 @@ public struct PaymentIntent: Sendable, Hashable {
   /// The event that is zapped; nil: it is paid by an invoice.
   public var zapTarget: EventID? { if case .zap(let target) = way { target } else { nil } }
 
-  /// Whether it pays what this answer asks for.
+  /// Whether it pays what this answer asks for. Of an invoice its text says so: another one with the same payment hash
+  /// can be of any amount.
   func pays(_ answer: JobAnswerFact) -> Bool {
     switch way {
-    case .invoice(_, let paymentHash): answer.bill?.paymentHash == paymentHash
+    case .invoice(let invoice, _): answer.bill?.invoice == invoice
     case .zap(let target): answer.event == target
     }
   }

@@ -61,46 +61,59 @@ extension JobFolding {
   // MARK: Money
 
   private func judgePayment(_ said: [(at: Int64, fact: JobAnswerFact)], _ pair: inout JobPicture.Pair) {
-    let intent = pair.intent
-    let asked = Self.asking(said, intent)
+    let (provider, paidHash) = (pair.provider, paidHashes[pair.provider])
+    if let paid = approvals[provider]?.last(where: { $0.key == paidHash }) { pair.intent = paid }
+    let isRenewed = Self.isRenewed(said, pair.intent)
+    var (deniedAt, why): (Int64, String?) = (
+      max(denials[provider]?.at ?? .min, lapses[provider]?[.decision] ?? .min), nil
+    )
+    if let target = pair.intent?.zapTarget, let problem = zaps.problems[target], problem.at >= deniedAt {
+      (deniedAt, why) = (problem.at, problem.why)
+    }
+    let isApproved = !isRenewed && pair.intentAt.map { $0 > deniedAt } == true
+    let stands = isApproved || pair.paidAt != nil || paidHash != nil
+    let asked = Self.asking(said, stands ? pair.intent : nil)
     pair.bill = asked?.fact.bill
     pair.billAt = asked?.at
     pair.billedBy = asked?.fact.event
     let wants = wants(pair, asked?.fact)
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
-    let deniedAt = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
-    judge(&pair, intent, isAsked: asked != nil, wants: wants, deniedAt: deniedAt)
-    pair.isBarren = order.providers.isEmpty && pair.isUnpayable && pair.state == .paymentRequired
-    pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
-    if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
-  }
-
-  private func judge(
-    _ pair: inout JobPicture.Pair, _ intent: PaymentIntent?, isAsked: Bool, wants: Bool, deniedAt: Int64
-  ) {
-    var (deniedAt, why): (Int64, String?) = (deniedAt, nil)
-    if let target = intent?.zapTarget, let problem = zaps.problems[target], problem.at >= deniedAt {
-      (deniedAt, why) = (problem.at, problem.why)
-    }
+    // A denial of what has expired since, and was approved between, is none of what is asked for now.
+    let isDenied = deniedAt > (isRenewed ? pair.intentAt ?? .min : .min)
     if pair.paidAt != nil {
       pair.payment = .paid
-    } else if let intentAt = pair.intentAt, intentAt > deniedAt {
+    } else if isApproved {
       pair.payment = .approved
-    } else if deniedAt > .min, isAsked || wants {
+    } else if isDenied, asked != nil || wants {
       pair.payment = .denied
       if let why { pair.zapProblem = why }
     } else if wants {
       pair.payment = .asked
     }
+    pair.isBarren = order.providers.isEmpty && pair.isUnpayable && pair.state == .paymentRequired
+    pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
+    if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
   }
 
-  /// The last that asks for money; what was approved goes before what was not.
+  /// The last that asks for money; what is approved, or was paid, goes before what is not.
   private static func asking(
     _ said: [(at: Int64, fact: JobAnswerFact)], _ intent: PaymentIntent?
   ) -> (at: Int64, fact: JobAnswerFact)? {
     let asking = said.filter { $0.fact.bill != nil }
     let approved = asking.filter { intent?.pays($0.fact) == true }
     return (approved.isEmpty ? asking : approved).max { JobAnswerFact.isOlder($0.fact, $1.fact) }
+  }
+
+  /// Whether an invoice that was approved had expired when its provider showed another one. One of the same payment
+  /// hash is no other.
+  private static func isRenewed(_ said: [(at: Int64, fact: JobAnswerFact)], _ intent: PaymentIntent?) -> Bool {
+    guard let intent, intent.zapTarget == nil, let shown = said.first(where: { intent.pays($0.fact) })?.fact,
+      let expiresAt = shown.bill?.expiresAt
+    else { return false }
+    return said.contains { at, fact in
+      guard let bill = fact.bill, bill.isInOrder, bill.paymentHash != intent.key else { return false }
+      return at / 1_000 >= expiresAt && JobAnswerFact.isOlder(shown, fact)
+    }
   }
 
   /// Whether a provider waits for money. A result that comes behind a bill, and wants nothing itself, has been paid for

@@ -13,6 +13,10 @@ struct JobFolding {
   /// The last times at which something of a provider's has lapsed.
   var lapses: [PublicKey: [JobPhase: Int64]] = [:]
   var denials: [PublicKey: (at: Int64, isAutomatic: Bool)] = [:]
+  /// What was approved for each provider, the first one first.
+  var approvals: [PublicKey: [PaymentIntent]] = [:]
+  /// By which payment hash each provider was paid; of several the first.
+  var paidHashes: [PublicKey: Octets32] = [:]
   var zaps = ZapFold()
   var isTotalLapsed = false
   var isWindowLapsed = false
@@ -65,7 +69,11 @@ struct JobFolding {
       picture.diagnostics[JobPicture.lateWord, default: 0] += 1
     case .receipted(let receipt) where seen.insert(receipt.event).inserted:
       picture.diagnostics[JobPicture.lateWord, default: 0] += 1
-    case .paid(let provider, _, _): lateProofs[provider] = min(lateProofs[provider] ?? .max, fact.at)
+    // What was paid is shown, whatever else was approved.
+    case .approved(let intent): approvals[intent.provider, default: []].append(intent)
+    case .paid(let provider, let hash, _):
+      paidHashes[provider] = paidHashes[provider] ?? hash
+      lateProofs[provider] = min(lateProofs[provider] ?? .max, fact.at)
     case .stored, .relayed, .unpublished, .withdrawn: takeOpen(fact)
     default: return
     }
@@ -110,11 +118,14 @@ struct JobFolding {
       picture.attempts[index].problem = why
     case .answered(let answer): take(answer, at: fact.at)
     case .approved(let intent):
+      approvals[intent.provider, default: []].append(intent)
       pair(intent.provider) { pair in
         pair.intent = intent
         pair.intentAt = fact.at
       }
-    case .paid(let provider, _, _): pair(provider) { $0.paidAt = $0.paidAt ?? fact.at }
+    case .paid(let provider, let hash, _):
+      paidHashes[provider] = paidHashes[provider] ?? hash
+      pair(provider) { $0.paidAt = $0.paidAt ?? fact.at }
     case .zapRequested, .unzapped, .walletNamed, .receipted: takeZap(fact)
     case .denied(let provider, let isAutomatic): denials[provider] = (fact.at, isAutomatic)
     case .lapsed(let phase, let attempt, let provider): lapsed(phase, attempt, provider, at: fact.at)

@@ -1,5 +1,6 @@
 public import Contracts
 internal import Cryptography
+internal import Frames
 internal import Nostr
 
 // A job as it is told.
@@ -35,6 +36,42 @@ extension Job {
       if taken.isCut { result.isCut = true }
       return result
     }
+  }
+}
+
+extension Job {
+  /// The job as JSON for which a frame has room. What providers have written is cut as far as need be, since strangers
+  /// could else make a job one that nobody can be told: first parts, then the result, then remarks.
+  ///
+  /// - Parameter byteCountMaximum: how long it may be.
+  /// - Returns: more than that only when all else in it takes as much.
+  public func encoded(byteCountMaximum: Int) -> [UInt8] {
+    var told = self
+    var bytes = JSONPayload.encode(told)
+    func shrink(from length: Int?, _ cut: (inout Job, Int) -> Void) {
+      var length = length ?? 0
+      while bytes.count > byteCountMaximum, length > 0 {
+        length /= 2
+        cut(&told, length)
+        bytes = JSONPayload.encode(told)
+      }
+    }
+    shrink(from: told.providers.compactMap { $0.partial?.utf8.count }.max()) { told, length in
+      for index in told.providers.indices {
+        told.providers[index].partial = told.providers[index].partial.map { JobAnswerFact.cut($0, length).text }
+      }
+    }
+    shrink(from: told.result?.content.utf8.count) { told, length in
+      guard var result = told.result else { return }
+      (result.content, result.isCut) = (JobAnswerFact.cut(result.content, length).text, true)
+      told.result = result
+    }
+    shrink(from: told.providers.compactMap { $0.message?.utf8.count }.max()) { told, length in
+      for index in told.providers.indices {
+        told.providers[index].message = told.providers[index].message.map { JobAnswerFact.cut($0, length).text }
+      }
+    }
+    return bytes
   }
 }
 

@@ -230,6 +230,30 @@ import Testing
     #expect(told.savedCount == 0 && told.lostText == "unknown")
   }
 
+  @Test("keeps what was approved for a job that is lost, and has the event store looked through once more")
+  func lostJob() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    var ledger = try JobLedger.openOrRescue(path: path, now: 1_000).0
+    let intent = PaymentIntent(
+      provider: PublicKey(SHA256.hash([1])), way: .invoice("lnbc1", paymentHash: SHA256.hash([3])), amount: 900,
+      isAutomatic: false)
+    var batch = Self.batch([try Self.order(1), try Self.order(2)]) { Self.facts($0.id.number) }
+    batch.entries.append(JobBatch.Entry(job: JobID(1), fact: JobFact(at: 2_000, .approved(intent))))
+    batch.cursor = 42
+    try ledger.writeNow(batch)
+    try ledger.close()
+    let file = try StorageFile(
+      path: path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 2, "")])
+    try await file.write { session in try session.statement("UPDATE job SET submit = x'00' WHERE id = 1").run() }
+    try file.close()
+    let (next, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 3_000)
+    ledger = next
+    defer { try? ledger.close() }  // The test is over.
+    #expect(rescue?.lostCount == 1 && contents.open.map(\.order.id) == [JobID(2)])
+    #expect(contents.payments.map(\.intent) == [intent] && contents.cursor == 0)
+  }
+
   private func overwrite(_ path: String) throws {
     let file = open(path, O_RDWR)
     #expect(file >= 0)

@@ -145,6 +145,36 @@ import Testing
     #expect(bench.state(job) == .cancelled)
   }
 
+  @Test("that is called off while its request waits to be published once more is taken back, and done with")
+  func calledOffBetweenAttempts() throws {
+    bench.isPrompt = false
+    let job = try bench.text([maker])
+    func settle() {
+      var next = 0
+      while next < bench.batches.count {
+        bench.write(bench.batches[next])
+        next += 1
+      }
+      bench.batches = []
+    }
+    settle()
+    bench.carryOut(try #require(bench.tasks.last))
+    settle()
+    let publish = try #require(bench.tasks.last)
+    guard case .publish(job, let request) = publish else {
+      Issue.record("it is not published: \(publish)")
+      return
+    }
+    bench.perform(bench.book.failed(publish, "the planner is away", at: bench.now))
+    bench.perform(bench.book.cancelled(job, at: bench.now))
+    settle()
+    bench.pass(seconds: 60)
+    #expect(bench.tasks.last == .withdraw(job, request))
+    bench.perform(bench.book.withdrawn(job, request, at: bench.now))
+    settle()
+    #expect(bench.book.count == 0 && bench.closed == [job])
+  }
+
   @Test("stays on this machine when the provider here serves its kind and nobody else is meant")
   func reach() throws {
     func isLocal(_ wanted: JobSubmit, isServedHere: Bool) throws -> Bool? {

@@ -52,6 +52,28 @@ import Testing
     #expect(JobPicture(order, bench.facts[job] ?? []) == bench.picture(job))
   }
 
+  @Test("is one place, however often the disk fails while others take it")
+  func fullDisk() throws {
+    let bench = bench(2)
+    let job = try open(bench)
+    let request = try bench.request(job)
+    bench.isPrompt = false
+    bench.batches = []
+    bench.isDiskGood = false
+    for number in 0..<6 {
+      bench.receive(try Maker().result("\(number)", to: request, at: bench.seconds + 10 - 2 * Int64(number)))
+      bench.write(try #require(bench.batches.last))
+      bench.pass(seconds: 2)
+    }
+    bench.isDiskGood = true
+    var next = bench.batches.count - 1
+    while next < bench.batches.count {
+      bench.write(bench.batches[next])
+      next += 1
+    }
+    #expect(bench.picture(job).pairs.count == 2 && bench.book.isPending(job) == false)
+  }
+
   @Test("is kept by who has said most, and then first, whatever order it came in")
   func anyOrder() throws {
     let makers = (0..<9).map { _ in Maker() }

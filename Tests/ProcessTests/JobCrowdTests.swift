@@ -80,6 +80,22 @@ extension ProcessTests {
       }
     }
 
+    @Test("A job can be told, however much strangers write of it")
+    func talkers() throws {
+      try JobRig.run { rig in
+        var wanted = maker.job()
+        wanted.providers = nil
+        let job = try rig.submit(wanted)
+        let request = try rig.request(job)
+        let text = String(repeating: "\u{1}", count: 16 << 10)
+        for _ in 0..<16 { try rig.say(try JobMaker().feedback(.partial, to: request, content: text)) }
+        let told = try rig.await(job, "is told with all of them") { $0.providers.count == 16 }
+        #expect(told.providers.allSatisfy { $0.partial?.isEmpty == false })
+        let list = try rig.client.call("job.list")
+        #expect(list.isResponse && list.parts.count == 1)
+      }
+    }
+
     @Test("A secret key is refused in one line before anybody is asked, unless it is meant")
     func secrets() throws {
       try JobRig.run { rig in

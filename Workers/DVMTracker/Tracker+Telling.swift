@@ -24,20 +24,8 @@ extension Tracker {
     guard var job else { throw Self.unknown(id.description) }
     job.accountName = accounts.name(of: job.account)
     explain(&job, id, isLocal: isLocal ?? true)
-    return (job, payload(job))
-  }
-
-  /// A job in bytes; a result that no frame has room for is cut.
-  private func payload(_ job: Job) -> BusPayload {
     let room = EventLimit.byteCountMaximum(frameLimit: bus.welcome.frameLimit)
-    var told = job
-    var bytes = JSONPayload.encode(told)
-    while bytes.count > room, let content = told.result?.content, !content.isEmpty {
-      told.result?.content = String(content.prefix(content.count / 2))
-      told.result?.isCut = true
-      bytes = JSONPayload.encode(told)
-    }
-    return BusPayload(bytes)
+    return (job, BusPayload(job.encoded(byteCountMaximum: room)))
   }
 
   /// Says why a job does not go on, where that is no fact of its own: its account is locked, or no relay is there.
