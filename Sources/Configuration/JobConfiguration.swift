@@ -100,6 +100,9 @@ extension Schema {
     Setting(
       "request-age", entry: "requestAgeMilliseconds", standard: 3_600_000,
       .milliseconds(.seconds(1) ... .seconds(30 * 86_400)), .restartsWorker),
+    Setting(
+      "payment-time", entry: "paymentTimeMilliseconds", standard: 3_600_000,
+      .milliseconds(.seconds(1) ... .seconds(30 * 86_400)), .restartsWorker),
     Setting("concurrent", entry: "concurrent", standard: 4, .integer(1...1_000), .restartsWorker),
     Setting("waiting-maximum", entry: "waitingMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
   ]
