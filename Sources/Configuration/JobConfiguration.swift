@@ -116,7 +116,7 @@ extension Notation where Value == [String] {
       value, context)
     guard let first = words.first else { return [] }
     guard first.contains("/") else {
-      throw Complaints("\"\(first)\" is no path; write one, such as \"/usr/bin/\(first)\"")
+      throw Complaints("\"\(first)\" is no path; write one, such as \"./\(first)\" or \"/usr/bin/\(first)\"")
     }
     return [try Notation<String>.listedPath.parse(.string(first), context)] + words.dropFirst()
   } render: {

@@ -57,8 +57,6 @@ final class Provider: RequestStream.Taker {
   private(set) var isDraining = false
 
   nonisolated static let methods = ["dvm.status", "dvm.jobs"]
-  /// What roostd starts again after a moment (EX_TEMPFAIL).
-  private static let tryLaterExitCode: Int32 = 75
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "served-jobs.db"
   /// How far answers are looked for that no ledger knows of, where no age of requests is set: further than any.
@@ -202,7 +200,8 @@ final class Provider: RequestStream.Taker {
     log.notice("beginning anew, for files that were replaced")
     end()
     bus.leave()
-    exit(Self.tryLaterExitCode)
+    // Not a fault of its own: it does not count, however often somebody saves his program.
+    exit(Worker.ExitCode.unavailable)
   }
 
   private func written(_ rows: [(request: ServedRequest, version: UInt64)]) {
