@@ -68,7 +68,7 @@ extension ConfigurationChange: CustomStringConvertible {
       let note =
         switch key.effect {
         case .live: ""
-        case .restartsWorker: " (needs a restart of the worker)"
+        case .restartsWorker: " (by a restart of the worker)"
         case .restartsSupervisor: " (needs a restart of roostd)"
         }
       return text + "\n  \(key.name): \(key.old) → \(key.new)\(note)"

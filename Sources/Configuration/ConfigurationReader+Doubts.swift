@@ -9,8 +9,8 @@ import Frames
 public enum ProgramFinding: Hashable, Sendable {
   /// A file that can be run.
   case runnable
-  /// A file that can be run, and that everybody can write to.
-  case changeable
+  /// A file that can be run, and that others than we and root can change: how, and what to do about it.
+  case changeable(String)
   /// Nothing.
   case missing
   /// A directory.
@@ -28,6 +28,13 @@ public enum ProgramFinding: Hashable, Sendable {
     case .directory: "is a directory, not a program"
     case .special: "is no regular file"
     case .notExecutable: "is not executable"
+    }
+  }
+
+  var isRunnable: Bool {
+    switch self {
+    case .runnable, .changeable: true
+    case .missing, .directory, .special, .notExecutable: false
     }
   }
 }
@@ -69,33 +76,6 @@ extension ConfigurationReader {
     }
   }
 
-  private mutating func doubtProgram(
-    of job: JobConfiguration, _ worker: WorkerConfiguration, _ look: (String) -> ProgramFinding
-  ) {
-    let table = ConfigurationPath("worker", worker.name, "job", "\(job.kind)")
-    if let path = job.program.first {
-      let finding = look(path)
-      let complaint = finding == .changeable ? "can be changed by everybody: chmod o-w \(path)" : finding.complaint
-      if let complaint { report("\(path) \(complaint)", at: table.appending("program"), tableDepth: 4) }
-    }
-    for path in job.read {
-      guard let complaint = complaint(aboutReading: path, look) else { continue }
-      report("\(path) \(complaint)", at: table.appending("read"), tableDepth: 4)
-    }
-  }
-
-  /// What a job's program reads, those may learn whose requests it serves.
-  private func complaint(aboutReading path: String, _ look: (String) -> ProgramFinding) -> String? {
-    if look(path) == .missing { return "is not there, and stays denied if it comes later" }
-    if path == "/" { return "lets the program read all files, keys among them; name what it needs" }
-    let supervisor = configuration.supervisor
-    for (own, what) in [(supervisor.stateDirectory, "state-directory"), (supervisor.runDirectory, "run-directory")] {
-      if path == own || own.hasPrefix(path + "/") { return "holds \(what), with what the workers keep" }
-      if path.hasPrefix(own + "/") { return "lies in \(what), among what the workers keep" }
-    }
-    return nil
-  }
-
   private mutating func doubtProgram(of worker: WorkerConfiguration, _ program: (String) -> ProgramFinding) {
     let table = ConfigurationPath("worker", worker.name)
     let key = ["program", "role"].map { table.appending($0) }.first(where: document.contains) ?? table
@@ -104,7 +84,7 @@ extension ConfigurationReader {
       if let complaint = program(worker.program).complaint {
         report("\(worker.program) \(complaint)", at: key, tableDepth: 2)
       }
-    } else if !directories.contains(where: { [.runnable, .changeable].contains(program("\($0)/\(worker.program)")) }) {
+    } else if !directories.contains(where: { program("\($0)/\(worker.program)").isRunnable }) {
       report(
         "there is no program '\(worker.program)' in \(directories.joined(separator: ", "))", at: key, tableDepth: 2)
     }

@@ -22,6 +22,7 @@ extension ConfigurationReader {
     checkCircles()
     checkRelays()
     checkServing()
+    checkProviders()
   }
 
   private mutating func checkSocket() {

@@ -100,6 +100,9 @@ extension Schema {
     Setting(
       "request-age", entry: "requestAgeMilliseconds", standard: 3_600_000,
       .milliseconds(.seconds(1) ... .seconds(30 * 86_400)), .restartsWorker),
+    Setting(
+      "payment-time", entry: "paymentTimeMilliseconds", standard: 3_600_000,
+      .milliseconds(.seconds(1) ... .seconds(30 * 86_400)), .restartsWorker),
     Setting("concurrent", entry: "concurrent", standard: 4, .integer(1...1_000), .restartsWorker),
     Setting("waiting-maximum", entry: "waitingMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
   ]
@@ -113,7 +116,7 @@ extension Notation where Value == [String] {
       value, context)
     guard let first = words.first else { return [] }
     guard first.contains("/") else {
-      throw Complaints("\"\(first)\" is no path; write one, such as \"/usr/bin/\(first)\"")
+      throw Complaints("\"\(first)\" is no path; write one, such as \"./\(first)\" or \"/usr/bin/\(first)\"")
     }
     return [try Notation<String>.listedPath.parse(.string(first), context)] + words.dropFirst()
   } render: {

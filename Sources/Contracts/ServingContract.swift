@@ -1,6 +1,6 @@
 // The methods of role `dvm-provider`, `dvm.*`: jobs of others that are done here (NIP-90).
 
-/// The answer of `dvm.status`. Counters begin with the process.
+/// The answer of `dvm.status`. Counters begin with the process, which a reload of its settings ends.
 public struct ServingStatus: Codable, Sendable, Hashable {
   /// One kind of job that is served.
   public struct Service: Codable, Sendable, Hashable {
@@ -38,6 +38,10 @@ public struct ServingStatus: Codable, Sendable, Hashable {
   public var isOnNetwork = false
   /// Requests that wait for their turn.
   public var waiting = 0
+  /// Requests with a bill that was not paid yet.
+  public var unpaid = 0
+  /// Since when is counted, seconds since 1970.
+  public var countedSince: Int64 = 0
   /// Requests that were not taken up: of others, too large, unreadable, expired.
   public var passedOver: UInt64 = 0
 

@@ -19,6 +19,14 @@ public import Nostr
 // whatever else it could make, and so no request has two results. A provider that finds a beginning without an end
 // begins anew if the service may be repeated; else it says that it was interrupted.
 //
+// One customer's requests must not keep others' waiting. Whose turn it is goes by what each customer has under way, the
+// least first: of the places that become free whoever has none gets the next one, and nobody who has half of them gets
+// another while others wait. Between equals it goes round by round: a customer's requests stand in rounds that follow
+// each other, the first of them in the one after the round that is served now, and of one round whoever came first is
+// first. So nobody waits for all that another has asked, nor, however many come anew, for ever. And of the room in
+// which requests wait, a stranger has half at most, since his keys cost nothing. Nothing is kept free for those who
+// have not asked: places that nobody else wants are anybody's, and a run has its time.
+//
 // Rejected: to keep the result itself before it is signed. It would save the work of a provider that dies while the
 // signer is away, and leave what was encrypted for one customer in clear on the disk.
 
@@ -43,15 +51,27 @@ public struct ServingDesk: Sendable {
     var next: ServingAction?
     /// When its own time is over (NIP-40).
     var expiration: Int64?
+    /// The round in which it is to be served.
+    var round: UInt64 = 0
 
     func isOver(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
   }
 
   private var entries: [EventID: Entry] = [:]
   private var waiting = Deque<EventID>()
+  /// Whether nothing is begun any more: this process cannot, and the next one can.
+  public private(set) var isHolding = false
   private var running: Set<EventID> = []
   private var runningByKind: [UInt16: Int] = [:]
-  private var unpaidCount = 0
+  private var runningByCustomer: [PublicKey: Int] = [:]
+  /// Requests with a bill that was not paid yet.
+  public private(set) var unpaidCount = 0
+  /// The last round of which a request was begun.
+  private var round: UInt64 = 0
+  /// The round of the last request of each customer that has any here.
+  private var lastRounds: [PublicKey: UInt64] = [:]
+  /// Requests of each customer that have not ended, for the room that he takes.
+  private var openByCustomer: [PublicKey: Int] = [:]
   /// All requests that the ledger has, also those that are over.
   private var known: Set<EventID>
   private var lastNumber: Int64
@@ -89,6 +109,9 @@ public struct ServingDesk: Sendable {
   /// A request that is not settled, or was not written since.
   public subscript(id: EventID) -> ServedRequest? { entries[id]?.request }
 
+  /// Whether any request is worked on, or its result is still to be signed.
+  public var isAtWork: Bool { entries.values.contains { $0.request.state == .running } }
+
   /// Counts the changes of a request; what ``recorded(_:version:at:)`` takes.
   public func version(of id: EventID) -> UInt64? { entries[id]?.version }
 
@@ -121,13 +144,13 @@ public struct ServingDesk: Sendable {
     let request = ServedRequest(
       number: lastNumber, id: event.id, kind: event.kind, customer: event.pubkey, takenAt: now, state: .waiting,
       request: event.json)
-    entries[event.id] = Entry(request: request, expiration: event.expiration)
+    enter(Entry(request: request, expiration: event.expiration))
     guard service.priceMillisatoshis == 0 else {
       unpaidCount += 1
       let word = ServingWord.paymentRequired(service.priceMillisatoshis)
       return change(event.id, then: .compose(event.id, word)) { $0.state = .paymentRequired }
     }
-    waiting.append(event.id)
+    lineUp(event.id)
     // One transaction says both when it can begin at once.
     let begun = startWaiting(at: now)
     return begun.contains(.record(event.id)) ? begun : change(event.id) { _ in } + begun
@@ -168,7 +191,8 @@ public struct ServingDesk: Sendable {
     guard var entry = entries[id], entry.version == version else { return [] }
     let next = entry.next
     entry.next = nil
-    entries[id] = entry.request.isSettled ? nil : entry
+    entries[id] = entry
+    if entry.request.isSettled { leave(id) }
     return next.map { [$0] } ?? []
   }
 
@@ -180,6 +204,16 @@ public struct ServingDesk: Sendable {
     case .done(let content): return [.compose(id, .result(content))] + startWaiting(at: now)
     case .failed(let reason): return fail(id, reason, at: now) + startWaiting(at: now)
     }
+  }
+
+  /// The work on a request could not begin in this process, and nothing of it has. It waits again, first in the line,
+  /// and so does all else that would begin, until the next process.
+  public mutating func putBack(_ id: EventID) -> [ServingAction] {
+    isHolding = true
+    guard entries[id]?.request.state == .running, running.contains(id) else { return [] }
+    release(id)
+    waiting.prepend(id)
+    return change(id) { $0.state = .waiting }
   }
 
   /// A word is signed.
@@ -234,16 +268,27 @@ public struct ServingDesk: Sendable {
   public mutating func timePassed(at now: Int64) -> [ServingAction] {
     var actions: [ServingAction] = []
     for (id, entry) in entries where entry.request.state == .paymentRequired {
-      guard entry.request.takenAt + ServingRules.paymentSeconds <= now || entry.isOver(at: now) else { continue }
-      unpaidCount -= 1
-      actions += change(id) {
-        $0.outgoing = nil
-        $0.isTold = true
-        $0.reason = "it was not paid in time"
-        $0.end(.failed, at: now)
+      if entry.isOver(at: now) {
+        actions += withdrawBill(of: id, "its time was over before it was paid", at: now)
+      } else if entry.request.takenAt + rules.paymentSeconds <= now {
+        actions += withdrawBill(of: id, "it was not paid in time", at: now)
       }
     }
     return actions + startWaiting(at: now)
+  }
+
+  /// Ends a request that was not paid. Whoever has the bill is told that it holds no more; of a bill that is still on
+  /// its way nothing is said at all.
+  private mutating func withdrawBill(of id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
+    guard let request = entries[id]?.request else { return [] }
+    unpaidCount -= 1
+    guard !request.isTold else { return fail(id, reason, at: now) }
+    return change(id) {
+      $0.outgoing = nil
+      $0.isTold = true
+      $0.reason = reason
+      $0.end(.failed, at: now)
+    }
   }
 
   // MARK: After a start
@@ -253,16 +298,13 @@ public struct ServingDesk: Sendable {
   public mutating func restored(_ request: ServedRequest, expiration: Int64?, at now: Int64) -> [ServingAction] {
     let id = request.id
     known.insert(id)
-    entries[id] = Entry(request: request, expiration: expiration)
+    enter(Entry(request: request, expiration: expiration))
+    if request.state == .paymentRequired { return restoredBill(request, at: now) }
     if let outgoing = request.outgoing { return [.publish(id, outgoing)] }
     switch request.state {
     case .waiting:
-      waiting.append(id)
+      lineUp(id)
       return startWaiting(at: now)
-    case .paymentRequired:
-      unpaidCount += 1
-      guard !request.isTold, let price = rules.services[request.kind]?.priceMillisatoshis else { return [] }
-      return [.compose(id, .paymentRequired(price))]
     case .running:
       guard rules.services[request.kind]?.isRepeatable == true else {
         return fail(id, "interrupted: the provider was stopped while it worked on this", at: now)
@@ -270,10 +312,32 @@ public struct ServingDesk: Sendable {
       hold(id)
       return [.run(id)]
     case .failed: return [.compose(id, .error(request.reason ?? "it has failed"))]
-    case .answering, .answered, .cancelled:
-      entries[id] = nil
+    case .paymentRequired, .answering, .answered, .cancelled:
+      leave(id)
       return []
     }
+  }
+
+  /// A bill holds as long as its kind is served for money.
+  private mutating func restoredBill(_ request: ServedRequest, at now: Int64) -> [ServingAction] {
+    let id = request.id
+    unpaidCount += 1
+    guard let price = rules.services[request.kind]?.priceMillisatoshis else {
+      return withdrawBill(of: id, "jobs of kind \(request.kind) are not served any more", at: now)
+    }
+    guard price > 0 else {
+      unpaidCount -= 1
+      lineUp(id)
+      let free = change(id) {
+        $0.state = .waiting
+        $0.outgoing = nil
+        $0.isTold = false
+      }
+      let begun = startWaiting(at: now)
+      return begun.contains(.record(id)) ? begun : free + begun
+    }
+    if let outgoing = request.outgoing { return [.publish(id, outgoing)] }
+    return request.isTold ? [] : [.compose(id, .paymentRequired(price))]
   }
 
   /// Requests that the ledger has forgotten.
@@ -294,50 +358,87 @@ public struct ServingDesk: Sendable {
     guard cancellations[event.id] != event.pubkey else { return .cancelled }
     // Whatever is not worked on waits for something: its turn, a payment, the signer, a publisher, the disk.
     guard entries.count - running.count < rules.waitingMaximum else { return .full }
+    let own = openByCustomer[event.pubkey, default: 0] - runningByCustomer[event.pubkey, default: 0]
+    let isStranger = rules.customers == .anyone && !accounts.contains(event.pubkey)
+    guard !isStranger || own < rules.strangerWaitingMaximum else { return .customerFull }
     return nil
+  }
+
+  private mutating func enter(_ entry: Entry) {
+    guard entries.updateValue(entry, forKey: entry.request.id) == nil else { return }
+    openByCustomer[entry.request.customer, default: 0] += 1
+  }
+
+  private mutating func leave(_ id: EventID) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    openByCustomer.countDown(entry.request.customer)
+    if openByCustomer[entry.request.customer] == nil { lastRounds[entry.request.customer] = nil }
   }
 
   // MARK: Turns
 
-  /// Begins what may begin, the first first; a kind that has all its places taken is passed by.
+  private mutating func lineUp(_ id: EventID) {
+    guard let customer = entries[id]?.request.customer else { return }
+    let own = max(round, lastRounds[customer] ?? 0) + 1
+    lastRounds[customer] = own
+    entries[id]?.round = own
+    waiting.append(id)
+  }
+
+  /// Begins what may begin; a kind that has all its places taken is passed by.
   private mutating func startWaiting(at now: Int64) -> [ServingAction] {
     var actions: [ServingAction] = []
-    var left = Deque<EventID>()
-    while running.count < rules.concurrentMaximum, let id = waiting.popFirst() {
+    while !isHolding, running.count < rules.concurrentMaximum, let place = nextPlace(at: now) {
+      let id = waiting.remove(at: place)
       guard let entry = entries[id] else { continue }
       if entry.isOver(at: now) {
         actions += fail(id, "its time was over before its turn came", at: now)
-        continue
-      }
-      guard let service = rules.services[entry.request.kind] else {
+      } else if rules.services[entry.request.kind] == nil {
         actions += fail(id, "jobs of kind \(entry.request.kind) are not served any more", at: now)
-        continue
+      } else {
+        hold(id)
+        round = max(round, entry.round)
+        actions += change(id, then: .run(id)) { $0.state = .running }
       }
-      guard runningCount(kind: entry.request.kind) < service.concurrentMaximum else {
-        left.append(id)
-        continue
-      }
-      hold(id)
-      actions += change(id, then: .run(id)) { $0.state = .running }
     }
-    for id in left.reversed() { waiting.prepend(id) }
     return actions
   }
 
+  /// Where in the line the next one stands: of the customers with the least under way, the first of the lowest round.
+  /// One that only comes to its end takes no place, and is next wherever it stands.
+  private func nextPlace(at now: Int64) -> Int? {
+    var next: (place: Int, rank: (held: Int, round: UInt64))?
+    for (place, id) in waiting.enumerated() {
+      guard let entry = entries[id], let service = rules.services[entry.request.kind], !entry.isOver(at: now) else {
+        return place
+      }
+      guard runningCount(kind: entry.request.kind) < service.concurrentMaximum else { continue }
+      let rank = (held: runningByCustomer[entry.request.customer] ?? 0, round: entry.round)
+      if let best = next?.rank, best <= rank { continue }
+      next = (place, rank)
+    }
+    return next?.place
+  }
+
   private mutating func hold(_ id: EventID) {
-    guard let kind = entries[id]?.request.kind, running.insert(id).inserted else { return }
-    runningByKind[kind, default: 0] += 1
+    guard let request = entries[id]?.request, running.insert(id).inserted else { return }
+    runningByKind[request.kind, default: 0] += 1
+    runningByCustomer[request.customer, default: 0] += 1
   }
 
   private mutating func release(_ id: EventID) {
-    guard let kind = entries[id]?.request.kind, running.remove(id) != nil else { return }
-    runningByKind[kind, default: 1] -= 1
+    guard let request = entries[id]?.request, running.remove(id) != nil else { return }
+    runningByKind.countDown(request.kind)
+    runningByCustomer.countDown(request.customer)
   }
 
   private mutating func fail(_ id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
-    let reason = reason.cut(toByteCount: Self.reasonByteCountMaximum)
+    // Where things lie on this machine is nobody's business; the log has it.
+    let reason = reason.withoutLocalPaths.cut(toByteCount: Self.reasonByteCountMaximum)
     return change(id, then: .compose(id, .error(reason))) {
       $0.reason = reason
+      $0.outgoing = nil
+      $0.isTold = false
       $0.end(.failed, at: now)
     }
   }
@@ -362,12 +463,10 @@ extension ServedRequest {
   }
 }
 
-extension String {
-  /// The text, or as many of its letters as fit into so many bytes, with a sign that there was more.
-  public func cut(toByteCount maximum: Int) -> String {
-    guard utf8.count > maximum else { return self }
-    var end = utf8.index(startIndex, offsetBy: max(0, maximum - 3))
-    while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
-    return self[..<end] + "…"
+extension Dictionary where Value == Int {
+  /// One less; nothing is kept of none.
+  fileprivate mutating func countDown(_ key: Key) {
+    guard let count = self[key] else { return }
+    self[key] = count > 1 ? count - 1 : nil
   }
 }

@@ -42,16 +42,17 @@ public struct ServingRules: Sendable, Hashable {
   /// Requests that wait: for their turn, their payment, or until their answer is signed and taken; more are passed
   /// over.
   public var waitingMaximum: Int
+  /// How long a payment is waited for, in seconds.
+  public var paymentSeconds: Int64
+  /// How many of those that wait may be of one customer, where customers are anyone and he has no account here.
+  public var strangerWaitingMaximum: Int { max(1, waitingMaximum / 2) }
 
   /// How far in the future a request may be dated, in seconds: clocks differ.
   public static let aheadMaximum: Int64 = 15 * 60
-  /// How long a payment is waited for, in seconds.
-  public static let paymentSeconds: Int64 = 24 * 3_600
-
   /// Rules.
   public init(
     services: [UInt16: Service], customers: Customers = .accounts, takesOpenRequests: Bool = true,
-    ageMaximum: Int64 = 3_600, concurrentMaximum: Int = 4, waitingMaximum: Int = 1_000
+    ageMaximum: Int64 = 3_600, concurrentMaximum: Int = 4, waitingMaximum: Int = 1_000, paymentSeconds: Int64 = 3_600
   ) {
     self.services = services
     self.customers = customers
@@ -59,6 +60,23 @@ public struct ServingRules: Sendable, Hashable {
     self.ageMaximum = ageMaximum
     self.concurrentMaximum = concurrentMaximum
     self.waitingMaximum = waitingMaximum
+    self.paymentSeconds = paymentSeconds
+  }
+
+  /// A number for what decides which requests are taken up. Where it is another one than it was, requests that were
+  /// passed over may be taken now.
+  ///
+  /// - Parameter provider: who answers.
+  public func mark(for provider: PublicKey) -> Int64 {
+    let whose =
+      switch customers {
+      case .anyone: "anyone"
+      case .accounts: "accounts"
+      case .listed(let keys): keys.map(\.description).sorted().joined(separator: ",")
+      }
+    let text = "\(services.keys.sorted()) \(whose) \(takesOpenRequests) \(ageMaximum) \(provider)"
+    // Kept from 0: a mark of the ledger is a number, and no two rules of one person meet by chance.
+    return SHA256.hash(Array(text.utf8)).bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) } & .max
   }
 
   /// Whether this customer's requests are taken.
@@ -99,4 +117,6 @@ public enum PassedOver: String, Sendable, Hashable, CaseIterable {
   case cancelled
   /// Too many wait already.
   case full
+  /// Too many of this customer's wait already.
+  case customerFull = "customer-full"
 }

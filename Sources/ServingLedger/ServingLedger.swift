@@ -16,12 +16,14 @@ public struct ServingBatch: Sendable {
   public var changed: [ServedRequest] = []
   /// Events of the store up to this seq were looked at.
   public var seq: Int64?
+  /// By which rules they were looked at (`ServingRules.mark(for:)`).
+  public var rulesMark: Int64?
 
   /// Nothing.
   public init() {}
 
   /// Whether there is nothing to write.
-  public var isEmpty: Bool { changed.isEmpty && seq == nil }
+  public var isEmpty: Bool { changed.isEmpty && seq == nil && rulesMark == nil }
 }
 
 /// What a ledger has when it is opened.
@@ -34,6 +36,8 @@ public struct ServingContents: Sendable {
   public var lastNumber: Int64 = 0
   /// Events of the store up to this seq were looked at; nil: none were.
   public var seq: Int64?
+  /// By which rules they were looked at; nil where no earlier process has said.
+  public var rulesMark: Int64?
   /// Requests dated before this second may have been answered without being known; 0: all are known.
   public var notBefore: Int64 = 0
 }
@@ -121,6 +125,7 @@ public final class ServingLedger: Sendable {
         if let id = Octets32(all.bytes(1)) { contents.known.insert(EventID(id)) }
       }
       contents.seq = try ledger.mark(ServingSchema.seq)
+      contents.rulesMark = try ledger.mark(ServingSchema.rulesMark)
       contents.notBefore = try ledger.mark(ServingSchema.notBefore) ?? 0
       return contents
     }

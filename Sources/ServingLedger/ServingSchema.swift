@@ -6,7 +6,7 @@ internal import Storage
 //   request   what was taken up, by the order in which it was; `isOpen` while anything is left to be done
 //   body      the request event, while it is open
 //   outgoing  a signed event that is to be published
-//   mark      numbers by name: `seq`, the last seq of the store that was looked at; `notBefore`
+//   mark      numbers by name: `seq`, the last seq of the store that was looked at; `rules`, by which; `notBefore`
 //
 // States are numbers, so that a later name does not need a later form.
 
@@ -28,6 +28,8 @@ enum ServingSchema {
 
   /// The mark of the last seq that was looked at.
   static let seq = "seq"
+  /// The mark of the rules by which they were looked at.
+  static let rulesMark = "rules"
   /// The mark of the second before which requests are not known.
   static let notBefore = "notBefore"
 }

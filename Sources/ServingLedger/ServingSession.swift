@@ -15,6 +15,7 @@ struct ServingSession {
   func write(_ batch: ServingBatch) throws {
     for request in batch.changed { try write(request) }
     if let seq = batch.seq { try set(ServingSchema.seq, seq) }
+    if let mark = batch.rulesMark { try set(ServingSchema.rulesMark, mark) }
   }
 
   func write(_ request: ServedRequest) throws {

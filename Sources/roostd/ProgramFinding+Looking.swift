@@ -1,5 +1,6 @@
 import Configuration
 import Glibc
+import LinuxSystem
 
 extension ProgramFinding {
   /// Looks at a path, absolute or from where roostd was started.
@@ -11,9 +12,14 @@ extension ProgramFinding {
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG where access(path, X_OK) != 0: self = .notExecutable
-    case S_IFREG: self = status.st_mode & S_IWOTH == 0 ? .runnable : .changeable
+    case S_IFREG: self = Self.trusted(path)
     case S_IFDIR: self = .directory
     default: self = .special
     }
+  }
+
+  private static func trusted(_ path: String) -> ProgramFinding {
+    do throws(SystemFault) { try PathTrust.check(path, is: .file) } catch { return .changeable("\(error)") }
+    return .runnable
   }
 }

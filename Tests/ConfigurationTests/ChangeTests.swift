@@ -99,7 +99,7 @@ struct ChangeTests {
     #expect(
       both.description == """
         [worker.home] changed, restarts
-          program: "relay-connector" → "x" (needs a restart of the worker)
+          program: "relay-connector" → "x" (by a restart of the worker)
           stuck-after: "30s" → "1m"
         """)
     let directory = try change(.table("supervisor"), from: "", to: "[supervisor]\nstate-directory = \"s\"")

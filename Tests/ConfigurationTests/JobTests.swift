@@ -63,6 +63,27 @@ struct JobTests {
     }
   }
 
+  @Test("Two that answer as one account and serve the same kind are refused, by one sentence")
+  func twoProviders() {
+    let key = String(repeating: "ab", count: 32)
+    let second = "[worker.second]\nrole = \"dvm-provider\"\n"
+    let none = "[worker.second.job.5302]\nenabled = false\n[worker.second.job.5400]\nenabled = false\n"
+    let found = complaints(about: "[worker.dvm-provider]\n" + second)
+    #expect(
+      found == [
+        "supervisor.conf:2: [worker.second] jobs of kind 5302 are already done by [worker.dvm-provider], line 1 as the"
+          + " providers' own account: a customer would be answered twice; give one of the two another account, or"
+          + " enabled = false for the kind"
+      ])
+    #expect(complaints(about: "[worker.dvm-provider]\n" + second + "account = \"other\"\n").isEmpty)
+    #expect(complaints(about: "[worker.dvm-provider]\n" + second + none).isEmpty)
+    let jobs = ["dvm-provider", "second"].map { "[worker.\($0).job.5001]\nprogram = [\"/bin/cat\"]\n" }.joined()
+    let own = complaints(about: "[worker.dvm-provider]\n" + second + none + jobs)
+    #expect(own.count == 1 && own[0].contains("[worker.second.job.5001] jobs of kind 5001 are already"), "\(own)")
+    let accounts = "[worker.dvm-provider]\naccount = \"\(key)\"\n" + second + "account = \"\(key)\"\n"
+    #expect(complaints(about: accounts).count == 1)
+  }
+
   @Test("A change of it restarts the worker, and says which key it was")
   func changes() throws {
     let old = try parse("[worker.dvm-provider]")

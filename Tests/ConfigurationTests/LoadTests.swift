@@ -84,7 +84,7 @@ struct DoubtTests {
       permissionCheck: { _ in nil },
       program: {
         $0 == "/open"
-          ? .changeable
+          ? .changeable("/open: Others may write to it: chmod go-w /open")
           : $0 == "/" || $0 == "/home"
             ? .directory
             : $0 == "/tmp"
@@ -146,12 +146,46 @@ struct DoubtTests {
     let place = "x.conf:3: [worker.dvm-provider.job.5001] read: "
     #expect(
       doubts(text, programs: [provider, state, state + "/signer"]) == [
-        "x.conf:2: [worker.dvm-provider.job.5001] program: /open can be changed by everybody: chmod o-w /open",
+        "x.conf:2: [worker.dvm-provider.job.5001] program: /open can be changed by others, and is not run then:"
+          + " /open: Others may write to it: chmod go-w /open",
         place + "/ lets the program read all files, keys among them; name what it needs",
         place + "/nosuch is not there, and stays denied if it comes later",
         place + "/home holds state-directory, with what the workers keep",
         place + "\(state) holds state-directory, with what the workers keep",
         place + "\(state)/signer lies in state-directory, among what the workers keep",
+      ])
+  }
+
+  @Test("An argument that is a file beside the configuration, or one that the program may not read, is told")
+  func arguments() {
+    let text = """
+      [worker.dvm-provider.job.5001]
+      program = ["/bin/py", "jobs/x.py", "--model=m.bin", "/srv/y.py", "/srv/read/z", "/bin/py", "-", "fast", "other"]
+      read = ["/srv/read"]
+      [worker.dvm-provider.job.5002]
+      program = ["jobs/x.py", "jobs/x.py"]
+      enabled = false
+      """
+    let home = "/home/ada/roost"
+    let there = ["/bin/py", "\(home)/jobs/x.py", "\(home)/m.bin", "/srv/y.py", "/srv/read", "/srv/read/z", home]
+    let place = "x.conf:2: [worker.dvm-provider.job.5001] program"
+    func beside(_ name: String) -> String {
+      "\"\(name)\" is there beside this file, and the program looks for it in its own, empty folder; write"
+        + " \"\(home)/\(name)\", and name that in read"
+    }
+    #expect(
+      doubts(text, programs: Set(there + [home + "/.build/release/dvm-provider"])) == [
+        "\(place)[1]: \(beside("jobs/x.py"))", "\(place)[2]: \(beside("m.bin"))",
+        "\(place)[3]: /srv/y.py is there, and the program may not read it; name it in read",
+      ])
+  }
+
+  @Test("A job's program that may not be run is told what it lacks")
+  func notExecutable() {
+    let text = "[worker.dvm-provider.job.5001]\nprogram = [\"/etc/passwd\"]"
+    #expect(
+      doubts(text, programs: ["/home/ada/roost/.build/release/dvm-provider"]) == [
+        "x.conf:2: [worker.dvm-provider.job.5001] program: /etc/passwd is not executable: chmod +x /etc/passwd"
       ])
   }
 

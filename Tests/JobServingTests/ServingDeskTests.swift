@@ -194,9 +194,11 @@ struct ServingDeskTests {
     #expect(rig.state(request) == .paymentRequired)
     rig.die(rules)
     #expect(rig.actions == [])
-    rig.perform { $0.timePassed(at: DeskRig.now + ServingRules.paymentSeconds) }
+    rig.perform { $0.timePassed(at: DeskRig.now + rules.paymentSeconds - 1) }
+    #expect(rig.state(request) == .paymentRequired)
+    rig.perform { $0.timePassed(at: DeskRig.now + rules.paymentSeconds) }
     #expect(rig.state(request) == .failed)
-    #expect(rig.actions == [])
+    #expect(rig.actions == [.compose(request.id, .error("it was not paid in time"))])
   }
 
   @Test("An answer that can never be signed becomes a reason, and a reason that cannot be is left")

@@ -38,6 +38,26 @@ struct ServingRulesTests {
     #expect(reason(request, accounts: [key]) { $0.customers = .listed([]) } == .customerNotServed)
   }
 
+  @Test("The mark of rules is another one when other requests are taken up, and no other time")
+  func marks() {
+    let (us, key) = (DeskRig.provider.publicKey, Self.customer.publicKey)
+    let usual = ServingRules.usual.mark(for: us)
+    func mark(_ change: (inout ServingRules) -> Void) -> Int64 {
+      var rules = ServingRules.usual
+      change(&rules)
+      return rules.mark(for: us)
+    }
+    let others = [
+      mark { $0.services[5_002] = .init() }, mark { $0.services[5_001] = nil }, mark { $0.customers = .accounts },
+      mark { $0.customers = .listed([key]) }, mark { $0.customers = .listed([]) },
+      mark { $0.takesOpenRequests = false }, mark { $0.ageMaximum = 1 }, ServingRules.usual.mark(for: key),
+    ]
+    #expect(Set(others + [usual]).count == others.count + 1)
+    #expect(others.allSatisfy { $0 >= 0 })
+    #expect(mark { $0.concurrentMaximum = 1 } == usual)
+    #expect(mark { $0.services[5_001]?.priceMillisatoshis = 1 } == usual)
+  }
+
   @Test("Not the provider's own, which would never end")
   func own() { #expect(reason(makeRequest(by: DeskRig.provider)) == .own) }
 

@@ -55,6 +55,24 @@ struct ServingLedgerTests {
     #expect(contents.notBefore == 0)
   }
 
+  @Test("The rules by which requests were looked at come back, and are none where nobody has said")
+  func rules() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/served.db"
+    do {
+      let ledger = try ServingLedger(path: path)
+      try ledger.writeNow(batch([], seq: 7))
+      #expect(try ledger.contentsNow().rulesMark == nil)
+      var rewound = batch([], seq: 0)
+      rewound.rulesMark = 99
+      try ledger.writeNow(rewound)
+      try ledger.writeNow(batch([], seq: 3))
+      try ledger.close()
+    }
+    let contents = try ServingLedger(path: path).contentsNow()
+    #expect(contents.rulesMark == 99 && contents.seq == 3)
+  }
+
   @Test("What is settled loses its events and keeps its name")
   func settled() async throws {
     let directory = try TemporaryDirectory()

@@ -53,6 +53,7 @@ final class AnswerDesk {
         let event = try await self.signed(try await self.template(word, request))
         self.provider.perform { $0.composed(id, event.json, id: event.id, at: $1) }
       } refused: { refusal in
+        log.error("an answer is not signed", metadata: ["request": "\(id)", "why": "\(refusal.message)"])
         provider.perform { $0.couldNotCompose(id, refusal.message, at: $1) }
       }
     }
@@ -88,7 +89,7 @@ final class AnswerDesk {
         }
         try await publish(try await signed(template, within: brief).json, for: request, within: brief)
       } catch {
-        log.debug("feedback was left out", metadata: ["request": "\(id)", "why": "\(error.message)"])
+        log.notice("feedback was left out", metadata: ["request": "\(id)", "why": "\(error.message)"])
       }
     }
   }

@@ -28,7 +28,9 @@ enum DVMProviderProgram {
       readablePaths: SandboxProfile.runtimePaths + premises.readablePaths + ["/proc"]
         + (premises.mayUseNetwork ? SandboxProfile.resolverPaths : []),
       writablePaths: (directory.map { [$0] } ?? []) + ["/dev/null"],
-      executablePaths: ProgramPremises.systemPaths + premises.ownPaths + premises.programPaths,
+      // Each run's own sandbox has its program alone.
+      executablePaths: ProgramPremises.systemPaths + premises.ownPaths
+        + premises.programPaths.flatMap(SandboxProfile.renewable),
       network: premises.mayUseNetwork ? .inet : .none, maySpawn: true)
   }
 

@@ -24,8 +24,22 @@ struct ProgramFeedback: Decodable, Sendable, Hashable {
 
 /// Cuts descriptor 3 into lines, and lets few of them pass.
 struct FeedbackLines: Sendable {
-  /// Lines that were not passed on: too many, too long, or not what they should be.
-  private(set) var droppedCount = 0
+  /// Why a line is not passed on.
+  enum DropReason: CaseIterable, Sendable, Hashable {
+    case tooLong, tooFast, tooMany, unreadable
+
+    /// In a log, after how many lines it is.
+    var text: String {
+      switch self {
+      case .tooLong: "longer than \(FeedbackLines.lineByteCountMaximum) bytes"
+      case .tooFast: "faster than one a second, after the first \(Int(FeedbackLines.burst))"
+      case .tooMany: "beyond the \(FeedbackLines.countMaximum) of a job"
+      case .unreadable: "no JSON object with status 'processing' or 'partial'"
+      }
+    }
+  }
+  /// How many lines were not passed on, by reason.
+  private(set) var dropped: [DropReason: Int] = [:]
 
   private var rest: [UInt8] = []
   private var isSkipping = false
@@ -62,27 +76,29 @@ struct FeedbackLines: Sendable {
   private mutating func line(at now: Instant) -> ProgramFeedback? {
     defer { (rest, isSkipping) = ([], false) }
     if rest.isEmpty, !isSkipping { return nil }
-    do throws(Refusal) {
-      guard !isSkipping else { throw Refusal(.badPayload, "the line is too long") }
-      // Before it is read: a flood of nonsense costs no more than one of sense.
-      guard mayPass(at: now) else { throw Refusal(.full, "there are too many") }
-      return try JSONPayload.decode(ProgramFeedback.self, from: rest)
-    } catch {
-      // A program's own matter; it is told by the count.
-      droppedCount += 1
-      return nil
+    // Whether it may pass is asked before it is read: a flood of nonsense costs no more than one of sense.
+    if let reason = isSkipping ? .tooLong : objection(at: now) { return drop(reason) }
+    do throws(Refusal) { return try JSONPayload.decode(ProgramFeedback.self, from: rest) } catch {
+      // A program's own matter: the log has how many there were.
+      return drop(.unreadable)
     }
   }
 
-  private mutating func mayPass(at now: Instant) -> Bool {
+  private mutating func drop(_ reason: DropReason) -> ProgramFeedback? {
+    dropped[reason, default: 0] += 1
+    return nil
+  }
+
+  private mutating func objection(at now: Instant) -> DropReason? {
     if let last {
       let seconds = Double(now.nanoseconds - last.nanoseconds) / 1_000_000_000
       tokens = min(Self.burst, tokens + seconds * Self.perSecond)
     }
     last = now
-    guard tokens >= 1, passedCount < Self.countMaximum else { return false }
+    guard passedCount < Self.countMaximum else { return .tooMany }
+    guard tokens >= 1 else { return .tooFast }
     tokens -= 1
     passedCount += 1
-    return true
+    return nil
   }
 }

@@ -49,8 +49,17 @@ enum ProgramLauncher {
     var pointers: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
     execve(command[0], &pointers, environ)
     let code = errno
-    end(
-      "\(command[0]): \(String(cString: strerror(code)))", code == ENOENT || code == ENOTDIR ? notFound : notExecutable)
+    end("\(command[0]): \(complaint(code, command[0]))", code == ENOENT || code == ENOTDIR ? notFound : notExecutable)
+  }
+
+  private static func complaint(_ code: Int32, _ path: String) -> String {
+    let text = String(cString: strerror(code))
+    return switch code {
+    case ENOENT where access(path, F_OK) == 0: "the interpreter that its first line names is not there"
+    case ENOEXEC: "\(text): a script begins with a line such as #!/usr/bin/python3"
+    case EACCES: "\(text): its mode, or where it lies, does not let it be executed"
+    default: text
+    }
   }
 
   private static func end(_ text: String, _ code: Int32) -> Never {

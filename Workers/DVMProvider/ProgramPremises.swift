@@ -13,6 +13,8 @@ struct ProgramPremises: Sendable {
   let programPaths: [String]
   /// What jobs may read besides (`ROOST_JOB_READ`).
   let readablePaths: [String]
+  /// What stands at those paths.
+  let files: ProgramFiles
   /// Whether any job has the network (`ROOST_JOB_NETWORK`).
   let mayUseNetwork: Bool
   /// How much isolation is asked for (`ROOST_SANDBOX`).
@@ -35,6 +37,7 @@ struct ProgramPremises: Sendable {
     }
     programPaths = list("ROOST_JOB_PROGRAMS")
     readablePaths = list("ROOST_JOB_READ")
+    files = ProgramFiles(programPaths + readablePaths)
     mayUseNetwork = getenv("ROOST_JOB_NETWORK") != nil
     requirement = getenv("ROOST_SANDBOX").flatMap { Sandbox.Requirement(rawValue: String(cString: $0)) } ?? .off
   }

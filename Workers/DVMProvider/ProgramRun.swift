@@ -48,8 +48,8 @@ struct ProgramEnd: Sendable {
   var outcome: ServingOutcome
   /// The last of what it wrote to its standard error.
   var errors: String
-  /// What it said on descriptor 3 that was not passed on.
-  var droppedFeedbackCount: Int
+  /// What it said on descriptor 3 that was not passed on, by reason.
+  var droppedFeedback: [FeedbackLines.DropReason: Int]
   /// Why its folder is still there.
   var leftFolder: SystemFault?
 }
@@ -68,6 +68,7 @@ final class ProgramRun {
   private var exit: ChildExit?
   private var endReason: String?
   private var watch: ProgramWatch?
+  private let gate: LookGate
   private let timeTimer = LoopTimer()
   private let lookTimer = LoopTimer()
   private let restTimer = LoopTimer()
@@ -80,8 +81,13 @@ final class ProgramRun {
   private static let restMilliseconds: UInt64 = 1_000
   private static let openFileMaximum: UInt64 = 256
 
-  init(_ plan: ProgramPlan, onFeedback: @escaping @EventLoopActor (ProgramFeedback) -> Void) {
+  /// - Parameters:
+  ///   - plan: what it is run with.
+  ///   - gate: shared with all runs.
+  ///   - onFeedback: takes what it says while it works.
+  init(_ plan: ProgramPlan, gate: LookGate, onFeedback: @escaping @EventLoopActor (ProgramFeedback) -> Void) {
     self.plan = plan
+    self.gate = gate
     self.onFeedback = onFeedback
   }
 
@@ -90,13 +96,24 @@ final class ProgramRun {
     if let endReason { return end(.failed(endReason)) }
     var result: ProgramEnd
     do {
+      // Of an earlier process, where that could not be removed.
+      try await Self.remove(plan.folder)
+      if let endReason { return end(.failed(endReason)) }
       try start()
       result = await withCheckedContinuation { continuation = $0 }
     } catch {
       result = end(.failed("the program could not be started: \(error)"))
     }
-    result.leftFolder = tidy()
+    result.leftFolder = await tidy()
     return result
+  }
+
+  /// Removes a folder; on the pool, since a program may have made thousands of files.
+  static func remove(_ folder: String) async throws(SystemFault) {
+    let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
+      do throws(SystemFault) { return .success(try FolderTree.remove(folder)) } catch { return .failure(error) }
+    }
+    try result.get()
   }
 
   /// Ends it at once.
@@ -108,8 +125,6 @@ final class ProgramRun {
   // MARK: Starting
 
   private func start() throws {
-    // Of an earlier process, where that could not be removed.
-    try FolderTree.remove(plan.folder)
     try PrivateDirectory.ensure(plan.folder)
     var theirs: [Int32] = []
     defer { for descriptor in theirs { Descriptors.close(descriptor) } }
@@ -189,11 +204,29 @@ final class ProgramRun {
     for item in feedback.received(bytes, at: EventLoop.process.now) { onFeedback(item) }
   }
 
+  /// Looks, on the pool: to walk through a folder of ten thousand files takes longer than the loop may stand still. The
+  /// next look is a while after the end of this one, so there is one at a time of each run, and `LookGate` has few of
+  /// all runs.
   private func look() {
-    guard exit == nil, endReason == nil else { return }
-    if let complaint = watch?.complaint() { return stop(complaint) }
-    lookTimer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
+    guard let watch else { return }
+    EventLoopActor.task { [self] in
+      await gate.enter()
+      defer { gate.leave() }
+      guard isWatched else { return }
+      let (complaint, after) = await EventLoopActor.onThreadPool {
+        var watch = watch
+        let complaint = watch.complaint()
+        return (complaint, watch)
+      }
+      self.watch = after
+      // Meanwhile it may have ended, and its number may be another's.
+      guard isWatched else { return }
+      if let complaint { return stop(complaint) }
+      lookTimer.set(afterMilliseconds: Self.lookMilliseconds) { [unowned self] in look() }
+    }
   }
+
+  private var isWatched: Bool { exit == nil && endReason == nil }
 
   private func killGroup() {
     // Below 2 lies every process of the user, and init: a number that can only be a fault of ours.
@@ -246,16 +279,16 @@ final class ProgramRun {
   private func end(_ outcome: ServingOutcome) -> ProgramEnd {
     ProgramEnd(
       outcome: outcome, errors: String(decoding: errors.suffix(Self.errorByteCountMaximum), as: UTF8.self),
-      droppedFeedbackCount: feedback.droppedCount)
+      droppedFeedback: feedback.dropped)
   }
 
   /// Returns why the folder is still there.
-  private func tidy() -> SystemFault? {
+  private func tidy() async -> SystemFault? {
     timeTimer.cancel()
     lookTimer.cancel()
     restTimer.cancel()
     for reader in readers { reader.close() }
-    do throws(SystemFault) { try FolderTree.remove(plan.folder) } catch { return error }
+    do throws(SystemFault) { try await Self.remove(plan.folder) } catch { return error }
     return nil
   }
 }

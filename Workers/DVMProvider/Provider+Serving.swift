@@ -24,6 +24,8 @@ extension Provider {
     status.provider = desk?.provider.description
     status.isOnNetwork = settings.isOnNetwork
     status.waiting = desk?.waitingCount ?? 0
+    status.unpaid = desk?.unpaidCount ?? 0
+    status.countedSince = startedAt
     status.passedOver = passedOverCount
     status.services = settings.services.sorted { $0.kind < $1.kind }.map { job in
       var service = ServingStatus.Service(kind: job.kind, program: job.programText, price: job.price ?? 0)

@@ -23,12 +23,14 @@ extension Provider {
   /// Works on a request, and tells the machine what came of it.
   func work(on id: EventID) {
     EventLoopActor.task { [self] in
-      let outcome = await outcome(of: id)
+      guard let outcome = await outcome(of: id) else { return perform { desk, _ in desk.putBack(id) } }
       perform { $0.finished(id, outcome, at: $1) }
     }
   }
 
-  private func outcome(of id: EventID) async -> ServingOutcome {
+  /// What came of a request; nil when its work could not begin, and nothing of it has.
+
+  private func outcome(of id: EventID) async -> ServingOutcome? {
     guard let served = desk?[id], let job = settings.services.first(where: { $0.kind == served.kind }) else {
       return .failed("it is not served any more")
     }
@@ -51,6 +53,10 @@ extension Provider {
       default: return try await run(clear, job)
       }
     } catch {
+      // What of it is not for customers is left out where it is told.
+      if error.message.withoutLocalPaths != error.message {
+        log.warning("a request has failed", metadata: ["request": "\(id)", "why": "\(error.message)"])
+      }
       return .failed(error.message)
     }
   }
@@ -127,14 +133,25 @@ extension Provider {
 
   // MARK: Programs
 
-  private func run(_ request: JobRequest, _ job: JobSettings) async throws(Refusal) -> ServingOutcome {
+  private func run(_ request: JobRequest, _ job: JobSettings) async throws(Refusal) -> ServingOutcome? {
     let id = request.id
+    switch ProgramPremises.own.files.fitness(of: job.programText, reading: job.read ?? []) {
+    case .fit: break
+    case .unfit(let why):
+      log.error("a job's program is not run", metadata: ["request": "\(id)", "why": "\(why)"])
+      return .failed("the program of this job cannot be run at present")
+    case .replaced(let path):
+      log.notice(
+        "a job's file was replaced: the provider begins anew when what is under way has ended",
+        metadata: ["file": "\(path)"])
+      return nil
+    }
     answers?.say(id, .processing)
     let input = JobPaper.json(request, resolved: await resolved(request))
     guard desk?[id]?.state == .running, !isDraining else { return .failed("it was called off") }
     runNumber += 1
     let folder = "\(jobFolder)/\(runNumber)"
-    let run = ProgramRun(job.plan(input: input, folder: folder)) { [unowned self] feedback in
+    let run = ProgramRun(job.plan(input: input, folder: folder), gate: lookGate) { [unowned self] feedback in
       answers?.say(
         id, feedback.status == .partial ? .partial : .processing, remark: feedback.message,
         content: feedback.content ?? "")
@@ -158,13 +175,20 @@ extension Provider {
 
   /// Removes what could not be removed before.
   func removeLeftFolders() {
-    // The folder of all of them is in use while one runs.
-    for folder in leftFolders where folder != jobFolder || runs.isEmpty {
-      do throws(SystemFault) {
-        try FolderTree.remove(folder)
-        leftFolders.remove(folder)
-      } catch { left(folder, error) }
+    for folder in leftFolders where folder != jobFolder {
+      EventLoopActor.task { [self] in
+        do throws(SystemFault) {
+          try await ProgramRun.remove(folder)
+          leftFolders.remove(folder)
+        } catch { left(folder, error) }
+      }
     }
+    // This one while nothing else happens: no run may begin in it meanwhile.
+    guard leftFolders.contains(jobFolder), runs.isEmpty else { return }
+    do throws(SystemFault) {
+      try FolderTree.remove(jobFolder)
+      leftFolders.remove(jobFolder)
+    } catch { left(jobFolder, error) }
   }
 
   /// What a program said last explains why it has failed; but what was asked in private stays out of answers in clear,
@@ -177,10 +201,15 @@ extension Provider {
   }
 
   private func report(_ end: ProgramEnd, _ request: JobRequest, _ job: JobSettings) {
-    if end.droppedFeedbackCount > 0 {
-      log.info(
-        "feedback of a program was not passed on",
-        metadata: ["request": "\(request.id)", "lines": "\(end.droppedFeedbackCount)"])
+    if !end.droppedFeedback.isEmpty {
+      let reasons = FeedbackLines.DropReason.allCases.compactMap { reason in
+        end.droppedFeedback[reason].map { "\($0) \(reason.text)" }
+      }
+      log.notice(
+        "lines that a program wrote to descriptor 3 were not passed on",
+        metadata: [
+          "request": "\(request.id)", "program": "\(job.programText)", "lines": "\(reasons.joined(separator: "; "))",
+        ])
     }
     guard case .failed(let reason) = end.outcome else { return }
     log.warning(

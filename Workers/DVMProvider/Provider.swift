@@ -4,6 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import Glibc
 import JobServing
 import LedgerKeeping
 import LinuxSystem
@@ -41,11 +42,15 @@ final class Provider: RequestStream.Taker {
   /// Programs that run, by request.
   var runs: [EventID: ProgramRun] = [:]
   var runNumber = 0
+  /// For the looks at all of them.
+  let lookGate = LookGate()
   /// Folders of programs that have ended, which are still there.
   var leftFolders: Set<String> = []
   private(set) var counts: [UInt16: (taken: UInt64, answered: UInt64, failed: UInt64)] = [:]
   /// Events that are no requests by the rules of their kind.
   private var unreadableCount: UInt64 = 0
+  /// When this process began to count, seconds since 1970.
+  let startedAt = WallClock.seconds
   private let contents: ServingContents
   private var stream: RequestStream?
   private let sweepTimer = LoopTimer()
@@ -58,8 +63,8 @@ final class Provider: RequestStream.Taker {
   private static let oldestMilliseconds: Int64 = 24 * 3_600_000
   /// How often it is looked for what has become too old.
   private static let sweepMilliseconds: UInt64 = 60_000
-  /// Seconds for which requests that have ended are kept, at least.
-  private static let keepSeconds: Int64 = 30 * 24 * 3_600
+  /// Seconds for which requests that have ended are kept, at least: as long as any setting lets one be taken up.
+  private static let keepSeconds: Int64 = 30 * 24 * 3_600 + ServingRules.aheadMaximum
 
   /// Opens the ledger in `directory`.
   ///
@@ -134,7 +139,7 @@ final class Provider: RequestStream.Taker {
     let since = WallClock.seconds - rules.ageMaximum
     let stream = RequestStream(
       worker, log, filters: [Filter(kinds: kinds, since: since), Filter(kinds: [EventKind.deletion], since: since)],
-      after: contents.seq ?? 0, taker: self)
+      after: place(for: rules, as: key), taker: self)
     self.stream = stream
     if settings.isOnNetwork, let letter = TagLetter("p") {
       var filter = Filter(kinds: kinds, since: since)
@@ -145,6 +150,17 @@ final class Provider: RequestStream.Taker {
     Announcer(self, key).begin()
     sweep()
     bus.sendStatus(Status(text: "answers as \(key.npub)"))
+  }
+
+  /// Where in the store's stream to go on. By other rules than before it is looked at anew, as far back as requests may
+  /// be: what was passed over because nobody served it here, or not for this customer, may be wanted still. What was
+  /// taken up is known by its id for longer than that, and is not taken again.
+  private func place(for rules: ServingRules, as key: PublicKey) -> Int64 {
+    let mark = rules.mark(for: key)
+    guard mark != contents.rulesMark else { return contents.seq ?? 0 }
+    if contents.seq != nil { log.info("what is taken up has changed: requests are looked at once more") }
+    writer.note(rules: mark, from: 0)
+    return 0
   }
 
   private func drain() {
@@ -176,6 +192,16 @@ final class Provider: RequestStream.Taker {
       case .publish(let id, let event): answers?.publish(id, event)
       }
     }
+    if let desk = self.desk, desk.isHolding, !desk.isAtWork { beginAnew() }
+  }
+
+  /// Leaves, to come back with a sandbox around the files as they are now. All that is known is in the ledger.
+  private func beginAnew() -> Never {
+    log.notice("beginning anew, for files that were replaced")
+    end()
+    bus.leave()
+    // Not a fault of its own: it does not count, however often somebody saves his program.
+    exit(Worker.ExitCode.unavailable)
   }
 
   private func written(_ rows: [(request: ServedRequest, version: UInt64)]) {
@@ -232,6 +258,8 @@ final class Provider: RequestStream.Taker {
     }
   }
 
-  /// Requests that were not taken up.
-  var passedOverCount: UInt64 { unreadableCount + (desk?.passedOver.values.reduce(0, +) ?? 0) }
+  /// Requests that were not taken up; those that were, earlier, are none of them.
+  var passedOverCount: UInt64 {
+    unreadableCount + (desk?.passedOver.filter { $0.key != .known }.values.reduce(0, +) ?? 0)
+  }
 }

@@ -20,6 +20,8 @@ struct ProviderSettings: Decodable, Sendable {
   var about: String?
   /// The oldest request that is taken.
   var requestAgeMilliseconds: Int64?
+  /// How long a payment is waited for.
+  var paymentTimeMilliseconds: Int64?
   // Bounds.
   var concurrent: Int?
   var waitingMaximum: Int?
@@ -40,6 +42,7 @@ struct ProviderSettings: Decodable, Sendable {
     }
     rules.takesOpenRequests = openMarket ?? true
     rules.ageMaximum = requestAgeMilliseconds.map { max(1, $0 / 1_000) } ?? rules.ageMaximum
+    rules.paymentSeconds = paymentTimeMilliseconds.map { max(1, $0 / 1_000) } ?? rules.paymentSeconds
     rules.concurrentMaximum = concurrent ?? rules.concurrentMaximum
     rules.waitingMaximum = waitingMaximum ?? rules.waitingMaximum
     return rules

@@ -29,6 +29,7 @@ final class ServingWriter {
   private let log: Logger
   private var changed: OrderedSet<EventID> = []
   private var seq: Int64?
+  private var rulesMark: Int64?
   private var isWriting = false
   private let timer = LoopTimer()
 
@@ -56,6 +57,13 @@ final class ServingWriter {
     self.seq = seq
     guard changed.isEmpty, !isWriting, !timer.isSet else { return }
     timer.set(afterMilliseconds: Self.seqMilliseconds) { [unowned self] in pump() }
+  }
+
+  /// Events are looked at by other rules from now on, from behind this seq. Both are written together: a process that
+  /// finds the rules finds how far they were followed.
+  func note(rules mark: Int64, from seq: Int64) {
+    (rulesMark, self.seq) = (mark, seq)
+    pump()
   }
 
   /// Writes what is left, waiting on this thread: for the end.
@@ -94,7 +102,7 @@ final class ServingWriter {
     let rows = ids.compactMap { current?($0) }
     batch.changed = rows.map(\.request)
     // Before all of it is noted a start would miss some.
-    if changed.isEmpty { (batch.seq, seq) = (seq, nil) }
+    if changed.isEmpty { (batch.seq, seq, batch.rulesMark, rulesMark) = (seq, nil, rulesMark, nil) }
     return (batch, rows)
   }
 
@@ -102,6 +110,7 @@ final class ServingWriter {
     health.notWritten(fault)
     changed = OrderedSet(batch.changed.map(\.id)).union(changed)
     seq = seq ?? batch.seq
+    rulesMark = rulesMark ?? batch.rulesMark
     timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
   }
 }

@@ -1,0 +1,107 @@
+internal import Contracts
+
+// Providers of jobs: what no single value can show of them, and what is hardly meant.
+
+extension ConfigurationReader {
+  /// Two that answer as one account must not serve the same kind: each has a ledger of its own, so each would do the
+  /// work, and the customer would have two results, of which the second looks like a correction of the first.
+  mutating func checkProviders() {
+    var taken: [(account: String, kind: Int, worker: String, path: ConfigurationPath)] = []
+    for worker in configuration.workers where worker.role == Role.dvmProvider.name {
+      let table = ConfigurationPath("worker", worker.name)
+      let account = worker.answeringAccount
+      var isTold = false
+      for job in worker.jobs where job.enabled {
+        let named = table.appending("job").appending("\(job.kind)")
+        let path = document.contains(named) ? named : table
+        guard let other = taken.first(where: { $0.account == account && $0.kind == job.kind }) else {
+          taken.append((account, job.kind, worker.name, path))
+          continue
+        }
+        // Once is enough: another account mends all kinds.
+        guard !isTold else { continue }
+        isTold = true
+        let line = document.line(of: other.path).map { ", line \($0)" } ?? ""
+        let who = account.isEmpty ? "the providers' own account" : "the account \"\(account)\""
+        report(
+          "jobs of kind \(job.kind) are already done by [worker.\(other.worker)]\(line) as \(who): a customer would be"
+            + " answered twice; give one of the two another account, or enabled = false for the kind",
+          at: path, tableDepth: path.steps.count)
+      }
+    }
+  }
+
+  mutating func doubtProgram(
+    of job: JobConfiguration, _ worker: WorkerConfiguration, _ look: (String) -> ProgramFinding
+  ) {
+    let table = ConfigurationPath("worker", worker.name, "job", "\(job.kind)")
+    if let path = job.program.first {
+      if let complaint = complaint(aboutRunning: path, look) {
+        report("\(path) \(complaint)", at: table.appending("program"), tableDepth: 4)
+      }
+    }
+    for (index, argument) in job.program.enumerated().dropFirst() {
+      guard let complaint = complaint(about: argument, of: job, look) else { continue }
+      report(complaint, at: table.appending("program").appending(.index(index)), tableDepth: 4)
+    }
+    for path in job.read {
+      guard let complaint = complaint(aboutReading: path, look) else { continue }
+      report("\(path) \(complaint)", at: table.appending("read"), tableDepth: 4)
+    }
+  }
+
+  /// What a job's program reads, those may learn whose requests it serves.
+  private func complaint(aboutReading path: String, _ look: (String) -> ProgramFinding) -> String? {
+    if look(path) == .missing { return "is not there, and stays denied if it comes later" }
+    if path == "/" { return "lets the program read all files, keys among them; name what it needs" }
+    let supervisor = configuration.supervisor
+    for (own, what) in [(supervisor.stateDirectory, "state-directory"), (supervisor.runDirectory, "run-directory")] {
+      if path == own || own.hasPrefix(path + "/") { return "holds \(what), with what the workers keep" }
+      if path.hasPrefix(own + "/") { return "lies in \(what), among what the workers keep" }
+    }
+    return nil
+  }
+
+  private func complaint(aboutRunning path: String, _ look: (String) -> ProgramFinding) -> String? {
+    let finding = look(path)
+    switch finding {
+    case .changeable(let how): return "can be changed by others, and is not run then: \(how)"
+    case .notExecutable: return "is not executable: chmod +x \(path)"
+    case .runnable, .missing, .directory, .special: return finding.complaint
+    }
+  }
+
+  /// An argument stays as it is written, and the program sees it from an empty folder of its own; so a path to
+  /// something beside the configuration leads nowhere. The value of an option is looked at as well.
+  private func complaint(
+    about argument: String, of job: JobConfiguration, _ look: (String) -> ProgramFinding
+  ) -> String? {
+    let value = argument.hasPrefix("-") ? argument.split(separator: "=", maxSplits: 1).dropFirst().first : argument[...]
+    guard let text = value.map(String.init), !text.isEmpty, text != ".", text != ".." else { return nil }
+    let path = context.surroundings.absolute(text, in: context.directory)
+    guard look(path) != .missing else { return nil }
+    guard text.hasPrefix("/") else {
+      return "\"\(text)\" is there beside this file, and the program looks for it in its own, empty folder; write"
+        + " \"\(path)\", and name that in read"
+    }
+    let readable = Self.alwaysReadable + job.read + [job.program[0]]
+    guard !readable.contains(where: { path == $0 || path.hasPrefix($0 + "/") || $0 == "/" }) else { return nil }
+    return "\(path) is there, and the program may not read it; name it in read"
+  }
+
+  /// What programs may read as it is, or as far as it is of use to them.
+  private static let alwaysReadable = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/dev", "/proc", "/etc", "/sys"]
+}
+
+extension WorkerConfiguration {
+  /// As whom a provider answers, as far as the file shows it: a name is not known to be the name of a key.
+  fileprivate var answeringAccount: String {
+    let text = settings["account"].flatMap(String.init(configurationValue:)) ?? ""
+    let isKey = Notation<String>.isPublicKey(text)
+    return isKey ? text.lowercased().dropped(prefix: "nostr:") : text
+  }
+}
+
+extension String {
+  fileprivate func dropped(prefix: String) -> String { hasPrefix(prefix) ? String(dropFirst(prefix.count)) : self }
+}

@@ -1,0 +1,70 @@
+// Reasons, as they are kept and told.
+//
+// What a customer is told of a failure may be the last words of a program, or of the system: "no such file or
+// directory: '/home/alice/jobs/model.bin'". The reason is his, the path is not: it says whose machine this is and what
+// lies on it. So each path from the root, or from a home, is left out; addresses (`https://…`) and what only has a
+// slash in it (`text/plain`, `1/2`) stay.
+
+extension String {
+  /// The text with `…` in the place of each path of this machine.
+  public var withoutLocalPaths: String {
+    var shown = ""
+    var rest = self[...]
+    while let start = rest.startOfLocalPath {
+      shown += rest[..<start]
+      // In quotes a path may have spaces; else it ends where words do.
+      let quote = start > rest.startIndex ? rest[rest.index(before: start)] : " "
+      let path = rest[start...]
+      let isQuoted = "'\"`".contains(quote)
+      let end = path.dropFirst(path.hasPrefix("file:") ? 5 : 0).firstIndex {
+        isQuoted ? $0 == quote || $0.isNewline : $0.endsPath
+      }
+      shown += "…"
+      rest = path[(end ?? path.endIndex)...]
+    }
+    return shown + rest
+  }
+
+  /// The text, or as many of its letters as fit into so many bytes, with a sign that there was more.
+  public func cut(toByteCount maximum: Int) -> String {
+    guard utf8.count > maximum else { return self }
+    var end = utf8.index(startIndex, offsetBy: max(0, maximum - 3))
+    while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+    return self[..<end] + "…"
+  }
+}
+
+extension Substring {
+  /// Where the first path begins: at a `/`, `~/` or `file:/` that is no part of a word or an address before it.
+  fileprivate var startOfLocalPath: Index? {
+    var before: Character?
+    var place = startIndex
+    while place < endIndex {
+      let isStart = before.map { !$0.isPartOfWord } ?? true
+      let here = self[place...]
+      if here.hasPrefix("file:/"), isStart { return place }
+      // An address: to its end, with all the slashes in it.
+      if here.hasPrefix("://") {
+        place = here.firstIndex(where: \.endsAddress) ?? endIndex
+        before = nil
+        continue
+      }
+      if isStart, here.hasPrefix("/") || here.hasPrefix("~/"), here.hasName { return place }
+      before = self[place]
+      place = index(after: place)
+    }
+    return nil
+  }
+
+  /// Whether a name follows the slash, or what is written of home.
+  private var hasName: Bool {
+    guard let name = drop(while: { $0 == "~" || $0 == "/" }).first else { return false }
+    return !name.endsPath
+  }
+}
+
+extension Character {
+  fileprivate var isPartOfWord: Bool { isLetter || isNumber || "/._-~".contains(self) }
+  fileprivate var endsPath: Bool { isWhitespace || ":;,'\"`’”()[]{}<>|".contains(self) }
+  fileprivate var endsAddress: Bool { isWhitespace || "'\"`<>".contains(self) }
+}
