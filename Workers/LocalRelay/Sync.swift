@@ -7,6 +7,7 @@ import EventLoop
 import Frames
 import Nostr
 import Observing
+import WorkerKit
 
 // One reconciliation of a client's with the store (NIP-77). The store keeps its side of it for as long as the request
 // that opened it stands; messages go to and fro one at a time, since each answers the one before.
