@@ -22,7 +22,7 @@ public enum JobCheckText {
       checks.append(
         .init(
           name: "jobs", isGood: true, isPending: true,
-          text: "\(Amount.count(status.openPayments.count, "payment")) of \(JobText.sats(status.openPayments.amount)) "
+          text: "\(Amount.count(status.openPayments.count, "payment")) of \(Amount.satoshis(status.openPayments.amount)) "
             + "\(one ? "waits" : "wait") for a decision: roost job list, then roost job approve or deny"))
     }
     guard checks.isEmpty else { return checks }

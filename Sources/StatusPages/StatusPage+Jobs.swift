@@ -31,7 +31,7 @@ extension StatusPage {
       var notes: [String] = []
       if status.openPayments.count > 0 {
         let payments = Amount.count(status.openPayments.count, "payment")
-        notes.append("\(payments) of \(JobText.sats(status.openPayments.amount)) to decide: roost job list")
+        notes.append("\(payments) of \(Amount.satoshis(status.openPayments.amount)) to decide: roost job list")
       }
       if status.unseen > 0 { notes.append("\(Amount.count(status.unseen, "job")) without a relay: roost relay add") }
       let ended: [(Job.State, String)] = [
