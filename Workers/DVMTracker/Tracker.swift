@@ -50,7 +50,8 @@ final class Tracker {
   var zapWaiters: [JobID: [CheckedContinuation<Void, Never>]] = [:]
   var acceptanceWaiters: [JobID: [CheckedContinuation<StorageFault?, Never>]] = [:]
   var isWriting = false
-  var observations: [JobBook.Interest: BusAnswer?] = [:]
+  var rounds = InterestRounds()
+  var observations: [InterestRounds.Round: BusAnswer] = [:]
   var storeAnswer: BusAnswer?
   /// Requests that are being signed.
   var drafts: Set<EventID> = []
@@ -161,7 +162,7 @@ final class Tracker {
     publicationTimer.cancel()
     sweepTimer.cancel()
     storeAnswer?.abandon(Self.draining)
-    for case let answer? in observations.values { answer.abandon(Self.draining) }
+    for answer in observations.values { answer.abandon(Self.draining) }
     for follower in followers.values.joined() { follower.end(Self.draining) }
   }
 
