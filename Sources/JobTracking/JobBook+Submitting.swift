@@ -37,7 +37,7 @@ extension JobBook {
     try checkTerms(order)
     try checkDependencies(order)
     records[id] = JobRecord(order, [], isCommitted: false)
-    keys[order.key] = id
+    keys.add(id, keyed: order.key)
     for other in order.dependencies { dependents[other, default: []].insert(id) }
     queued.accepted.append(order)
     // What came before may have failed; who comes next is the next attempt.
