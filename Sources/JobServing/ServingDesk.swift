@@ -249,7 +249,7 @@ public struct ServingDesk: Sendable {
   // MARK: After a start
 
   /// Takes over a request that the last process has left unsettled. To be called in the order of their numbers, before
-  /// anything else.
+  /// anything else; then ``timePassed(at:)``, which begins those that wait: what was worked on has its place first.
   public mutating func restored(_ request: ServedRequest, expiration: Int64?, at now: Int64) -> [ServingAction] {
     let id = request.id
     known.insert(id)
@@ -258,14 +258,19 @@ public struct ServingDesk: Sendable {
     switch request.state {
     case .waiting:
       waiting.append(id)
-      return startWaiting(at: now)
+      return []
     case .paymentRequired:
       unpaidCount += 1
       guard !request.isTold, let price = rules.services[request.kind]?.priceMillisatoshis else { return [] }
       return [.compose(id, .paymentRequired(price))]
     case .running:
-      guard rules.services[request.kind]?.isRepeatable == true else {
+      guard let service = rules.services[request.kind], service.isRepeatable else {
         return fail(id, "interrupted: the provider was stopped while it worked on this", at: now)
+      }
+      // More had begun than may at a time: the work of some was done, and only their results were not signed.
+      guard running.count < rules.concurrentMaximum, runningCount(kind: request.kind) < service.concurrentMaximum else {
+        waiting.append(id)
+        return change(id) { $0.state = .waiting }
       }
       hold(id)
       return [.run(id)]
