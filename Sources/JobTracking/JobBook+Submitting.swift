@@ -25,9 +25,10 @@ extension JobBook {
     defer { outcomes = outcomes.filter { dependents[$0.key] != nil } }
     if let key = submit.key, let known = keys[key] { return (known, finish(at: now)) }
     precondition(records[id] == nil, "a new job has a name that no other has")
-    guard records.count < limits.openMaximum else {
+    let openCount = records.count - min(withdrawing.count, limits.withdrawingMaximum)
+    guard openCount < limits.openMaximum else {
       throw Refusal(
-        .full, "\(records.count) jobs are under way already", outcome: .notStarted,
+        .full, "\(openCount) jobs are under way already", outcome: .notStarted,
         retryAfterMilliseconds: 5_000)
     }
     let whole = try completed(submit, id, isServedHere, host)

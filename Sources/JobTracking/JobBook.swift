@@ -67,6 +67,8 @@ public struct JobBook: Sendable {
   /// Who waits for whom.
   var dependents: [JobID: Set<JobID>] = [:]
   var outcomes: [JobID: Outcome] = [:]
+  /// Cancelled jobs whose requests are still to be taken back.
+  var withdrawing: Set<JobID> = []
   /// Of jobs in memory, and of the last ``spendingMilliseconds``.
   var spendings: [Spending] = []
   /// Keys of intents that this process has written down.

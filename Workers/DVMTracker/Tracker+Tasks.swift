@@ -46,7 +46,8 @@ extension Tracker {
     } catch {
       guard !isDraining else { return }
       log.debug("a step is tried again", metadata: ["job": "\(task.job)", "why": "\(error.message)"])
-      perform { $0.failed(task, error.message, at: $1) }
+      let isLocked = book.order(task.job).map { accounts.hindrance(of: $0.account.description) != nil } ?? false
+      perform { $0.failed(task, error.message, isLocked: isLocked, at: $1) }
     }
   }
 

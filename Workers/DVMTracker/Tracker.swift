@@ -241,7 +241,11 @@ final class Tracker {
   }
 
   private func countEnded(_ id: JobID) {
-    if let state = book.picture(id)?.state { endedCounts[state, default: 0] += 1 }
+    guard let picture = book.picture(id) else { return }
+    endedCounts[picture.state, default: 0] += 1
+    if picture.state == .cancelled, picture.attempts.contains(where: { $0.request != nil && !$0.isWithdrawn }) {
+      log.warning("a request is not taken back: that was not possible for too long", metadata: ["job": "\(id)"])
+    }
   }
 
   private func sweep() {
