@@ -294,7 +294,7 @@ public struct ServingDesk: Sendable {
   // MARK: After a start
 
   /// Takes over a request that the last process has left unsettled. To be called in the order of their numbers, before
-  /// anything else.
+  /// anything else; then ``timePassed(at:)``, which begins those that wait: what was worked on has its place first.
   public mutating func restored(_ request: ServedRequest, expiration: Int64?, at now: Int64) -> [ServingAction] {
     let id = request.id
     known.insert(id)
@@ -304,10 +304,15 @@ public struct ServingDesk: Sendable {
     switch request.state {
     case .waiting:
       lineUp(id)
-      return startWaiting(at: now)
+      return []
     case .running:
-      guard rules.services[request.kind]?.isRepeatable == true else {
+      guard let service = rules.services[request.kind], service.isRepeatable else {
         return fail(id, "interrupted: the provider was stopped while it worked on this", at: now)
+      }
+      // More had begun than may at a time: the work of some was done, and only their results were not signed.
+      guard running.count < rules.concurrentMaximum, runningCount(kind: request.kind) < service.concurrentMaximum else {
+        lineUp(id)
+        return change(id) { $0.state = .waiting }
       }
       hold(id)
       return [.run(id)]
@@ -328,13 +333,11 @@ public struct ServingDesk: Sendable {
     guard price > 0 else {
       unpaidCount -= 1
       lineUp(id)
-      let free = change(id) {
+      return change(id) {
         $0.state = .waiting
         $0.outgoing = nil
         $0.isTold = false
       }
-      let begun = startWaiting(at: now)
-      return begun.contains(.record(id)) ? begun : free + begun
     }
     if let outgoing = request.outgoing { return [.publish(id, outgoing)] }
     return request.isTold ? [] : [.compose(id, .paymentRequired(price))]

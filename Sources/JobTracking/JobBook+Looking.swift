@@ -28,19 +28,7 @@ extension JobBook {
   /// A job that has ended: what it leaves to be done, and who waits for it.
   private mutating func lookBack(_ id: JobID, _ record: JobRecord, at now: Int64) {
     for other in (dependents[id] ?? []).sorted() where records[other]?.pendingCount == 0 { look(other, at: now) }
-    if record.picture.state == .cancelled {
-      let left = record.picture.attempts.filter { $0.request != nil && !$0.isWithdrawn }
-      for attempt in left {
-        guard let request = attempt.request else { continue }
-        // What is being published now is taken back when it is there; what waits to be tried again is tried no more.
-        if let publishing = record.tasks[.publish(id, request.id)] {
-          guard publishing.due != nil else { continue }
-          _ = end(.publish(id, request.id))
-        }
-        begin(.withdraw(id, request.id), at: now)
-      }
-      if !left.isEmpty { return }
-    }
+    if takesBack(id, record, at: now) { return }
     guard dependents[id]?.isEmpty ?? true, !record.isClosing, !record.isBeingPaid else { return }
     records[id]?.isClosing = true
     queued.closed.append(id)
@@ -51,6 +39,7 @@ extension JobBook {
     lateStamps[id] = records[id]?.lastStamp
     for zap in records[id]?.picture.zaps ?? [] { zaps.remove(zap) }
     records[id] = nil
+    withdrawing.remove(id)
     haveInterestsChanged = true
   }
 

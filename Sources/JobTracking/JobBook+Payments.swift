@@ -40,7 +40,12 @@ extension JobBook {
         record.order.isPaidUnasked($0, record.picture) && problem(with: $0, record, at: now) == nil
       }
       // One at a time, the cheapest; who has delivered before any other.
-      guard !record.picture.pairs.values.contains(where: { $0.payment == .approved || $0.payment == .paid }),
+      let ends = record.picture.pairs.values.filter(\.holdsTurn).map { $0.payableUntil ?? .max }
+      guard ends.allSatisfy({ $0 <= now }) else {
+        if let next = ends.filter({ $0 > now && $0 < .max }).min() { wake(id, at: next) }
+        return
+      }
+      guard
         let best = payable.min(by: { isBetter($0, $1, record) }), let intent = Self.intent(best, isAutomatic: true)
       else { return }
       approve(intent, of: id, at: now)
@@ -112,7 +117,7 @@ extension JobBook {
       return bill.invoice == nil ? "the provider has not said how much" : JobBill.noInvoice
     }
     if intent.zapTarget == nil, let expiresAt = bill.expiresAt, expiresAt <= now / 1_000 {
-      return "the invoice has expired"
+      return Self.expiredInvoice
     }
     if let taken = record.picture.taken, taken.provider != pair.provider {
       return "the result that is taken is of another provider"
@@ -139,6 +144,9 @@ extension JobBook {
     let intents = facts.compactMap { if case .approved(let intent) = $0.what { intent } else { nil } }
     return intents.last { $0.provider == provider && $0.zapTarget == nil && $0.key == hash }
   }
+
+  /// What is said of an invoice that it is too late for.
+  static let expiredInvoice = "the invoice has expired"
 
   /// What is said of a preimage that proves the payment of another job.
   static let spentElsewhere = refusal(
@@ -226,8 +234,8 @@ extension JobBook {
     approve(intent, of: id, at: now)
   }
 
-  /// An invoice that the provider has shown was paid, whether that was approved before or not; or one that was approved,
-  /// whatever the provider has shown since.
+  /// An invoice that the provider has shown was paid, whether that was approved before or not; or one that was
+  /// approved, whatever the provider has shown since.
   private mutating func prove(
     _ id: JobID, _ pair: JobPicture.Pair, _ preimage: Octets32, _ approved: PaymentIntent?, at now: Int64
   ) throws(Refusal) {

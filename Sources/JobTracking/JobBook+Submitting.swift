@@ -25,9 +25,10 @@ extension JobBook {
     defer { outcomes = outcomes.filter { dependents[$0.key] != nil } }
     if let key = submit.key, let known = keys[key] { return (known, finish(at: now)) }
     precondition(records[id] == nil, "a new job has a name that no other has")
-    guard records.count < limits.openMaximum else {
+    let openCount = records.count - min(withdrawing.count, limits.withdrawingMaximum)
+    guard openCount < limits.openMaximum else {
       throw Refusal(
-        .full, "\(records.count) jobs are under way already", outcome: .notStarted,
+        .full, "\(openCount) jobs are under way already", outcome: .notStarted,
         retryAfterMilliseconds: 5_000)
     }
     let whole = try completed(submit, id, isServedHere, host)
@@ -37,7 +38,7 @@ extension JobBook {
     try checkTerms(order)
     try checkDependencies(order)
     records[id] = JobRecord(order, [], isCommitted: false)
-    keys[order.key] = id
+    keys.add(id, keyed: order.key)
     for other in order.dependencies { dependents[other, default: []].insert(id) }
     queued.accepted.append(order)
     // What came before may have failed; who comes next is the next attempt.

@@ -110,7 +110,15 @@ extension JobBook {
   }
 
   /// Something could not be done now; it is tried again, later each time.
-  public mutating func failed(_ task: JobTask, _ why: String, at now: Int64) -> [JobAction] {
+  ///
+  /// - Parameters:
+  ///   - task: what.
+  ///   - why: for people.
+  ///   - isLocked: whether the job's account is locked. What no deadline ends waits for ``unlocked(_:at:)`` then.
+  ///   - now: milliseconds since 1970.
+  public mutating func failed(
+    _ task: JobTask, _ why: String, isLocked: Bool = false, at now: Int64
+  ) -> [JobAction] {
     guard let failures = records[task.job]?.tasks[task]?.failures else { return finish(at: now) }
     if case .publish = task, records[task.job]?.picture.endedAt != nil {
       // It may be out all the same, and is taken back.
@@ -118,7 +126,8 @@ extension JobBook {
       look(task.job, at: now)
       return finish(at: now)
     }
-    let wait = min(limits.retryCeilingMilliseconds, limits.retryBaseMilliseconds << Int64(min(failures, 16)))
+    var wait = min(limits.retryCeilingMilliseconds, limits.retryBaseMilliseconds << Int64(min(failures, 16)))
+    if isLocked, case .withdraw = task { wait = limits.unlockMilliseconds }
     records[task.job]?.tasks[task] = JobRecord.TaskState(due: now + wait, failures: failures + 1)
     wake(task.job, at: now + wait)
     return finish(at: now)

@@ -57,7 +57,7 @@ public struct JobBook: Sendable {
   public var limits: TrackingLimits
   var records: [JobID: JobRecord] = [:]
   /// All jobs that are kept, those that are done with among them.
-  var keys: [String: JobID] = [:]
+  var keys = JobKeyIndex()
   var requestJobs: [EventID: JobID] = [:]
   /// Zaps of jobs in memory.
   var zaps = ZapIndex()
@@ -67,6 +67,8 @@ public struct JobBook: Sendable {
   /// Who waits for whom.
   var dependents: [JobID: Set<JobID>] = [:]
   var outcomes: [JobID: Outcome] = [:]
+  /// Cancelled jobs whose requests are still to be taken back.
+  var withdrawing: Set<JobID> = []
   /// Of jobs in memory, and of the last ``spendingMilliseconds``.
   var spendings: [Spending] = []
   /// Keys of intents that this process has written down.
@@ -112,7 +114,7 @@ public struct JobBook: Sendable {
   public func facts(_ id: JobID) -> [JobFact]? { records[id]?.facts }
   /// The job that somebody names: by its id, its key, or one of its requests.
   public func job(named name: String) -> JobID? {
-    if let id = JobID(name), records[id] != nil || keys.values.contains(id) { return id }
+    if let id = JobID(name), records[id] != nil || keys.contains(id) { return id }
     return keys[name] ?? EventID(name).flatMap { requestJobs[$0] }
   }
   /// Whether a job here, whatever became of it, has asked by this event.
@@ -141,13 +143,13 @@ public struct JobBook: Sendable {
 
   /// A job that is kept, and done with.
   public mutating func kept(_ id: JobID, key: String, requests: [EventID]) {
-    keys[key] = id
+    keys.add(id, keyed: key)
     for request in requests { requestJobs[request] = id }
   }
 
   /// A job that was kept is kept no longer.
   public mutating func forgotten(_ id: JobID, key: String, requests: [EventID]) {
-    if keys[key] == id { keys[key] = nil }
+    keys.remove(id, keyed: key)
     for request in requests { requestJobs[request] = nil }
     lateCounts[id] = nil
     lateStamps[id] = nil
@@ -247,7 +249,7 @@ public struct JobBook: Sendable {
 
   private mutating func withdraw(_ order: JobOrder) {
     records[order.id] = nil
-    if keys[order.key] == order.id { keys[order.key] = nil }
+    keys.remove(order.id, keyed: order.key)
     for other in order.dependencies { release(other, from: order.id) }
     if dependents[order.id] != nil {
       outcomes[order.id] = Outcome(state: .failed, reason: "it could not be written down")

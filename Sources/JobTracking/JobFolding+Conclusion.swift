@@ -75,11 +75,11 @@ extension JobFolding {
     let pairs = picture.pairs.values.filter { isHopeful($0.provider) }
     let due = pairs.filter { $0.payment == .approved && $0.result == nil }.min { $0.provider < $1.provider }
     if pairs.contains(where: { $0.payment == .paid && $0.result == nil }) {
-      become(.processing, "it is paid, and waits for the result")
+      become(.processing, "it is paid, and waits for the result" + furtherDemand(pairs))
     } else if pairs.contains(where: { $0.state == .processing || $0.state == .partial || $0.state == .delivered }) {
-      become(.processing, due.map(demand))
+      become(.processing, due.map { demand($0) + furtherDemand(pairs) })
     } else if let due {
-      become(.paymentRequired, demand(due))
+      become(.paymentRequired, demand(due) + furtherDemand(pairs))
     } else if let asking = pairs.filter({ $0.state == .paymentRequired }).min(by: { $0.provider < $1.provider }) {
       become(.paymentRequired, demand(asking))
     } else {
@@ -105,6 +105,14 @@ extension JobFolding {
     if pair.isUnpayable { return "\(wish), which cannot be approved: \(Self.obstacle(pair))" }
     let isForSomebody = order.paymentMode == .auto && !order.isPaidUnasked(pair, picture)
     return isForSomebody ? wish + " before its result, and was not named: that is for somebody to approve" : wish
+  }
+
+  /// What is asked for while another payment is open: by rule one is approved at a time.
+  private func furtherDemand(_ pairs: [JobPicture.Pair]) -> String {
+    let asking = pairs.filter { $0.payment == .asked && !$0.isUnpayable }
+    guard order.paymentMode == .auto, let next = asking.min(by: { $0.provider < $1.provider }) else { return "" }
+    let wish = next.bill?.amount.map { "\($0) millisatoshi" } ?? "to be paid"
+    return "; another provider wants \(wish): meanwhile that is for somebody to approve"
   }
 
   /// Why what a provider wants cannot be approved.
@@ -185,7 +193,14 @@ extension JobFolding {
     }
     let pairs = picture.pairs.values.sorted { $0.provider < $1.provider }
     if order.agreement > 1, pairs.contains(where: { $0.result != nil }) { return become(.failed, disagreement) }
-    if pairs.contains(where: \.isUndelivered) { return become(.expired, "it was paid for, and not delivered in time") }
+    let undelivered = pairs.filter(\.isUndelivered)
+    if undelivered.contains(where: { $0.payment == .paid }) {
+      return become(.expired, "it was paid for, and not delivered in time")
+    }
+    if !undelivered.isEmpty {
+      let what = "its payment was approved, no proof of it was shown, and nothing was delivered in time"
+      return become(.expired, what)
+    }
     if let failed = pairs.first(where: { $0.state == .error }) {
       return become(.failed, "its provider cannot do it" + (failed.message.map { ": \($0)" } ?? ""))
     }

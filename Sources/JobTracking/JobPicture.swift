@@ -107,6 +107,17 @@ public struct JobPicture: Sendable, Hashable {
     /// Whether it waits for a decision, and no approval of what it has shown can be one.
     public var isUnpayable: Bool { payment == .asked && result == nil && bill?.isInOrder != true }
 
+    /// Whether its payment is approved or made, and its result still to come: before that no other one is approved by
+    /// rule.
+    var holdsTurn: Bool { (payment == .approved || payment == .paid) && result == nil && !isUndelivered }
+
+    /// Until when its payment can be made, milliseconds since 1970; nil: it was, or has no end that is known.
+    var payableUntil: Int64? {
+      guard payment == .approved, intent?.zapTarget == nil, let expiresAt = bill?.expiresAt else { return nil }
+      let (end, overflows) = expiresAt.multipliedReportingOverflow(by: 1_000)
+      return overflows ? nil : end
+    }
+
     init(_ provider: PublicKey) { self.provider = provider }
   }
 

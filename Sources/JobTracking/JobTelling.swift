@@ -122,9 +122,9 @@ extension JobBook {
     guard record.picture.endedAt == nil else { return job }
     for index in job.providers.indices {
       let told = job.providers[index]
-      guard told.payment == .asked, let key = PublicKey(told.provider), let pair = record.picture.pairs[key],
-        let problem = problem(with: pair, record, at: now)
-      else { continue }
+      guard let key = PublicKey(told.provider), let pair = record.picture.pairs[key] else { continue }
+      if let end = pair.payableUntil, end <= now { job.providers[index].invoiceProblem = JobBook.expiredInvoice }
+      guard told.payment == .asked, let problem = problem(with: pair, record, at: now) else { continue }
       job.providers[index].invoiceProblem = problem
     }
     return job

@@ -36,6 +36,14 @@ public struct TrackingLimits: Sendable, Hashable {
   /// The longest.
   public var retryCeilingMilliseconds: Int64 = 10_000
 
+  /// How long, in milliseconds, what a cancelled job has asked waits for its locked account before it is tried all the
+  /// same whether that can be taken back.
+  public var unlockMilliseconds: Int64 = 3_600_000
+  /// How long, in milliseconds, it is tried to take it back. Then it is left where it is.
+  public var withdrawalMilliseconds: Int64 = 7 * 86_400_000
+  /// Cancelled jobs whose requests are still to be taken back that do not count as under way; those beyond do.
+  public var withdrawingMaximum = 10_000
+
   /// How long each phase may last, in seconds.
   public var deadlines = PhaseSeconds()
   /// Most millisatoshi in 24 hours, all jobs together.

@@ -31,6 +31,7 @@ struct DeskRig {
     for request in ledger.values.filter({ !$0.isSettled }).sorted(by: { $0.number < $1.number }) {
       perform { $0.restored(request, expiration: nil, at: now) }
     }
+    perform { $0.timePassed(at: now) }
   }
 
   mutating func perform(_ step: (inout ServingDesk) -> [ServingAction]) {

@@ -135,6 +135,34 @@ struct ServingDeskTests {
     #expect(rig.desk.waitingCount == 1)
   }
 
+  @Test("A start begins no more at a time than there are places, whose work was done and not signed among them")
+  func placesAfterStart() {
+    var rules = ServingRules.usual
+    rules.concurrentMaximum = 2
+    var rig = DeskRig(rules)
+    let requests = (0..<4).map { _ in makeRequest() }
+    for request in requests { rig.receive(request) }
+    for request in requests.prefix(2) { rig.finish(request) }
+    rig.die(rules)
+    #expect(rig.actions == requests.prefix(2).map { .run($0.id) })
+    #expect(rig.desk.waitingCount == 2 && rig.state(requests[3]) == .waiting)
+    rig.finish(requests[0])
+    #expect(rig.actions.last == .run(requests[2].id))
+  }
+
+  @Test("After a start what was worked on has its place before what came earlier and waits")
+  func runningFirst() {
+    var rules = ServingRules.usual
+    rules.concurrentMaximum = 3
+    rules.services[5_001] = ServingRules.Service(concurrentMaximum: 1, isRepeatable: true)
+    var rig = DeskRig(rules)
+    let requests = [5_001, 5_001, 5_302, 5_302].map { makeRequest($0) }
+    for request in requests { rig.receive(request) }
+    rules.services[5_001]?.concurrentMaximum = 3
+    rig.die(rules)
+    #expect(rig.desk.runningIDs == Set([0, 2, 3].map { requests[$0].id }) && rig.desk.waitingCount == 1)
+  }
+
   @Test("A request is called off by its customer and by nobody else, in any state before its answer")
   func cancelling() {
     let customer = SecretKey.generate()

@@ -97,29 +97,25 @@ extension Tracker {
   }
 
   private func observe() {
-    let wanted = Set(book.interests.prefix(Self.observationMaximum))
-    for (interest, answer) in observations where !wanted.contains(interest) {
-      answer?.abandon(Refusal(.cancelled, "not waited for any more"))
-      observations[interest] = nil
-    }
-    for interest in wanted where observations.index(forKey: interest) == nil {
-      observations[interest] = .some(nil)
-      keep(interest)
-    }
+    let change = rounds.want(Set(book.interests.prefix(Self.observationMaximum)))
+    for round in change.ended { observations.removeValue(forKey: round)?.abandon(Self.unwanted) }
+    for round in change.begun { keep(round) }
   }
 
-  private func keep(_ interest: JobBook.Interest) {
+  private static let unwanted = Refusal(.cancelled, "not waited for any more")
+
+  private func keep(_ round: InterestRounds.Round) {
     persist("the observation at relays") { [self] () async throws(Refusal) in
-      guard observations.index(forKey: interest) != nil else { return true }
-      let answer = try await bus.ask("store.observe", BusPayload(json: Self.observe(interest)))
-      guard observations.index(forKey: interest) != nil else {
-        answer.abandon(Refusal(.cancelled, "not waited for any more"))
+      guard rounds.goesOn(round) else { return true }
+      let answer = try await bus.ask("store.observe", BusPayload(json: Self.observe(round.interest)))
+      guard rounds.goesOn(round) else {
+        answer.abandon(Self.unwanted)
         return true
       }
-      observations[interest] = answer
+      observations[round] = answer
       // Nothing of it is read here: it comes to the store.
       while try await answer.nextPart() != nil {}
-      return observations.index(forKey: interest) == nil
+      return !rounds.goesOn(round)
     }
   }
 

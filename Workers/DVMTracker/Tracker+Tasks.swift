@@ -49,7 +49,8 @@ extension Tracker {
       case .publish(let job, _): noteObstacle(job, "its request waits to be published: \(error.message)")
       case .open, .withdraw, .zap, .pay, .lookUp: break
       }
-      perform { $0.failed(task, error.message, at: $1) }
+      let isLocked = book.order(task.job).map { accounts.hindrance(of: $0.account.description) != nil } ?? false
+      perform { $0.failed(task, error.message, isLocked: isLocked, at: $1) }
     }
   }
 

@@ -1,5 +1,6 @@
 import Bus
 import Contracts
+import Cryptography
 import EventLoop
 import Frames
 import JobLedger
@@ -58,8 +59,11 @@ extension Tracker {
     !job.requests.isEmpty && job.requests.allSatisfy { $0.relays == 0 && $0.isStored }
   }
 
-  /// Accounts were locked or unlocked: who follows a job that waits for its own is told.
+  /// Accounts were locked or unlocked: what waits for one goes on, and who follows a job that waits for its own is
+  /// told.
   func accountsChanged() {
+    let unlocked = Set(accounts.lastTold.filter { $0.state != .locked }.compactMap { PublicKey($0.publicKey) })
+    perform { $0.unlocked(unlocked, at: $1) }
     for (id, waiting) in followers where book.picture(id)?.state == .drafted {
       for follower in waiting { follower.changed() }
     }

@@ -50,7 +50,8 @@ final class Tracker {
   var zapWaiters: [JobID: [CheckedContinuation<Void, Never>]] = [:]
   var acceptanceWaiters: [JobID: [CheckedContinuation<StorageFault?, Never>]] = [:]
   var isWriting = false
-  var observations: [JobBook.Interest: BusAnswer?] = [:]
+  var rounds = InterestRounds()
+  var observations: [InterestRounds.Round: BusAnswer] = [:]
   var storeAnswer: BusAnswer?
   /// Why the last request of a job is not where it is to be, of jobs under way: no fact, and found out again.
   var obstacles: [JobID: String] = [:]
@@ -163,7 +164,7 @@ final class Tracker {
     publicationTimer.cancel()
     sweepTimer.cancel()
     storeAnswer?.abandon(Self.draining)
-    for case let answer? in observations.values { answer.abandon(Self.draining) }
+    for answer in observations.values { answer.abandon(Self.draining) }
     for follower in followers.values.joined() { follower.end(Self.draining) }
   }
 
@@ -245,7 +246,11 @@ final class Tracker {
   }
 
   private func countEnded(_ id: JobID) {
-    if let state = book.picture(id)?.state { endedCounts[state, default: 0] += 1 }
+    guard let picture = book.picture(id) else { return }
+    endedCounts[picture.state, default: 0] += 1
+    if picture.state == .cancelled, picture.attempts.contains(where: { $0.request != nil && !$0.isWithdrawn }) {
+      log.warning("a request is not taken back: that was not possible for too long", metadata: ["job": "\(id)"])
+    }
   }
 
   private func sweep() {
