@@ -19,10 +19,11 @@ public enum JobCheckText {
     }
     if status.openPayments.count > 0 {
       let one = status.openPayments.count == 1
+      let payments = Amount.count(status.openPayments.count, "payment")
       checks.append(
         .init(
           name: "jobs", isGood: true, isPending: true,
-          text: "\(Amount.count(status.openPayments.count, "payment")) of \(Amount.satoshis(status.openPayments.amount)) "
+          text: "\(payments) of \(Amount.satoshis(status.openPayments.amount)) "
             + "\(one ? "waits" : "wait") for a decision: roost job list, then roost job approve or deny"))
     }
     guard checks.isEmpty else { return checks }
