@@ -25,6 +25,12 @@ public protocol FilterArguments: MethodArguments {
   var filters: [JSONValue] { get }
 }
 
+/// Arguments with one filter among them.
+public protocol OneFilterArguments: MethodArguments {
+  /// A NIP-01 filter.
+  var filter: JSONValue { get }
+}
+
 extension MethodArguments {
   /// Nothing.
   public var objection: String? { nil }

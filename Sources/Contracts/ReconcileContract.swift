@@ -18,7 +18,7 @@ public import Frames
 ///
 /// Refused at once: `too-many` when the filter matches more than ``recordMaximum`` (NIP-77: `blocked`), `full` when too
 /// many sessions, or records of all of them, are there already, `bad-payload` when the message cannot be read.
-public struct ReconcileOpen: MethodArguments {
+public struct ReconcileOpen: OneFilterArguments {
   /// How it is asked.
   public static let example =
     #"{"filter":{"kinds":[1]},"message":"6100000200","recipients":["#

@@ -23,12 +23,28 @@ extension BusRequest {
     let arguments = try arguments(as: type)
     return (arguments, try Filter.list(argument: arguments.filters, countMaximum: StoreObserve.filterMaximum))
   }
+
+  /// The request's arguments, and the one filter among them, checked as `Filter.one` does.
+  public func argumentsAndFilter<Arguments: OneFilterArguments>(
+    as type: Arguments.Type = Arguments.self
+  ) throws(Refusal) -> (arguments: Arguments, filter: Filter) {
+    if !payload.isRaw, let (json, filter) = Filter.splitOne(payload.bytes) {
+      return (try Arguments(of: method, json: json), filter)
+    }
+    let arguments = try arguments(as: type)
+    return (arguments, try Filter.one(argument: arguments.filter, named: "filter"))
+  }
 }
 
 extension BusPayload {
   /// Arguments whose `filters` are these; what the arguments have there is empty.
   public init(json arguments: some FilterArguments, filters: [Filter]) {
     self.init(Filter.join(filters, into: JSONPayload.encode(arguments)))
+  }
+
+  /// Arguments whose `filter` is this one; what the arguments have there is empty.
+  public init(json arguments: some OneFilterArguments, filter: Filter) {
+    self.init(Filter.join(filter, into: JSONPayload.encode(arguments)))
   }
 }
 

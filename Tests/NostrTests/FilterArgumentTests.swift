@@ -33,6 +33,27 @@ struct FilterArgumentTests {
     ])
   func unusual(_ text: String) { #expect(Filter.split(Array(text.utf8)) == nil) }
 
+  @Test("One filter that was put into arguments comes out of them, and leaves an empty one")
+  func one() {
+    let filter = Filter(kinds: [1], limit: 3, search: #"words "filter":{} é"#)
+    let json = Array(#"{"filter":{},"message":"61","recipients":["\"filter\":{}"]}"#.utf8)
+    let joined = Filter.join(filter, into: json)
+    #expect(throws: Never.self) { try JSONPayload.decode(JSONValue.self, from: joined) }
+    let parts = Filter.splitOne(joined)
+    #expect(parts?.filter == filter && parts?.json == json)
+    let spaced = Filter.splitOne(Array(#"{ "filters" : [ {} ], "filter" : {"kinds":[7]} }"#.utf8))
+    #expect(spaced?.filter == Filter(kinds: [7]))
+  }
+
+  @Test(
+    "One that is unusual is left to whoever reads the whole",
+    arguments: [
+      "", "{}", #"{"filters":{}}"#, #"{"filter":[]}"#, #"{"filter":[{}]}"#, #"{"filter":{}"#, #"{"filter":7}"#,
+      #"{"filter":{},"filter":{}}"#, #"{"filter":{"limit":1e3}}"#, #"{"filter":{"limit":1,"limit":2}}"#,
+      #"{"filter":{"colour":1}}"#, ##"{"filter":{"#p":["npub1xyz"]}}"##, #"{"filter":{"search":"\ud800"}}"#,
+    ])
+  func oneUnusual(_ text: String) { #expect(Filter.splitOne(Array(text.utf8)) == nil) }
+
   @Test("Bytes that are no UTF-8 are left as well, wherever they stand")
   func notUTF8() {
     for place in [#"{"filters":[{"search":"?"}]}"#, #"{"filters":[{}],"id":"?"}"#] {

@@ -48,8 +48,7 @@ extension Store {
   // MARK: store.reconcile.open
 
   private func openReconciliation(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let wanted = try request.arguments(as: ReconcileOpen.self)
-    let filter = try Filter.one(argument: wanted.filter, named: "filter")
+    let (wanted, filter) = try request.argumentsAndFilter(as: ReconcileOpen.self)
     guard let message = Hexadecimal.decode(wanted.message.utf8) else {
       throw Refusal(.badRequest, "'message' is not lower-case hexadecimal digits", outcome: .notStarted)
     }

@@ -7,6 +7,7 @@ import EventLoop
 import Frames
 import Nostr
 import Observing
+import WorkerKit
 
 // One reconciliation of a client's with the store (NIP-77). The store keeps its side of it for as long as the request
 // that opened it stands; messages go to and fro one at a time, since each answers the one before.
@@ -84,7 +85,7 @@ final class Sync {
     guard let filter = question.filters.first else { preconditionFailure("a NEG-OPEN has one filter") }
     guard let turn, await desk.granting(turn), !isOver else { return }
     let wanted = ReconcileOpen(
-      filter: JSONValue(of: filter), message: String(decoding: Hexadecimal.encode(first), as: UTF8.self),
+      filter: .object([:]), message: String(decoding: Hexadecimal.encode(first), as: UTF8.self),
       recipients: question.recipients.map(\.description))
     isOpening = true
     defer {
@@ -92,7 +93,7 @@ final class Sync {
       endTurn()
     }
     do throws(Refusal) {
-      let answer = try await bus.ask("store.reconcile.open", BusPayload(json: wanted))
+      let answer = try await bus.ask("store.reconcile.open", BusPayload(json: wanted, filter: filter))
       self.answer = answer
       if isOver { answer.cancel() }
       while let part = try await answer.nextPart(), !part.isLast {
