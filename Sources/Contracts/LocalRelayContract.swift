@@ -2,8 +2,10 @@
 
 /// The answer of `local.status`. Counters begin with the process.
 public struct LocalRelayStatus: Codable, Sendable, Hashable {
-  /// Where it listens, as clients dial it.
+  /// Where it listens, as clients dial it: what listens everywhere by its names and at the loopback.
   public var addresses: [String] = []
+  /// Where it listens everywhere, in words: `every IPv4 address, port 4869`. Absent: nowhere.
+  public var everywhere: [String]?
   /// Connections now, and how many there may be.
   public var connections = 0
   /// The bound.

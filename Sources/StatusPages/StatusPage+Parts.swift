@@ -120,9 +120,11 @@ extension StatusPage {
 
   static func connecting(_ status: LocalRelayStatus) -> Markup {
     let addresses: [Markup] = status.addresses.map { "<code>\($0)</code> " }
+    let everywhere: [Markup] = (status.everywhere ?? []).map { "<p>It listens at \($0).</p>\n" }
     return """
       <section class="card"><h2>Connect a client</h2>
       <p>Add this relay in any Nostr client: \(addresses)</p>
+      \(everywhere)\
       <p class="soft">A web page may do nothing until its origin was allowed, once. It shows up here when it tries.</p>
       </section>
 

@@ -102,6 +102,9 @@ extension ProcessTests {
         #expect(try network.get("/").status == "404" && network.get("/metrics").status == "404")
         let told: LocalRelayStatus = try house.ask("local.status")
         #expect(told.addresses.contains(network.url))
+        let port = try #require(network.url.split(separator: ":").last)
+        #expect(told.addresses.contains("wss://127.0.0.1:\(port)") && told.everywhere == ["every IPv4 address, port \(port)"])
+        #expect(!told.addresses.contains { $0.contains("0.0.0.0") }, "nobody dials that: \(told.addresses)")
       }
     }
 

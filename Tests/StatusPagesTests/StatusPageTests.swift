@@ -110,6 +110,14 @@ struct StatusPageTests {
     #expect(html.contains("no answer, nothing in 2s"))
   }
 
+  @Test("says where the relay listens at every address, besides what is dialled")
+  func saysEverywhere() {
+    var picture = makePicture()
+    #expect(!StatusPage.html(picture).contains("It listens at"))
+    picture.local.everywhere = ["every IPv4 address, port 4870"]
+    #expect(StatusPage.html(picture).contains("It listens at every IPv4 address, port 4870."))
+  }
+
   @Test("groups digits by three", arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (-123_456, "-123,456")])
   func groupsDigits(number: Int, text: String) {
     #expect(StatusPage.number(number) == text)

@@ -1,3 +1,4 @@
+import Addresses
 import Bus
 import ClientSession
 import Contracts
@@ -126,7 +127,8 @@ final class LocalRelay: ClientLink.Owner {
     }
     self.server = server
     names = namesNow
-    log.notice("listening", metadata: ["addresses": "\(addresses.map(\.text).joined(separator: " "))"])
+    let words = addresses.map(\.text) + (everywhere ?? []).map { "(\($0))" }
+    log.notice("listening", metadata: ["addresses": "\(words.joined(separator: " "))"])
   }
 
   private func drain() {
@@ -191,10 +193,21 @@ final class LocalRelay: ClientLink.Owner {
   var addresses: [RelayURL] {
     Self.relays(
       places.flatMap { place in
-        // Over the network it is by TLS, and by the names that the certificate may have.
-        let hosts = place.isLoopback ? [place.host] : [place.host] + (settings.hosts ?? [])
+        let names = settings.hosts ?? []
+        // Over the network it is by TLS, and by the names that the certificate may have. Nobody dials "every address".
+        let hosts =
+          place.isLoopback
+          ? [place.host]
+          : place.address.isUnspecified
+            ? names + [place.address.isVersion6 ? "::1" : "127.0.0.1"] : [place.host] + names
         return hosts.map { Self.url(place.isLoopback ? "ws" : "wss", $0, place.port) }
       })
+  }
+
+  /// Where it listens at every address, in words.
+  private var everywhere: [String]? {
+    let open = places.filter(\.address.isUnspecified)
+    return open.isEmpty ? nil : open.map { "every IPv\($0.address.isVersion6 ? 6 : 4) address, port \($0.port)" }
   }
 
   /// The same, with everything that a client may have dialled, whoever stands in between.
@@ -279,6 +292,7 @@ final class LocalRelay: ClientLink.Owner {
   var status: LocalRelayStatus {
     var status = LocalRelayStatus()
     status.addresses = addresses.map(\.text)
+    status.everywhere = everywhere
     status.connections = clients.count
     status.connectionsMaximum = settings.serverLimits.connectionsMaximum
     status.subscriptions = clients.values.reduce(0) { $0 + $1.session.subscriptionCount }
