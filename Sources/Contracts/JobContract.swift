@@ -372,6 +372,20 @@ public struct JobProvider: Codable, Sendable, Hashable {
   }
 }
 
+/// Several payments.
+public struct JobPayments: Codable, Sendable, Hashable {
+  /// How many.
+  public var count: UInt64
+  /// Millisatoshi together, as far as they have said.
+  public var amount: Int64
+
+  /// So many.
+  public init(count: UInt64 = 0, amount: Int64 = 0) {
+    self.count = count
+    self.amount = amount
+  }
+}
+
 /// The answer of `job.status`.
 public struct TrackingStatus: Codable, Sendable, Hashable {
   /// Jobs by state.
@@ -380,6 +394,16 @@ public struct TrackingStatus: Codable, Sendable, Hashable {
   public var seq: Int64 = 0
   /// Events that were answers to open jobs, since the start.
   public var answers: UInt64 = 0
+  /// Results among them that count, since the start.
+  public var results: UInt64 = 0
+  /// What was odd about answers, and why they do not count, by word, with how often since the start.
+  public var diagnostics: [String: UInt64] = [:]
+  /// Payments by the state that they have come to since the start (``JobProviderState/PaymentState``).
+  public var payments: [String: JobPayments] = [:]
+  /// Payments that are asked for now, and that nobody has decided about.
+  public var openPayments = JobPayments()
+  /// Open jobs that are for relays, and of which no relay has a request: none is known for it.
+  public var unseen = 0
   /// Millisatoshi approved in the last 24 hours.
   public var approvedToday: Int64 = 0
   /// Why nothing can be accepted at present, if so.

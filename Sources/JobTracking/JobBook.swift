@@ -84,6 +84,8 @@ public struct JobBook: Sendable {
   var isLive = false
   /// Answers that were kept, since the start.
   public internal(set) var answerCount: UInt64 = 0
+  /// What has become of jobs, since the start.
+  public private(set) var counters = JobCounters()
   private var timer: Int64?
   private var batchCount: UInt64 = 0
   private var writtenCursor: Int64 = 0
@@ -254,6 +256,7 @@ public struct JobBook: Sendable {
     guard let before = records[id]?.picture else { return }
     records[id]?.picture = picture
     guard picture != before else { return }
+    counters.changed(from: before, to: picture)
     actions.append(.tell(id))
     let isOther = picture.requests.count != before.requests.count || picture.zaps.count != before.zaps.count
     if isOther || picture.endedAt != before.endedAt {

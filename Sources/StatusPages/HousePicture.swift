@@ -43,6 +43,10 @@ public struct HousePicture: Sendable {
   public var store: Told<StoreStatus> = .absent
   /// `plan.status`.
   public var plan: Told<PlanStatus> = .absent
+  /// `job.status`.
+  public var jobs: Told<TrackingStatus> = .absent
+  /// `dvm.status`.
+  public var serving: Told<ServingStatus> = .absent
   /// `relay.list` of each connector.
   public var connectors: [Connector] = []
   /// The local relay that shows this.

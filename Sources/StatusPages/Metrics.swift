@@ -20,6 +20,8 @@ public enum Metrics {
     }
     if let status = picture.store.value { addStore(status, to: &text) }
     if let status = picture.plan.value { addPlan(status, to: &text) }
+    if let status = picture.jobs.value { addJobs(status, to: &text) }
+    if let status = picture.serving.value { addServing(status, to: &text) }
     addRelays(picture.connectors, to: &text)
     addLocal(picture.local, to: &text)
     return text.text
@@ -40,6 +42,8 @@ public enum Metrics {
     add("supervisor", picture.supervisor)
     add("store", picture.store)
     add("plan", picture.plan)
+    add("jobs", picture.jobs)
+    add("serving", picture.serving)
     for connector in picture.connectors { add(connector.name, connector.relays) }
     text.add("roost_answers", .gauge, "Whether a part of Roost has answered for this scrape.", answers)
   }

@@ -5,7 +5,7 @@ internal import RoostOutput
 // The page a person finds at the local relay's address.
 //
 // One question comes before all others: is everything well? It is answered in the largest letters; what is not well
-// follows with the command that tells more; then four figures, then each worker. The page has no script and no
+// follows with the command that tells more; then four figures, jobs, then each worker. The page has no script and no
 // reference to anything else, and its policy allows none: what relays and programs say of themselves stands on it, and
 // must stay text. It is not kept, not framed, and tells no other page that it was looked at.
 
@@ -53,6 +53,7 @@ public enum StatusPage {
       <div class="figures">
       \(events(picture.store))\(clients(picture.local))\(relayFigure(picture))\(queue(picture.plan))\
       </div>
+      \(jobs(picture))\
       \(workers(picture.supervisor))\
       \(relays(picture))\
       \(connecting(picture.local))\

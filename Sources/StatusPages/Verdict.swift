@@ -68,6 +68,11 @@ struct Verdict: Sendable {
     let ready = Self.ready(picture.supervisor)
     if case .silent(let why) = picture.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
     if case .silent(let why) = picture.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }
+    if case .silent(let why) = picture.jobs, ready(\.role, Role.dvmTracker.name) { silent("Jobs", why) }
+    if case .silent(let why) = picture.serving, ready(\.role, Role.dvmProvider.name) {
+      silent("Jobs for others", why)
+    }
+    if let fault = picture.jobs.value?.fault { matters.append(Matter(subject: "Jobs", text: fault)) }
     if let fault = picture.plan.value?.fault { matters.append(Matter(subject: "Publish queue", text: fault)) }
     for connector in picture.connectors {
       if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }

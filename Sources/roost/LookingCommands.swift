@@ -62,6 +62,7 @@ struct Doctor: LoopCommand {
     // The supervisor holds no key and looks at no key file; who does is asked beside it.
     result.checks += await keyChecks(session)
     result.checks += await storeChecks(session)
+    result.checks += await jobChecks(session)
     await session.print(result, DoctorText.lines(result, session.style))
     return result.checks.allSatisfy(\.isGood) ? .done : .failed
   }
@@ -89,6 +90,20 @@ extension Doctor {
       return StoreText.checks(status)
     } catch {
       return [DoctorResult.Check(name: "events", isGood: false, text: "the event store cannot tell: \(error.message)")]
+    }
+  }
+
+  /// What the job tracker has to say about its jobs.
+  @EventLoopActor
+  private func jobChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("job.status", session) else { return [] }
+    do throws(Refusal) {
+      let status = try await session.client.request(
+        "job.status", BusPayload(json: NoArguments()), as: TrackingStatus.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return JobCheckText.checks(status)
+    } catch {
+      return [DoctorResult.Check(name: "jobs", isGood: false, text: "the job tracker cannot tell: \(error.message)")]
     }
   }
 

@@ -36,6 +36,32 @@ import Testing
     #expect(bench.state(job) == .settled && bench.picture(job).reason == nil)
   }
 
+  @Test("is counted once in each state that it comes to, and is open until somebody has decided")
+  func counted() throws {
+    let (job, bill) = try billed()
+    #expect(bench.book.openPayments.count == 1 && bench.book.openPayments.amount == 5_000)
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: nil, at: bench.now))
+    #expect(bench.book.openPayments.count == 0)
+    bench.perform(try bench.book.approve(job, provider: nil, preimage: bill.preimage, at: bench.now))
+    bench.receive(try maker.result("noon", to: bench.request(job), at: bench.seconds + 5))
+    let counters = bench.book.counters
+    for state in [JobProviderState.PaymentState.asked, .approved, .paid] {
+      #expect(counters.payments[state]?.count == 1 && counters.payments[state]?.amount == 5_000, "\(state)")
+    }
+    #expect(counters.payments[.denied] == nil && counters.results == 1 && counters.diagnostics.isEmpty)
+    bench.die()
+    #expect(bench.book.counters == JobCounters(), "what was there at the start has not happened since")
+  }
+
+  @Test("of any number that strangers say is counted, and their sum stops at the largest there is")
+  func countedHuge() throws {
+    for maker in [Maker(), Maker(), Maker()] {
+      let job = try bench.text([maker])
+      bench.receive(maker.bill("\(Int64.max)", to: try bench.request(job), at: bench.seconds))
+    }
+    #expect(bench.book.openPayments.amount >= 0 && bench.book.counters.payments[.asked]?.amount ?? 0 >= 0)
+  }
+
   @Test("is one intent, however often it is approved, and one call of the rail")
   func once() throws {
     let (job, _) = try billed()

@@ -76,6 +76,35 @@ extension ProcessTests {
       return sent
     }
 
+    @Test("Who leaves more unread than output-limit is cut, and log and status say who held how much")
+    func outputLimit() throws {
+      let layout = Layout(
+        workers: [Layout.Worker(name: "deaf")], bus: ["frame-limit": "\"64KiB\"", "output-limit": "\"128KiB\""])
+      try withRoost(layout) { roost in
+        let (client, silent) = (try roost.client("looker"), try roost.client("silent"))
+        // Its answers are free of credit, and fill the kernel's buffer first.
+        for _ in 0..<200 { try silent.ask("supervisor.status") }
+        func logged() throws -> String {
+          let logs = try client.call("supervisor.logs", #"{"worker":"roostd"}"#)
+          return (logs.parts.map(\.text) + [logs.text]).joined()
+        }
+        try awaitSoon("the client is cut, and the log says why") {
+          try logged().contains(/silent left \d+ KiB unread, more than output-limit \(128 KiB\) allows/)
+        }
+        try client.ask("example.deaf")
+        let payload = [UInt8](repeating: 0x20, count: 60_000)
+        for _ in 0..<16 where client.hasCredit {
+          client.spend(payload.count)
+          client.send(try client.request("example.echo"), payload)
+          client.receive()
+        }
+        try awaitSoon("status says why the worker was cut", within: 30) {
+          try roost.worker("deaf", client).lastExit?.contains("unread, more than output-limit (128 KiB)") == true
+        }
+        #expect(try logged().contains("deaf left"))
+      }
+    }
+
     @Test("Promise 6: idle roostd uses less than 1 % of a processor, also with ends of connections left hanging")
     func noSpin() throws {
       var layout = Layout(workers: [Layout.Worker(), Layout.Worker(name: "dropped", arguments: ["--ignore-term"])])

@@ -205,6 +205,23 @@ import Testing
     #expect(DoctorText.lines(DoctorResult(checks: []), .plain).last == "All is well.")
   }
 
+  @Test("The doctor says which jobs have no relay, and that a decision about money is waited for, which is no failure")
+  func doctorOfJobs() {
+    var status = TrackingStatus()
+    status.jobs = ["published": 2, "settled": 9]
+    var checks = JobCheckText.checks(status)
+    #expect(checks.map(\.isGood) == [true] && checks[0].text.hasPrefix("2 under way, none"))
+    status.openPayments = JobPayments(count: 1, amount: 21_000)
+    checks = JobCheckText.checks(status)
+    #expect(checks.map(\.isGood) == [true] && checks[0].isPending == true)
+    #expect(checks[0].text.hasPrefix("1 payment of 21 sat waits for a decision: roost job list"))
+    status.unseen = 2
+    status.fault = "the disk is full"
+    checks = JobCheckText.checks(status)
+    #expect(checks.map(\.isGood) == [false, false, true] && checks[0].text == "the disk is full")
+    #expect(checks[1].text.hasPrefix("2 open jobs have no relay, and are seen"))
+  }
+
   @Test("The doctor says what was lost of events and what to do, and that nothing may be removed above the limit")
   func doctorOfEvents() {
     var status = StoreStatus()

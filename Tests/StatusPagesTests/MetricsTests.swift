@@ -23,6 +23,14 @@ struct MetricsTests {
       "roost_relays{connector=\"relay-connector\",state=\"open\"} 1",
       "roost_relay_latency_seconds{connector=\"relay-connector\",relay=\"wss://relay.example\"} 0.042",
       "roost_relay_open_seconds_total{connector=\"relay-connector\",relay=\"wss://relay.example\"} 1.500",
+      "roost_jobs{state=\"published\"} 2", "roost_jobs{state=\"payment-required\"} 0", "roost_jobs_answers_total 90",
+      "roost_jobs_results_total 41", "roost_jobs_diagnostics_total{word=\"in-clear\"} 2", "roost_jobs_writable 1",
+      "roost_jobs_payments_total{state=\"paid\"} 6", "roost_jobs_payments_total{state=\"denied\"} 0",
+      "roost_jobs_payments_millisatoshi_total{state=\"asked\"} 9000", "roost_jobs_without_relay 0",
+      "roost_jobs_open_payments 0", "roost_jobs_approved_day_millisatoshi 5000", "roost_answers{part=\"jobs\"} 1",
+      "roost_serving_answered_total{kind=\"5302\"} 12", "roost_serving_failed_total{kind=\"5302\"} 1",
+      "roost_serving_taken_total{kind=\"5302\"} 14", "roost_serving_running{kind=\"5302\"} 1",
+      "roost_serving_waiting 4", "roost_serving_passed_over_total 9",
       "roost_local_connections 3", "roost_local_events_taken_total 11",
     ])
   func holdWhatIsSaid(line: String) {
@@ -77,6 +85,6 @@ struct MetricsTests {
   func areThereAlone() {
     let text = Metrics.text(HousePicture(version: "1"))
     #expect(text.contains("roost_local_connections 0"))
-    #expect(!text.contains("roost_store"))
+    #expect(!text.contains("roost_store") && !text.contains("roost_jobs") && !text.contains("roost_serving"))
   }
 }

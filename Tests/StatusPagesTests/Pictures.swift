@@ -26,6 +26,8 @@ func makePicture() -> HousePicture {
   var plan = PlanStatus()
   plan.publications = ["optimistic": 1, "partial": 2, "confirmed": 30, "failed": 4]
   picture.plan = .told(plan)
+  picture.jobs = .told(makeJobs())
+  picture.serving = .told(makeServing())
   var open = RelayStates.Relay(relay: "wss://relay.example", state: "open")
   open.latencyMilliseconds = 42
   open.openMilliseconds = 1_500
@@ -44,4 +46,31 @@ extension HousePicture {
     change(&status.workers[0])
     supervisor = .told(status)
   }
+}
+
+/// Jobs of which nothing waits for anybody.
+func makeJobs() -> TrackingStatus {
+  var jobs = TrackingStatus()
+  jobs.jobs = ["published": 2, "processing": 1, "settled": 40, "failed": 3]
+  jobs.answers = 90
+  jobs.results = 41
+  jobs.diagnostics = ["in-clear": 2, "after-the-end": 5]
+  jobs.payments = ["asked": JobPayments(count: 7, amount: 9_000), "paid": JobPayments(count: 6, amount: 8_000)]
+  jobs.approvedToday = 5_000
+  return jobs
+}
+
+/// A provider with one service.
+func makeServing() -> ServingStatus {
+  var serving = ServingStatus()
+  serving.provider = String(repeating: "a", count: 64)
+  var search = ServingStatus.Service(kind: 5_302, program: "search")
+  search.running = 1
+  search.taken = 14
+  search.answered = 12
+  search.failed = 1
+  serving.services = [search]
+  serving.waiting = 4
+  serving.passedOver = 9
+  return serving
 }

@@ -110,6 +110,28 @@ struct StatusPageTests {
     #expect(html.contains("no answer, nothing in 2s"))
   }
 
+  @Test("tells jobs, and what of them waits for somebody")
+  func tellsJobs() {
+    var picture = makePicture()
+    var html = StatusPage.html(picture)
+    #expect(html.contains("<h2>Jobs</h2>") && html.contains("<span>3 open</span>"))
+    #expect(html.contains("40 settled, 3 failed") && html.contains("4 waiting, 9 passed over"))
+    #expect(html.contains("search: 12 answered, 1 failed") && html.contains("All is well"))
+    var jobs = makeJobs()
+    jobs.openPayments = JobPayments(count: 1, amount: 50_000)
+    jobs.unseen = 2
+    jobs.fault = "the disk is full"
+    picture.jobs = .told(jobs)
+    picture.serving = .silent("nothing in 2s")
+    html = StatusPage.html(picture)
+    #expect(html.contains("1 payment of 50 sat to decide: roost job list, 2 jobs without a relay: roost relay add"))
+    #expect(html.contains("the provider does not answer"))
+    #expect(html.contains("<strong>Jobs:</strong> the disk is full"))
+    picture.jobs = .absent
+    picture.serving = .absent
+    #expect(!StatusPage.html(picture).contains("<h2>Jobs</h2>"))
+  }
+
   @Test("says where the relay listens at every address, besides what is dialled")
   func saysEverywhere() {
     var picture = makePicture()

@@ -259,6 +259,7 @@ extension Tracker {
     status.answers = book.answerCount
     status.approvedToday = book.approvedToday(at: now)
     status.fault = health.fault?.description
+    addFigures(to: &status)
     return BusPayload(json: status)
   }
 }

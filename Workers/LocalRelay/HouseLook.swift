@@ -36,10 +36,14 @@ final class HouseLook {
     async let supervisor = ask("supervisor.status", StatusRequest(), as: SupervisorStatus.self)
     async let store = askRole(.eventStore, "store.status", as: StoreStatus.self)
     async let plan = askRole(.outboxPlanner, "plan.status", as: PlanStatus.self)
+    async let jobs = askRole(.dvmTracker, "job.status", as: TrackingStatus.self)
+    async let serving = askRole(.dvmProvider, "dvm.status", as: ServingStatus.self)
     async let connectors = askConnectors()
     picture.supervisor = await supervisor
     picture.store = await store
     picture.plan = await plan
+    picture.jobs = await jobs
+    picture.serving = await serving
     picture.connectors = await connectors
     picture.local = relay.status
     picture.waitingOrigins = relay.waitingOrigins

@@ -1,0 +1,75 @@
+public import Contracts
+internal import Cryptography
+
+// What a process has seen happen to its jobs, for figures: counted as pictures change, so that nothing is counted that
+// is not on the disk, and whatever a fact leads to is counted once. What was there at the start is not.
+
+/// Counts what becomes of jobs.
+public struct JobCounters: Sendable, Hashable {
+  /// Payments that have come to a state.
+  public struct Payments: Sendable, Hashable {
+    /// How many.
+    public var count: UInt64 = 0
+    /// Millisatoshi together, as far as they have said.
+    public var amount: Int64 = 0
+
+    /// Counts one more. The numbers are strangers': their sum stops where no number is.
+    mutating func add(_ amount: Int64) {
+      count += 1
+      let (sum, isOver) = self.amount.addingReportingOverflow(amount)
+      self.amount = isOver ? .max : sum
+    }
+  }
+
+  /// Results that count.
+  public private(set) var results: UInt64 = 0
+  /// What was odd, and why answers do not count, by word.
+  public private(set) var diagnostics: [String: UInt64] = [:]
+  /// By the state they have come to.
+  public private(set) var payments: [JobProviderState.PaymentState: Payments] = [:]
+
+  /// Nothing has happened.
+  public init() {}
+
+  /// A job was like the first, and is like the second.
+  mutating func changed(from before: JobPicture, to after: JobPicture) {
+    for (word, count) in after.diagnostics {
+      let rise = count - (before.diagnostics[word] ?? 0)
+      if rise > 0 { diagnostics[word, default: 0] += UInt64(rise) }
+    }
+    for (provider, pair) in after.pairs {
+      let old = before.pairs[provider]
+      results += UInt64(max(0, pair.resultCount - (old?.resultCount ?? 0)))
+      guard let state = pair.payment, state != old?.payment else { continue }
+      payments[state, default: Payments()].add(pair.wantedAmount)
+    }
+  }
+}
+
+extension JobPicture.Pair {
+  /// What is paid, or asked for, in millisatoshi; 0 where nobody has said.
+  fileprivate var wantedAmount: Int64 { max(0, intent?.amount ?? bill?.payable ?? bill?.amount ?? 0) }
+}
+
+extension JobBook {
+  /// Of jobs in memory: payments that are asked for, and that nobody has decided about.
+  public var openPayments: JobCounters.Payments {
+    var open = JobCounters.Payments()
+    for picture in records.values.lazy.map(\.picture) where !picture.state.isFinal {
+      for pair in picture.pairs.values where pair.payment == .asked {
+        open.add(pair.wantedAmount)
+      }
+    }
+    return open
+  }
+
+  /// Jobs in memory that are for relays, and whose requests are in the store of this machine alone: no relay is known
+  /// for them.
+  public var unseenCount: Int {
+    records.values.count { record in
+      guard record.picture.state == .published, !record.order.isLocal else { return false }
+      let asked = record.picture.attempts.filter { $0.request != nil }
+      return !asked.isEmpty && asked.allSatisfy { ($0.relays ?? 0) == 0 && $0.isStored }
+    }
+  }
+}

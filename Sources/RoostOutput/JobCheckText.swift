@@ -1,0 +1,33 @@
+public import Contracts
+internal import Frames
+
+/// What the job tracker says of its jobs, as `roost doctor` shows it.
+public enum JobCheckText {
+  /// What somebody must look after, or may want to, each with what to do; one good check where there is nothing.
+  public static func checks(_ status: TrackingStatus) -> [DoctorResult.Check] {
+    var checks: [DoctorResult.Check] = []
+    if let fault = status.fault { checks.append(.init(name: "jobs", isGood: false, text: fault)) }
+    if status.unseen > 0 {
+      let one = status.unseen == 1
+      checks.append(
+        .init(
+          name: "jobs", isGood: false,
+          text: "\(Amount.count(status.unseen, "open job")) \(one ? "has" : "have") no relay, and "
+            + "\(one ? "is" : "are") seen on this machine alone: add a relay (roost relay add URL), or call off what is "
+            + "not wanted (roost job list)"
+        ))
+    }
+    if status.openPayments.count > 0 {
+      let one = status.openPayments.count == 1
+      checks.append(
+        .init(
+          name: "jobs", isGood: true, isPending: true,
+          text: "\(Amount.count(status.openPayments.count, "payment")) of \(JobText.sats(status.openPayments.amount)) "
+            + "\(one ? "waits" : "wait") for a decision: roost job list, then roost job approve or deny"))
+    }
+    guard checks.isEmpty else { return checks }
+    let open = Job.State.allCases.filter { !$0.isFinal }.reduce(0) { $0 + (status.jobs[$1.rawValue] ?? 0) }
+    let text = "\(open) under way, none without a relay or waiting for a decision about money"
+    return [.init(name: "jobs", isGood: true, text: text)]
+  }
+}

@@ -1,0 +1,64 @@
+internal import Contracts
+internal import Frames
+internal import RoostOutput
+
+// The page's part on jobs: a line for those that others do, a line for those that are done for others, and one for each
+// kind of these. Without the two workers there is none.
+
+extension StatusPage {
+  static func jobs(_ picture: HousePicture) -> Markup {
+    let rows = asked(picture.jobs) + served(picture.serving)
+    guard !rows.isEmpty else { return "" }
+    return "<section class=\"card\"><h2>Jobs</h2><ul>\n\(rows)</ul></section>\n"
+  }
+
+  private static func row(_ tone: Tone, _ name: String, _ state: String, _ note: String) -> Markup {
+    """
+    <li class="row">\(dot(tone))<span class="name">\(name)</span><span>\(state)</span>\
+    <span class="soft note">\(note)</span></li>
+
+    """
+  }
+
+  private static func asked(_ jobs: Told<TrackingStatus>) -> [Markup] {
+    let name = "done by others"
+    switch jobs {
+    case .absent: return []
+    case .silent: return [row(.bad, name, "unknown", "the job tracker does not answer")]
+    case .told(let status):
+      func count(_ state: Job.State) -> Int { status.jobs[state.rawValue] ?? 0 }
+      let open = Job.State.allCases.filter { !$0.isFinal }.reduce(0) { $0 + count($1) }
+      var notes: [String] = []
+      if status.openPayments.count > 0 {
+        let payments = Amount.count(status.openPayments.count, "payment")
+        notes.append("\(payments) of \(JobText.sats(status.openPayments.amount)) to decide: roost job list")
+      }
+      if status.unseen > 0 { notes.append("\(Amount.count(status.unseen, "job")) without a relay: roost relay add") }
+      let ended: [(Job.State, String)] = [
+        (.settled, "settled"), (.failed, "failed"), (.expired, "expired"), (.cancelled, "cancelled"),
+      ]
+      notes += ended.compactMap { state, word in count(state) > 0 ? "\(number(count(state))) \(word)" : nil }
+      let waits = status.openPayments.count > 0 || status.unseen > 0
+      return [row(waits ? .pending : .good, name, "\(number(open)) open", notes.joined(separator: ", "))]
+    }
+  }
+
+  private static func served(_ serving: Told<ServingStatus>) -> [Markup] {
+    let name = "done for others"
+    switch serving {
+    case .absent: return []
+    case .silent: return [row(.bad, name, "unknown", "the provider does not answer")]
+    case .told(let status):
+      let running = status.services.reduce(0) { $0 + $1.running }
+      let others = [(status.waiting, "waiting"), (Int(clamping: status.passedOver), "passed over")]
+      let notes = others.compactMap { count, word in count > 0 ? "\(number(count)) \(word)" : nil }
+      let isGood = status.provider != nil
+      let note = isGood ? notes.joined(separator: ", ") : "the signer has not said who answers"
+      return [row(isGood ? .good : .pending, name, "\(number(running)) running", note)]
+        + status.services.prefix(listMaximum).map { service in
+          let done = "\(number(service.answered)) answered, \(number(service.failed)) failed"
+          return row(.idle, "kind \(service.kind)", "\(number(service.running)) running", "\(service.program): \(done)")
+        }
+    }
+  }
+}
