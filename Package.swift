@@ -214,7 +214,8 @@ let package = Package(
     .executableTarget(
       name: "local-relay",
       dependencies: [
-        "Addresses", "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Observing",
+        "Addresses", "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr",
+        "Observing",
         "ClientSession", "StatusPages", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
