@@ -67,7 +67,7 @@ public struct QuestionTurns: Sendable {
   ///   - client: for whom.
   ///   - isLong: whether the question has given a short turn away: it gets no other such.
   /// - Returns: the turn; whether it is granted; if it is not, a resting turn that is wanted back, if there is one: its
-  ///   owner is to ``end(_:byteCount:)`` it.
+  ///   owner is to ``end(_:byteCount:milliseconds:)`` it.
   public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
     nextNumber += 1
     let turn = Turn(client: client, number: nextNumber, isLong: isLong)

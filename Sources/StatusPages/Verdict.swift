@@ -72,7 +72,9 @@ struct Verdict: Sendable {
     if case .silent(let why) = picture.serving, ready(\.role, Role.dvmProvider.name) {
       silent("Jobs for others", why)
     }
-    if let fault = picture.jobs.value?.fault { matters.append(Matter(subject: "Jobs", text: fault)) }
+    for check in picture.jobs.value.map(JobCheckText.checks) ?? [] where !check.isGood {
+      matters.append(Matter(subject: "Jobs", text: check.text, command: "roost job list"))
+    }
     if let fault = picture.plan.value?.fault { matters.append(Matter(subject: "Publish queue", text: fault)) }
     for connector in picture.connectors {
       if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }

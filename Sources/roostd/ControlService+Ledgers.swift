@@ -37,8 +37,8 @@ extension ControlService {
   /// Most damaged files that are named.
   private static let damagedFileMaximum = 8
 
-  /// Ledgers that were found damaged: publications, jobs, requests for jobs. Of the events their store tells itself, who
-  /// knows more.
+  /// Ledgers that were found damaged: publications, jobs, requests for jobs. Of the events their store tells itself,
+  /// which knows more.
   func ledgerChecks() -> [DoctorResult.Check] {
     var texts: [String] = []
     for worker in daemon.workers where worker.role != .eventStore {

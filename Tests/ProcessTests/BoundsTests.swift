@@ -79,11 +79,20 @@ extension ProcessTests {
     @Test("Who leaves more unread than output-limit is cut, and log and status say who held how much")
     func outputLimit() throws {
       let layout = Layout(
-        workers: [Layout.Worker(name: "deaf")], bus: ["frame-limit": "\"64KiB\"", "output-limit": "\"128KiB\""])
+        workers: [Layout.Worker(name: "deaf"), Layout.Worker(name: "echo")],
+        bus: ["frame-limit": "\"64KiB\"", "output-limit": "\"128KiB\""])
       try withRoost(layout) { roost in
         let (client, silent) = (try roost.client("looker"), try roost.client("silent"))
+        let members = try #require(client.welcome?.registry.members)
+        let endpoints = try ["deaf", "echo"].map { name in
+          Endpoint(rawValue: try #require(members.first { $0.name == name }).endpoint)
+        }
         // Its answers are free of credit, and fill the kernel's buffer first.
-        for _ in 0..<200 { try silent.ask("supervisor.status") }
+        let payload = [UInt8](repeating: 0x20, count: 50_000)
+        for _ in 0..<20 where silent.hasCredit {
+          silent.spend(payload.count)
+          silent.send(try silent.request("example.echo", to: endpoints[1]), payload)
+        }
         func logged() throws -> String {
           let logs = try client.call("supervisor.logs", #"{"worker":"roostd"}"#)
           return (logs.parts.map(\.text) + [logs.text]).joined()
@@ -91,11 +100,10 @@ extension ProcessTests {
         try awaitSoon("the client is cut, and the log says why") {
           try logged().contains(/silent left \d+ KiB unread, more than output-limit \(128 KiB\) allows/)
         }
-        try client.ask("example.deaf")
-        let payload = [UInt8](repeating: 0x20, count: 60_000)
-        for _ in 0..<16 where client.hasCredit {
+        try client.ask("example.deaf", to: endpoints[0])
+        for _ in 0..<20 where client.hasCredit {
           client.spend(payload.count)
-          client.send(try client.request("example.echo"), payload)
+          client.send(try client.request("example.echo", to: endpoints[0]), payload)
           client.receive()
         }
         try awaitSoon("status says why the worker was cut", within: 30) {

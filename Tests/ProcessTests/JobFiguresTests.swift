@@ -23,6 +23,7 @@ extension ProcessTests {
 
     private func submit(_ text: String, _ client: BusPeer, until state: Job.State) throws {
       let answer = try client.call("job.submit", text)
+      #expect(answer.isResponse, "\(answer.text)")
       let job = try JSONPayload.decode(Job.self, from: answer.terminal.payload)
       try awaitSoon("the job is \(state)") {
         let shown = try client.call("job.show", #"{"job":"\#(job.id)"}"#)
@@ -40,7 +41,12 @@ extension ProcessTests {
     func shown() throws {
       try run { roost, client, port in
         try submit(#"{"kind":5302,"params":[["search","hello"]]}"#, client, until: .settled)
-        let text = try figures(port)
+        // The provider counts when the store has answered it, who may have told the tracker before.
+        var text = ""
+        try awaitSoon("it is counted") {
+          text = try figures(port)
+          return text.contains("roost_serving_answered_total{kind=\"5302\"} 1\n")
+        }
         for line in [
           "roost_jobs{state=\"settled\"} 1", "roost_jobs_results_total 1", "roost_jobs_writable 1",
           "roost_serving_answered_total{kind=\"5302\"} 1", "roost_serving_failed_total{kind=\"5302\"} 0",
@@ -77,7 +83,8 @@ extension ProcessTests {
     func examined() throws {
       try run { roost, client, _ in
         #expect(try roost.command(["doctor"]).output.contains("none without a relay"))
-        try submit(#"{"kind":5050,"reach":"relays","inputs":[{"data":"hello"}]}"#, client, until: .published)
+        let wanted = #"{"kind":5050,"reach":"relays","inputs":[{"data":"hello","type":"text"}]}"#
+        try submit(wanted, client, until: .published)
         try awaitSoon("no relay is known") { try roost.command(["doctor"]).output.contains("1 open job has no relay") }
         #expect(try roost.command(["doctor"]).status == .exited(1))
 

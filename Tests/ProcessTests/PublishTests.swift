@@ -182,7 +182,7 @@ extension ProcessTests {
       "On a full disk what is new is refused, what is accepted goes on, and nothing is lost",
       .enabled(if: SmallDisk.isPossible))
     func fullDisk() throws {
-      let disk = try SmallDisk(kibibytes: 8 << 10)
+      let disk = try SmallDisk(kibibytes: 16 << 10)
       var layout = Layout.publishing
       layout.supervisor["state-directory"] = "\"\(disk.path)\""
       try withRoost(layout) { roost in
@@ -204,7 +204,7 @@ extension ProcessTests {
           if answer.isResponse { taken.append(event) } else { refusal = answer.refusal }
         }
         #expect(refusal?.code == .diskFull && refusal?.outcome == .notStarted, "\(refusal as Any)")
-        // A relay that is added stays in memory and is sent the event: that is not "not started", also when asked again.
+        // A relay that is added stays in memory and is sent the event: that is not "not started", whoever asks again.
         let added = try #require(try lone.first { try !client.publish($0, to: [alpha, beta]).isResponse })
         for _ in 0..<2 {
           let unwritten = try client.publish(added, to: [alpha, beta]).refusal

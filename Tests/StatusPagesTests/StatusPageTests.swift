@@ -127,6 +127,7 @@ struct StatusPageTests {
     #expect(html.contains("1 payment of 50 sat to decide: roost job list, 2 jobs without a relay: roost relay add"))
     #expect(html.contains("the provider does not answer"))
     #expect(html.contains("<strong>Jobs:</strong> the disk is full"))
+    #expect(html.contains("<strong>Jobs:</strong> 2 open jobs have no relay"))
     picture.jobs = .absent
     picture.serving = .absent
     #expect(!StatusPage.html(picture).contains("<h2>Jobs</h2>"))

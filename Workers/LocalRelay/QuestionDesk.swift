@@ -31,7 +31,7 @@ final class QuestionDesk {
   private var wished: Set<Turn> = []
   private var granted: Set<Turn> = []
 
-  /// Asks for a turn. ``end(_:)`` must follow, whatever becomes of it.
+  /// Asks for a turn. ``end(_:byteCount:milliseconds:)`` must follow, whatever becomes of it.
   ///
   /// - Parameters:
   ///   - client: for whom.
