@@ -127,7 +127,7 @@ extension JobBook {
     }
     if let known = Self.approved(record.facts, pair.provider, intent.key), known.way != intent.way {
       // It counts once, for what the other one is of; and whoever pays both pays twice.
-      return "another invoice of the same payment hash was approved, of \(known.amount) millisatoshi"
+      return "another invoice of the same payment hash was approved, of \(Amount.satoshis(known.amount))"
     }
     return beyond(
       Spending(at: now, job: record.order.id, provider: pair.provider, key: intent.key, amount: intent.amount),

@@ -111,7 +111,7 @@ extension JobFolding {
   private func furtherDemand(_ pairs: [JobPicture.Pair]) -> String {
     let asking = pairs.filter { $0.payment == .asked && !$0.isUnpayable }
     guard order.paymentMode == .auto, let next = asking.min(by: { $0.provider < $1.provider }) else { return "" }
-    let wish = next.bill?.amount.map { "\($0) millisatoshi" } ?? "to be paid"
+    let wish = next.bill?.amount.map { Amount.satoshis($0) } ?? "to be paid"
     return "; another provider wants \(wish): meanwhile that is for somebody to approve"
   }
 

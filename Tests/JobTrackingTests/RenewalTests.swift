@@ -70,7 +70,7 @@ import Testing
     bench.pass(seconds: 60)
     let fresh = try bill(job, 6_000)
     #expect(try bench.pair(job, maker).payment == .asked)
-    #expect(bench.picture(job).reason == "its provider wants 6000 millisatoshi")
+    #expect(bench.picture(job).reason == "its provider wants 6 sat")
     try approve(job)
     try approve(job, fresh.preimage)
     #expect(try bench.pair(job, maker).payment == .paid && bench.state(job) == .processing)
@@ -84,7 +84,7 @@ import Testing
     try bill(job, 6_000)
     #expect(bench.payments.count == (maximum == 11_000 ? 2 : 1))
     guard maximum == 10_000 else { return }
-    #expect(refusal(job).contains("11000 millisatoshi would be paid for this job"))
+    #expect(refusal(job).contains("11 sat would be approved for this job"))
   }
 
   @Test("of the payment hash of one that was approved is refused, also behind a denial")

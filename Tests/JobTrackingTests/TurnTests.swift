@@ -27,7 +27,7 @@ import Testing
     #expect(bench.payments.map(\.2.provider) == [first.publicKey])
     #expect(
       bench.picture(job).reason
-        == "approved, to be paid: 5000 millisatoshi; another provider wants 6000 millisatoshi: meanwhile that is for "
+        == "approved, to be paid: 5 sat; another provider wants 6 sat: meanwhile that is for "
         + "somebody to approve")
     bench.pass(seconds: 59)
     #expect(bench.payments.count == 1)
@@ -45,7 +45,7 @@ import Testing
     bench.perform(try bench.book.approve(job, provider: nil, preimage: bought.preimage, at: bench.now))
     _ = try bill(job, second, 6_000)
     #expect(bench.payments.count == 1)
-    #expect(bench.picture(job).reason?.contains("another provider wants 6000 millisatoshi: meanwhile") == true)
+    #expect(bench.picture(job).reason?.contains("another provider wants 6 sat: meanwhile") == true)
     bench.perform(try bench.book.approve(job, provider: second.publicKey, preimage: nil, at: bench.now))
     #expect(bench.payments.count == 2)
   }
