@@ -35,7 +35,7 @@ public enum JobAction: Sendable {
   /// Write this down in one transaction, and say ``JobBook/written(_:at:)`` or ``JobBook/notWritten(_:at:)``. There is
   /// never a second one under way.
   case write(JobBatch)
-  /// Do this, and say what came of it, or ``JobBook/failed(_:_:at:)``.
+  /// Do this, and say what came of it, or ``JobBook/failed(_:_:isLocked:at:)``.
   case perform(JobTask)
   /// The job has changed for whoever follows it.
   case tell(JobID)
