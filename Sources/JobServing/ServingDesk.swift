@@ -23,9 +23,9 @@ public import Nostr
 // least first: of the places that become free whoever has none gets the next one, and nobody who has half of them gets
 // another while others wait. Between equals it goes round by round: a customer's requests stand in rounds that follow
 // each other, the first of them in the one after the round that is served now, and of one round whoever came first is
-// first. So nobody waits for all that another has asked, nor, however many come anew, for ever. And of the room in
-// which requests wait, a stranger has half at most, since his keys cost nothing. Nothing is kept free for those who
-// have not asked: places that nobody else wants are anybody's, and a run has its time.
+// first. So nobody waits for all that another has asked, nor, however many come anew, for ever. No place is kept free
+// for those who have not asked: places that nobody else wants are anybody's, and a run has its time. The room in which
+// requests wait is another matter, since nobody need leave it: strangers have a share of it (``WaitingRoom``).
 //
 // Rejected: to keep the result itself before it is signed. It would save the work of a provider that dies while the
 // signer is away, and leave what was encrypted for one customer in clear on the disk.
@@ -53,6 +53,8 @@ public struct ServingDesk: Sendable {
     var expiration: Int64?
     /// The round in which it is to be served.
     var round: UInt64 = 0
+    /// Whether its customer was none that is known when it was taken up.
+    var isStranger = false
 
     func isOver(at now: Int64) -> Bool { expiration.map { $0 <= now } ?? false }
   }
@@ -70,7 +72,8 @@ public struct ServingDesk: Sendable {
   private var round: UInt64 = 0
   /// The round of the last request of each customer that has any here.
   private var lastRounds: [PublicKey: UInt64] = [:]
-  /// Requests of each customer that have not ended, for the room that he takes.
+  private var room = WaitingRoom()
+  /// Requests of each customer that have not ended.
   private var openByCustomer: [PublicKey: Int] = [:]
   /// All requests that the ledger has, also those that are over.
   private var known: Set<EventID>
@@ -148,7 +151,8 @@ public struct ServingDesk: Sendable {
     guard service.priceMillisatoshis == 0 else {
       unpaidCount += 1
       let word = ServingWord.paymentRequired(service.priceMillisatoshis)
-      return change(event.id, then: .compose(event.id, word)) { $0.state = .paymentRequired }
+      return makeWay(for: event.pubkey, at: now)
+        + change(event.id, then: .compose(event.id, word)) { $0.state = .paymentRequired }
     }
     lineUp(event.id)
     // One transaction says both when it can begin at once.
@@ -277,6 +281,12 @@ public struct ServingDesk: Sendable {
     return actions + startWaiting(at: now)
   }
 
+  /// A stranger's bill for which there is no room ends an older one.
+  private mutating func makeWay(for customer: PublicKey, at now: Int64) -> [ServingAction] {
+    guard isStranger(customer), let id = room.billGivingWay(to: customer, rules) else { return [] }
+    return withdrawBill(of: id, "it was not paid, and newer requests need its place", at: now)
+  }
+
   /// Ends a request that was not paid. Whoever has the bill is told that it holds no more; of a bill that is still on
   /// its way nothing is said at all.
   private mutating func withdrawBill(of id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
@@ -349,7 +359,7 @@ public struct ServingDesk: Sendable {
   // MARK: Taking up
 
   private func objection(to event: Event, _ recipients: [PublicKey], _ now: Int64) -> PassedOver? {
-    guard rules.services[event.kind] != nil else { return .notServed }
+    guard let service = rules.services[event.kind] else { return .notServed }
     guard !known.contains(event.id) else { return .known }
     guard event.pubkey != provider else { return .own }
     guard recipients.contains(provider) || recipients.isEmpty else { return .addressedToOthers }
@@ -359,21 +369,31 @@ public struct ServingDesk: Sendable {
     guard event.createdAt <= now + ServingRules.aheadMaximum else { return .future }
     guard !event.isExpired(at: now) else { return .expired }
     guard cancellations[event.id] != event.pubkey else { return .cancelled }
-    // Whatever is not worked on waits for something: its turn, a payment, the signer, a publisher, the disk.
-    guard entries.count - running.count < rules.waitingMaximum else { return .full }
-    let own = openByCustomer[event.pubkey, default: 0] - runningByCustomer[event.pubkey, default: 0]
-    let isStranger = rules.customers == .anyone && !accounts.contains(event.pubkey)
-    guard !isStranger || own < rules.strangerWaitingMaximum else { return .customerFull }
-    return nil
+    guard isStranger(event.pubkey) else { return room.objection(rules) }
+    return service.priceMillisatoshis > 0
+      ? room.objection(toBillOf: event.pubkey, rules) : room.objection(toStranger: event.pubkey, rules)
+  }
+
+  private func isStranger(_ customer: PublicKey) -> Bool {
+    rules.customers == .anyone && !accounts.contains(customer)
   }
 
   private mutating func enter(_ entry: Entry) {
+    var entry = entry
+    entry.isStranger = isStranger(entry.request.customer)
     guard entries.updateValue(entry, forKey: entry.request.id) == nil else { return }
     openByCustomer[entry.request.customer, default: 0] += 1
+    seat(entry)
+  }
+
+  /// Whatever is not worked on waits for something: its turn, a payment, the signer, a publisher, the disk.
+  private mutating func seat(_ entry: Entry) {
+    room.seat(entry.request, isStranger: entry.isStranger, isRunning: running.contains(entry.request.id))
   }
 
   private mutating func leave(_ id: EventID) {
     guard let entry = entries.removeValue(forKey: id) else { return }
+    room.leave(id, of: entry.request.customer)
     openByCustomer.countDown(entry.request.customer)
     if openByCustomer[entry.request.customer] == nil { lastRounds[entry.request.customer] = nil }
   }
@@ -424,15 +444,17 @@ public struct ServingDesk: Sendable {
   }
 
   private mutating func hold(_ id: EventID) {
-    guard let request = entries[id]?.request, running.insert(id).inserted else { return }
-    runningByKind[request.kind, default: 0] += 1
-    runningByCustomer[request.customer, default: 0] += 1
+    guard let entry = entries[id], running.insert(id).inserted else { return }
+    runningByKind[entry.request.kind, default: 0] += 1
+    runningByCustomer[entry.request.customer, default: 0] += 1
+    seat(entry)
   }
 
   private mutating func release(_ id: EventID) {
-    guard let request = entries[id]?.request, running.remove(id) != nil else { return }
-    runningByKind.countDown(request.kind)
-    runningByCustomer.countDown(request.customer)
+    guard let entry = entries[id], running.remove(id) != nil else { return }
+    runningByKind.countDown(entry.request.kind)
+    runningByCustomer.countDown(entry.request.customer)
+    seat(entry)
   }
 
   private mutating func fail(_ id: EventID, _ reason: String, at now: Int64) -> [ServingAction] {
@@ -455,6 +477,7 @@ public struct ServingDesk: Sendable {
     entry.version += 1
     entry.next = next
     entries[id] = entry
+    seat(entry)
     return [.record(id)]
   }
 }
@@ -463,13 +486,5 @@ extension ServedRequest {
   fileprivate mutating func end(_ state: ServedJob.State, at now: Int64) {
     self.state = state
     endedAt = now
-  }
-}
-
-extension Dictionary where Value == Int {
-  /// One less; nothing is kept of none.
-  fileprivate mutating func countDown(_ key: Key) {
-    guard let count = self[key] else { return }
-    self[key] = count > 1 ? count - 1 : nil
   }
 }

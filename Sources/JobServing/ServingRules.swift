@@ -39,13 +39,16 @@ public struct ServingRules: Sendable, Hashable {
   public var ageMaximum: Int64
   /// Requests that are worked on at a time, of all kinds.
   public var concurrentMaximum: Int
-  /// Requests that wait: for their turn, their payment, or until their answer is signed and taken; more are passed
-  /// over.
+  /// Requests that wait: for their turn, or until their answer is signed and taken, and bills of customers who are
+  /// known; more are passed over. Strangers have a part of it: ``strangersMaximum``.
   public var waitingMaximum: Int
   /// How long a payment is waited for, in seconds.
   public var paymentSeconds: Int64
-  /// How many of those that wait may be of one customer, where customers are anyone and he has no account here.
-  public var strangerWaitingMaximum: Int { max(1, waitingMaximum / 2) }
+  /// How many of those that wait may be of strangers, all together: where customers are anyone, of those who have no
+  /// account here. As many unpaid bills of theirs are kept besides, and as many that end until that is told.
+  public var strangersMaximum: Int { max(1, waitingMaximum / 2) }
+  /// How many of those that wait may be of one stranger, and how many unpaid bills.
+  public var strangerMaximum: Int { max(1, waitingMaximum / 4) }
 
   /// How far in the future a request may be dated, in seconds: clocks differ.
   public static let aheadMaximum: Int64 = 15 * 60

@@ -296,7 +296,7 @@ struct ServingDeskTests {
   @Test("What is worked on and cannot be answered fills the room as well")
   func unanswered() {
     var rules = ServingRules.usual
-    rules.waitingMaximum = 2
+    rules.waitingMaximum = 4
     var rig = DeskRig(rules)
     let requests = (0..<3).map { _ in makeRequest() }
     for request in requests {

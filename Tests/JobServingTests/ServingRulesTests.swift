@@ -84,7 +84,7 @@ struct ServingRulesTests {
   @Test("Not when too many wait already")
   func full() {
     var rules = ServingRules.usual
-    rules.waitingMaximum = 2
+    rules.waitingMaximum = 4
     var rig = DeskRig(rules)
     // One is worked on, two wait.
     for _ in 0..<4 { rig.receive(makeRequest(5_001)) }

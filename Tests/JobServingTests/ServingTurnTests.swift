@@ -71,16 +71,16 @@ struct ServingTurnTests {
     }
   }
 
-  @Test("Of the room one stranger has half, and an account of this machine all")
+  @Test("Of the room one stranger has a quarter, and an account of this machine all")
   func room() {
     let (stranger, own) = (SecretKey.generate(), SecretKey.generate())
-    for (customer, count, isOwn) in [(stranger, 1 + 5, false), (own, 1 + 10, true)] {
+    for (customer, count, isOwn) in [(stranger, 1 + 2, false), (own, 1 + 10, true)] {
       var rig = DeskRig(Self.rules(places: 1, room: 10), accounts: [own.publicKey])
       for number in 0..<20 { rig.receive(makeRequest(by: customer, content: "\(number)")) }
       #expect(rig.ledger.count == count)
       rig.receive(makeRequest())
       #expect(rig.ledger.count == (isOwn ? count : count + 1))
-      #expect(rig.desk.passedOver == (isOwn ? [.full: 10] : [.customerFull: 14]))
+      #expect(rig.desk.passedOver == (isOwn ? [.full: 10] : [.customerFull: 17]))
     }
   }
 
@@ -105,7 +105,7 @@ struct ServingTurnTests {
   @Test("Room that becomes free is the stranger's again")
   func freed() {
     let stranger = SecretKey.generate()
-    var rig = DeskRig(Self.rules(places: 1, room: 4))
+    var rig = DeskRig(Self.rules(places: 1, room: 8))
     let requests = (0..<6).map { makeRequest(by: stranger, content: "\($0)") }
     for request in requests { rig.receive(request) }
     #expect(rig.ledger.count == 3)
