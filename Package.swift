@@ -36,6 +36,12 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    // For push-relay alone (docs/decisions/0014-push-relay.md)
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
   ],
   targets: [
     // C libraries: a module map and a shim each
@@ -52,28 +58,27 @@ let package = Package(
     .systemLibrary(name: "CUtf8proc", providers: [.apt(["libutf8proc-dev"])]),
 
     // Pure values, and the machine we stand on
-    .target(name: "Clocks", swiftSettings: strict),
-    .target(name: "Addresses", swiftSettings: strict),
-    .target(name: "Frames", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1", "CUtf8proc"], swiftSettings: strict),
-    .target(name: "Nostr", dependencies: ["Addresses", "Cryptography"], swiftSettings: strict),
-    .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"], swiftSettings: strict),
-    .target(name: "EventLoop", dependencies: ["CLibUV", "Addresses", "Clocks"], swiftSettings: strict),
+    .target(name: "Clocks"),
+    .target(name: "Addresses"),
+    .target(name: "Frames", dependencies: ["Clocks"]),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1", "CUtf8proc"]),
+    .target(name: "Nostr", dependencies: ["Addresses", "Cryptography"]),
+    .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"]),
+    .target(name: "EventLoop", dependencies: ["CLibUV", "Addresses", "Clocks"]),
 
     // The words workers use with each other
-    .target(name: "Contracts", dependencies: ["Addresses", "Frames"], swiftSettings: strict),
+    .target(name: "Contracts", dependencies: ["Addresses", "Frames"]),
 
     // What passes over the bus, kept and played again
-    .target(name: "Recordings", dependencies: ["Clocks", "Frames"], swiftSettings: strict),
+    .target(name: "Recordings", dependencies: ["Clocks", "Frames"]),
 
     // What the command line prints: values in, text out
     .target(
-      name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"],
-      swiftSettings: strict),
+      name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"]),
 
     // What is shown to browsers and to Prometheus: values in, text out
     .target(
-      name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"], swiftSettings: strict),
+      name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"]),
 
     // Machines without I/O
     .target(
@@ -82,109 +87,113 @@ let package = Package(
         "Clocks", "Frames", "Contracts",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
-      ], swiftSettings: strict),
-    .target(name: "Supervision", dependencies: ["Clocks"], swiftSettings: strict),
-    .target(name: "RelaySession", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
+      ]),
+    .target(name: "Supervision", dependencies: ["Clocks"]),
+    .target(name: "RelaySession", dependencies: ["Clocks", "Cryptography", "Nostr"]),
     .target(
-      name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"],
-      swiftSettings: strict),
-    .target(name: "RelayStrikes", dependencies: ["Clocks"], swiftSettings: strict),
+      name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"]),
+    .target(name: "RelayStrikes", dependencies: ["Clocks"]),
     .target(
       name: "ClientSession",
       dependencies: [
         "Clocks", "Cryptography", "Nostr", .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
-      ],
-      swiftSettings: strict),
-    .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"], swiftSettings: strict),
-    .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"], swiftSettings: strict),
+      ]),
+    .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"]),
+    .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"]),
     .target(
       name: "PublishQueue",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ]),
     .target(
       name: "JobServing",
       dependencies: [
         "Cryptography", "Frames", "Nostr", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ]),
     .target(
-      name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
+      name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"]),
     .target(
       name: "OutboxPlan",
-      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"], swiftSettings: strict),
+      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"]),
     .target(
-      name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),
+      name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"]),
     .target(
       name: "JobTracking",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
         .product(name: "HeapModule", package: "swift-collections"),
-      ], swiftSettings: strict),
-    .target(name: "Configuration", dependencies: ["Frames", "Contracts"], swiftSettings: strict),
+      ]),
+    .target(name: "PushDelivery", dependencies: ["Clocks", "Cryptography", "Frames"]),
+    .target(name: "PushRequests", dependencies: ["Cryptography", "Frames", "Nostr", "PushDelivery"]),
+    .target(name: "PushAdmission", dependencies: ["Addresses", "Cryptography", "PushDelivery"]),
+    .target(name: "RoostConfiguration", dependencies: ["Frames", "Contracts"]),
 
     // Machines with I/O
     .target(
       name: "Storage",
       dependencies: [
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ],
-      swiftSettings: strict),
+      ]),
     .target(
-      name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"],
-      swiftSettings: strict),
+      name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"]),
     .target(
-      name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"],
-      swiftSettings: strict),
+      name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"]),
     .target(
-      name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"],
-      swiftSettings: strict),
+      name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"]),
     .target(
       name: "LedgerKeeping",
       dependencies: [
         "Frames", "EventLoop", "Contracts", "Storage", .product(name: "Logging", package: "swift-log"),
-      ], swiftSettings: strict),
-    .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"], swiftSettings: strict),
-    .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"], swiftSettings: strict),
-    .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"], swiftSettings: strict),
+      ]),
     .target(
-      name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"],
-      swiftSettings: strict),
+      name: "PushLedger",
+      dependencies: ["Cryptography", "Frames", "PushAdmission", "PushDelivery", "PushRequests", "Storage"]),
+    .target(
+      name: "HTTP2Sending",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]),
+    .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"]),
+    .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"]),
+    .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"]),
+    .target(
+      name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"]),
     .target(
       name: "EventArchive",
       dependencies: [
         "Cryptography", "Nostr", "EventIndex", "Observing", "Reconciliation", "Storage",
         .product(name: "HeapModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ]),
     .target(
       name: "EventGate",
       dependencies: [
         "Clocks", "Cryptography", "Nostr", "Contracts", "EventArchive",
         .product(name: "DequeModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ]),
     .target(
       name: "Bus",
-      dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")],
-      swiftSettings: strict),
+      dependencies: ["Clocks", "Frames", "EventLoop", .product(name: "DequeModule", package: "swift-collections")]),
     .target(
       name: "LogKeeping",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts",
         .product(name: "DequeModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ]),
     .target(
       name: "RoostClient",
-      dependencies: ["Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Nostr"],
-      swiftSettings: strict),
+      dependencies: ["Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Nostr"]),
     .target(
       name: "WorkerKit",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Nostr", "Bus", "Contracts",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
-      ], swiftSettings: strict),
+      ]),
 
     // Programs
     .executableTarget(
@@ -193,16 +202,16 @@ let package = Package(
     .executableTarget(
       name: "roostd",
       dependencies: [
-        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "Configuration",
+        "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "RoostConfiguration",
         "LogKeeping", "Recordings", "Bus",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], swiftSettings: strict),
+      ]),
     .executableTarget(
       name: "roost",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
         "Nostr", "Signing", "EventIndex", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], swiftSettings: strict),
+      ]),
     .executableTarget(
       name: "relay-connector",
       dependencies: [
@@ -210,7 +219,7 @@ let package = Package(
         "RelayWishes", "RelayStrikes", "TransportTLS", "WebSocket", "HTTPClient", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Workers/RelayConnector", swiftSettings: strict),
+      path: "Workers/RelayConnector"),
     .executableTarget(
       name: "local-relay",
       dependencies: [
@@ -220,7 +229,7 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Workers/LocalRelay", swiftSettings: strict),
+      path: "Workers/LocalRelay"),
     .executableTarget(
       name: "signer",
       dependencies: [
@@ -228,7 +237,7 @@ let package = Package(
         "KeyStore",
         "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Workers/Signer", swiftSettings: strict),
+      path: "Workers/Signer"),
     .executableTarget(
       name: "event-store",
       dependencies: [
@@ -238,7 +247,7 @@ let package = Package(
         .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ],
-      path: "Workers/EventStore", swiftSettings: strict),
+      path: "Workers/EventStore"),
     .executableTarget(
       name: "outbox-planner",
       dependencies: [
@@ -247,14 +256,14 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "DequeModule", package: "swift-collections"),
       ],
-      path: "Workers/OutboxPlanner", swiftSettings: strict),
+      path: "Workers/OutboxPlanner"),
     .executableTarget(
       name: "dvm-tracker",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "JobLedger", "JobTracking",
         "LedgerKeeping", "Nostr", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
-      path: "Workers/DVMTracker", swiftSettings: strict),
+      path: "Workers/DVMTracker"),
 
     .executableTarget(
       name: "dvm-provider",
@@ -264,64 +273,81 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
         .product(name: "OrderedCollections", package: "swift-collections"),
       ],
-      path: "Workers/DVMProvider", swiftSettings: strict),
+      path: "Workers/DVMProvider"),
+
+    .executableTarget(
+      name: "push-relay",
+      dependencies: [
+        "Addresses", "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr",
+        "Observing", "PushDelivery", "PushRequests", "PushAdmission", "PushLedger", "LedgerKeeping", "HTTP2Sending",
+        "HTTPClient", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      path: "Workers/PushRelay"),
 
     // Built with the rest so that it keeps working
     .executableTarget(
-      name: "example-client", dependencies: ["Frames", "Bus", "Contracts", "RoostClient"], path: "examples/SwiftClient",
-      swiftSettings: strict),
+      name: "example-client", dependencies: ["Frames", "Bus", "Contracts", "RoostClient"], path: "examples/SwiftClient"),
 
     .executableTarget(
       name: "example-notes",
       dependencies: ["Contracts", "Cryptography", "Frames", "Nostr", "EventLoop", "RoostClient"],
-      path: "examples/SwiftNotes", swiftSettings: strict),
+      path: "examples/SwiftNotes"),
 
     .executableTarget(
       name: "example-job", dependencies: ["Contracts", "Frames", "Nostr", "EventLoop", "RoostClient"],
-      path: "examples/SwiftJob", swiftSettings: strict),
+      path: "examples/SwiftJob"),
 
     // What an await costs; run by `make bench`
     .executableTarget(
-      name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench", swiftSettings: strict),
+      name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench"),
 
     // What reading and verifying an event costs; run by `make bench`
     .executableTarget(
-      name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench",
-      swiftSettings: strict),
+      name: "event-bench", dependencies: ["Clocks", "Cryptography", "Nostr"], path: "Benchmarks/EventBench"),
 
     // What an idle WebSocket costs a server, and how fast it sends; run by `make bench`
     .executableTarget(
-      name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench",
-      swiftSettings: strict),
+      name: "websocket-bench", dependencies: ["Clocks", "EventLoop", "WebSocket"], path: "Benchmarks/WebSocketBench"),
 
     // What a tracker's start costs, and an answer; run by hand
     .executableTarget(
       name: "job-bench", dependencies: ["Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr"],
-      path: "Benchmarks/JobBench", swiftSettings: strict),
+      path: "Benchmarks/JobBench"),
 
     .executableTarget(
       name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
-      path: "Benchmarks/ArchiveBench", swiftSettings: strict),
+      path: "Benchmarks/ArchiveBench"),
 
     // Tests
     .target(
-      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport",
-      swiftSettings: strict),
-    .testTarget(name: "HouseTests", swiftSettings: strict),
-    .testTarget(name: "AddressesTests", dependencies: ["Addresses"], swiftSettings: strict),
-    .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "ContractsTests", dependencies: ["Contracts", "Frames"], swiftSettings: strict),
+      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport"),
+    .testTarget(name: "HouseTests"),
+    .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
+    .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"]),
+    .testTarget(name: "ContractsTests", dependencies: ["Contracts", "Frames"]),
     .testTarget(
-      name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"], swiftSettings: strict),
+      name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"]),
+    .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"]),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
     .executableTarget(
-      name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe",
-      swiftSettings: strict),
+      name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe"),
     // Run under a real roostd by ProcessTests: everything a worker must not do.
     .executableTarget(
-      name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker", swiftSettings: strict),
+      name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker"),
+    // APNs, FCM and a Web Push service on loopback, for tests of push-relay and its benchmark.
+    .executableTarget(
+      name: "push-fakes",
+      dependencies: [
+        "Cryptography", "Frames", .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ],
+      path: "Tests/PushFakes"),
     // Preloaded into a real roostd by ProcessTests: system calls that fail when a test wants it.
     .target(
       name: "FaultInjector", path: "Tests/FaultInjector",
@@ -333,128 +359,131 @@ let package = Package(
         "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr",
         "Recordings", "Reconciliation", "Signing", "Storage", "RoostClient", "TestSupport",
       ],
-      exclude: ["Transcripts"], swiftSettings: strict),
-    .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
-    .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"], swiftSettings: strict),
+      exclude: ["Transcripts"]),
+    .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"]),
+    .testTarget(name: "ExecShimTests", dependencies: ["LinuxSystem", "TestSupport"]),
     .testTarget(
       name: "LogKeepingTests",
-      dependencies: ["LogKeeping", "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(name: "SupervisionTests", dependencies: ["Supervision", "Clocks"], swiftSettings: strict),
+      dependencies: ["LogKeeping", "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "TestSupport"]),
+    .testTarget(name: "SupervisionTests", dependencies: ["Supervision", "Clocks"]),
     .testTarget(
-      name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "Configuration"], exclude: ["Golden"],
-      swiftSettings: strict),
+      name: "ConfigurationTests", dependencies: ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     .testTarget(
       name: "MessageHubTests",
       dependencies: [
         "MessageHub", "Clocks", "Frames", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
-      ], swiftSettings: strict),
+      ]),
     .testTarget(
-      name: "SigningTests", dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Signing"],
-      swiftSettings: strict),
+      name: "SigningTests", dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Signing"]),
     .testTarget(
-      name: "KeyStoreTests", dependencies: ["Cryptography", "KeyStore", "LinuxSystem", "Nostr", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"], swiftSettings: strict),
+      name: "KeyStoreTests", dependencies: ["Cryptography", "KeyStore", "LinuxSystem", "Nostr", "TestSupport"]),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"]),
     .testTarget(
-      name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"],
-      swiftSettings: strict),
+      name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"]),
     .testTarget(
-      name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"],
-      swiftSettings: strict),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"], swiftSettings: strict),
+      name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"]),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"]),
     .testTarget(
       name: "PublishQueueTests",
-      dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"]),
     .testTarget(
       name: "PublishLedgerTests",
       dependencies: [
         "Clocks", "Contracts", "Cryptography", "Nostr", "PublishLedger", "PublishQueue", "Storage", "TestSupport",
-      ],
-      swiftSettings: strict),
+      ]),
     .testTarget(
       name: "JobServingTests",
-      dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "JobServing", "Nostr", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "JobServing", "Nostr", "TestSupport"]),
     .testTarget(
       name: "ServingLedgerTests",
-      dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "ServingLedger", "Storage", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "ServingLedger", "Storage", "TestSupport"]),
     .testTarget(
       name: "JobTrackingTests",
       dependencies: [
         "Clocks", "Contracts", "Cryptography", "Frames", "JobLedger", "JobTracking", "Nostr", "RoostOutput",
         "TestSupport",
-      ],
-      swiftSettings: strict),
+      ]),
     .testTarget(
       name: "JobLedgerTests",
       dependencies: [
         "Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr", "Storage", "TestSupport",
-      ],
-      swiftSettings: strict),
+      ]),
+    .testTarget(name: "PushDeliveryTests", dependencies: ["Clocks", "Cryptography", "Frames", "PushDelivery"]),
+    .testTarget(
+      name: "PushRequestsTests",
+      dependencies: ["Cryptography", "Frames", "Nostr", "PushDelivery", "PushRequests", "TestSupport"],
+      exclude: ["Vectors"]),
+    .testTarget(
+      name: "PushAdmissionTests", dependencies: ["Addresses", "Cryptography", "PushAdmission", "PushDelivery"]),
+    .testTarget(
+      name: "PushLedgerTests",
+      dependencies: [
+        "Cryptography", "Frames", "PushAdmission", "PushDelivery", "PushLedger", "PushRequests", "Storage",
+        "TestSupport",
+      ]),
+    .testTarget(
+      name: "PushFakesTests", dependencies: ["Cryptography", "Frames", "EventLoop", "HTTPClient", "TestSupport"]),
+    .testTarget(
+      name: "HTTP2SendingTests",
+      dependencies: [
+        "HTTP2Sending", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+      ]),
     .testTarget(
       name: "ObservingTests",
-      dependencies: ["Clocks", "Contracts", "Cryptography", "Nostr", "Observing", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["Clocks", "Contracts", "Cryptography", "Nostr", "Observing", "TestSupport"]),
     .testTarget(
       name: "OutboxPlanTests",
       dependencies: [
         "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Observing", "OutboxPlan", "TestSupport",
-      ],
-      swiftSettings: strict),
+      ]),
     .testTarget(
       name: "EventArchiveTests",
       dependencies: [
         "Clocks", "EventArchive", "EventIndex", "Cryptography", "Nostr", "Observing", "Reconciliation", "Storage",
         "TestSupport",
-      ],
-      swiftSettings: strict),
+      ]),
     .testTarget(
       name: "EventGateTests",
-      dependencies: ["EventGate", "EventArchive", "Contracts", "Cryptography", "Nostr", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["EventGate", "EventArchive", "Contracts", "Cryptography", "Nostr", "TestSupport"]),
     .testTarget(
       name: "NostrTests", dependencies: ["Cryptography", "Frames", "Nostr", "Clocks", "TestSupport"],
-      exclude: ["RealEvents"],
-      swiftSettings: strict),
+      exclude: ["RealEvents"]),
     .testTarget(
-      name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"], swiftSettings: strict),
+      name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"]),
     .testTarget(
       name: "TransportTLSTests",
-      dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"]),
     .testTarget(
       name: "HTTPClientTests",
-      dependencies: ["HTTPClient", "TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["HTTPClient", "TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "TestSupport"]),
     .testTarget(
-      name: "RelaySessionTests", dependencies: ["RelaySession", "Cryptography", "Nostr", "Clocks", "TestSupport"],
-      swiftSettings: strict),
+      name: "RelaySessionTests", dependencies: ["RelaySession", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
     .testTarget(
       name: "RelayWishesTests",
-      dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
     .testTarget(
-      name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"], swiftSettings: strict),
+      name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"]),
     .testTarget(
-      name: "ClientSessionTests", dependencies: ["ClientSession", "Cryptography", "Nostr", "Clocks", "TestSupport"],
-      swiftSettings: strict),
+      name: "ClientSessionTests", dependencies: ["ClientSession", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
     .testTarget(
       name: "RelayPeerTests",
-      dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"]),
     .testTarget(
       name: "RoostClientTests",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "Contracts", "EventLoop", "Bus", "LinuxSystem", "MessageHub", "Nostr",
         "RoostClient", "roost", "TestSupport",
-      ], swiftSettings: strict),
-    .testTarget(name: "StatusPagesTests", dependencies: ["Contracts", "StatusPages"], swiftSettings: strict),
+      ]),
+    .testTarget(name: "StatusPagesTests", dependencies: ["Contracts", "StatusPages"]),
     .testTarget(
       name: "RoostOutputTests",
-      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"],
-      swiftSettings: strict),
+      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"]),
   ]
 )
+
+// Every Swift target is compiled in the same way; C modules and C programs have no such settings.
+for target in package.targets where target.type != .system && target.cSettings == nil {
+  target.swiftSettings = strict
+}

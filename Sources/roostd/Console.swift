@@ -1,5 +1,5 @@
 import Bus
-import Configuration
+import RoostConfiguration
 import Contracts
 import Glibc
 import LinuxSystem

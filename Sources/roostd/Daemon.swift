@@ -1,5 +1,5 @@
 import Clocks
-import Configuration
+import RoostConfiguration
 import Contracts
 import EventLoop
 import Frames

@@ -1,5 +1,5 @@
 import Clocks
-import Configuration
+import RoostConfiguration
 import Contracts
 import Frames
 import MessageHub

@@ -1,4 +1,4 @@
-import Configuration
+import RoostConfiguration
 import Glibc
 import LinuxSystem
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Configuration
+import RoostConfiguration
 import Contracts
 import EventLoop
 import Glibc

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("What a changed file means, and the whole of it written out")
 struct ChangeTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 /// Each `Golden/NAME.conf` is a file with faults, and `Golden/NAME.txt` what is said of it, byte for byte.
 @Suite("What is said of files with faults")

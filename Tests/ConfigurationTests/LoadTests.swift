@@ -1,7 +1,7 @@
 import Contracts
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("Finding and reading the file")
 struct LoadTests {

@@ -1,7 +1,7 @@
 import Clocks
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("Reading as a whole")
 struct ParseTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("Where local relays listen")
 struct ServingTests {

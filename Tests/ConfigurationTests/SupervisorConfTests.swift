@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("The shipped supervisor.conf")
 struct SupervisorConfTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 /// A checkout at `/home/ada/roost`, with roostd where the package manager builds it.
 let checkout = ConfigurationSurroundings(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("TOML that is refused, rule by rule, and what is said of it")
 struct TOMLInvalidTests {

@@ -1,7 +1,7 @@
 import Clocks
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 @Suite("TOML at random; a failure names its seed")
 struct TOMLRandomTests {

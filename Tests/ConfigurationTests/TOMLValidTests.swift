@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Configuration
+@testable import RoostConfiguration
 
 /// The values of `text`, as one inline table.
 func values(_ text: String) throws -> String {

@@ -6,7 +6,7 @@
 //
 // The input is a file. If it is refused, the place must be one in it and the message one line. If it is read, its
 // values written out again must be read as equal values, with either kind of line end, and no deeper than the bound.
-import Configuration
+import RoostConfiguration
 
 /// libFuzzer calls this for each input; a failed precondition is a finding.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,0 +1,36 @@
+public import Cryptography
+
+/// Who registers devices and who wakes: a public key, and what kind of key it is.
+///
+/// Two owners with the same 32 bytes in different realms are two owners: a key of one realm proves nothing in the other.
+public struct PushOwner: Hashable, Sendable {
+  /// What a key signs with.
+  public enum Realm: UInt8, Hashable, Sendable, CaseIterable {
+    /// Ed25519, written in z-base-32 (Pubky).
+    case pubky = 0
+    /// secp256k1 by BIP-340, written in hex or as `npub` (NIP-01, NIP-19).
+    case nostr = 1
+  }
+
+  /// What kind of key it is.
+  public let realm: Realm
+  /// The public key.
+  public let key: Octets32
+
+  /// An owner.
+  public init(_ realm: Realm, _ key: Octets32) {
+    self.realm = realm
+    self.key = key
+  }
+
+  /// 33 bytes, the realm's number and the key: for ciphers, hashes and the ledger.
+  public var bytes: [UInt8] { [realm.rawValue] + key.bytes }
+
+  /// The opposite of ``bytes``; nil for anything else.
+  public init?(bytes: [UInt8]) {
+    guard bytes.count == 1 + Octets32.byteCount, let realm = Realm(rawValue: bytes[0]),
+      let key = Octets32(bytes.dropFirst())
+    else { return nil }
+    self.init(realm, key)
+  }
+}

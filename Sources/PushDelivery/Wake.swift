@@ -1,0 +1,49 @@
+/// A wake that was accepted: it reaches the recipient's devices before it expires, or is counted as expired.
+public struct Wake: Hashable, Sendable {
+  /// Its row in the ledger, which orders the queue; 0 before it has one.
+  public var number: Int64 = 0
+  /// 16 random bytes; as text 32 hexadecimal digits. It names the wake to its sender, and makes the `apns-id`.
+  public var id: [UInt8]
+  /// Who is woken.
+  public var recipient: PushOwner
+  /// Who asked for it; nil: this machine, for an event that came.
+  public var sender: PushOwner?
+  /// What for, as `noise_connect`: 1 to 64 characters of `a-z0-9_`.
+  public var type: String
+  /// What the sender wants brought, encrypted by him; at most ``payloadByteCountMaximum``.
+  public var payload: [UInt8]?
+  /// What the sender called the wake, 16 bytes.
+  public var nonce: [UInt8]
+  /// Unix milliseconds of its acceptance.
+  public var acceptedAt: Int64
+  /// Unix milliseconds from which it is worth nothing.
+  public var expiresAt: Int64
+
+  /// Most bytes of a payload. What a platform takes is less, and is measured with the rest of the message.
+  public static let payloadByteCountMaximum = 3_072
+
+  /// A wake.
+  public init(
+    id: [UInt8], recipient: PushOwner, sender: PushOwner?, type: String, payload: [UInt8]?, nonce: [UInt8],
+    acceptedAt: Int64, expiresAt: Int64
+  ) {
+    self.id = id
+    self.recipient = recipient
+    self.sender = sender
+    self.type = type
+    self.payload = payload
+    self.nonce = nonce
+    self.acceptedAt = acceptedAt
+    self.expiresAt = expiresAt
+  }
+
+  /// Whether a device wants wakes of this type: it names the type, or names no type at all, or names `wake`, which
+  /// stands for `noise_connect` and `channel_update`. Words that are no types are ignored.
+  public func isWanted(by capabilities: [String]) -> Bool {
+    if capabilities.isEmpty || capabilities.contains(type) { return true }
+    return capabilities.contains("wake") && Self.general.contains(type)
+  }
+
+  /// What `wake` stands for in a device's capabilities.
+  public static let general: Set<String> = ["noise_connect", "channel_update"]
+}
