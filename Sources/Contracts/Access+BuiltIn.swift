@@ -88,6 +88,11 @@ extension AccessTable {
     AccessEntry(512, "dvm.status", servedBy: .dvmProvider, callers: [.client, .dvmTracker, .localRelay]),
     AccessEntry(513, "dvm.jobs", servedBy: .dvmProvider, callers: [.client]),
 
+    AccessEntry(576, "push.status", servedBy: .pushRelay, callers: [.client, .localRelay]),
+    AccessEntry(577, "push.devices", servedBy: .pushRelay, callers: [.client]),
+    AccessEntry(578, "push.send", servedBy: .pushRelay, callers: [.client]),
+    AccessEntry(579, "push.rekey", servedBy: .pushRelay, callers: [.client]),
+
     AccessEntry(640, "signer.sign", servedBy: .signer, callers: [.client, .outboxPlanner, .dvmTracker, .dvmProvider]),
     AccessEntry(641, "signer.authenticate", servedBy: .signer, callers: [.relayConnector]),
     AccessEntry(642, "signer.nip04.encrypt", servedBy: .signer, callers: [.client, .dvmTracker, .dvmProvider]),

@@ -4,5 +4,7 @@ public enum FileVariables {
   /// The variable of each entry of the settings.
   public static let names = [
     "caFile": "ROOST_CA_FILE", "certificateFile": "ROOST_CERTIFICATE_FILE", "keyFile": "ROOST_KEY_FILE",
+    "keyRingFile": "ROOST_KEY_RING_FILE", "apnsKeyFile": "ROOST_APNS_KEY_FILE",
+    "fcmAccountFile": "ROOST_FCM_ACCOUNT_FILE",
   ]
 }

@@ -134,6 +134,7 @@ extension SupervisorConfiguration {
     guard old.role == new.role else { return keys }
     keys += differences(Schema.settings(ofRole: new.role), old, new)
     keys += jobDifferences(from: old.jobs, to: new.jobs)
+    keys += wakeDifferences(from: old.wakes, to: new.wakes)
     if !RoleConfiguration.builtIn.contains(new.role), old.settings != new.settings {
       keys.append(
         ConfigurationChange.Key(name: "settings", old: old.settings, new: new.settings, effect: .restartsWorker))
@@ -151,6 +152,16 @@ extension SupervisorConfiguration {
       return [
         ConfigurationChange.Key(name: "job.\(kind)", old: word(before), new: word(after), effect: .restartsWorker)
       ]
+    }
+  }
+
+  private static func wakeDifferences(
+    from old: [WakeConfiguration], to new: [WakeConfiguration]
+  ) -> [ConfigurationChange.Key] {
+    Set((old + new).map(\.type)).sorted().flatMap { type -> [ConfigurationChange.Key] in
+      let standard = WakeConfiguration(type: type)
+      let (before, after) = (old.first { $0.type == type } ?? standard, new.first { $0.type == type } ?? standard)
+      return differences(Schema.wake, before, after, prefix: "wake.\(type).")
     }
   }
 

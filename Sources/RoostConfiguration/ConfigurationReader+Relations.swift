@@ -23,6 +23,7 @@ extension ConfigurationReader {
     checkRelays()
     checkServing()
     checkProviders()
+    checkPushRelays()
   }
 
   private mutating func checkSocket() {

@@ -44,7 +44,7 @@ extension ConfigurationReader {
   }
 
   /// One of the two files is of no use without the other. Whether it has both.
-  private mutating func checkCertificate(of worker: WorkerConfiguration, _ table: ConfigurationPath) -> Bool {
+  mutating func checkCertificate(of worker: WorkerConfiguration, _ table: ConfigurationPath) -> Bool {
     let files = ["certificate-file": worker.text("certificateFile"), "key-file": worker.text("keyFile")]
     for (key, other) in [("certificate-file", "key-file"), ("key-file", "certificate-file")] {
       guard files[key]?.isEmpty == false, files[other]?.isEmpty != false else { continue }
@@ -70,10 +70,14 @@ extension ConfigurationReader {
 }
 
 extension WorkerConfiguration {
+  /// An entry of the settings that is a list of texts.
+  func texts(_ entry: String) -> [String] {
+    settings[entry].flatMap([String].init(configurationValue:)) ?? []
+  }
+
   /// Where a local relay listens, as it is written; empty for other roles.
   var listenTexts: [String] {
-    guard role == Role.localRelay.name else { return [] }
-    return settings["listen"].flatMap([String].init(configurationValue:)) ?? []
+    role == Role.localRelay.name ? texts("listen") : []
   }
 
   /// An entry of the settings that is a text; "" for none.
@@ -87,11 +91,17 @@ extension SupervisorConfiguration {
   public var ownAddresses: [String] { workers.flatMap(\.listenTexts) }
 
   /// What a worker is sent as its settings: its keys, and, if it dials or plans, ``ownAddresses``, which no key of its
-  /// own says. A provider of jobs gets them as well.
+  /// own says. A provider of jobs gets those, a push
+  /// relay its types of wakes.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
     if worker.role == Role.dvmProvider.name {
       var settings = worker.settings
       settings.set("jobs", to: .array(worker.jobs.filter(\.enabled).map(\.settings)))
+      return settings
+    }
+    if worker.role == Role.pushRelay.name {
+      var settings = worker.settings
+      settings.set("wakes", to: .array(worker.wakes.map(\.settings)))
       return settings
     }
     guard [Role.relayConnector.name, Role.outboxPlanner.name].contains(worker.role) else { return worker.settings }

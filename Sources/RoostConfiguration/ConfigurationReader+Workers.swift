@@ -14,12 +14,14 @@ extension ConfigurationReader {
       settings += Schema.byRole.filter { $0.key != role }.flatMap(\.value)
     }
     let takesJobs = role == Role.dvmProvider.name
-    let tables = ["limits", "settings"] + (takesJobs ? ["job"] : [])
+    let takesWakes = role == Role.pushRelay.name
+    let tables = ["limits", "settings"] + (takesJobs ? ["job"] : []) + (takesWakes ? ["wake"] : [])
     worker = read(value, at: path, settings, others: tables, over: worker)
     if let limits = value["limits"] {
       worker = read(limits, at: path.appending("limits"), Schema.limits, over: worker)
     }
     if takesJobs, let jobs = value["job"] { readJobs(jobs, at: path.appending("job"), into: &worker) }
+    if takesWakes, let wakes = value["wake"] { readWakes(wakes, at: path.appending("wake"), into: &worker) }
     if let own = value["settings"] {
       readOwnSettings(own, at: path.appending("settings"), into: &worker)
     }

@@ -117,6 +117,7 @@ enum Schema {
     "local-relay": localRelay,
     "dvm-provider": provider,
     "dvm-tracker": tracker,
+    "push-relay": pushRelay,
     "signer": [
       Setting(
         "sign-kinds", entry: "signKinds", standard: [],

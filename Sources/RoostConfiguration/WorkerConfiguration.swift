@@ -47,6 +47,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
   public var settings: ConfigurationValue
   /// `[worker.NAME.job.KIND]` of a dvm-provider, by kind; empty for other roles.
   public var jobs: [JobConfiguration] = []
+  /// `[worker.NAME.wake.TYPE]` of a push-relay, by type; empty for other roles.
+  public var wakes: [WakeConfiguration] = []
 
   /// A worker with its role's defaults.
   public init(name: String, role: String) {
@@ -57,6 +59,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     limits = WorkerLimits(role: role)
     for setting in Schema.settings(ofRole: role) { setting.reset(&self) }
     if role == Role.dvmProvider.name { jobs = JobConfiguration.standard }
+    if role == Role.pushRelay.name { wakes = WakeConfiguration.standard }
   }
 }
 

@@ -28,7 +28,7 @@ struct SupervisorConfTests {
   }
 
   @Test(
-    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, jobs, a role to try"
+    "It is accepted: four relays and what callers name, a signer, a store, a planner, a local relay, jobs, a push relay that is off"
   )
   func accepted() throws {
     let configuration = try parse(sourceText(Self.path))
@@ -45,7 +45,9 @@ struct SupervisorConfTests {
     let relay = WorkerConfiguration(name: "local-relay", role: "local-relay")
     let tracker = WorkerConfiguration(name: "dvm-tracker", role: "dvm-tracker")
     let provider = WorkerConfiguration(name: "dvm-provider", role: "dvm-provider")
-    let workers = [provider, tracker, store, relay, planner, connector, signer]
+    var push = WorkerConfiguration(name: "push-relay", role: "push-relay")
+    push.enabled = false
+    let workers = [provider, tracker, store, relay, planner, push, connector, signer]
     #expect(configuration.workers.sorted { $0.name < $1.name } == workers)
     var example = RoleConfiguration(name: "example")
     example.serves = ["example.*"]
@@ -84,6 +86,8 @@ struct SupervisorConfTests {
       + keys("worker.dvm-tracker", Schema.settings(ofRole: "dvm-tracker"))
       + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
       + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
+      + ["worker.push-relay enabled"] + keys("worker.push-relay", Schema.settings(ofRole: "push-relay"))
+      + keys("worker.push-relay.wake.noise_connect", Schema.wake)
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)
   }
@@ -92,7 +96,8 @@ struct SupervisorConfTests {
   func uniqueness() {
     for (role, settings) in Schema.byRole {
       #expect(RoleConfiguration.builtIn.contains(role))
-      #expect(Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings", "job"]))
+      #expect(
+        Set(settings.map(\.name)).isDisjoint(with: Schema.worker.map(\.name) + ["limits", "settings", "job", "wake"]))
     }
   }
 

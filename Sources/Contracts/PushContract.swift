@@ -1,0 +1,157 @@
+// The methods of role `push-relay`, `push.*`: the operator's view. Phones and senders come over HTTP.
+
+/// The answer of `push.status`. Counters begin with the process.
+public struct PushStatus: Codable, Sendable, Hashable {
+  /// One platform.
+  public struct Platform: Codable, Sendable, Hashable {
+    /// `ios`, `android` or `webpush`.
+    public var name: String
+    /// `off`: not configured; `ready`; `away`: its service does not answer, or refuses; tried again.
+    public var state: String
+    /// Why it is off or away.
+    public var reason: String?
+    /// Pushes that were sent and not answered yet.
+    public var inFlight = 0
+    /// Pushes that the service took.
+    public var delivered: UInt64 = 0
+    /// Pushes that were sent again.
+    public var repeated: UInt64 = 0
+    /// Pushes given up: refused, expired.
+    public var failed: UInt64 = 0
+    /// Devices forgotten since the service knows their token no more.
+    public var pruned: UInt64 = 0
+
+    /// A platform.
+    public init(name: String, state: String, reason: String? = nil) {
+      self.name = name
+      self.state = state
+      self.reason = reason
+    }
+  }
+  /// Where it listens.
+  public var addresses: [String] = []
+  /// The platforms.
+  public var platforms: [Platform] = []
+  /// Devices that are registered.
+  public var devices = 0
+  /// Wakes that are on their way.
+  public var waiting = 0
+  /// Wakes that were accepted.
+  public var accepted: UInt64 = 0
+  /// Wakes that have ended, by how: `delivered`, `expired`, `coalesced`, `undeliverable`.
+  public var ended: [String: UInt64] = [:]
+  /// Requests that were refused, by the error's code.
+  public var refused: [String: UInt64] = [:]
+  /// Wakes of strangers that were dropped in silence.
+  public var dropped: UInt64 = 0
+  /// Devices whose tokens are under an older key.
+  public var underOlderKeys = 0
+  /// Rows that no key opens.
+  public var unreadable = 0
+  /// Since when is counted, seconds since 1970.
+  public var countedSince: Int64 = 0
+
+  /// Nothing yet.
+  public init() {}
+}
+
+/// `push.devices`: devices that are registered, the latest first. Parts are ``PushDeviceRow``s, the terminal answer a
+/// ``StoreCount``. Tokens are in no answer.
+public struct PushDevices: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"owner":"npub1…","limit":20}"#
+
+  /// Only this key's: z-base-32, hexadecimal or `npub`.
+  public var owner: String?
+  /// Most wanted, from 1 to 1,000.
+  public var limit: Int?
+
+  /// A question.
+  public init(owner: String? = nil, limit: Int? = nil) {
+    self.owner = owner
+    self.limit = limit
+  }
+}
+
+/// A device, for the operator.
+public struct PushDeviceRow: Codable, Sendable, Hashable {
+  /// The key that registered it, as its realm writes keys.
+  public var owner: String
+  /// What its owner calls it.
+  public var device: String
+  /// What this relay calls it.
+  public var relayID: String
+  /// `ios`, `android` or `webpush`.
+  public var platform: String
+  /// What it wants to be woken for; empty: everything.
+  public var capabilities: [String]
+  /// Seconds since 1970.
+  public var registeredAt: Int64
+  /// Seconds since 1970.
+  public var expiresAt: Int64
+  /// Whether its owner has shown that the token is his.
+  public var isVerified: Bool
+
+  /// A device.
+  public init(
+    owner: String, device: String, relayID: String, platform: String, capabilities: [String], registeredAt: Int64,
+    expiresAt: Int64, isVerified: Bool
+  ) {
+    self.owner = owner
+    self.device = device
+    self.relayID = relayID
+    self.platform = platform
+    self.capabilities = capabilities
+    self.registeredAt = registeredAt
+    self.expiresAt = expiresAt
+    self.isVerified = isVerified
+  }
+}
+
+/// `push.send`: wakes the devices of a key, past all limits; for trying. The answer is a ``PushSent``.
+public struct PushSend: MethodArguments {
+  /// How it is asked.
+  public static let example = #"{"owner":"npub1…","type":"noise_connect"}"#
+
+  /// Whose devices: z-base-32, hexadecimal or `npub`.
+  public var owner: String
+  /// The wake's type.
+  public var type: String
+
+  /// A wake.
+  public init(owner: String, type: String) {
+    self.owner = owner
+    self.type = type
+  }
+}
+
+/// The answer of `push.send`.
+public struct PushSent: Codable, Sendable, Hashable {
+  /// 32 hexadecimal digits.
+  public var wake: String
+  /// How many devices are to be woken.
+  public var devices: Int
+
+  /// An answer.
+  public init(wake: String, devices: Int) {
+    self.wake = wake
+    self.devices = devices
+  }
+}
+
+/// The answer of `push.rekey`, which reads the key ring again, and encrypts all tokens under its newest key.
+public struct PushRekeyed: Codable, Sendable, Hashable {
+  /// Tokens that are under the newest key now and were not before.
+  public var changed: Int
+  /// Keys in the ring.
+  public var keys: Int
+  /// Rows that no key opens; they stay.
+  public var unreadable: Int
+
+  /// An answer.
+  public init(changed: Int, keys: Int, unreadable: Int) {
+    self.changed = changed
+    self.keys = keys
+    self.unreadable = unreadable
+  }
+}

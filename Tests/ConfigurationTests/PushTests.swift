@@ -1,0 +1,86 @@
+import Testing
+
+@testable import RoostConfiguration
+
+@Suite("What a push relay is told")
+struct PushTests {
+  private func sent(_ text: String) throws -> (SupervisorConfiguration, ConfigurationValue) {
+    let configuration = try parse(text)
+    let worker = try #require(configuration.worker(named: "push-relay"))
+    return (configuration, configuration.settingsSent(to: worker))
+  }
+
+  private func wakes(_ text: String) throws -> [String: ConfigurationValue] {
+    guard case .array(let list)? = try sent(text).1["wakes"] else { return [:] }
+    return Dictionary(
+      uniqueKeysWithValues: list.compactMap { wake in
+        guard case .string(let type)? = wake["type"] else { return nil }
+        return (type, wake)
+      })
+  }
+
+  @Test("Without a table it knows what its clients send, and wakes for Nostr")
+  func standard() throws {
+    let wakes = try wakes("[worker.push-relay]")
+    #expect(
+      wakes.keys.sorted() == [
+        "channel_update", "default", "noise_connect", "nostr", "payment_received", "payment_request",
+        "subscription_due",
+      ])
+    #expect(wakes["channel_update"]?["pushType"] == .string("background"))
+    #expect(wakes["channel_update"]?["priority"] == .integer(5))
+    #expect(wakes["noise_connect"]?["timeToLiveSeconds"] == .integer(60))
+    #expect(try parse("[worker.signer]").workers[0].wakes.isEmpty)
+  }
+
+  @Test("A table changes a type, or adds one, and the whole is read again as it was")
+  func tables() throws {
+    let text = """
+      [worker.push-relay]
+      listen = ["127.0.0.1:4870"]
+      trusted-proxies = ["10.0.0.0/8", "::1"]
+      [worker.push-relay.wake.noise_connect]
+      push-type = "background"
+      priority = 5
+      shows = "silent"
+      [worker.push-relay.wake.coffee]
+      time-to-live = "5m"
+      title = "Coffee"
+      """
+    let wakes = try wakes(text)
+    #expect(wakes.count == 8)
+    #expect(wakes["noise_connect"]?["pushType"] == .string("background"))
+    #expect(wakes["coffee"]?["timeToLiveSeconds"] == .integer(300))
+    let configuration = try sent(text).0
+    #expect(try parse(configuration.effective) == configuration)
+    let changed = try parse(text.replacing("\"5m\"", with: "\"6m\""))
+    let keys = changed.changes(from: configuration).flatMap(\.keys)
+    #expect(keys.map(\.name) == ["wake.coffee.time-to-live"])
+    #expect(keys.first?.effect == .restartsWorker)
+  }
+
+  @Test(
+    "What cannot be meant is told",
+    arguments: [
+      ("[worker.push-relay.wake.Loud]", "'Loud' is no type of a wake"),
+      ("[worker.push-relay.wake.a]\npush-type = \"background\"", "priority 5"),
+      ("[worker.push-relay.wake.a]\npriority = 7", "10, at once, or 5"),
+      ("[worker.push-relay.wake.a]\nshows = \"silent\"", "shows nothing"),
+      ("[worker.push-relay]\napns-key-id = \"ABCDEFGHIJ\"", "apns-key-file"),
+      ("[worker.push-relay]\nlisten = [\"0.0.0.0:80\"]", "reached by other machines"),
+      ("[worker.push-relay]\ntrusted-proxies = [\"10.0.0.0/33\"]", "is no address"),
+      ("[worker.push-relay]\ntrusted-proxies = [\"example.org\"]", "is no address"),
+      ("[worker.push-relay]\napns-url = \"http://x\"", "is no URL"),
+      ("[worker.push-relay]\ncertificate-file = \"a.pem\"", "key-file as well"),
+      ("[worker.push-relay]\ndisclosure = \"all\"", "disclosure"),
+    ])
+  func refusals(text: String, words: String) {
+    #expect(complaints(about: text).contains { $0.contains(words) }, "\(complaints(about: text))")
+  }
+
+  @Test("Behind a proxy it may listen where others reach it")
+  func proxies() {
+    #expect(
+      complaints(about: "[worker.push-relay]\nlisten = [\"0.0.0.0:80\"]\ntrusted-proxies = [\"10.0.0.1\"]").isEmpty)
+  }
+}
