@@ -28,6 +28,8 @@ public final class Worker {
   public var onSettings: (@EventLoopActor (JSONValue) -> Void)?
   /// Called when the worker is told to finish; it should begin nothing new.
   public var onDrain: (@EventLoopActor () -> Void)?
+  /// Whether work is in hand of which the bus knows nothing; a draining worker waits for it, up to its deadline.
+  public var isBusy: (@EventLoopActor () -> Bool)?
   /// Called last of all when the worker has finished as it was told to: files are closed here. Not called when it dies
   /// otherwise.
   public var onEnd: (@EventLoopActor () -> Void)?
@@ -111,7 +113,7 @@ public final class Worker {
   }
 
   private func lookWhetherDrained(until deadline: Instant) {
-    if bus.servingCount == 0 || EventLoop.process.now >= deadline {
+    if bus.servingCount == 0 && isBusy?() != true || EventLoop.process.now >= deadline {
       onEnd?()
       bus.leave()
       exit(0)

@@ -1,0 +1,60 @@
+import Addresses
+import Cryptography
+import PushAdmission
+import PushDelivery
+import Synchronization
+
+/// The limits, for requests of any thread: they are asked on the threads of HTTP, and in the ledger's transactions.
+final class AdmissionDesk: Sendable {
+  private let admission: Mutex<WakeAdmission>
+  /// When somebody was last woken for something, Unix milliseconds.
+  private let recent = Mutex<[Recent: Int64]>([:])
+
+  private struct Recent: Hashable, Sendable {
+    var recipient: PushOwner
+    var type: String
+  }
+
+  /// Wakes of one kind within this time are one push.
+  private static let repeatMilliseconds: Int64 = 2_000
+  /// Entries from which it begins anew.
+  private static let recentMaximum = 10_000
+
+  /// Limits, as far as they were spent when the last process ended.
+  init(_ limits: AdmissionLimits, snapshot: [UInt8]?, isClean: Bool, now: Int64) {
+    var key = SystemRandomNumberGenerator()
+    let hashKey = (key.next(), key.next())
+    let saved = snapshot.flatMap {
+      WakeAdmission(snapshot: $0, limits: limits, hashKey: hashKey, now: now, isClean: isClean)
+    }
+    admission = Mutex(saved ?? WakeAdmission(limits: limits, hashKey: hashKey, now: now))
+  }
+
+  /// A request of whatever kind.
+  func admit(requestFrom address: IPAddress?, now: Int64) -> AdmissionVerdict {
+    admission.withLock { $0.admit(requestFrom: address, now: now) }
+  }
+
+  /// A registration that was proved.
+  func admit(registrationBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict {
+    admission.withLock { $0.admit(registrationBy: owner, from: address, now: now) }
+  }
+
+  /// A wake that was proved.
+  func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict { admission.withLock { $0.admit(ask, now: now) } }
+
+  /// Whether a wake of the same kind went to the same recipient a moment ago: both are one push, which costs once.
+  func isRepeated(_ wake: Wake) -> Bool {
+    recent.withLock { recent in
+      let key = Recent(recipient: wake.recipient, type: wake.type)
+      let last = recent[key] ?? .min
+      if wake.acceptedAt >= last, wake.acceptedAt - max(last, 0) < Self.repeatMilliseconds { return true }
+      if recent.count >= Self.recentMaximum { recent = [:] }
+      recent[key] = wake.acceptedAt
+      return false
+    }
+  }
+
+  /// What is spent, for the ledger.
+  func snapshot() -> [UInt8] { admission.withLock { $0.snapshot() } }
+}

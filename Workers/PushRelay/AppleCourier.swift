@@ -1,0 +1,165 @@
+import Addresses
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import HTTP2Sending
+import Logging
+import PushDelivery
+import PushLedger
+
+/// What is needed to speak with APNs.
+struct AppleAccount: Sendable {
+  /// Where it is.
+  var origin: HTTP2Origin
+  /// The key from Apple's site, its identifier, and the team's.
+  var key: P256SecretKey
+  var keyID: String
+  var teamID: String
+
+  /// What the settings say; nil when APNs is off.
+  init?(_ settings: PushSettings) throws(Refusal) {
+    guard let file = PushSettings.file(settings.apnsKeyFile) else { return nil }
+    guard let key = P256SecretKey(pem: try SecretFiles.text(file, what: "apns-key-file")) else {
+      throw Refusal(.failed, "apns-key-file: \(file) holds no P-256 key in PEM; Apple's is called AuthKey_….p8")
+    }
+    self.key = key
+    keyID = settings.apnsKeyID ?? ""
+    teamID = settings.apnsTeamID ?? ""
+    let standard =
+      settings.apnsEnvironment == "sandbox" ? "https://api.sandbox.push.apple.com" : "https://api.push.apple.com"
+    origin = try PlainURL(settings.apnsURL ?? "", or: standard, setting: "apns-url").origin
+  }
+}
+
+/// Posts to APNs, over one connection, with one token for all (`AppleCredential`).
+@EventLoopActor
+final class AppleCourier: Courier {
+  private let account: AppleAccount
+  private let sender: HTTP2Sender
+  private let writer: PushWriter
+  private let log: Logger
+  private var credential: AppleCredential
+
+  /// The credential's name in the ledger.
+  nonisolated static let credentialName = "apns"
+  private static let answerMilliseconds: UInt64 = 15_000
+  private static let mintingLookMilliseconds: UInt64 = 20
+  private static let mintingLookMaximum = 250
+
+  init(
+    _ account: AppleAccount, kept: [UInt8]?, writer: PushWriter, log: Logger, trust: HTTP2Trust, on loop: HTTP2Loop
+  ) throws(Refusal) {
+    self.account = account
+    self.writer = writer
+    self.log = log
+    // What cannot be read is as good as none: a token too many at the worst.
+    let saved = kept.flatMap { try? JSONPayload.decode(AppleCredential.Kept.self, from: $0) }
+    credential = AppleCredential(keyID: account.keyID, kept: saved, at: .now)
+    var settings = HTTP2SenderSettings()
+    settings.startsCautiously = true
+    do throws(HTTP2TrustFault) {
+      sender = try HTTP2Sender(origin: account.origin, settings: settings, trust: trust, on: loop) { origin in
+        await Self.addresses(of: origin)
+      }
+    } catch { throw Refusal(.failed, "ca-file: \(error)") }
+  }
+
+  func send(_ message: PushMessage) async -> PushVerdict {
+    let token: String
+    let serial: UInt64
+    switch await authorisation() {
+    case .success(let found): (token, serial) = found
+    case .failure(let wait): return wait.verdict
+    }
+    let headers =
+      [HTTP2Header("authorization", "bearer " + token)]
+      + message.headers.map { HTTP2Header($0.name, $0.value, isRepeated: $0.name != "apns-id") }
+    let request = HTTP2Request(
+      method: "POST", path: message.target, headers: headers, body: message.body,
+      timeoutMilliseconds: Self.answerMilliseconds)
+    let verdict = Self.verdict(await sender.send(request))
+    switch verdict {
+    case .renewCredential: credential.refused(serial: serial)
+    case .providerFault("TooManyProviderTokenUpdates"): await keep(credential.updatedTooOften(at: .now))
+    default: break
+    }
+    return verdict
+  }
+
+  func close() async { await sender.close() }
+
+  /// What an outcome means.
+  private static func verdict(_ outcome: HTTP2Outcome) -> PushVerdict {
+    switch outcome {
+    case .answered(let answer):
+      PushVerdict(
+        PushAnswer(status: answer.status, retryAfter: answer.header("retry-after"), body: answer.body), of: .ios,
+        unixMilliseconds: WallTime.milliseconds)
+    case .notSent(.malformed): .messageFault("malformed")
+    case .notSent(.unreachable(_, let wait)): .retry(afterMilliseconds: wait, "unreachable")
+    case .notSent(.timedOut): PushVerdict(.timedOut)
+    case .notSent(.forbidden): PushVerdict(.unreachable)
+    case .notSent(.queueFull), .notSent(.refused), .notSent(.closed): PushVerdict(.notProcessed)
+    case .unknown(.timedOut): PushVerdict(.timedOut)
+    case .unknown: PushVerdict(.broken)
+    }
+  }
+
+  // MARK: The token
+
+  /// Why there is no token at present.
+  private struct Wait: Error {
+    var milliseconds: UInt64
+    var verdict: PushVerdict { .retry(afterMilliseconds: milliseconds, "no-token-yet") }
+  }
+
+  private func authorisation() async -> Result<(String, UInt64), Wait> {
+    for _ in 0..<Self.mintingLookMaximum {
+      switch credential.wanted(at: EventLoop.process.now) {
+      case .token(let token, let serial): return .success((token, serial))
+      case .wait(let milliseconds): return .failure(Wait(milliseconds: milliseconds))
+      case .minting: await LoopTimer.sleep(milliseconds: Self.mintingLookMilliseconds)
+      case .mint: if await !mint() { return .failure(Wait(milliseconds: 1_000)) }
+      }
+    }
+    return .failure(Wait(milliseconds: 1_000))
+  }
+
+  /// Makes a token, and writes it down before it is used: the next process goes on with it.
+  private func mint() async -> Bool {
+    let moment = PushMoment.now
+    let token = WebToken.signed(
+      header: JSONPayload.encode(["alg": "ES256", "kid": account.keyID]),
+      claims: JSONPayload.encode(JSONValue.object([
+        "iss": .string(account.teamID), "iat": .integer(moment.unixSeconds),
+      ])), by: account.key)
+    var next = credential
+    let kept = next.minted(token, at: moment)
+    guard await keep(kept) else {
+      credential.mintingFailed()
+      return false
+    }
+    credential = next
+    log.info("made a token for APNs", metadata: ["number": "\(kept.serial)"])
+    return true
+  }
+
+  @discardableResult
+  private func keep(_ kept: AppleCredential.Kept?) async -> Bool {
+    guard let kept else { return true }
+    let command = PushCommand.saveCredential(
+      name: Self.credentialName, value: JSONPayload.encode(kept), savedAt: WallTime.seconds)
+    guard case .success(.done) = await writer.perform(command) else { return false }
+    return true
+  }
+
+  /// The name's addresses, as the system finds them.
+  private static func addresses(of origin: HTTP2Origin) async -> HTTP2Resolution {
+    if let literal = origin.literal { return .addresses([literal]) }
+    do throws(LoopFault) {
+      return .addresses(try await SocketAddress.resolve(host: origin.host, port: origin.port).map(\.address))
+    } catch { return .failed("\(error)") }
+  }
+}

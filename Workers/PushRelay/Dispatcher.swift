@@ -1,0 +1,293 @@
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LedgerKeeping
+import Logging
+import PushDelivery
+import PushLedger
+import Storage
+
+// The shell of the delivery board: it hands in what the ledger's queue has, sends what the board says, and writes down
+// what came of it.
+//
+//    ledger's queue ─▶ DeliveryBoard ─▶ Courier of the platform ─▶ verdict ─▶ DeliveryBoard ─▶ PushWriter
+//
+// The ledger is read in the order of its numbers, each wake once; what the board had no room for is read again when it
+// asks for more.
+
+/// Sends what waits.
+@EventLoopActor
+final class Dispatcher {
+  private(set) var board: DeliveryBoard
+  private(set) var figures: [PushPlatform: Figures] = [:]
+  private(set) var ended: [WakeOutcome: UInt64] = [:]
+  /// What is wrong with a provider at present, by platform.
+  private(set) var troubles: [PushPlatform: String] = [:]
+  let couriers: Couriers
+
+  private let ledger: PushLedger
+  private let writer: PushWriter
+  private let classes: WakeClasses
+  private let messages: PushMessageSettings
+  private let log: Logger
+  private let timer = LoopTimer()
+  /// Wakes up to this number were handed in, or are known to the board to be in the ledger.
+  private var lastNumber: Int64 = 0
+  private var isReading = false
+  private var isAskedAgain = false
+  private var isClosed = false
+
+  /// What became of pushes to one platform.
+  struct Figures {
+    var delivered: UInt64 = 0
+    var repeated: UInt64 = 0
+    var failed: UInt64 = 0
+    var pruned: UInt64 = 0
+  }
+
+  /// Wakes that are read at once.
+  private static let pageCount = 500
+
+  init(
+    ledger: PushLedger, writer: PushWriter, couriers: Couriers, classes: WakeClasses, messages: PushMessageSettings,
+    log: Logger
+  ) {
+    self.ledger = ledger
+    self.writer = writer
+    self.couriers = couriers
+    self.classes = classes
+    self.messages = messages
+    self.log = log
+    var generator = SystemRandomNumberGenerator()
+    board = DeliveryBoard(seed: generator.next())
+    for platform in PushPlatform.allCases {
+      figures[platform] = Figures()
+      if couriers.running[platform] == nil { board.platformDown(platform) }
+    }
+  }
+
+  /// Whether pushes are under way.
+  var isBusy: Bool { board.inFlightCount > 0 }
+
+  /// Goes on where the last process ended: all that is in the queue.
+  func begin() { EventLoopActor.task { [self] in await refill(board.limits.platformWakeMaximum, on: nil) } }
+
+  /// There are new wakes in the queue.
+  func wakesQueued() {
+    guard !isReading else {
+      isAskedAgain = true
+      return
+    }
+    isReading = true
+    EventLoopActor.task { [self] in
+      repeat {
+        isAskedAgain = false
+        await readOn()
+      } while isAskedAgain && !isClosed
+      isReading = false
+    }
+  }
+
+  /// A device registered again, or is none any more.
+  func changed(_ devices: [PushDevice]) {
+    for device in devices { perform { $0.deviceChanged(device, at: $1) } }
+  }
+
+  /// Nothing new is sent.
+  func close() {
+    isClosed = true
+    board.close()
+    timer.cancel()
+  }
+
+  /// Ends connections.
+  func closeCouriers() async { for courier in couriers.running.values { await courier.close() } }
+
+  // MARK: The queue
+
+  private func readOn() async {
+    while !isClosed {
+      do throws(StorageFault) {
+        let page = try await ledger.openWakes(after: lastNumber, limit: Self.pageCount)
+        for (wake, devices) in try await withDevices(page) where wake.number > lastNumber {
+          lastNumber = wake.number
+          perform { $0.accepted(wake, for: devices, at: $1) }
+        }
+        guard page.count == Self.pageCount else { return }
+      } catch { return complain(error) }
+    }
+  }
+
+  /// Reads the queue from its beginning, and hands in what the board has not, up to a number of wakes.
+  private func refill(_ count: Int, on platform: PushPlatform?) async {
+    var found: [(wake: Wake, devices: [PushDevice])] = []
+    var after: Int64 = 0
+    var isAll = true
+    do throws(StorageFault) {
+      while !isClosed {
+        let page = try await ledger.openWakes(after: after, limit: Self.pageCount)
+        after = page.last?.wake.number ?? after
+        if found.count < count {
+          let wanted = try await withDevices(page.filter { !board.has($0.wake.number) }).filter { _, devices in
+            platform.map { platform in devices.contains { $0.token.platform == platform } } ?? true
+          }
+          found += wanted
+        } else if !page.isEmpty {
+          isAll = false
+        }
+        guard page.count == Self.pageCount else { break }
+      }
+    } catch { return complain(error) }
+    lastNumber = max(lastNumber, after)
+    perform { $0.restored(found, on: platform, isAll: isAll, at: $1) }
+  }
+
+  /// The devices that each wake is still to be brought to; of one who has proved nothing none.
+  private func withDevices(_ page: [OpenWake]) async throws(StorageFault) -> [(wake: Wake, devices: [PushDevice])] {
+    var known: [PushOwner: [PushDevice]] = [:]
+    var found: [(wake: Wake, devices: [PushDevice])] = []
+    for open in page {
+      let owner = open.wake.recipient
+      if known[owner] == nil {
+        known[owner] = try await ledger.devices(of: owner, now: WallTime.seconds).filter(\.isVerified)
+      }
+      let devices = (known[owner] ?? []).filter { !open.settledDevices.contains($0.number) }
+      found.append((open.wake, devices))
+    }
+    return found
+  }
+
+  private func complain(_ fault: StorageFault) {
+    writer.health.leaveIfDamaged(fault)
+    log.warning("the queue of wakes cannot be read", metadata: ["why": "\(fault)"])
+  }
+
+  // MARK: The board
+
+  private func perform(_ step: (inout DeliveryBoard, PushMoment) -> [DeliveryAction]) {
+    let actions = step(&board, .now)
+    for action in actions { perform(action) }
+    setTimer()
+  }
+
+  private func perform(_ action: DeliveryAction) {
+    switch action {
+    case .send(let delivery): send(delivery)
+    case .done(let wake, let outcome):
+      ended[outcome, default: 0] += 1
+      writer.note(WakeSettlement(wake: wake, devices: [], end: outcome.end))
+    case .deferred: break
+    case .needs(let count, let platform): EventLoopActor.task { [self] in await refill(count, on: platform) }
+    case .prune(let device): prune(device)
+    case .delayToken: break
+    case .alarm(let alarm): tell(alarm)
+    }
+  }
+
+  private func setTimer() {
+    guard !isClosed, let deadline = board.deadline else { return timer.cancel() }
+    timer.set(at: deadline) { [unowned self] in perform { $0.timerFired(at: $1) } }
+  }
+
+  private func send(_ delivery: PushDelivery) {
+    let platform = delivery.device.token.platform
+    if delivery.attempt > 1 { figures[platform]?.repeated += 1 }
+    EventLoopActor.task { [self] in
+      let verdict = await post(delivery, to: platform)
+      count(verdict, platform)
+      if verdict.isFinal {
+        writer.note(WakeSettlement(wake: delivery.wake.number, devices: [delivery.device.number]))
+      }
+      perform { $0.settled(wake: delivery.wake.number, device: delivery.device.number, verdict, at: $1) }
+    }
+  }
+
+  private func post(_ delivery: PushDelivery, to platform: PushPlatform) async -> PushVerdict {
+    guard let courier = couriers.running[platform] else { return .retry(afterMilliseconds: nil, "off") }
+    do throws(PushMessageFault) {
+      let message = try message(for: delivery.wake, to: delivery.device)
+      return await courier.send(message)
+    } catch { return .messageFault("message") }
+  }
+
+  private func message(for wake: Wake, to device: PushDevice) throws(PushMessageFault) -> PushMessage {
+    try PushMessage(
+      of: wake, to: device, as: classes[wake.type], messages, unixMilliseconds: WallTime.milliseconds
+    ) { X25519.generate() }
+  }
+
+  /// Sends what shows that a token is its owner's: by the way of a wake, past the queue. Once; who waits in vain
+  /// registers again.
+  func send(_ challenge: PushChallenge, to device: PushDevice) {
+    let now = WallTime.milliseconds
+    let wake = Wake(
+      id: RandomBytes.make(16), recipient: device.owner, sender: nil, type: Self.challengeType,
+      payload: Array(challenge.code.utf8), nonce: [], acceptedAt: now, expiresAt: challenge.expiresAt * 1_000)
+    EventLoopActor.task { [self] in
+      guard let courier = couriers.running[device.token.platform] else { return }
+      do throws(PushMessageFault) {
+        _ = await courier.send(try message(for: wake, to: device))
+      } catch { log.debug("a challenge cannot be sent", metadata: ["why": "\(error)"]) }
+    }
+  }
+
+  /// What the type of a challenge is, as the device is told it.
+  static let challengeType = "registration_challenge"
+
+  private func count(_ verdict: PushVerdict, _ platform: PushPlatform) {
+    switch verdict {
+    case .delivered:
+      figures[platform]?.delivered += 1
+      troubles[platform] = nil
+    case .tokenDead, .tokenSuspect, .messageFault: figures[platform]?.failed += 1
+    default: break
+    }
+  }
+
+  private func prune(_ device: PushDevice) {
+    let platform = device.token.platform
+    EventLoopActor.task { [self] in
+      let command = PruneCommand(device: device.number, token: device.token)
+      guard case .success(.pruned(true)) = await writer.perform(.prune(command)) else { return }
+      figures[platform]?.pruned += 1
+      perform { $0.deviceRemoved(device.number, at: $1) }
+    }
+  }
+
+  private func tell(_ alarm: PushAlarm) {
+    let (provider, reason, text): (PushProvider, PushReason, String) =
+      switch alarm {
+      case .fault(let provider, let reason): (provider, reason, "refuses our pushes; look at its settings")
+      case .everyTokenRefused(let provider, let reason):
+        (provider, reason, "refuses every token: another environment or project, most likely; none was forgotten")
+      case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
+      case .message(let provider, let reason): (provider, reason, "does not understand a push: a fault of the relay")
+      }
+    troubles[provider.platform] = "\(reason)"
+    log.warning("\(provider) \(text)", metadata: ["why": "\(reason)"])
+  }
+}
+
+extension WakeOutcome {
+  /// As the ledger has it.
+  var end: WakeEnd {
+    switch self {
+    case .delivered: .delivered
+    case .expired: .expired
+    case .coalesced: .coalesced
+    case .undeliverable: .failed
+    }
+  }
+}
+
+extension PushVerdict {
+  /// Whether the push to this device is not tried again.
+  var isFinal: Bool {
+    switch self {
+    case .delivered, .messageFault, .tokenDead: true
+    default: false
+    }
+  }
+}

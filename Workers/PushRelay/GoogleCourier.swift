@@ -1,0 +1,173 @@
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import HTTPClient
+import Logging
+import PushDelivery
+import TransportTLS
+import WebSocket
+
+/// A service account, as Google's console gives it: a JSON file.
+struct GoogleAccount: Sendable {
+  /// The Firebase project.
+  var project: String
+  /// Who asks for tokens.
+  var email: String
+  var key: RSASecretKey
+  /// Where tokens are had, and where pushes go.
+  var tokenURL: String
+  var sendURL: String
+
+  private struct File: Decodable {
+    var project_id: String
+    var client_email: String
+    var private_key: String
+    var token_uri: String?
+  }
+
+  /// What the settings say; nil when FCM is off.
+  init?(_ settings: PushSettings) throws(Refusal) {
+    guard let path = PushSettings.file(settings.fcmAccountFile) else { return nil }
+    let text = try SecretFiles.text(path, what: "fcm-account-file")
+    let file: File
+    do throws(Refusal) { file = try JSONPayload.decode(File.self, from: Array(text.utf8)) } catch {
+      throw Refusal(
+        .failed, "fcm-account-file: \(path) is no service account of Google's: it lacks project_id, client_email or"
+          + " private_key")
+    }
+    guard let key = RSASecretKey(pem: file.private_key) else {
+      throw Refusal(.failed, "fcm-account-file: the private_key in \(path) is no RSA key of 2,048 bits or more")
+    }
+    guard file.project_id.utf8.allSatisfy({ Self.isNameByte($0) }), !file.project_id.isEmpty else {
+      throw Refusal(.failed, "fcm-account-file: \"\(file.project_id)\" is no project")
+    }
+    project = file.project_id
+    email = file.client_email
+    self.key = key
+    tokenURL = file.token_uri ?? "https://oauth2.googleapis.com/token"
+    sendURL = try PlainURL(settings.fcmURL ?? "", or: "https://fcm.googleapis.com", setting: "fcm-url").text
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x3A, 0x5F: true
+    default: false
+    }
+  }
+}
+
+/// Posts to FCM (v1), with a token that Google gives for an hour (`GoogleCredential`).
+@EventLoopActor
+final class GoogleCourier: Courier {
+  private let account: GoogleAccount
+  private let client: HTTPClient
+  private let log: Logger
+  private var credential = GoogleCredential()
+  private var generator = SystemRandomNumberGenerator()
+
+  private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
+  private static let answerMilliseconds: UInt64 = 15_000
+  private static let askingLookMilliseconds: UInt64 = 20
+  private static let askingLookMaximum = 750
+
+  init(_ account: GoogleAccount, client: HTTPClient, log: Logger) {
+    self.account = account
+    self.client = client
+    self.log = log
+  }
+
+  func send(_ message: PushMessage) async -> PushVerdict {
+    guard let (token, serial) = await authorisation() else { return .retry(afterMilliseconds: nil, "no-token-yet") }
+    var request = HTTPRequest(
+      .post, account.sendURL + message.target,
+      fields: [HTTPField("authorization", "Bearer " + token)] + message.headers.map { HTTPField($0.name, $0.value) },
+      body: message.body)
+    request.totalMilliseconds = Self.answerMilliseconds
+    let verdict = await client.verdict(on: request, of: .android)
+    if case .renewCredential = verdict { credential.refused(serial: serial) }
+    return verdict
+  }
+
+  func close() async {}
+
+  // MARK: The token
+
+  private func authorisation() async -> (String, UInt64)? {
+    for _ in 0..<Self.askingLookMaximum {
+      switch credential.wanted(at: EventLoop.process.now) {
+      case .token(let token, let serial): return (token, serial)
+      case .tokenAndAsk(let token, let serial):
+        EventLoopActor.task { [self] in await ask() }
+        return (token, serial)
+      case .ask: await ask()
+      case .asking: await LoopTimer.sleep(milliseconds: Self.askingLookMilliseconds)
+      case .wait: return nil
+      }
+    }
+    return nil
+  }
+
+  private func ask() async {
+    let now = WallTime.seconds
+    let assertion = WebToken.signed(
+      header: JSONPayload.encode(["alg": "RS256", "typ": "JWT"]),
+      claims: JSONPayload.encode(JSONValue.object([
+        "iss": .string(account.email), "scope": .string(Self.scope), "aud": .string(account.tokenURL),
+        "iat": .integer(now), "exp": .integer(now + 3_600),
+      ])), by: account.key)
+    let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=" + assertion
+    var request = HTTPRequest(
+      .post, account.tokenURL, fields: [HTTPField("content-type", "application/x-www-form-urlencoded")],
+      body: Array(form.utf8))
+    request.totalMilliseconds = Self.answerMilliseconds
+    let answer: GoogleTokenAnswer
+    do throws(HTTPFault) {
+      let response = try await client.send(request)
+      answer = GoogleTokenAnswer(
+        PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
+        unixMilliseconds: WallTime.milliseconds)
+    } catch { answer = .failed(afterMilliseconds: nil, "unreachable") }
+    take(answer)
+  }
+
+  private func take(_ answer: GoogleTokenAnswer) {
+    let now = EventLoop.process.now
+    switch answer {
+    case .granted(let token, let seconds): credential.granted(token, expiresInSeconds: seconds, at: now)
+    case .refused(let reason):
+      log.error("Google gives no token: look at fcm-account-file", metadata: ["why": "\(reason)"])
+      credential.failed(afterMilliseconds: nil, at: now, using: &generator)
+    case .failed(let wait, let reason):
+      log.warning("Google gives no token at present", metadata: ["why": "\(reason)"])
+      credential.failed(afterMilliseconds: wait, at: now, using: &generator)
+    }
+  }
+}
+
+extension HTTPClient {
+  /// Sends a push, and says what came of it.
+  func verdict(on request: HTTPRequest, of platform: PushPlatform) async -> PushVerdict {
+    do throws(HTTPFault) {
+      let response = try await send(request)
+      return PushVerdict(
+        PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
+        of: platform, unixMilliseconds: WallTime.milliseconds)
+    } catch { return error.verdict }
+  }
+}
+
+extension HTTPFault {
+  /// What it means for a push.
+  fileprivate var verdict: PushVerdict {
+    switch code {
+    case .full, .cancelled: PushVerdict(.notProcessed)
+    case .nameLookup, .unreachable, .privateAddress, .unavailable: PushVerdict(.unreachable)
+    case .tls, .trust: PushVerdict(.insecure)
+    case .timedOut: PushVerdict(.timedOut)
+    case .cut, .tooLarge, .redirected, .badAnswer: PushVerdict(.broken)
+    case .badRequest: .messageFault("malformed")
+    }
+  }
+}

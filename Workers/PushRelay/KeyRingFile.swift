@@ -1,0 +1,88 @@
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import PushLedger
+
+/// Files with secrets of the relay's own: the ring of keys for tokens, and the key that Web Push knows it by.
+///
+/// Only their owner may read them: one that others can read is refused, since what was read cannot be taken back.
+enum SecretFiles {
+  /// Most bytes of such a file.
+  private static let byteCountMaximum = 64 << 10
+
+  /// The ring; made with one key when there is none in the worker's own directory.
+  ///
+  /// - Parameters:
+  ///   - file: as the settings name it; nil for the worker's own.
+  ///   - directory: the worker's.
+  static func ring(_ file: String?, in directory: String, date: String) throws(Refusal) -> TokenKeyRing {
+    let path = file ?? directory + "/keys"
+    if file == nil, access(path, F_OK) != 0 {
+      let key = RandomBytes.make(32)
+      let text = """
+        # Keys under which push tokens are encrypted, the newest first. Without them every phone has to register anew.
+        # For a new one put a line on top, and type: roost push rekey
+        \(date):\(Base64.encode(key))
+
+        """
+      try write(Array(text.utf8), to: path)
+    }
+    let bytes = try read(path, what: "the key ring")
+    do throws(TokenKeyRingProblem) { return try TokenKeyRing(bytes) } catch {
+      throw Refusal(.failed, "\(path): \(error)")
+    }
+  }
+
+  /// The key that signs for Web Push (RFC 8292); made when there is none. With another one all subscriptions end.
+  static func webPushKey(in directory: String) throws(Refusal) -> P256SecretKey {
+    let path = directory + "/web-push.pem"
+    if access(path, F_OK) != 0 { try write(Array(P256SecretKey.generate().pem.utf8), to: path) }
+    let bytes = try read(path, what: "the key for Web Push")
+    guard let key = P256SecretKey(pem: String(decoding: bytes, as: UTF8.self)) else {
+      throw Refusal(.failed, "\(path) holds no P-256 key in PEM; remove it, and another is made: phones register anew")
+    }
+    return key
+  }
+
+  /// A file that a platform gave, such as `AuthKey_….p8`.
+  static func text(_ path: String, what: String) throws(Refusal) -> String {
+    String(decoding: try read(path, what: what), as: UTF8.self)
+  }
+
+  // MARK: Bytes
+
+  private static func read(_ path: String, what: String) throws(Refusal) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Refusal(.failed, "\(what), \(path), cannot be read: \(errorText)") }
+    defer { close(descriptor) }
+    var facts = stat()
+    guard fstat(descriptor, &facts) == 0 else { throw Refusal(.failed, "\(path): \(errorText)") }
+    guard facts.st_mode & 0o077 == 0 else {
+      throw Refusal(.failed, "\(what), \(path), can be read by others than its owner; type: chmod 600 \(path)")
+    }
+    guard facts.st_size <= byteCountMaximum else { throw Refusal(.failed, "\(what), \(path), is no such file: too long") }
+    var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
+    var count = 0
+    while count < bytes.count {
+      let got = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count) }
+      guard got > 0 else { break }
+      count += got
+    }
+    return Array(bytes.prefix(count))
+  }
+
+  /// Whole or not at all: a file half written would be a ring without its key.
+  private static func write(_ bytes: [UInt8], to path: String) throws(Refusal) {
+    let draft = path + ".new"
+    unlink(draft)
+    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Refusal(.failed, "\(draft) cannot be made: \(errorText)") }
+    let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    let isKept = written == bytes.count && fsync(descriptor) == 0
+    close(descriptor)
+    guard isKept, rename(draft, path) == 0 else { throw Refusal(.unavailable, "\(path) cannot be written: \(errorText)") }
+  }
+
+  private static var errorText: String { String(cString: strerror(errno)) }
+}

@@ -1,0 +1,164 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LedgerKeeping
+import Nostr
+import PushDelivery
+import PushLedger
+import PushRequests
+import Storage
+import WorkerKit
+
+// What the operator may ask. No answer has a token in it.
+
+extension PushRelay {
+  /// Devices of one answer, unless said otherwise.
+  private static let pageCount = 100
+  /// Rows that are encrypted anew in one transaction.
+  private static let rekeyCount = 500
+
+  /// Serves `push.*`.
+  func serve() {
+    worker.serve("push.status") { [unowned self] request throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: try await status())
+    }
+    worker.serve("push.devices") { [unowned self] request throws(Refusal) in try await list(request) }
+    worker.serve("push.send") { [unowned self] request throws(Refusal) in
+      BusPayload(json: try await send(try request.arguments(as: PushSend.self)))
+    }
+    worker.serve("push.rekey") { [unowned self] request throws(Refusal) in
+      _ = try request.arguments(as: NoArguments.self)
+      return BusPayload(json: try await rekey())
+    }
+  }
+
+  private func status() async throws(Refusal) -> PushStatus {
+    let figures = try await statistics()
+    var status = PushStatus()
+    status.addresses = addresses
+    status.platforms = PushPlatform.allCases.map(platform)
+    status.devices = Int(figures.devices.values.reduce(0, +))
+    status.waiting = Int(figures.queuedWakes)
+    status.accepted = UInt64(max(0, figures.totals[.acceptedWakes] ?? 0))
+    for (outcome, count) in dispatcher?.ended ?? [:] { status.ended[outcome.rawValue] = count }
+    if let counters = front?.counters {
+      for (code, count) in counters.refused { status.refused[code.rawValue] = count }
+      status.dropped = counters.dropped
+    }
+    let newest = ledger.newestKeyName
+    status.underOlderKeys = Int(figures.tokensByKey.filter { $0.key != newest }.values.reduce(0, +))
+    status.unreadable = Int(figures.quarantinedDevices)
+    status.countedSince = startedAt
+    return status
+  }
+
+  private func platform(_ platform: PushPlatform) -> PushStatus.Platform {
+    let isOn = dispatcher?.couriers.running[platform] != nil
+    let trouble = dispatcher?.troubles[platform]
+    var shown = PushStatus.Platform(
+      name: platform.rawValue, state: !isOn ? "off" : trouble == nil ? "ready" : "away",
+      reason: isOn ? trouble : dispatcher?.couriers.reasons[platform])
+    shown.inFlight = dispatcher?.board.inFlightCount(of: platform) ?? 0
+    if let figures = dispatcher?.figures[platform] {
+      (shown.delivered, shown.repeated) = (figures.delivered, figures.repeated)
+      (shown.failed, shown.pruned) = (figures.failed, figures.pruned)
+    }
+    return shown
+  }
+
+  private func statistics() async throws(Refusal) -> PushStatistics {
+    do throws(StorageFault) { return try await ledger.statistics(now: WallTime.seconds) } catch {
+      throw writer.health.refusal(error)
+    }
+  }
+
+  private func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let asked = try request.arguments(as: PushDevices.self)
+    let owner = try asked.owner.map { text throws(Refusal) in try Self.owner(text) }
+    let limit = min(max(1, asked.limit ?? Self.pageCount), PushLedger.pageMaximum)
+    var after: Int64 = 0
+    var count = 0
+    while count < limit {
+      let page: [DeviceSummary]
+      do throws(StorageFault) { page = try await ledger.page(after: after, limit: PushLedger.pageMaximum) } catch {
+        throw writer.health.refusal(error)
+      }
+      guard let last = page.last else { break }
+      after = last.number
+      for device in page.filter({ owner == nil || $0.owner == owner }).prefix(limit - count) {
+        count += 1
+        try await request.send(part: BusPayload(json: Self.row(device)))
+      }
+    }
+    return BusPayload(json: StoreCount(count: count))
+  }
+
+  private static func row(_ device: DeviceSummary) -> PushDeviceRow {
+    PushDeviceRow(
+      owner: OwnerName.text(of: device.owner), device: device.id, relayID: device.relayID,
+      platform: device.platform.rawValue, capabilities: device.capabilities, registeredAt: device.registeredAt,
+      expiresAt: device.expiresAt, isVerified: device.isVerified)
+  }
+
+  /// The owner that an operator names: as requests write keys, or as an `npub`.
+  private static func owner(_ text: String) throws(Refusal) -> PushOwner {
+    if let owner = OwnerName.owner(text) { return owner }
+    do throws(EntityFault) { return PushOwner(.nostr, try PublicKey(spelled: text).octets) } catch {
+      throw Refusal(
+        .badRequest, "\"\(text)\" is no key: 52 characters of z-base-32, 64 hexadecimal digits, or an npub",
+        outcome: .notStarted)
+    }
+  }
+
+  private func send(_ asked: PushSend) async throws(Refusal) -> PushSent {
+    let owner = try Self.owner(asked.owner)
+    guard Wake.isType(asked.type) else {
+      throw Refusal(
+        .badRequest, "\"\(asked.type)\" is no type of a wake: 1 to 64 of a-z, 0-9 and _", outcome: .notStarted)
+    }
+    let devices: [PushDevice]
+    do throws(StorageFault) { devices = try await ledger.devices(of: owner, now: WallTime.seconds) } catch {
+      throw writer.health.refusal(error)
+    }
+    let now = WallTime.milliseconds
+    let seconds = front?.rules.classes[asked.type].timeToLiveSeconds ?? 60
+    let wake = Wake(
+      id: RandomBytes.make(16), recipient: owner, sender: nil, type: asked.type, payload: nil,
+      nonce: RandomBytes.make(16), acceptedAt: now, expiresAt: now + seconds * 1_000)
+    let count = devices.count { $0.isVerified && wake.isWanted(by: $0.capabilities) }
+    guard count > 0 else {
+      throw Refusal(
+        .notFound, "\(asked.owner) has no device here that wants wakes of the type \(asked.type)", outcome: .notStarted)
+    }
+    let command = WakeCommand(message: nil, wake: wake, bodyHash: SHA256.hash(wake.id)) { _ in
+      WakeRuling(.queued, isQueued: true, isTold: false)
+    }
+    switch await writer.perform(.wake(command)) {
+    case .success: return PushSent(wake: Hexadecimal.text(of: wake.id), devices: count)
+    case .failure(let fault): throw writer.health.refusal(fault)
+    }
+  }
+
+  private func rekey() async throws(Refusal) -> PushRekeyed {
+    let before = try await statistics()
+    let newest = ledger.newestKeyName
+    var left = before.tokensByKey.filter { $0.key != newest }.values.reduce(0, +)
+    let older = Int(left)
+    while true {
+      switch await writer.perform(.rekey(limit: Self.rekeyCount)) {
+      case .success(.rekeyed(let remaining)):
+        // What does not open stays; it is not tried for ever.
+        if remaining == 0 || remaining >= left {
+          return PushRekeyed(
+            changed: older - Int(remaining), keys: ledger.keyNames.count, unreadable: Int(before.quarantinedDevices))
+        }
+        left = remaining
+      case .success: throw Refusal(.failed, "the ledger gave another answer than was asked for")
+      case .failure(let fault): throw writer.health.refusal(fault)
+      }
+    }
+  }
+}

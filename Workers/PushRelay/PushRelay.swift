@@ -1,0 +1,319 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Glibc
+import HTTP2Sending
+import HTTPClient
+import LedgerKeeping
+import Logging
+import NIOSSL
+import PushAdmission
+import PushDelivery
+import PushLedger
+import PushRequests
+import Storage
+import TransportTLS
+import WorkerKit
+
+// The push relay: HTTP on one side, the platforms on the other, the ledger between them.
+//
+//    phones, senders ─▶ PushDoor ─▶ PushFront ─▶ PushWriter ─▶ ledger ─▶ Dispatcher ─▶ APNs, FCM, Web Push
+//                       HTTP        signatures,   one commit             DeliveryBoard
+//                                   rules         for many
+//
+// A wake is answered when it is in the ledger, never when it is delivered: so the answer tells nothing of the phone,
+// and a platform that is away delays nobody.
+
+/// Serves phones and senders, and `push.*`.
+@EventLoopActor
+final class PushRelay {
+  let worker: Worker
+  let log = Logger(label: "push")
+  let settings: PushSettings
+  let directory: String
+  let ledger: PushLedger
+  let writer: PushWriter
+  let desk: AdmissionDesk
+  /// When this process began to count, seconds since 1970.
+  let startedAt = WallTime.seconds
+  private(set) var dispatcher: Dispatcher?
+  private(set) var front: PushFront?
+  private(set) var addresses: [String] = []
+  private var door: PushDoor?
+  private let loop = HTTP2Loop()
+  private var security: TLSClient?
+  private let sweepTimer = LoopTimer()
+  private let limitsTimer = LoopTimer()
+  private var isDraining = false
+  private var isDoorClosing = false
+
+  nonisolated static let methods = ["push.status", "push.devices", "push.send", "push.rekey"]
+  /// The ledger's file in the worker's directory.
+  private static let fileName = "push.db"
+  private static let sweepMilliseconds: UInt64 = 30_000
+  private static let sweepCount = 1_000
+  private static let limitsMilliseconds: UInt64 = 10_000
+  /// Connections of libcurl at a time, to FCM and to all push services.
+  private static let connectionMaximum = 64
+  private static let connectionPerHostMaximum = 32
+
+  /// Opens the ledger in `directory`.
+  init(_ worker: Worker, directory: String) throws(Refusal) {
+    self.worker = worker
+    self.directory = directory
+    settings = try worker.settings(as: PushSettings.self)
+    let ring = try SecretFiles.ring(
+      PushSettings.file(settings.keyRingFile), in: directory, date: "k\(WallTime.seconds / 86_400)")
+    let rescue: PushRescue?
+    let limits: SavedLimits?
+    do throws(StorageFault) {
+      (ledger, rescue) = try PushLedger.openOrRescue(
+        path: directory + "/" + Self.fileName, keyRing: ring, now: WallTime.seconds)
+      limits = try ledger.takeLimitsNow()
+    } catch { throw Refusal(error.mayPass ? .unavailable : .failed, error.description) }
+    writer = PushWriter(ledger, log)
+    desk = AdmissionDesk(
+      settings.limits, snapshot: limits?.snapshot, isClean: limits?.isClean ?? true, now: WallTime.seconds)
+    if let rescue {
+      log.error(
+        "the push relay's ledger was damaged: it was put aside, and what could be read is kept",
+        metadata: [
+          "aside": "\(rescue.quarantinePath)", "devices": "\(rescue.savedDevices)",
+          "unreadable": "\(rescue.brokenDevices)", "why": "\(rescue.reason ?? "found damaged in use")",
+        ])
+    }
+  }
+
+  /// Listens, and begins to deliver.
+  func start() async throws(Refusal) {
+    let classes = try settings.classes()
+    let google = try GoogleAccount(settings)
+    let couriers = try await couriers(google)
+    let messages = PushMessageSettings(
+      topic: settings.apnsTopic ?? "", project: google?.project ?? "", disclosure: settings.shown)
+    let dispatcher = Dispatcher(
+      ledger: ledger, writer: writer, couriers: couriers, classes: classes, messages: messages, log: log)
+    self.dispatcher = dispatcher
+    writer.onQueued = { [unowned dispatcher] in dispatcher.wakesQueued() }
+    let front = PushFront(
+      try rules(classes, messages, couriers), desk: desk, house: House(relay: self))
+    self.front = front
+    serve()
+    worker.onDrain = { [unowned self] in drain() }
+    worker.isBusy = { [unowned self] in isBusy }
+    worker.onEnd = { [unowned self] in end() }
+    try await listen(front)
+    dispatcher.begin()
+    sweep()
+    keepLimits()
+    tellStatus()
+  }
+
+  private func rules(
+    _ classes: WakeClasses, _ messages: PushMessageSettings, _ couriers: Couriers
+  ) throws(Refusal) -> FrontRules {
+    let limits = settings.limits
+    let info = RelayInfo(
+      software: "roost/\(RoostVersion.text)", rules: settings.signatureRules,
+      platforms: PushPlatform.allCases.filter { couriers.running[$0] != nil }, disclosure: settings.disclosurePolicy,
+      registrationSeconds: FrontRules.registrationSeconds, wakeSeconds: classes.standard.timeToLiveSeconds,
+      webPushKey: (couriers.running[.webPush] as? WebCourier)?.publicKey,
+      limits: RelayInfo.Limits(
+        senderPerMinute: limits.senderPerMinute, senderPerHour: limits.senderPerHour,
+        recipientPerHour: limits.recipientPerHour), serverTime: WallTime.seconds)
+    return FrontRules(
+      signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
+      admission: settings.admissionPolicy, classes: classes, messages: messages,
+      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys))
+  }
+
+  // MARK: Platforms
+
+  private func couriers(_ google: GoogleAccount?) async throws(Refusal) -> Couriers {
+    var couriers = Couriers()
+    if let account = try AppleAccount(settings) {
+      let kept: SavedBytes?
+      do throws(StorageFault) { kept = try await ledger.credential(AppleCourier.credentialName) } catch {
+        throw Refusal(.unavailable, "\(error)")
+      }
+      let trust = PushSettings.file(settings.caFile).map { HTTP2Trust.authorities(file: $0) } ?? .system
+      couriers.running[.ios] = try AppleCourier(
+        account, kept: kept?.bytes, writer: writer, log: log, trust: trust, on: loop)
+    } else {
+      couriers.reasons[.ios] = "apns-key-file is not set"
+    }
+    var limits = HTTPClientLimits()
+    limits.requestMaximum = 1_024
+    limits.connectionMaximum = Self.connectionMaximum
+    limits.connectionPerHostMaximum = Self.connectionPerHostMaximum
+    limits.keptConnectionMaximum = Self.connectionPerHostMaximum
+    if let google {
+      couriers.running[.android] = GoogleCourier(google, client: client(limits), log: log)
+    } else {
+      couriers.reasons[.android] = "fcm-account-file is not set"
+    }
+    if settings.webPush ?? true {
+      couriers.running[.webPush] = WebCourier(
+        key: try SecretFiles.webPushKey(in: directory), contact: settings.webPushContact ?? "",
+        client: client(limits), dialsNeighbours: settings.webPushNeighbours ?? false)
+    } else {
+      couriers.reasons[.webPush] = "web-push is false"
+    }
+    return couriers
+  }
+
+  /// One for each platform: what waits for one must not stand before what is for another.
+  private func client(_ limits: HTTPClientLimits) -> HTTPClient {
+    HTTPClient(limits: limits) { [unowned self] () throws(TrustFault) in
+      if let security { return security }
+      let made = try TLSClient(authorityFile: PushSettings.file(settings.caFile))
+      security = made
+      return made
+    }
+  }
+
+  // MARK: The door
+
+  private func listen(_ front: PushFront) async throws(Refusal) {
+    let door = PushDoor(front, log)
+    self.door = door
+    let security = try tls()
+    for address in try settings.addresses() {
+      if !address.isLoopback, security == nil, (settings.trustedProxies ?? []).isEmpty {
+        throw Refusal(
+          .failed, "listen: \(address) is open to others: that needs certificate-file and key-file, or trusted-proxies")
+      }
+      do {
+        addresses.append(
+          try await door.open(
+            address, security: security, connectionMaximum: settings.connectionsMaximum ?? 1_000))
+      } catch { throw Refusal(.unavailable, "listen: \(address): \(error)") }
+    }
+  }
+
+  private func tls() throws(Refusal) -> NIOSSL.TLSConfiguration? {
+    guard let file = PushSettings.file(settings.certificateFile) else { return nil }
+    let key = PushSettings.file(settings.keyFile) ?? file
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
+      var configuration = NIOSSL.TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.applicationProtocols = ["http/1.1"]
+      return configuration
+    } catch { throw Refusal(.failed, "certificate-file: \(file), or key-file, cannot be used: \(error)") }
+  }
+
+  // MARK: Time
+
+  /// Forgets what is over, some at a time.
+  private func sweep() {
+    EventLoopActor.task { [self] in
+      while !isDraining {
+        let command = PushCommand.sweep(now: WallTime.milliseconds, limit: Self.sweepCount)
+        guard case .success(.swept(let swept)) = await writer.perform(command), swept.isMore else { break }
+      }
+      if !isDraining { sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() } }
+    }
+  }
+
+  /// Writes down now and then what of the limits is spent: a crash must not be worth a fresh budget.
+  private func keepLimits() {
+    limitsTimer.set(afterMilliseconds: Self.limitsMilliseconds) { [unowned self] in
+      EventLoopActor.task { [self] in
+        _ = await writer.perform(
+          .saveLimits(snapshot: desk.snapshot(), savedAt: WallTime.seconds, isClean: false))
+        tellStatus()
+        if !isDraining { keepLimits() }
+      }
+    }
+  }
+
+  func tellStatus() {
+    let place = addresses.map { "http\(settings.certificateFile?.isEmpty == false ? "s" : "")://\($0)/v1" }
+    let waiting = dispatcher?.board.count ?? 0
+    let words = place.joined(separator: ", ")
+    worker.bus.sendStatus(Status(text: waiting == 0 ? words : "\(words), \(waiting) wakes under way"))
+  }
+
+  // MARK: The end
+
+  private var isBusy: Bool { isDoorClosing || dispatcher?.isBusy == true || writer.isBusy }
+
+  private func drain() {
+    isDraining = true
+    sweepTimer.cancel()
+    limitsTimer.cancel()
+    isDoorClosing = true
+    EventLoopActor.task { [self] in
+      await door?.close()
+      dispatcher?.close()
+      isDoorClosing = false
+    }
+  }
+
+  private func end() {
+    dispatcher?.close()
+    writer.finish(limits: desk.snapshot(), now: WallTime.seconds)
+    do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+  }
+
+  /// A device was registered, and may have to show that its token is its owner's.
+  func registered(_ registration: PushRegistration, by owner: PushOwner) async {
+    do throws(StorageFault) {
+      let devices = try await ledger.devices(of: owner, now: WallTime.seconds)
+      guard let device = devices.first(where: { $0.relayID == registration.relayID }) else { return }
+      if let challenge = registration.challenge { dispatcher?.send(challenge, to: device) }
+      if device.isVerified { dispatcher?.changed([device]) }
+    } catch { log.warning("a new device cannot be read", metadata: ["why": "\(error)"]) }
+  }
+}
+
+/// The process, as the front sees it.
+struct House: FrontHouse {
+  let relay: PushRelay
+
+  func perform(_ command: PushCommand) async -> PushAnswer? { await relay.perform(command) }
+  func hasDevice(_ owner: PushOwner) async -> Bool { await relay.hasDevice(owner) }
+  func contacts(of owner: PushOwner) async -> PushContacts? { try? await relay.ledger.contacts(of: owner) }
+  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState {
+    // A ledger that cannot be read knows of no wake.
+    switch try? await relay.ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds) {
+    case .none, .some(nil): .unknown
+    case .queued: .queued
+    case .ended(.delivered), .ended(.coalesced): .sent
+    case .ended(.expired): .expired
+    case .ended(.failed): .failed
+    }
+  }
+  var isHealthy: Bool { get async { await relay.isHealthy } }
+  var platformWords: [PushPlatform: String] { get async { await relay.platformWords } }
+}
+
+extension PushRelay {
+  fileprivate func perform(_ command: PushCommand) async -> PushAnswer? {
+    guard case .success(let answer) = await writer.perform(command) else { return nil }
+    if case .registered(let registration) = answer, case .register(let asked) = command {
+      await registered(registration, by: asked.message.owner)
+    }
+    return answer
+  }
+
+  fileprivate func hasDevice(_ owner: PushOwner) async -> Bool {
+    // A ledger that cannot be read knows of no device.
+    ((try? await ledger.devices(of: owner, now: WallTime.seconds)) ?? []).isEmpty == false
+  }
+
+  fileprivate var isHealthy: Bool { writer.health.fault == nil }
+
+  fileprivate var platformWords: [PushPlatform: String] {
+    var words: [PushPlatform: String] = [:]
+    for platform in PushPlatform.allCases {
+      let isOn = dispatcher?.couriers.running[platform] != nil
+      words[platform] = isOn ? dispatcher?.troubles[platform] ?? "ok" : "off"
+    }
+    return words
+  }
+}

@@ -1,0 +1,36 @@
+import Contracts
+import EventLoop
+import Frames
+import LinuxSystem
+import WorkerKit
+
+/// `push-relay`: wakes phones, by way of Apple, Google and Web Push.
+@main
+enum PushRelayProgram {
+  static func main() {
+    Worker.main(role: .pushRelay, methods: PushRelay.methods, profile: profile) { worker throws(Refusal) in
+      relay = try PushRelay(worker, directory: WorkerDirectory.path.get())
+      try await relay?.start()
+    }
+  }
+
+  /// What it may do: listen and dial, read and write below its own directory, and read the files that its settings name,
+  /// also the next ones in their places.
+  private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    let directory = WorkerDirectory.make(environment, role: .pushRelay)
+    let files = fileVariables.compactMap { environment[$0] }.filter { !$0.isEmpty }
+    return SandboxProfile(
+      readablePaths: SandboxProfile.runtimePaths + SandboxProfile.resolverPaths
+        + files.flatMap(SandboxProfile.renewable),
+      writablePaths: directory.map { [$0] } ?? [],
+      network: .inet, maySpawn: false)
+  }
+
+  private static let fileVariables = [
+    "ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE", "ROOST_KEY_RING_FILE", "ROOST_APNS_KEY_FILE", "ROOST_FCM_ACCOUNT_FILE",
+    "ROOST_CA_FILE",
+  ]
+
+  /// Kept for the life of the process.
+  @EventLoopActor private static var relay: PushRelay?
+}

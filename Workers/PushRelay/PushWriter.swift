@@ -1,0 +1,122 @@
+import Contracts
+import EventLoop
+import Frames
+import LedgerKeeping
+import Logging
+import PushLedger
+import PushRequests
+import Storage
+
+// Group commit: one transaction at a time, with all that has come while the last one was written. A request is answered
+// when what it changed outlives a loss of power. What nobody waits for (how pushes ended) goes with it.
+
+/// Writes the push relay's ledger.
+@EventLoopActor
+final class PushWriter {
+  /// Wakes were put into the queue.
+  var onQueued: (() -> Void)?
+  /// How the ledger is doing.
+  let health: LedgerHealth
+
+  private let ledger: PushLedger
+  private let log: Logger
+  private var waiting: [(command: PushCommand, continuation: CheckedContinuation<Result<PushAnswer, StorageFault>, Never>)] = []
+  private var settlements: [WakeSettlement] = []
+  private var isWriting = false
+  private let timer = LoopTimer()
+
+  /// Most commands that wait; more are refused.
+  private static let waitingMaximum = 8_192
+  /// Most commands of one transaction, and most settlements.
+  private static let batchMaximum = 500
+  /// How long settlements wait for company.
+  private static let settlementMilliseconds: UInt64 = 50
+  /// After a failure, how long until settlements are tried again.
+  private static let retryMilliseconds: UInt64 = 1_000
+
+  init(_ ledger: PushLedger, _ log: Logger) {
+    self.ledger = ledger
+    self.log = log
+    health = LedgerHealth("the push relay's ledger", log) { ledger.markDamaged() }
+  }
+
+  /// Whether something is still to be written.
+  var isBusy: Bool { isWriting || !waiting.isEmpty || !settlements.isEmpty }
+
+  /// Does a command, and waits until it is written.
+  func perform(_ command: PushCommand) async -> Result<PushAnswer, StorageFault> {
+    guard waiting.count < Self.waitingMaximum else {
+      return .failure(StorageFault(.busy, path: ledger.path, "more commands wait than are taken"))
+    }
+    return await withCheckedContinuation { continuation in
+      waiting.append((command, continuation))
+      pump()
+    }
+  }
+
+  /// Pushes have ended: written with the next transaction.
+  func note(_ settlement: WakeSettlement) {
+    settlements.append(settlement)
+    if settlements.count >= Self.batchMaximum { return pump() }
+    guard !isWriting, !timer.isSet else { return }
+    timer.set(afterMilliseconds: Self.settlementMilliseconds) { [unowned self] in pump() }
+  }
+
+  /// Writes what is left, waiting on this thread: for the end.
+  func finish(limits: [UInt8], now: Int64) {
+    let commands: [PushCommand] = [
+      .settle(settlements), .saveLimits(snapshot: limits, savedAt: now, isClean: true),
+    ]
+    do throws(StorageFault) { _ = try ledger.writeNow(commands) } catch {
+      log.error("how the last pushes ended is not written", metadata: ["why": "\(error)"])
+    }
+    settlements = []
+  }
+
+  private func pump() {
+    guard !isWriting else { return }
+    isWriting = true
+    timer.cancel()
+    // Not at once: what comes in the same turn is in the same transaction.
+    EventLoopActor.task { [self] in
+      let batch = Array(waiting.prefix(Self.batchMaximum))
+      waiting.removeFirst(batch.count)
+      let ended = Array(settlements.prefix(Self.batchMaximum))
+      settlements.removeFirst(ended.count)
+      await write(batch.map(\.command), ended) { index, result in batch[index].continuation.resume(returning: result) }
+    }
+  }
+
+  private func write(
+    _ commands: [PushCommand], _ ended: [WakeSettlement],
+    _ tell: (Int, Result<PushAnswer, StorageFault>) -> Void
+  ) async {
+    guard !commands.isEmpty || !ended.isEmpty else {
+      isWriting = false
+      return
+    }
+    do throws(StorageFault) {
+      let answers = try await ledger.write(ended.isEmpty ? commands : commands + [.settle(ended)])
+      health.written()
+      var isQueued = false
+      for index in commands.indices {
+        if case .queued = answers[index] { isQueued = true }
+        tell(index, .success(answers[index]))
+      }
+      isWriting = false
+      if isQueued { onQueued?() }
+    } catch {
+      health.notWritten(error)
+      for index in commands.indices { tell(index, .failure(error)) }
+      settlements = ended + settlements
+      isWriting = false
+      timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
+      if waiting.isEmpty { return }
+    }
+    if !waiting.isEmpty || settlements.count >= Self.batchMaximum {
+      pump()
+    } else if !settlements.isEmpty, !timer.isSet {
+      timer.set(afterMilliseconds: Self.settlementMilliseconds) { [unowned self] in pump() }
+    }
+  }
+}
