@@ -47,8 +47,11 @@ static inline EVP_PKEY *roost_p256_public_key(const unsigned char *point, size_t
   return key;
 }
 
-/* Which parts a key must have to sign; a macro made of macros. */
-static inline int roost_key_pair_selection(void) { return EVP_PKEY_KEYPAIR; }
+/* Reads pairs of one kind out of PEM. The decoder keeps the address of its input's name, which a text lent by Swift
+   would not outlive. */
+static inline OSSL_DECODER_CTX *roost_pem_decoder(EVP_PKEY **key, const char *kind) {
+  return OSSL_DECODER_CTX_new_for_pkey(key, "PEM", NULL, kind, EVP_PKEY_KEYPAIR, NULL, NULL);
+}
 
 /* Where a memory BIO is: its end, its place, its bytes. */
 static inline int roost_bio_is_at_end(BIO *bio) { return BIO_eof(bio); }
