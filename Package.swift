@@ -127,7 +127,7 @@ let package = Package(
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(name: "PushDelivery", dependencies: ["Clocks", "Cryptography", "Frames"]),
-    .target(name: "PushRequests", dependencies: ["Cryptography", "Frames", "Nostr", "PushDelivery"]),
+    .target(name: "PushRequests", dependencies: ["Addresses", "Cryptography", "Frames", "Nostr", "PushDelivery"]),
     .target(name: "PushAdmission", dependencies: ["Addresses", "Cryptography", "PushDelivery"]),
     .target(name: "RoostConfiguration", dependencies: ["Frames", "Contracts"]),
 
@@ -411,10 +411,11 @@ let package = Package(
     .testTarget(name: "PushDeliveryTests", dependencies: ["Clocks", "Cryptography", "Frames", "PushDelivery"]),
     .testTarget(
       name: "PushRequestsTests",
-      dependencies: ["Cryptography", "Frames", "Nostr", "PushDelivery", "PushRequests", "TestSupport"],
+      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "PushDelivery", "PushRequests", "TestSupport"],
       exclude: ["Vectors"]),
     .testTarget(
-      name: "PushAdmissionTests", dependencies: ["Addresses", "Cryptography", "PushAdmission", "PushDelivery"]),
+      name: "PushAdmissionTests",
+      dependencies: ["Addresses", "Clocks", "Cryptography", "PushAdmission", "PushDelivery", "TestSupport"]),
     .testTarget(
       name: "PushLedgerTests",
       dependencies: [

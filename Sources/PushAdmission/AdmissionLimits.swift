@@ -1,0 +1,29 @@
+/// How much of everything there is room for.
+public struct AdmissionLimits: Hashable, Sendable {
+  /// Wakes of one sender in a minute.
+  public var senderPerMinute = 10
+  /// Wakes of one sender in an hour.
+  public var senderPerHour = 100
+  /// Pushes to one recipient in an hour.
+  public var recipientPerHour = 100
+  /// How many of these strangers may have, all together; the rest is for contacts alone.
+  public var strangersPerHour = 20
+  /// Pushes of one contact to one recipient in an hour: so one of them cannot take all.
+  public var contactPairPerHour = 60
+  /// Pushes of one stranger to one recipient in an hour.
+  public var strangerPairPerHour = 10
+  /// Requests from one IPv4 address or IPv6 network of /64 in a minute.
+  public var addressPerMinute = 600
+  /// Requests that the relay takes in a minute.
+  public var globalPerMinute = 6_000
+  /// Registrations of one owner in an hour.
+  public var registrationsPerHour = 30
+  /// Registrations from one network in an hour. More than an owner's: a mobile network has thousands of phones behind
+  /// one address.
+  public var addressRegistrationsPerHour = 120
+  /// Keys that each table has room for, some 90 bytes each. There are eight tables.
+  public var keyMaximum = 65_536
+
+  /// The limits above.
+  public init() {}
+}

@@ -1,0 +1,119 @@
+// How much was spent in the last minute, or hour, in 24 bytes.
+//
+// The window is cut into six slots and the one that is running; what was spent counts until the end of its slot is as
+// old as the window. So there is never more than the limit in any window of that length, wherever it begins, and what
+// was spent comes back after one window to one window and a sixth: after 60 to 70 seconds, or 60 to 70 minutes.
+//
+// Rejected: two buckets and a weighted mean (they let through almost twice the limit around a border), a leaking bucket
+// (twice the limit in the first window), and a ring of all times, which is exact and costs 800 bytes for a hundred.
+
+/// How long a window is, and how much there is room for in it.
+public struct WindowRule: Hashable, Sendable {
+  /// Most that may be spent in a window; 1 to 65,535.
+  public let limit: Int
+  /// Length of the window.
+  public let seconds: Int64
+
+  /// A rule; the length is a multiple of six seconds.
+  public init(limit: Int, seconds: Int64) {
+    precondition((1...Int(UInt16.max)).contains(limit), "a window has room for 1 to 65535")
+    precondition(seconds >= SlidingWindow.divisor && seconds.isMultiple(of: SlidingWindow.divisor), "slots are seconds")
+    self.limit = limit
+    self.seconds = seconds
+  }
+
+  /// That many in a minute.
+  public static func perMinute(_ limit: Int) -> WindowRule { WindowRule(limit: limit, seconds: 60) }
+  /// That many in an hour.
+  public static func perHour(_ limit: Int) -> WindowRule { WindowRule(limit: limit, seconds: 3_600) }
+
+  var slotSeconds: Int64 { seconds / SlidingWindow.divisor }
+  /// The longest that anybody waits for what was spent to come back.
+  var waitMaximum: Int64 { seconds + slotSeconds }
+}
+
+/// What one key has spent. It knows no rule: whoever asks brings it, always the same one.
+public struct SlidingWindow: Hashable, Sendable {
+  /// Slots of a window, without the one that is running.
+  static let divisor: Int64 = 6
+  private static let slotCount = 8
+
+  /// The newest slot, numbered from 1970.
+  private(set) var newest: UInt32 = 0
+  /// What was spent in slot `n`, at place `n % 8`. Of slots older than the newest by more than six it means nothing.
+  private(set) var counts = SIMD8<UInt16>(repeating: 0)
+
+  /// A window in which nothing was spent.
+  public init() {}
+
+  /// A window that was written down.
+  init(newest: UInt32, counts: SIMD8<UInt16>) {
+    self.newest = newest
+    self.counts = counts
+  }
+
+  /// How much counts at `now`.
+  public func spent(_ rule: WindowRule, now: Int64) -> Int {
+    let slot = Self.slot(now, rule)
+    guard slot < newest &+ UInt32(Self.slotCount - 1) else { return 0 }
+    var sum = 0
+    for age in 0..<UInt32(Self.divisor + 1) where newest >= age && newest - age + UInt32(Self.divisor) >= slot {
+      sum += Int(counts[Int((newest - age) % UInt32(Self.slotCount))])
+    }
+    return sum
+  }
+
+  /// Spends, whether there is room or not; a slot holds at most 65,535.
+  public mutating func spend(_ cost: Int, _ rule: WindowRule, now: Int64) {
+    // Time does not go back here; see `SteadyClock`. If it did, it would stand still.
+    let slot = max(Self.slot(now, rule), newest)
+    if slot - newest >= UInt32(Self.slotCount) {
+      counts = SIMD8(repeating: 0)
+    } else {
+      var cleared = newest
+      while cleared < slot {
+        cleared += 1
+        counts[Int(cleared % UInt32(Self.slotCount))] = 0
+      }
+    }
+    newest = slot
+    let place = Int(slot % UInt32(Self.slotCount))
+    counts[place] = UInt16(min(Int(counts[place]) + max(cost, 0), Int(UInt16.max)))
+  }
+
+  /// In how many seconds there is room for `cost`, if nobody spends meanwhile: 0 for now, never more than the window
+  /// and a slot. A cost above the limit waits until nothing counts, and is let through then.
+  public func wait(for cost: Int, _ rule: WindowRule, now: Int64) -> Int64 {
+    var left = spent(rule, now: now)
+    guard left > 0, left + cost > rule.limit else { return 0 }
+    let slot = max(Self.slot(now, rule), newest)
+    let oldest = slot >= UInt32(Self.divisor) ? slot - UInt32(Self.divisor) : 0
+    for old in oldest...max(newest, oldest) {
+      if newest >= old { left -= Int(counts[Int(old % UInt32(Self.slotCount))]) }
+      // A slot leaves when the one that is seven after it begins.
+      guard left + cost <= rule.limit || left <= 0 else { continue }
+      return max(Int64(old + UInt32(Self.divisor) + 1) * rule.slotSeconds - now, 1)
+    }
+    return rule.waitMaximum
+  }
+
+  /// Whether something still counts.
+  public func isIdle(_ rule: WindowRule, now: Int64) -> Bool { spent(rule, now: now) == 0 }
+
+  /// The larger of both, slot by slot: whoever is held to it is held to either.
+  func union(_ other: SlidingWindow) -> SlidingWindow {
+    var (older, newer) = newest <= other.newest ? (self, other) : (other, self)
+    guard newer.newest - older.newest < UInt32(Self.slotCount - 1) else { return newer }
+    var slot = older.newest
+    while slot < newer.newest {
+      slot += 1
+      older.counts[Int(slot % UInt32(Self.slotCount))] = 0
+    }
+    newer.counts.replace(with: older.counts, where: older.counts .> newer.counts)
+    return newer
+  }
+
+  private static func slot(_ now: Int64, _ rule: WindowRule) -> UInt32 {
+    UInt32(clamping: max(now, 0) / rule.slotSeconds)
+  }
+}

@@ -1,0 +1,257 @@
+public import Addresses
+internal import Cryptography
+public import PushDelivery
+
+// Whether there is room for a wake, in all the places where there may be none.
+//
+// All windows are looked at first and all are charged afterwards, so a wake that is refused by one of them costs
+// nothing in the others. And what is refused makes no entry in any table: a flood that the relay's own limit stops
+// fills nothing.
+//
+//     the relay          6,000 requests a minute
+//     the network          600 requests a minute, an IPv4 address or an IPv6 /64
+//     the sender            10 wakes a minute, 100 an hour          these are told: 429
+//     the pair              60 pushes an hour for a contact, 10 for a stranger
+//     all strangers         20 pushes an hour to one recipient
+//     the recipient        100 pushes an hour                       these are told to contacts only
+//
+// Strangers share one small window at each recipient, since keys cost nothing: a thousand of them are one. It lies
+// inside the recipient's, so eighty pushes an hour are the contacts' whatever strangers do; contacts may also use what
+// strangers leave.
+//
+// A stranger whose wake is dropped at the recipient's side has spent what he would have spent, and hears the same.
+// Everything is counted alike for recipients that nobody knows.
+
+/// All the windows: a value, to be changed by one owner.
+public struct WakeAdmission: Sendable {
+  private let limits: AdmissionLimits
+  private let hashKey: (UInt64, UInt64)
+  private var clock: SteadyClock
+  private var global = SlidingWindow()
+  private var addresses: WindowTable
+  private var senderMinutes: WindowTable
+  private var senderHours: WindowTable
+  private var pairs: WindowTable
+  private var strangers: WindowTable
+  private var recipients: WindowTable
+  private var registrations: WindowTable
+  private var addressRegistrations: WindowTable
+
+  /// Nothing spent by anybody.
+  ///
+  /// - Parameter hashKey: two random words, which nobody else may know.
+  public init(limits: AdmissionLimits = AdmissionLimits(), hashKey: (UInt64, UInt64), now: Int64) {
+    self.limits = limits
+    self.hashKey = hashKey
+    clock = SteadyClock(now: now)
+    func table(_ rule: WindowRule) -> WindowTable { WindowTable(rule: rule, keyMaximum: limits.keyMaximum) }
+    addresses = table(.perMinute(limits.addressPerMinute))
+    senderMinutes = table(.perMinute(limits.senderPerMinute))
+    senderHours = table(.perHour(limits.senderPerHour))
+    pairs = table(.perHour(max(limits.contactPairPerHour, limits.strangerPairPerHour)))
+    strangers = table(.perHour(limits.strangersPerHour))
+    recipients = table(.perHour(limits.recipientPerHour))
+    registrations = table(.perHour(limits.registrationsPerHour))
+    addressRegistrations = table(.perHour(limits.addressRegistrationsPerHour))
+  }
+
+  /// Keys in all tables.
+  public var keyCount: Int {
+    [
+      addresses, senderMinutes, senderHours, pairs, strangers, recipients, registrations, addressRegistrations,
+    ].reduce(0) { $0 + $1.count }
+  }
+
+  // MARK: Asking
+
+  /// A request that has just come, before its signature is verified.
+  ///
+  /// - Parameters:
+  ///   - address: where from; nil when that is not known.
+  ///   - now: Unix seconds.
+  public mutating func admit(requestFrom address: IPAddress?, now: Int64) -> AdmissionVerdict {
+    let now = clock.tell(now)
+    var waits = Waits()
+    waitForRequest(address, &waits, now)
+    if let verdict = waits.limited { return verdict }
+    chargeRequest(address, now)
+    return .admitted
+  }
+
+  /// A wake whose signature is right. With an address it is a request, too; one that was let through as a request
+  /// already comes without.
+  ///
+  /// - Parameter now: Unix seconds.
+  public mutating func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict {
+    let now = clock.tell(now)
+    var ofSender = Waits()
+    if ask.address != nil { waitForRequest(ask.address, &ofSender, now) }
+    let senderKey = ask.sender.map { hash(1, $0.bytes) }
+    if let senderKey {
+      ofSender.add(senderMinutes.wait(for: 1, senderKey, now: now), .senderMinute)
+      ofSender.add(senderHours.wait(for: 1, senderKey, now: now), .senderHour)
+    }
+    let ofRecipient = waitForRecipient(ask, now)
+    if ask.charge == .contact {
+      // Told together, so that whoever waits as long is not told another wait then.
+      if let (wait, scope) = ofRecipient.longest { ofSender.add(Int64(wait), scope) }
+    }
+    if let verdict = ofSender.limited { return verdict }
+    if ask.address != nil { chargeRequest(ask.address, now) }
+    if let senderKey {
+      senderMinutes.spend(1, senderKey, now: now)
+      senderHours.spend(1, senderKey, now: now)
+    }
+    if let (wait, scope) = ofRecipient.longest { return .dropped(scope: scope, retryAfterSeconds: wait) }
+    chargeRecipient(ask, now)
+    return .admitted
+  }
+
+  /// A registration whose signature is right.
+  ///
+  /// - Parameter now: Unix seconds.
+  public mutating func admit(registrationBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict
+  {
+    let now = clock.tell(now)
+    let ownerKey = hash(5, owner.bytes)
+    let addressKey = address.map { hash(6, AddressPrefix($0).bytes) }
+    var waits = Waits()
+    waits.add(registrations.wait(for: 1, ownerKey, now: now), .registrations)
+    if let addressKey {
+      waits.add(addressRegistrations.wait(for: 1, addressKey, now: now), .addressRegistrations)
+    }
+    if let verdict = waits.limited { return verdict }
+    registrations.spend(1, ownerKey, now: now)
+    if let addressKey { addressRegistrations.spend(1, addressKey, now: now) }
+    return .admitted
+  }
+
+  /// The longest wait, and what for.
+  private struct Waits {
+    private(set) var longest: (Int, AdmissionScope)?
+
+    mutating func add(_ seconds: Int64, _ scope: AdmissionScope) {
+      if seconds > Int64(longest?.0 ?? 0) { longest = (Int(seconds), scope) }
+    }
+
+    var limited: AdmissionVerdict? { longest.map { .limited(retryAfterSeconds: $0.0, scope: $0.1) } }
+  }
+
+  // MARK: Windows
+
+  private var globalRule: WindowRule { .perMinute(limits.globalPerMinute) }
+
+  private func waitForRequest(_ address: IPAddress?, _ waits: inout Waits, _ now: Int64) {
+    waits.add(global.wait(for: 1, globalRule, now: now), .global)
+    if let address { waits.add(addresses.wait(for: 1, addressKey(address), now: now), .address) }
+  }
+
+  private mutating func chargeRequest(_ address: IPAddress?, _ now: Int64) {
+    global.spend(1, globalRule, now: now)
+    if let address { addresses.spend(1, addressKey(address), now: now) }
+  }
+
+  private func waitForRecipient(_ ask: WakeAsk, _ now: Int64) -> Waits {
+    var waits = Waits()
+    if ask.charge == .nothing { return waits }
+    let isStranger = ask.charge == .stranger
+    let key = hash(2, ask.recipient.bytes)
+    waits.add(recipients.wait(for: ask.pushCount, key, now: now), .recipient)
+    if isStranger { waits.add(strangers.wait(for: ask.pushCount, key, now: now), .strangers) }
+    if let pairKey = pairKey(ask) {
+      let limit = isStranger ? limits.strangerPairPerHour : limits.contactPairPerHour
+      waits.add(pairs.wait(for: ask.pushCount, pairKey, limit: limit, now: now), .pair)
+    }
+    return waits
+  }
+
+  private mutating func chargeRecipient(_ ask: WakeAsk, _ now: Int64) {
+    if ask.charge == .nothing { return }
+    let key = hash(2, ask.recipient.bytes)
+    recipients.spend(ask.pushCount, key, now: now)
+    if ask.charge == .stranger { strangers.spend(ask.pushCount, key, now: now) }
+    if let pairKey = pairKey(ask) { pairs.spend(ask.pushCount, pairKey, now: now) }
+  }
+
+  private func addressKey(_ address: IPAddress) -> UInt64 { hash(4, AddressPrefix(address).bytes) }
+  private func pairKey(_ ask: WakeAsk) -> UInt64? { ask.sender.map { hash(3, $0.bytes + ask.recipient.bytes) } }
+
+  private func hash(_ kind: UInt8, _ bytes: [UInt8]) -> UInt64 {
+    SipHash(key: hashKey.0, hashKey.1).hash([kind] + bytes)
+  }
+
+  // MARK: Keeping
+
+  /// What counts now, for the ledger to keep: at most 3 MB, and a few hundred bytes when little happens. See
+  /// `Snapshot.swift` for the layout.
+  public func snapshot() -> [UInt8] {
+    var writer = SnapshotWriter()
+    writer.write(hashKey.0)
+    writer.write(hashKey.1)
+    writer.write(clock.last)
+    writer.write(clock.lastWall)
+    writer.write(0, global)
+    for table in [
+      addresses, senderMinutes, senderHours, pairs, strangers, recipients, registrations, addressRegistrations,
+    ] { table.write(to: &writer, now: clock.last) }
+    return writer.finished()
+  }
+
+  /// Goes on from what was kept.
+  ///
+  /// - Parameters:
+  ///   - snapshot: what ``snapshot()`` gave; what is broken, or of windows of other lengths, is not believed, and then
+  ///     the start was not clean.
+  ///   - hashKey: two random words, for when there is nothing to go on from.
+  ///   - now: Unix seconds.
+  ///   - isClean: whether the snapshot is of the end. Otherwise things were let through that it knows nothing of, and
+  ///     everybody begins with at least half of each window spent: so a crash is worth nothing to whoever causes it.
+  public init(
+    snapshot: [UInt8], limits: AdmissionLimits = AdmissionLimits(), hashKey: (UInt64, UInt64), now: Int64, isClean: Bool
+  ) {
+    if let read = WakeAdmission(limits: limits, reading: snapshot, now: now) {
+      self = read
+      if !isClean { assumeHalfSpent() }
+    } else {
+      self.init(limits: limits, hashKey: hashKey, now: now)
+      assumeHalfSpent()
+    }
+  }
+
+  private init?(limits: AdmissionLimits, reading bytes: [UInt8], now: Int64) {
+    guard var reader = SnapshotReader(bytes), let first = reader.read(UInt64.self),
+      let second = reader.read(UInt64.self), let last = reader.read(Int64.self), let wall = reader.read(Int64.self),
+      let (_, global) = reader.readWindow()
+    else { return nil }
+    self.init(limits: limits, hashKey: (first, second), now: now)
+    clock = SteadyClock(last: last, wall: wall, now: now)
+    self.global = global
+    let paths: [WritableKeyPath<WakeAdmission, WindowTable>] = [
+      \.addresses, \.senderMinutes, \.senderHours, \.pairs, \.strangers, \.recipients, \.registrations,
+      \.addressRegistrations,
+    ]
+    for path in paths {
+      guard
+        let table = WindowTable(
+          from: &reader, rule: self[keyPath: path].rule, keyMaximum: limits.keyMaximum, now: clock.last)
+      else { return nil }
+      self[keyPath: path] = table
+    }
+    guard reader.isAtEnd else { return nil }
+  }
+
+  private mutating func assumeHalfSpent() {
+    let now = clock.last
+    addresses.assumeHalfSpent(now: now)
+    senderMinutes.assumeHalfSpent(now: now)
+    senderHours.assumeHalfSpent(now: now)
+    pairs.assumeHalfSpent(now: now)
+    strangers.assumeHalfSpent(now: now)
+    recipients.assumeHalfSpent(now: now)
+    registrations.assumeHalfSpent(now: now)
+    addressRegistrations.assumeHalfSpent(now: now)
+    if global.spent(globalRule, now: now) < limits.globalPerMinute / 2 {
+      global.spend(limits.globalPerMinute / 2 - global.spent(globalRule, now: now), globalRule, now: now)
+    }
+  }
+}

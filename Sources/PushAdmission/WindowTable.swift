@@ -1,0 +1,177 @@
+internal import Cryptography
+
+// The windows of many keys, of which strangers make as many as they like.
+//
+// Bounded: a table has room for so many keys, by their SipHash under a secret key, so that nobody can make two keys
+// fall together. Two that do share one window, which at 64 bits is nobody's concern. Windows in which nothing counts
+// any more are dropped as others come.
+//
+// A full table drops the key that has spent nothing for longest. Its window must not begin anew when it comes back, so
+// it is added to one of 4,096 shadows, by the key's hash, slot by slot the larger; and a key that is not in the table
+// begins with its shadow. Nobody gains by being dropped, or by dropping others. The price is told honestly: in a flood
+// that fills the table with keys that still count, a newcomer may begin with what somebody else has spent, and be
+// refused, for at most one window. Rejected: a fresh budget for whoever was dropped, which makes the limit one of table
+// size; refusing every newcomer while the table is full, which makes the flood a lock-out.
+
+/// Windows by key, all under one rule.
+struct WindowTable: Sendable {
+  let rule: WindowRule
+  /// Most keys.
+  let keyMaximum: Int
+  /// Places for what was dropped.
+  static let shadowCount = 4_096
+
+  private var places: [UInt64: Int32] = [:]
+  private var keys: [UInt64] = []
+  private var windows: [SlidingWindow] = []
+  /// A ring of all places, from the one that has spent last to the one that has spent nothing for longest.
+  private var newer: [Int32] = []
+  private var older: [Int32] = []
+  private var first: Int32 = -1
+  private var last: Int32 = -1
+  private var free: [Int32] = []
+  private var shadows: [SlidingWindow] = []
+
+  init(rule: WindowRule, keyMaximum: Int) {
+    precondition(keyMaximum > 0 && keyMaximum < Int(Int32.max), "a table has room, and places are numbered")
+    self.rule = rule
+    self.keyMaximum = keyMaximum
+  }
+
+  /// Keys in it.
+  var count: Int { places.count }
+
+  /// The window of a key, without making a place for it.
+  private func window(_ key: UInt64) -> SlidingWindow {
+    if let place = places[key] { return windows[Int(place)] }
+    return shadows.isEmpty ? SlidingWindow() : shadows[Self.shadow(key)]
+  }
+
+  /// In how many seconds there is room; 0 for now.
+  func wait(for cost: Int, _ key: UInt64, limit: Int? = nil, now: Int64) -> Int64 {
+    let rule = limit.map { WindowRule(limit: min($0, self.rule.limit), seconds: self.rule.seconds) } ?? self.rule
+    return window(key).wait(for: cost, rule, now: now)
+  }
+
+  func spent(_ key: UInt64, now: Int64) -> Int { window(key).spent(rule, now: now) }
+
+  /// Spends.
+  mutating func spend(_ cost: Int, _ key: UInt64, now: Int64) {
+    var window = window(key)
+    window.spend(cost, rule, now: now)
+    put(window, key, now: now)
+  }
+
+  /// Most idle keys that one use removes: two for the one that may come, so the table shrinks as it is used.
+  private static let sweepMaximum = 2
+
+  private mutating func put(_ window: SlidingWindow, _ key: UInt64, now: Int64) {
+    if let place = places[key] {
+      windows[Int(place)] = window
+      unlink(place)
+      link(place)
+      return
+    }
+    for _ in 0..<Self.sweepMaximum where last >= 0 && windows[Int(last)].isIdle(rule, now: now) { removeLast() }
+    if places.count >= keyMaximum {
+      addToShadow(windows[Int(last)], keys[Int(last)])
+      removeLast()
+    }
+    let place: Int32
+    if let reused = free.popLast() {
+      place = reused
+      keys[Int(place)] = key
+      windows[Int(place)] = window
+    } else {
+      place = Int32(keys.count)
+      keys.append(key)
+      windows.append(window)
+      newer.append(-1)
+      older.append(-1)
+    }
+    places[key] = place
+    link(place)
+  }
+
+  private static func shadow(_ key: UInt64) -> Int { Int(key % UInt64(shadowCount)) }
+
+  private mutating func addToShadow(_ window: SlidingWindow, _ key: UInt64) {
+    if shadows.isEmpty { shadows = Array(repeating: SlidingWindow(), count: Self.shadowCount) }
+    shadows[Self.shadow(key)] = shadows[Self.shadow(key)].union(window)
+  }
+
+  // MARK: Order
+
+  private mutating func link(_ place: Int32) {
+    newer[Int(place)] = -1
+    older[Int(place)] = first
+    if first >= 0 { newer[Int(first)] = place }
+    first = place
+    if last < 0 { last = place }
+  }
+
+  private mutating func unlink(_ place: Int32) {
+    let (before, after) = (newer[Int(place)], older[Int(place)])
+    if before >= 0 { older[Int(before)] = after } else { first = after }
+    if after >= 0 { newer[Int(after)] = before } else { last = before }
+  }
+
+  private mutating func removeLast() {
+    let place = last
+    unlink(place)
+    places[keys[Int(place)]] = nil
+    free.append(place)
+  }
+
+  // MARK: Keeping
+
+  /// Most keys that are written down; the others go into the shadows.
+  static let keptMaximum = 8_192
+
+  /// Writes down what counts at `now`: the keys that spent last, and shadows.
+  func write(to writer: inout SnapshotWriter, now: Int64) {
+    var table = self
+    var kept: [(UInt64, SlidingWindow)] = []
+    var place = first
+    while place >= 0 {
+      let (key, window) = (keys[Int(place)], windows[Int(place)])
+      if !window.isIdle(rule, now: now) {
+        if kept.count < Self.keptMaximum { kept.append((key, window)) } else { table.addToShadow(window, key) }
+      }
+      place = older[Int(place)]
+    }
+    writer.write(UInt32(rule.seconds))
+    writer.write(UInt32(kept.count))
+    // The one that spent nothing for longest comes first, so reading puts all in their order.
+    for (key, window) in kept.reversed() { writer.write(key, window) }
+    let shadows = table.shadows.enumerated().filter { !$0.element.isIdle(rule, now: now) }
+    writer.write(UInt32(shadows.count))
+    for (index, window) in shadows { writer.write(UInt64(index), window) }
+  }
+
+  /// Reads what was written down; nil when it is something else, or of a window of another length.
+  init?(from reader: inout SnapshotReader, rule: WindowRule, keyMaximum: Int, now: Int64) {
+    self.init(rule: rule, keyMaximum: keyMaximum)
+    guard let seconds = reader.readNumber(), Int64(seconds) == rule.seconds, let keyCount = reader.readNumber(),
+      keyCount <= UInt32(Self.keptMaximum)
+    else { return nil }
+    for _ in 0..<keyCount {
+      guard let (key, window) = reader.readWindow() else { return nil }
+      put(window, key, now: now)
+    }
+    guard let shadowCount = reader.readNumber(), shadowCount <= UInt32(Self.shadowCount) else { return nil }
+    for _ in 0..<shadowCount {
+      guard let (index, window) = reader.readWindow(), index < UInt64(Self.shadowCount) else { return nil }
+      addToShadow(window, index)
+    }
+  }
+
+  /// Everybody, known or not, has spent half of what he may, now.
+  mutating func assumeHalfSpent(now: Int64) {
+    var half = SlidingWindow()
+    half.spend(rule.limit / 2, rule, now: now)
+    for index in windows.indices { windows[index] = windows[index].union(half) }
+    if shadows.isEmpty { shadows = Array(repeating: SlidingWindow(), count: Self.shadowCount) }
+    for index in shadows.indices { shadows[index] = shadows[index].union(half) }
+  }
+}
