@@ -126,7 +126,12 @@ let package = Package(
         "Clocks", "Cryptography", "Frames", "Nostr", "Contracts",
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
-    .target(name: "PushDelivery", dependencies: ["Clocks", "Cryptography", "Frames"]),
+    .target(
+      name: "PushDelivery",
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ]),
     .target(name: "PushRequests", dependencies: ["Addresses", "Cryptography", "Frames", "Nostr", "PushDelivery"]),
     .target(name: "PushAdmission", dependencies: ["Addresses", "Cryptography", "PushDelivery"]),
     .target(name: "RoostConfiguration", dependencies: ["Frames", "Contracts"]),
@@ -408,7 +413,8 @@ let package = Package(
       dependencies: [
         "Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr", "Storage", "TestSupport",
       ]),
-    .testTarget(name: "PushDeliveryTests", dependencies: ["Clocks", "Cryptography", "Frames", "PushDelivery"]),
+    .testTarget(
+      name: "PushDeliveryTests", dependencies: ["Clocks", "Cryptography", "Frames", "PushDelivery", "TestSupport"]),
     .testTarget(
       name: "PushRequestsTests",
       dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "PushDelivery", "PushRequests", "TestSupport"],

@@ -2,7 +2,7 @@ public import Cryptography
 
 /// Who registers devices and who wakes: a public key, and what kind of key it is.
 ///
-/// Two owners with the same 32 bytes in different realms are two owners: a key of one realm proves nothing in the other.
+/// Two owners with the same 32 bytes in different realms are two owners: a key of one proves nothing in the other.
 public struct PushOwner: Hashable, Sendable {
   /// What a key signs with.
   public enum Realm: UInt8, Hashable, Sendable, CaseIterable {

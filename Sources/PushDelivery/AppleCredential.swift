@@ -1,0 +1,148 @@
+public import Clocks
+
+// The provider token that all pushes to APNs carry: a JWT of ours. Apple wants a new one at least every 60 minutes and
+// at most every 20, counts over all connections of a key, and shuts a connection out that got too many. So:
+//
+// - one is used for 50 minutes;
+// - none is made within 20 minutes of the last, whatever happens, a restart included: what was made is written down
+//   before it is used, and the next process goes on with it;
+// - when a hundred pushes come back with `ExpiredProviderToken`, the first marks the token, and the others were sent
+//   with the same one: its serial number says so;
+// - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes.
+//
+// Ages are counted on the monotonic clock from what the wall clock said at the start of the process. A clock that was
+// set back makes a token younger than it is, never the next one earlier.
+
+/// The age of APNs' provider token, and when there is another.
+public struct AppleCredential: Hashable, Sendable {
+  /// What the ledger keeps from one process to the next. The token is a credential for an hour: it belongs encrypted.
+  public struct Kept: Codable, Hashable, Sendable {
+    /// The key it was signed with; another key has tokens of its own.
+    public var keyID: String
+    /// The JWT.
+    public var token: String
+    /// Unix seconds when it was made: its `iat`.
+    public var mintedAt: Int64
+    /// Counts the tokens made with this key.
+    public var serial: UInt64
+    /// Unix seconds before which Apple takes no other; 0 for none.
+    public var forbiddenUntil: Int64
+
+    /// A token as it is written down.
+    public init(keyID: String, token: String, mintedAt: Int64, serial: UInt64, forbiddenUntil: Int64 = 0) {
+      self.keyID = keyID
+      self.token = token
+      self.mintedAt = mintedAt
+      self.serial = serial
+      self.forbiddenUntil = forbiddenUntil
+    }
+  }
+
+  /// What a push needs.
+  public enum Need: Hashable, Sendable {
+    /// This token. The serial is to be told with a refusal.
+    case token(String, serial: UInt64)
+    /// A token has to be made now; it is to be told how that ended, and until then nobody else is asked.
+    case mint
+    /// One is being made.
+    case minting
+    /// There is none that Apple takes, and none may be made before so many milliseconds.
+    case wait(milliseconds: UInt64)
+  }
+
+  /// The age at which another is made.
+  public static let renewalMilliseconds: UInt64 = 50 * 60_000
+  /// The age beyond which Apple takes it no more.
+  public static let lifetimeMilliseconds: UInt64 = 60 * 60_000
+  /// The least time between two.
+  public static let spacingMilliseconds: UInt64 = 20 * 60_000
+
+  private let keyID: String
+  /// What is to be written down; nil before the first token.
+  public private(set) var kept: Kept?
+  private var isRefused = false
+  private var isMinting = false
+  private var anchor: Instant
+  private var ageAtAnchor: UInt64 = 0
+  private var forbiddenUntil: Instant?
+
+  /// Goes on where the process before ended.
+  ///
+  /// - Parameters:
+  ///   - keyID: the key that tokens are signed with.
+  ///   - kept: what was written down, if anything.
+  ///   - moment: now.
+  public init(keyID: String, kept: Kept?, at moment: PushMoment) {
+    self.keyID = keyID
+    anchor = moment.instant
+    guard let kept, kept.keyID == keyID else { return }
+    self.kept = kept
+    ageAtAnchor = Self.milliseconds(from: kept.mintedAt, to: moment.unixSeconds)
+    // Of a clock that was set, no more is believed than is possible.
+    let left = min(Self.milliseconds(from: moment.unixSeconds, to: kept.forbiddenUntil), Self.spacingMilliseconds)
+    if left > 0 { forbiddenUntil = moment.instant.advanced(milliseconds: left) }
+  }
+
+  /// From one wall-clock second to a later one; 0 when it is not later, and at most a day.
+  private static func milliseconds(from earlier: Int64, to later: Int64) -> UInt64 {
+    let (seconds, overflowed) = later.subtractingReportingOverflow(earlier)
+    if later <= earlier { return 0 }
+    return overflowed ? 86_400_000 : UInt64(min(seconds, 86_400)) * 1_000
+  }
+
+  /// Milliseconds since the token was made; nil without one.
+  public func age(at instant: Instant) -> UInt64? {
+    kept == nil ? nil : ageAtAnchor.addingReportingOverflow(instant.milliseconds(since: anchor)).partialValue
+  }
+
+  /// A push wants to be sent.
+  public mutating func wanted(at instant: Instant) -> Need {
+    let age = age(at: instant)
+    let usable = kept.flatMap { kept in
+      isRefused || (age ?? 0) >= Self.lifetimeMilliseconds ? nil : Need.token(kept.token, serial: kept.serial)
+    }
+    if isMinting { return usable ?? .minting }
+    if let usable, let age, age < Self.renewalMilliseconds { return usable }
+    let wait = wait(at: instant, age: age)
+    guard wait == 0 else { return usable ?? .wait(milliseconds: wait) }
+    isMinting = true
+    return .mint
+  }
+
+  private func wait(at instant: Instant, age: UInt64?) -> UInt64 {
+    let spacing = age.map { $0 >= Self.spacingMilliseconds ? 0 : Self.spacingMilliseconds - $0 } ?? 0
+    return max(spacing, forbiddenUntil?.milliseconds(since: instant) ?? 0)
+  }
+
+  /// A token was made, with `iat` of this moment. It must be written down before it is used.
+  ///
+  /// - Returns: what is to be written down.
+  public mutating func minted(_ token: String, at moment: PushMoment) -> Kept {
+    let next = Kept(
+      keyID: keyID, token: token, mintedAt: moment.unixSeconds, serial: (kept?.serial ?? 0) &+ 1)
+    kept = next
+    anchor = moment.instant
+    ageAtAnchor = 0
+    isRefused = false
+    isMinting = false
+    forbiddenUntil = nil
+    return next
+  }
+
+  /// None could be made, or written down.
+  public mutating func mintingFailed() { isMinting = false }
+
+  /// APNs answered `ExpiredProviderToken` or `InvalidProviderToken` to a push that carried the token of this serial.
+  public mutating func refused(serial: UInt64) {
+    if serial == kept?.serial { isRefused = true }
+  }
+
+  /// APNs answered `TooManyProviderTokenUpdates`: no other token for a while.
+  ///
+  /// - Returns: what is to be written down; nil when there is nothing.
+  public mutating func updatedTooOften(at moment: PushMoment) -> Kept? {
+    forbiddenUntil = moment.instant.advanced(milliseconds: Self.spacingMilliseconds)
+    kept?.forbiddenUntil = moment.unixSeconds + Int64(Self.spacingMilliseconds / 1_000)
+    return kept
+  }
+}

@@ -1,0 +1,228 @@
+import Clocks
+import PushDelivery
+import TestSupport
+import Testing
+
+@Suite("Credentials")
+struct CredentialTests {
+  let minute: UInt64 = 60_000
+
+  func minted() -> AppleCredential {
+    var credential = AppleCredential(keyID: "KEY", kept: nil, at: moment(0))
+    #expect(credential.wanted(at: moment(0).instant) == .mint)
+    #expect(credential.wanted(at: moment(0).instant) == .minting)
+    _ = credential.minted("one", at: moment(0))
+    return credential
+  }
+
+  @Test("11: one token for a thousand pushes, a new one after 50 minutes, the same after a restart")
+  func age() throws {
+    var credential = minted()
+    for push in 0..<1_000 {
+      #expect(credential.wanted(at: moment(UInt64(push) * 2_000).instant) == .token("one", serial: 1))
+    }
+    var next = AppleCredential(keyID: "KEY", kept: credential.kept, at: moment(49 * minute))
+    #expect(next.wanted(at: moment(49 * minute).instant) == .token("one", serial: 1))
+    #expect(next.wanted(at: moment(50 * minute).instant) == .mint)
+    // While it is made, the old one still serves.
+    #expect(next.wanted(at: moment(51 * minute).instant) == .token("one", serial: 1))
+    #expect(next.wanted(at: moment(60 * minute).instant) == .minting)
+    #expect(next.minted("two", at: moment(60 * minute)).serial == 2)
+    var other = AppleCredential(keyID: "OTHER", kept: next.kept, at: moment(61 * minute))
+    #expect(other.wanted(at: moment(61 * minute).instant) == .mint)
+  }
+
+  @Test("44: a burst of a hundred refusals makes exactly one new token")
+  func burst() {
+    var credential = minted()
+    var mints = 0
+    for _ in 0..<100 {
+      credential.refused(serial: 1)
+      if credential.wanted(at: moment(21 * minute).instant) == .mint {
+        mints += 1
+        _ = credential.minted("two", at: moment(21 * minute))
+      }
+    }
+    #expect(mints == 1 && credential.wanted(at: moment(22 * minute).instant) == .token("two", serial: 2))
+  }
+
+  @Test("44: none is made within 20 minutes of the last, whatever is refused, and after a crash loop neither")
+  func spacing() {
+    var credential = minted()
+    for restart in 0..<19 {
+      let now = moment(UInt64(restart) * minute)
+      credential = AppleCredential(keyID: "KEY", kept: credential.kept, at: now)
+      credential.refused(serial: 1)
+      #expect(credential.wanted(at: now.instant) == .wait(milliseconds: (20 - UInt64(restart)) * minute))
+    }
+    #expect(credential.wanted(at: moment(20 * minute).instant) == .mint)
+    credential.mintingFailed()
+    #expect(credential.wanted(at: moment(20 * minute).instant) == .mint)
+  }
+
+  @Test("44: TooManyProviderTokenUpdates makes none, and forbids one for 20 minutes")
+  func tooOften() {
+    var credential = minted()
+    let kept = credential.updatedTooOften(at: moment(45 * minute))
+    #expect(credential.wanted(at: moment(51 * minute).instant) == .token("one", serial: 1))
+    #expect(credential.wanted(at: moment(61 * minute).instant) == .wait(milliseconds: 4 * minute))
+    var next = AppleCredential(keyID: "KEY", kept: kept, at: moment(62 * minute))
+    #expect(next.wanted(at: moment(62 * minute).instant) == .wait(milliseconds: 3 * minute))
+    #expect(next.wanted(at: moment(65 * minute).instant) == .mint)
+  }
+
+  @Test(
+    "a clock that was set makes no token sooner than that, and no wait longer",
+    arguments: [-3_600, 3_600, Int64.min, .max])
+  func clocks(seconds: Int64) {
+    let kept = AppleCredential.Kept(
+      keyID: "KEY", token: "one", mintedAt: seconds.magnitude < 10_000 ? beginning / 1_000 + seconds : seconds,
+      serial: 1, forbiddenUntil: .max)
+    var credential = AppleCredential(keyID: "KEY", kept: kept, at: moment(0))
+    _ = credential.wanted(at: moment(0).instant)
+    credential.refused(serial: 1)
+    #expect(credential.wanted(at: moment(20 * minute).instant) == .mint)
+  }
+
+  @Test("12: one exchange for a thousand pushes, and the next 60 seconds before the end")
+  func google() {
+    var credential = GoogleCredential()
+    #expect(credential.wanted(at: moment(0).instant) == .ask)
+    #expect(credential.wanted(at: moment(0).instant) == .asking)
+    credential.granted("a", expiresInSeconds: 3_600, at: moment(0).instant)
+    for push in 0..<1_000 {
+      #expect(credential.wanted(at: moment(UInt64(push) * 3_539).instant) == .token("a", serial: 1))
+    }
+    #expect(credential.wanted(at: moment(3_540_000).instant) == .tokenAndAsk("a", serial: 1))
+    #expect(credential.wanted(at: moment(3_541_000).instant) == .token("a", serial: 1))
+    #expect(credential.wanted(at: moment(3_600_000).instant) == .asking)
+  }
+
+  @Test(
+    "49: a lifetime that is absent, nothing or huge is a sane one",
+    arguments: [
+      (nil, 540), (0, 60), (-5, 60), (.max, 3_540), (3_600, 3_540),
+    ] as [(Int64?, UInt64)])
+  func lifetimes(said: Int64?, seconds: UInt64) {
+    var credential = GoogleCredential()
+    _ = credential.wanted(at: moment(0).instant)
+    credential.granted("a", expiresInSeconds: said, at: moment(0).instant)
+    #expect(credential.wanted(at: moment(seconds * 1_000 - 1).instant) == .token("a", serial: 1))
+    #expect(credential.wanted(at: moment(seconds * 1_000).instant) == .tokenAndAsk("a", serial: 1))
+  }
+
+  @Test("49: a hundred refusals ask once; what is refused at once is not asked for again at once")
+  func refusals() {
+    var credential = GoogleCredential()
+    _ = credential.wanted(at: moment(0).instant)
+    credential.granted("a", expiresInSeconds: 3_600, at: moment(0).instant)
+    for _ in 0..<100 { credential.refused(serial: 1) }
+    #expect(credential.wanted(at: moment(40_000).instant) == .ask)
+    credential.granted("b", expiresInSeconds: 3_600, at: moment(40_000).instant)
+    credential.refused(serial: 1)
+    #expect(credential.wanted(at: moment(40_000).instant) == .token("b", serial: 2))
+    credential.refused(serial: 2)
+    #expect(credential.wanted(at: moment(40_001).instant) == .wait(until: moment(70_000).instant))
+    #expect(credential.wanted(at: moment(70_000).instant) == .ask)
+  }
+
+  @Test("49: requests for a token that fail are further and further apart")
+  func failures() {
+    var generator = SeededGenerator(seed: 1)
+    var credential = GoogleCredential()
+    var now: UInt64 = 0
+    var asked = 0
+    while now < 600_000 {
+      if credential.wanted(at: moment(now).instant) == .ask {
+        asked += 1
+        credential.failed(at: moment(now).instant, using: &generator)
+      }
+      now += 100
+    }
+    #expect((10...30).contains(asked))
+  }
+}
+
+@Suite("The circuit breaker")
+struct CircuitBreakerTests {
+  @Test("opens after failures in a row, lets one probe through, and closes with it")
+  func round() {
+    var generator = SeededGenerator(seed: 1)
+    var breaker = CircuitBreaker()
+    for failure in 1...5 {
+      #expect(breaker.mayBegin(at: moment(0).instant) && !breaker.begun(at: moment(0).instant))
+      #expect(breaker.failed(isProbe: false, at: moment(0).instant, using: &generator) == (failure == 5))
+    }
+    #expect(!breaker.mayBegin(at: moment(499).instant) && breaker.mayBegin(at: moment(1_000).instant))
+    #expect(breaker.begun(at: moment(1_000).instant) && !breaker.mayBegin(at: moment(9_000).instant))
+    // What began before it opened says nothing now.
+    #expect(!breaker.failed(isProbe: false, at: moment(1_000).instant, using: &generator))
+    breaker.probeLost()
+    #expect(breaker.mayBegin(at: moment(1_000).instant) && breaker.begun(at: moment(1_000).instant))
+    #expect(breaker.failed(isProbe: true, at: moment(1_000).instant, using: &generator))
+    #expect(!breaker.mayBegin(at: moment(1_999).instant) && breaker.mayBegin(at: moment(3_000).instant))
+    _ = breaker.begun(at: moment(3_000).instant)
+    breaker.succeeded()
+    #expect(breaker.isAtRest)
+  }
+
+  @Test("waits in bounds, whatever the provider wants", arguments: seeds(20))
+  func bounds(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var breaker = CircuitBreaker()
+    var now: UInt64 = 0
+    for round in 0..<100 {
+      if breaker.mayBegin(at: moment(now).instant) {
+        let isProbe = breaker.begun(at: moment(now).instant)
+        if round.isMultiple(of: 3) {
+          _ = breaker.tripped(isProbe: isProbe, at: moment(now).instant, using: &generator)
+        } else {
+          _ = breaker.failed(isProbe: isProbe, at: moment(now).instant, atLeast: .max, using: &generator)
+        }
+      }
+      if let until = breaker.reopening {
+        #expect(until.milliseconds(since: moment(now).instant) <= 3_600_000)
+        now += until.milliseconds(since: moment(now).instant)
+      }
+    }
+  }
+}
+
+@Suite("Suspect tokens")
+struct SuspectTokenTests {
+  @Test("43: when every token is refused, somebody is told once and nobody is pruned, at no later time either")
+  func everyToken() {
+    var suspects = SuspectTokens()
+    #expect(suspects.wentThrough(99, at: moment(0).instant).isEmpty)
+    let told = (1...1_000).map { suspects.refused(device($0), at: moment(UInt64($0)).instant) }
+    #expect(told.filter { $0 }.count == 1 && told[4] && suspects.isEveryTokenRefused)
+    #expect(suspects.wentThrough(99, at: moment(2_000).instant).isEmpty && !suspects.isEveryTokenRefused)
+  }
+
+  @Test("43: a token that is refused while others go through is dead")
+  func between() {
+    var suspects = SuspectTokens()
+    _ = suspects.wentThrough(1, at: moment(0).instant)
+    _ = suspects.refused(device(2), at: moment(10).instant)
+    #expect(suspects.wentThrough(1, at: moment(20).instant).map(\.number) == [2])
+    // It went through itself meanwhile.
+    _ = suspects.refused(device(3), at: moment(30).instant)
+    #expect(suspects.wentThrough(3, at: moment(40).instant).isEmpty)
+    // It has another token meanwhile.
+    _ = suspects.refused(device(4), at: moment(50).instant)
+    suspects.forget(4)
+    #expect(suspects.wentThrough(1, at: moment(60).instant).isEmpty)
+  }
+
+  @Test("43: where pushes are few, the third refusal condemns")
+  func seldom() {
+    var suspects = SuspectTokens()
+    let hour: UInt64 = 3_600_000
+    for round in 1...3 {
+      let at = UInt64(round) * 10 * hour
+      _ = suspects.refused(device(2), at: moment(at).instant)
+      _ = suspects.refused(device(2), at: moment(at + hour).instant)
+      #expect(suspects.wentThrough(1, at: moment(at + 2 * hour).instant).count == (round == 3 ? 1 : 0))
+    }
+  }
+}
