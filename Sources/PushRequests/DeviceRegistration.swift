@@ -1,0 +1,102 @@
+public import Cryptography
+internal import Frames
+public import PushDelivery
+
+/// The body of `POST /register`: a device its owner wants woken.
+///
+///     {"platform":"ios","token":"…","capabilities":["wake"],"device_id":"phone"}
+///
+/// Beside these `challenge` (what came by push to a token that was another's), `policy` and `enc_pubkey`.
+public struct DeviceRegistration: Hashable, Sendable {
+  /// Where the device is.
+  public let token: PushToken
+  /// What it wants to be woken for; words that are no types are kept and mean nothing.
+  public let capabilities: [String]
+  /// What its owner calls it; nil: the ledger derives a name from the token.
+  public let deviceID: String?
+  /// The answer to a challenge that came by push.
+  public let challenge: String?
+  /// Whom its owner wants to hear from, when that is to be changed.
+  public let policy: AdmissionPolicy?
+  /// An X25519 key to seal what the device is told for.
+  public let sealingKey: Octets32?
+
+  /// Most capabilities.
+  public static let capabilityCountMaximum = 32
+  /// Most bytes of one.
+  public static let capabilityByteCountMaximum = 64
+  /// Most bytes of a device's name.
+  public static let deviceIDByteCountMaximum = 128
+  /// Most bytes of the answer to a challenge.
+  public static let challengeByteCountMaximum = 128
+
+  /// Reads a registration.
+  ///
+  /// - Parameter allowsPrivateEndpoints: whether a Web Push endpoint may be an address that is not everybody's: for a
+  ///   distributor in the operator's own network.
+  /// - Throws: `invalid_token` for what is wrong with the token, `invalid_request` for the rest.
+  public init(_ body: RequestBody, allowsPrivateEndpoints: Bool = false) throws(PushRefusal) {
+    guard let platform = try body.word("platform", of: PushPlatform.self) else {
+      throw .invalid("'platform' is missing: it is 'ios', 'android' or 'webpush'")
+    }
+    token = try PushToken(body, platform: platform, allowsPrivateEndpoints: allowsPrivateEndpoints)
+    capabilities = try Self.capabilities(body)
+    deviceID = try body.deviceID()
+    challenge = try Self.challenge(body)
+    policy = try body.word("policy", of: AdmissionPolicy.self)
+    sealingKey = try Self.sealingKey(body)
+  }
+
+  private static func capabilities(_ body: RequestBody) throws(PushRefusal) -> [String] {
+    let texts = try body.texts(
+      "capabilities", countMaximum: capabilityCountMaximum, byteCountMaximum: capabilityByteCountMaximum)
+    var capabilities: [String] = []
+    for (index, text) in (texts ?? []).enumerated() {
+      if text.isEmpty || text.hasControlCharacters {
+        throw .invalid("'capabilities[\(index)]' is empty or has control characters")
+      }
+      if !capabilities.contains(text) { capabilities.append(text) }
+    }
+    return capabilities
+  }
+
+  private static func challenge(_ body: RequestBody) throws(PushRefusal) -> String? {
+    guard let text = try body.text("challenge", byteCountMaximum: challengeByteCountMaximum) else { return nil }
+    guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .invalid("'challenge' is not what a push brought: send it back as it came")
+    }
+    return text
+  }
+
+  private static func sealingKey(_ body: RequestBody) throws(PushRefusal) -> Octets32? {
+    guard let text = try body.text("enc_pubkey", byteCountMaximum: 64) else { return nil }
+    let bytes = text.utf8.count == 64 ? Hexadecimal.decode(text.lowercased().utf8) : Base64URL.bytes(text)
+    guard let bytes, let key = Octets32(bytes) else {
+      throw .invalid("'enc_pubkey' is not an X25519 key: 32 bytes in base64url without padding, or in hexadecimal")
+    }
+    // A key of small order makes the same secret with every key, which anybody knows.
+    guard X25519.sharedSecret(X25519.generate(), with: key) != nil else {
+      throw .invalid("'enc_pubkey' is a key that keeps nothing secret: make another one")
+    }
+    return key
+  }
+}
+
+extension RequestBody {
+  /// The member `device_id`.
+  func deviceID() throws(PushRefusal) -> String? {
+    guard let text = try text("device_id", byteCountMaximum: DeviceRegistration.deviceIDByteCountMaximum) else {
+      return nil
+    }
+    return try Self.checked(deviceID: text)
+  }
+
+  static func checked(deviceID text: String) throws(PushRefusal) -> String {
+    guard !text.isEmpty, text.utf8.count <= DeviceRegistration.deviceIDByteCountMaximum, !text.hasControlCharacters
+    else {
+      throw .invalid(
+        "'device_id' is not 1 to \(DeviceRegistration.deviceIDByteCountMaximum) bytes without control characters")
+    }
+    return text
+  }
+}

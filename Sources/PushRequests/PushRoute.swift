@@ -1,0 +1,139 @@
+internal import Cryptography
+
+// Which route a request is for, told from the bytes of its target and from nothing else.
+//
+// What is signed is a path, so a path must have one spelling: `/v1/wake/`, `/v1//wake`, `/v1/./wake` and `/v1/%77ake`
+// are no routes here, whatever a web framework would make of them. The clients in the field sign the path below the
+// mount (`/wake`), although they ask for `/v1/wake`; whoever would rather have them sign what they ask for says so in
+// the mount.
+
+/// Where the routes begin, and which paths are signed.
+public struct PushMount: Hashable, Sendable {
+  /// What stands before every route: `/v1`, or empty.
+  public let prefix: String
+  /// Whether a signature over the path with the prefix is taken, too.
+  public let acceptsPrefixedSignatures: Bool
+
+  /// A mount; `prefix` is empty, or begins with `/` and does not end with it.
+  public init(prefix: String = "/v1", acceptsPrefixedSignatures: Bool = false) {
+    precondition(prefix.isEmpty || prefix.hasPrefix("/") && !prefix.hasSuffix("/"), "a mount is empty or like /v1")
+    self.prefix = prefix
+    self.acceptsPrefixedSignatures = acceptsPrefixedSignatures
+  }
+}
+
+/// What a request is for.
+public enum PushRoute: Hashable, Sendable {
+  /// `POST /register`: a device, new or again, or the answer to a challenge.
+  case register
+  /// `DELETE /register`, and `POST /unregister` for those whose proxy drops the body of a DELETE.
+  case unregister
+  /// `POST /wake`.
+  case wake
+  /// `GET /wake/{id}`, signed by who sent the wake: 16 bytes, in the path 32 lower-case hexadecimal digits.
+  case wakeStatus(id: [UInt8])
+  /// `GET /contacts`.
+  case readContacts
+  /// `PUT /contacts`.
+  case writeContacts
+  /// `GET /info`: what a client should know before it signs.
+  case info
+  /// `GET /health`: the process lives.
+  case health
+  /// `GET /ready`: which platforms can be delivered to.
+  case ready
+  /// `GET /openapi.json`.
+  case openAPI
+
+  /// Whether a request for it must be signed.
+  public var isSigned: Bool {
+    switch self {
+    case .register, .unregister, .wake, .wakeStatus, .readContacts, .writeContacts: true
+    case .info, .health, .ready, .openAPI: false
+    }
+  }
+
+  /// Most bytes of a body. A list of contacts has room for 2,000 keys.
+  public var bodyByteCountMaximum: Int {
+    switch self {
+    case .writeContacts: 131_072
+    case .register, .unregister, .wake: RequestBody.byteCountMaximum
+    case .wakeStatus, .readContacts, .info, .health, .ready, .openAPI: 0
+    }
+  }
+}
+
+/// A request's method and target, understood.
+public struct PushTarget: Hashable, Sendable {
+  /// What it is for.
+  public let route: PushRoute
+  /// The method, as it is signed.
+  public let method: String
+  /// What may have been signed as the path, the usual one first. With the query, where there is one.
+  public let signedPaths: [String]
+  /// `DELETE /register?…` only: the text behind the question mark, as it came.
+  public let query: String?
+
+  /// Most bytes of a target that is looked at. A query names a device of at most 128 bytes, each as `%XX`.
+  public static let byteCountMaximum = 512
+
+  /// Finds the route of a raw request target (`/v1/wake`).
+  ///
+  /// - Throws: `not_found`; `method_not_allowed` with the methods that there are.
+  public init(method: String, target: String, mount: PushMount = PushMount()) throws(PushRefusal) {
+    guard target.utf8.count <= Self.byteCountMaximum, Self.begins(target, with: mount.prefix) else {
+      throw Self.notFound(mount)
+    }
+    let below = String(Substring(target.utf8.dropFirst(mount.prefix.utf8.count)))
+    let parts = below.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+    let path = String(Substring(parts.first ?? below.utf8[...]))
+    let query = parts.count > 1 ? String(Substring(parts[1])) : nil
+    let routes = Self.routes(below: path)
+    // Only one route reads a query; elsewhere one that nobody reads would be signed for nothing.
+    if routes.isEmpty || query != nil && path != Self.registerPath { throw Self.notFound(mount) }
+    guard let route = routes.first(where: { $0.method == method })?.route else {
+      let allow = routes.map(\.method)
+      throw PushRefusal(
+        .methodNotAllowed, "\(mount.prefix)\(path) takes \(allow.joined(separator: " and ")) only", allow: allow)
+    }
+    if query != nil, route != .unregister { throw Self.notFound(mount) }
+    self.route = route
+    self.method = method
+    self.query = query
+    signedPaths = mount.acceptsPrefixedSignatures && !mount.prefix.isEmpty ? [below, target] : [below]
+  }
+
+  private static let registerPath = "/register"
+
+  /// Byte by byte: texts are equal that are not the same bytes.
+  private static func begins(_ target: String, with prefix: String) -> Bool {
+    target.utf8.starts(with: prefix.utf8) && target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+
+  private static func notFound(_ mount: PushMount) -> PushRefusal {
+    PushRefusal(
+      .notFound,
+      "there is no such path here: the paths are in \(mount.prefix)/openapi.json, and each is written as "
+        + "it stands there, without a slash behind it")
+  }
+
+  /// What a path offers, method by method; nothing for a path that is none.
+  private static func routes(below path: String) -> [(method: String, route: PushRoute)] {
+    switch path {
+    case registerPath: return [("POST", .register), ("DELETE", .unregister)]
+    case "/unregister": return [("POST", .unregister)]
+    case "/wake": return [("POST", .wake)]
+    case "/contacts": return [("GET", .readContacts), ("PUT", .writeContacts)]
+    case "/info": return [("GET", .info)]
+    case "/health": return [("GET", .health)]
+    case "/ready": return [("GET", .ready)]
+    case "/openapi.json": return [("GET", .openAPI)]
+    default:
+      let prefix = "/wake/"
+      guard path.utf8.starts(with: prefix.utf8), path.utf8.count == prefix.utf8.count + 32,
+        let id = Hexadecimal.decode(path.utf8.dropFirst(prefix.utf8.count))
+      else { return [] }
+      return [("GET", .wakeStatus(id: id))]
+    }
+  }
+}

@@ -1,0 +1,221 @@
+public import Cryptography
+public import PushDelivery
+
+// Who sent a request, told from three header fields.
+//
+//     X-Pubky-Pubkey     52 characters of z-base-32
+//     X-Pubky-Timestamp  Unix seconds, 1 to 11 digits
+//     X-Pubky-Signature  128 hexadecimal digits, either case: Ed25519 over
+//                        METHOD:path:timestamp:hex(sha256(body))
+//
+// The body is hashed as it came: the clients escape slashes and order keys as they like, and whoever writes the body
+// again before hashing it has another one. The path is the one below the mount.
+//
+// That message names no relay and no purpose, so there is a second version, which a client asks for by two more fields:
+//
+//     X-Pubky-Version    2
+//     X-Pubky-Audience   push.example
+//                        pubky-push/2:<audience>:<method>:<path>:<timestamp>:<body hash>
+//
+// Order: what can be told without a key's arithmetic first (form, time), the signature last, and nothing is looked up
+// anywhere before it. Verifying is a step of its own, because it is the only one that costs something: a shell may do
+// it on a thread of its own.
+//
+// Rejected: keying the memory of requests by signature. Ed25519 as some phones do it is randomised, so one message has
+// many signatures; the message is what was asked for.
+
+/// A request whose head and time are right, and whose signature is still to be verified.
+public struct SignedRequest: Sendable {
+  /// Whose signature it should be.
+  public let owner: PushOwner
+  /// When it was signed, Unix seconds.
+  public let timestamp: Int64
+  /// Which form of message was signed: 1 or 2.
+  public let version: Int
+
+  private let key: Ed25519PublicKey
+  private let signature: [UInt8]
+  /// What may have been signed, the usual first.
+  private let messages: [[UInt8]]
+  private let needsRegistration: Bool
+
+  /// Most bytes of any of the five fields.
+  public static let fieldByteCountMaximum = 255
+
+  /// Reads the head of a request.
+  ///
+  /// - Parameters:
+  ///   - fields: all of the request's header fields, as often as they stood there.
+  ///   - body: as it came.
+  ///   - now: Unix seconds.
+  /// - Throws: `invalid_signature` for a field that is missing or malformed, `expired_timestamp`; both with the relay's
+  ///   time where time is the matter.
+  public init(
+    target: PushTarget, fields: [HeaderField], body: [UInt8], rules: SignatureRules, now: Int64
+  ) throws(PushRefusal) {
+    let head = SignatureHead(fields)
+    let signature = try head.signature()
+    let timestamp = try head.timestamp(now: now)
+    let version = try head.version(rules)
+    let (octets, key) = try head.key()
+    guard abs(now - timestamp.seconds) <= rules.windowSeconds else {
+      let difference = timestamp.seconds - now
+      throw PushRefusal(
+        .expiredTimestamp,
+        "the request was signed \(abs(difference)) seconds \(difference < 0 ? "ago" : "in the future") "
+          + "by this relay's clock, and \(rules.windowSeconds) are allowed: set the clock right and sign again",
+        serverTime: now)
+    }
+    let digits = SHA256.hash(body).description
+    messages = target.signedPaths.map { path in
+      let message = "\(target.method):\(path):\(timestamp.text):\(digits)"
+      return Array((version.audience.map { "pubky-push/2:\($0):\(message)" } ?? message).utf8)
+    }
+    owner = PushOwner(.pubky, octets)
+    self.key = key
+    self.signature = signature
+    self.timestamp = timestamp.seconds
+    self.version = version.number
+    needsRegistration = version.number == 1 && rules.firstVersion == .registeredOnly
+  }
+
+  /// Verifies the signature: some 100 microseconds of arithmetic, and no state.
+  ///
+  /// - Throws: `invalid_signature`.
+  public func verified() throws(PushRefusal) -> VerifiedRequest {
+    guard let message = messages.first(where: { key.isValid(signature, of: $0) }) else {
+      throw PushRefusal(
+        .invalidSignature,
+        "the signature is not the key's for this method, path, timestamp and body: sign "
+          + (version == 1
+            ? "METHOD:path:timestamp:hex(sha256(body))"
+            : "pubky-push/2:audience:METHOD:path:timestamp:"
+              + "hex(sha256(body))") + ", with the path below the mount and the body as it is sent")
+    }
+    return VerifiedRequest(
+      owner: owner, timestamp: timestamp, digest: SHA256.hash(message), needsRegistration: needsRegistration)
+  }
+}
+
+/// Who sent a request, proved.
+public struct VerifiedRequest: Hashable, Sendable {
+  /// Who signed it.
+  public let owner: PushOwner
+  /// When, Unix seconds.
+  public let timestamp: Int64
+  /// SHA-256 of what was signed: together with the owner it names the request, for the memory of those already seen.
+  public let digest: Octets32
+  /// Whether it counts only if the owner has a device here; see ``SignatureRules/FirstVersion/registeredOnly``.
+  public let needsRegistration: Bool
+
+  /// A request that was proved: by ``SignedRequest/verified()``, or in another way by who calls this.
+  public init(owner: PushOwner, timestamp: Int64, digest: Octets32, needsRegistration: Bool = false) {
+    self.owner = owner
+    self.timestamp = timestamp
+    self.digest = digest
+    self.needsRegistration = needsRegistration
+  }
+
+  /// What a key hears that must use version 2.
+  public static let registrationNeeded = PushRefusal(
+    .invalidSignature,
+    "this relay takes signatures of version 1 only from keys that have a device here: sign version 2, "
+      + "with X-Pubky-Version and X-Pubky-Audience as GET /info says")
+}
+
+/// The five fields, each at most once.
+struct SignatureHead {
+  private let fields: [HeaderField]
+
+  init(_ fields: [HeaderField]) { self.fields = fields }
+
+  /// A field's value; nil when it is not there.
+  private func value(_ name: String) throws(PushRefusal) -> String? {
+    let found = fields.filter { $0.isNamed(name) }
+    guard let field = found.first else { return nil }
+    guard found.count == 1 else { throw Self.refusal("\(name) stands there \(found.count) times: send it once") }
+    guard !field.value.isEmpty else { throw Self.refusal("\(name) is empty") }
+    guard field.value.utf8.count <= SignedRequest.fieldByteCountMaximum else {
+      throw Self.refusal("\(name) is too long")
+    }
+    return field.value
+  }
+
+  private func required(_ name: String) throws(PushRefusal) -> String {
+    guard let value = try value(name) else {
+      throw Self.refusal("\(name) is missing: requests are signed with X-Pubky-Pubkey, -Timestamp and -Signature")
+    }
+    return value
+  }
+
+  func signature() throws(PushRefusal) -> [UInt8] {
+    let text = try required("X-Pubky-Signature")
+    guard text.utf8.count == 128, let bytes = Hexadecimal.decode(text.lowercased().utf8) else {
+      throw Self.refusal("X-Pubky-Signature is not 128 hexadecimal digits")
+    }
+    return bytes
+  }
+
+  func timestamp(now: Int64) throws(PushRefusal) -> (seconds: Int64, text: String) {
+    let text = try required("X-Pubky-Timestamp")
+    let isPlain = (1...11).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    // One instant has one spelling.
+    guard isPlain, text == "0" || !text.hasPrefix("0"), let seconds = Int64(text) else {
+      throw PushRefusal(
+        .invalidSignature,
+        "X-Pubky-Timestamp is not Unix seconds in 1 to 11 digits (not milliseconds, no sign, no "
+          + "leading zero)", serverTime: now)
+    }
+    return (seconds, text)
+  }
+
+  func version(_ rules: SignatureRules) throws(PushRefusal) -> (number: Int, audience: String?) {
+    let audience = try value("X-Pubky-Audience")
+    switch try value("X-Pubky-Version") {
+    case nil, "1":
+      if audience != nil {
+        throw Self.refusal("X-Pubky-Audience belongs to version 2: send X-Pubky-Version: 2 with it, and sign it")
+      }
+      guard rules.firstVersion != .reject else {
+        throw Self.refusal("this relay takes signatures of version 2 only: GET /info says how they are made")
+      }
+      return (1, nil)
+    case "2":
+      guard let audience else { throw Self.refusal("X-Pubky-Audience is missing, which version 2 signs") }
+      guard rules.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) else {
+        throw Self.refusal("X-Pubky-Audience names another relay: GET /info says what this one is called")
+      }
+      return (2, audience)
+    default: throw Self.refusal("X-Pubky-Version is neither 1 nor 2")
+    }
+  }
+
+  func key() throws(PushRefusal) -> (Octets32, Ed25519PublicKey) {
+    let text = try required("X-Pubky-Pubkey")
+    guard let octets = ZBase32.octets(text) else {
+      throw Self.refusal("X-Pubky-Pubkey is not a key: 52 lower-case characters of z-base-32, the last one y or o")
+    }
+    guard let key = Ed25519PublicKey(octets) else {
+      throw Self.refusal("X-Pubky-Pubkey is none that anybody could sign with alone: make another key")
+    }
+    return (octets, key)
+  }
+
+  private static func refusal(_ message: String) -> PushRefusal { PushRefusal(.invalidSignature, message) }
+}
+
+extension RequestBody {
+  /// Looks at the signed member `audience`, by which a client of version 1 may say which relay it means.
+  ///
+  /// - Throws: `invalid_signature` when it is there and is none of the relay's names.
+  public func checkAudience(_ rules: SignatureRules) throws(PushRefusal) {
+    guard let audience = try text("audience", byteCountMaximum: SignedRequest.fieldByteCountMaximum) else { return }
+    guard rules.audiences.contains(where: { $0.utf8.elementsEqual(audience.utf8) }) else {
+      throw PushRefusal(
+        .invalidSignature,
+        rules.audiences.isEmpty
+          ? "'audience' names a relay, and this one has no name: leave it out"
+          : "'audience' names another relay: GET /info says what this one is called")
+    }
+  }
+}

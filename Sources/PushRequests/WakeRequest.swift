@@ -1,0 +1,86 @@
+internal import Cryptography
+public import PushDelivery
+
+/// The body of `POST /wake`: somebody asks that another be woken.
+///
+///     {"recipient_pubkey":"…","sender_pubkey":"…","wake_type":"noise_connect","nonce":"…","payload":"…"}
+///
+/// Waking oneself is allowed: that reaches one's other devices.
+public struct WakeRequest: Hashable, Sendable {
+  /// Who is to be woken.
+  public let recipient: PushOwner
+  /// Who asks: whoever signed the request, never what the body says.
+  public let sender: PushOwner
+  /// What for: 1 to 64 characters of `a-z0-9_`. One that is known to nobody is well-formed all the same.
+  public let type: String
+  /// What the sender calls the wake, 16 bytes.
+  public let nonce: [UInt8]
+  /// What the sender wants brought, encrypted by him; at most ``Wake/payloadByteCountMaximum`` bytes.
+  public let payload: [UInt8]?
+  /// The recipient's permission, still to be verified.
+  public let ticket: WakeTicket?
+
+  /// Most characters of a type.
+  public static let typeCharacterCountMaximum = 64
+  /// Bytes of a nonce.
+  public static let nonceByteCount = 16
+
+  /// Reads a wake.
+  ///
+  /// - Parameter sender: who signed the request.
+  /// - Throws: `invalid_signature` when the body says that somebody else sends it; `invalid_payload`, `invalid_ticket`,
+  ///   `invalid_request` for the rest.
+  public init(_ body: RequestBody, sender: PushOwner) throws(PushRefusal) {
+    try Self.checkSender(body, sender)
+    self.sender = sender
+    guard let recipient = OwnerName.owner(try body.requiredText("recipient_pubkey", byteCountMaximum: 255)) else {
+      throw .invalid("'recipient_pubkey' is no key: \(OwnerName.rule)")
+    }
+    self.recipient = recipient
+    type = try Self.type(body)
+    nonce = try Self.nonce(body)
+    payload = try Self.payload(body)
+    let ticket = try body.text("ticket", byteCountMaximum: WakeTicket.characterCountMaximum)
+    self.ticket = try ticket.map { (text) throws(PushRefusal) in try WakeTicket(text) }
+  }
+
+  private static func checkSender(_ body: RequestBody, _ sender: PushOwner) throws(PushRefusal) {
+    let text = try body.requiredText("sender_pubkey", byteCountMaximum: 255)
+    guard OwnerName.owner(text) == sender else {
+      throw PushRefusal(.invalidSignature, "'sender_pubkey' is not the key that signed the request")
+    }
+  }
+
+  private static func type(_ body: RequestBody) throws(PushRefusal) -> String {
+    let text = try body.requiredText("wake_type", byteCountMaximum: typeCharacterCountMaximum)
+    let isWord = text.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
+    }
+    guard !text.isEmpty, isWord else {
+      throw .invalid("'wake_type' is not 1 to \(typeCharacterCountMaximum) characters of a-z, 0-9 and '_'")
+    }
+    return text
+  }
+
+  private static func nonce(_ body: RequestBody) throws(PushRefusal) -> [UInt8] {
+    let text = try body.requiredText("nonce", byteCountMaximum: 2 * nonceByteCount)
+    guard text.utf8.count == 2 * nonceByteCount, let bytes = Hexadecimal.decode(text.lowercased().utf8) else {
+      throw .invalid("'nonce' is not \(2 * nonceByteCount) hexadecimal digits: \(nonceByteCount) random bytes")
+    }
+    return bytes
+  }
+
+  private static func payload(_ body: RequestBody) throws(PushRefusal) -> [UInt8]? {
+    guard let text = try body.text("payload", byteCountMaximum: RequestBody.byteCountMaximum) else { return nil }
+    guard let bytes = Base64.decode(text) else {
+      throw PushRefusal(.invalidPayload, "'payload' is not base64 (the standard alphabet, with padding)")
+    }
+    guard bytes.count <= Wake.payloadByteCountMaximum else {
+      throw PushRefusal(
+        .invalidPayload,
+        "'payload' is \(bytes.count) bytes, and \(Wake.payloadByteCountMaximum) are all that a push "
+          + "can carry: send less, and fetch the rest after the wake")
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,252 @@
+import Clocks
+import Cryptography
+import PushDelivery
+import PushRequests
+import TestSupport
+import Testing
+
+@Suite("Wakes") struct WakeRequestTests {
+  private let alice = Sample.owner(Sample.alice)
+
+  private func wake(_ members: String, recipient: String = Sample.name(Sample.bob)) throws -> WakeRequest {
+    let json = """
+      {"recipient_pubkey":"\(recipient)","sender_pubkey":"\(Sample.name(Sample.alice))","wake_type":"noise_connect",
+      "nonce":"00112233445566778899AABBCCDDEEFF"\(members.isEmpty ? "" : ",")\(members)}
+      """
+    return try WakeRequest(Sample.body(json), sender: alice)
+  }
+
+  @Test("A wake is what the phone says, and from whoever signed (cases 6 and 20)")
+  func read() throws {
+    let read = try wake(#""payload":"AAEC\/w=="# + #"","later":true"#)
+    #expect(read.recipient == Sample.owner(Sample.bob) && read.sender == alice && read.type == "noise_connect")
+    #expect(read.nonce.count == 16 && read.nonce.first == 0 && read.nonce.last == 0xFF)
+    #expect(read.payload == [0, 1, 2, 0xFF] && read.ticket == nil)
+    #expect(try wake("", recipient: Sample.name(Sample.alice)).recipient == alice)
+    #expect(try wake(#""payload":null"#).payload == nil && wake(#""payload":"""#).payload == [])
+  }
+
+  @Test("3,072 bytes of payload are taken, and one more is not (case 26)")
+  func payload() throws {
+    let most = Base64.encode([UInt8](repeating: 1, count: 3_072))
+    #expect(try wake(#""payload":"\#(most)""#).payload?.count == 3_072)
+    let more = Base64.encode([UInt8](repeating: 1, count: 3_073))
+    #expect(Sample.refusal { _ = try wake(#""payload":"\#(more)""#) }?.code == .invalidPayload)
+  }
+
+  @Test("A key of Nostr is 64 digits, and its realm is another")
+  func nostr() throws {
+    let key = "7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"
+    #expect(try wake("", recipient: key).recipient.realm == .nostr)
+    #expect(OwnerName.owner(key).map { OwnerName.text(of: $0) } == key)
+    #expect(OwnerName.owner(key.uppercased()) == nil && OwnerName.owner(String(repeating: "0", count: 64)) == nil)
+  }
+}
+
+@Suite("Tickets") struct WakeTicketTests {
+  private let alice = Sample.owner(Sample.alice)
+  private let bob = Sample.owner(Sample.bob)
+  private let now = Sample.now
+
+  @Test("A ticket is good for whom it names, or for everybody, until it expires (case 39)")
+  func good() throws {
+    let named = try WakeTicket(WakeTicket.text(by: Sample.bob, holder: alice, expiresAt: now + 10))
+    try named.verify(recipient: bob, sender: alice, now: now + 9)
+    #expect(named.issuer == bob && named.holder == alice && named.expiresAt == now + 10)
+    let bearer = try WakeTicket(WakeTicket.text(by: Sample.bob, holder: nil, expiresAt: now + 10))
+    try bearer.verify(recipient: bob, sender: Sample.owner(Sample.mallory), now: now)
+  }
+
+  @Test("Not another's, not for another recipient, not expired, not for ever, not forged (case 39)")
+  func bad() throws {
+    func flaw(_ text: String, _ recipient: PushOwner, _ sender: PushOwner, _ time: Int64) -> String? {
+      let refusal = Sample.refusal { try WakeTicket(text).verify(recipient: recipient, sender: sender, now: time) }
+      #expect(refusal == nil || refusal?.code == .invalidTicket)
+      return refusal?.message
+    }
+    let text = WakeTicket.text(by: Sample.bob, holder: alice, expiresAt: now + 10)
+    #expect(flaw(text, bob, alice, now) == nil)
+    #expect(flaw(text, bob, Sample.owner(Sample.mallory), now)?.contains("another sender") == true)
+    #expect(flaw(text, alice, alice, now)?.contains("another recipient") == true)
+    #expect(flaw(text, bob, alice, now + 10)?.contains("expired") == true)
+    #expect(flaw(text, bob, alice, now - 40_000_000)?.contains("days from now") == true)
+    let parts = text.split(separator: ".")
+    let other = WakeTicket.text(by: Sample.bob, holder: alice, expiresAt: now + 11).split(separator: ".")
+    #expect(flaw("\(other[0]).\(parts[1])", bob, alice, now)?.contains("signature") == true)
+  }
+
+  @Test("A request's signature makes no ticket, and a ticket's no request")
+  func domains() throws {
+    let claims = Base64URL.text(
+      of: Array(#"{"v":1,"iss":"\#(Sample.name(Sample.bob))","sub":"*","exp":\#(now + 9)}"#.utf8))
+    let bare = claims + "." + Base64URL.text(of: Sample.bob.sign(Array(claims.utf8)))
+    #expect(
+      Sample.refusal { try WakeTicket(bare).verify(recipient: bob, sender: alice, now: now) }?.code == .invalidTicket)
+  }
+
+  @Test(
+    "Whatever is no ticket is refused as none",
+    arguments: [
+      "", ".", "a.b", "a.b.c", "e30.AAAA", String(repeating: "a", count: 2_000), "{}",
+      Base64URL.text(of: Array(#"{"v":2}"#.utf8)) + "." + Base64URL.text(of: [UInt8](repeating: 0, count: 64)),
+      Base64URL.text(of: Array(#"{"v":1,"iss":"x","sub":"*","exp":5}"#.utf8)) + "."
+        + Base64URL.text(of: [UInt8](repeating: 0, count: 64)),
+    ])
+  func malformed(text: String) {
+    #expect(Sample.refusal { _ = try WakeTicket(text) }?.code == .invalidTicket)
+  }
+}
+
+@Suite("Who hears what") struct WakePolicyTests {
+  private let limits: [WakeLimit] = [.within, .ofSender(retryAfterSeconds: 7), .ofRecipient(retryAfterSeconds: 9)]
+
+  /// Every row of the table.
+  private func rows() -> [WakeCircumstances] {
+    SenderStanding.allCases.flatMap { standing in
+      AdmissionPolicy.allCases.flatMap { admission in
+        DisclosurePolicy.allCases.flatMap { disclosure in
+          limits.flatMap { limit in
+            [true, false].map {
+              WakeCircumstances(
+                standing: standing, isRegistered: $0, admission: admission, disclosure: disclosure, limit: limit)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("A stranger and a blocked sender cannot tell one recipient from another, nor be told apart (case 33)")
+  func oracle() {
+    for disclosure in [DisclosurePolicy.contacts, .never] {
+      let quiet = rows().filter {
+        guard $0.disclosure == disclosure, $0.standing == .stranger || $0.standing == .blocked else { return false }
+        return $0.limit != limits[1]
+      }
+      #expect(!quiet.isEmpty && quiet.allSatisfy { WakePolicy.decide($0).answer == .queued })
+    }
+    for row in rows() where row.standing == .blocked {
+      var open = row
+      open.standing = .stranger
+      #expect(WakePolicy.decide(row).answer == WakePolicy.decide(open).answer)
+    }
+  }
+
+  @Test("Nothing is delivered to nobody, for a blocked sender, beyond a limit, or against the recipient's policy")
+  func delivery() {
+    for row in rows() {
+      let decision = WakePolicy.decide(row)
+      let isAllowed =
+        switch (row.admission, row.standing) {
+        case (_, .blocked), (.contacts, .stranger), (.blockStrangers, .stranger), (.blockStrangers, .ticket): false
+        default: true
+        }
+      #expect(decision.isEnqueued == (row.isRegistered && row.limit == .within && isAllowed), "\(row)")
+      if decision.isEnqueued { #expect(decision.answer == .queued) }
+    }
+  }
+
+  @Test("Whoever may know is told the truth, and what a sender has spent himself is told to him (case 30)")
+  func truth() {
+    for row in rows() {
+      let decision = WakePolicy.decide(row)
+      if row.limit == limits[1] {
+        #expect(decision.answer == .limited(retryAfterSeconds: 7) && decision.drop == .senderLimited)
+      } else if row.disclosure == .open || row.disclosure == .contacts && row.standing == .contact {
+        #expect((decision.answer == .notFound) == !row.isRegistered)
+        if row.isRegistered, row.limit == limits[2] { #expect(decision.answer == .limited(retryAfterSeconds: 9)) }
+      } else if row.disclosure == .never {
+        #expect(decision.answer == .queued)
+      }
+    }
+  }
+
+  @Test("What became of a wake is for those to know who may know of the recipient")
+  func outcome() {
+    func may(_ standing: SenderStanding, _ disclosure: DisclosurePolicy, _ admission: AdmissionPolicy = .open) -> Bool {
+      WakePolicy.mayKnowOutcome(standing: standing, admission: admission, disclosure: disclosure)
+    }
+    #expect(may(.contact, .contacts) && may(.ticket, .contacts) && may(.stranger, .open))
+    #expect(!may(.stranger, .contacts) && !may(.blocked, .open) && !may(.contact, .never))
+    #expect(!may(.ticket, .contacts, .blockStrangers))
+  }
+}
+
+@Suite("Contacts") struct ContactBookTests {
+  private let alice = Sample.owner(Sample.alice)
+  private let bob = Sample.owner(Sample.bob)
+  private let mallory = Sample.owner(Sample.mallory)
+
+  @Test("Blocked counts more than allowed by ticket, and oneself is nobody's stranger (case 39)")
+  func standing() {
+    let book = ContactBook(allowed: [alice], blocked: [mallory])
+    func standing(_ sender: PushOwner, _ hasTicket: Bool = false) -> SenderStanding {
+      book.standing(of: sender, owner: bob, hasTicket: hasTicket)
+    }
+    #expect(standing(alice) == .contact && standing(alice, true) == .contact && standing(bob) == .contact)
+    #expect(standing(mallory, true) == .blocked)
+    let other = PushOwner(.nostr, alice.key)
+    #expect(standing(other) == .stranger && standing(other, true) == .ticket)
+  }
+
+  @Test("A list has room for a thousand keys, and says which entry is none")
+  func lists() throws {
+    let names = (0..<1_001).map { Sample.name(Sample.key("contact \($0)")) }
+    func json(_ names: some Sequence<String>) -> [UInt8] {
+      Array(#"{"allow":[\#(names.map { "\"\($0)\"" }.joined(separator: ","))]}"#.utf8)
+    }
+    let most = PushRoute.writeContacts.bodyByteCountMaximum
+    let book = try ContactBook(RequestBody(json(names.prefix(1_000)), byteCountMaximum: most))
+    #expect(book.allowed.count == 1_000 && book.policy == .open && book.blocked.isEmpty)
+    let tooMany = Sample.refusal { _ = try ContactBook(RequestBody(json(names), byteCountMaximum: most)) }
+    #expect(tooMany?.message.contains("1000") == true)
+    let wrong = Sample.refusal { _ = try ContactBook(RequestBody(json([names[0], "pk:" + names[1]]))) }
+    #expect(wrong?.message.contains("'allow[1]'") == true)
+    #expect(try ContactBook(RequestBody(json([names[0], names[0]]))).allowed.count == 1)
+  }
+}
+
+@Suite("Dates of HTTP") struct HTTPDateTests {
+  @Test("The three forms of one instant, and one form out")
+  func forms() {
+    let now = Sample.now
+    for text in ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"] {
+      #expect(HTTPDate.seconds(text, now: now) == 784_111_777, "\(text)")
+    }
+    #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(HTTPDate.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT" && HTTPDate.text(-1) == HTTPDate.text(0))
+    #expect(HTTPDate.text(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
+    #expect(HTTPDate.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
+  }
+
+  @Test("A date comes back as it was written", arguments: seeds(10))
+  func roundTrip(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<500 {
+      let seconds = Int64.random(in: 0...253_402_300_799, using: &generator)
+      #expect(HTTPDate.seconds(HTTPDate.text(seconds), now: 0) == seconds)
+    }
+  }
+
+  @Test(
+    "What is no date is none",
+    arguments: [
+      "", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 31 Feb 1994 08:49:37 GMT",
+      "Sun, 29 Feb 2100 00:00:00 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",
+      "Son, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1969 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
+      "Sun Nov 6 08:49:37 1994", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "      ", "- - - -",
+    ])
+  func none(text: String) { #expect(HTTPDate.seconds(text, now: Sample.now) == nil) }
+
+  @Test("A wait is seconds or a date, and bounded (case 48)")
+  func retryAfter() {
+    let now: Int64 = 784_111_777
+    let given = [
+      "120", "0", "1000000000", "99999999999999999999", "Sun, 06 Nov 1994 08:50:37 GMT", "-5", "1.5", "soon", "",
+    ]
+    let told: [Int64?] = [120, 1, 86_400, 86_400, 60, nil, nil, nil, nil]
+    for (text, seconds) in zip(given, told) { #expect(RetryAfter.seconds(text, now: now) == seconds, "\(text)") }
+    #expect(RetryAfter.seconds("Sun, 06 Nov 1994 08:49:00 GMT", now: now) == 1)
+    #expect(RetryAfter.seconds("Sunday, 06-Nov-74 08:49:37 GMT", now: Sample.now) == 86_400)
+  }
+}
