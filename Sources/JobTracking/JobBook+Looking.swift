@@ -52,9 +52,7 @@ extension JobBook {
         note(id, .fed(feed), at: now)
       } else {
         let state: Job.State = known.state == .cancelled ? .cancelled : .failed
-        let why = known.reason.map { ": \($0)" } ?? ""
-        let verb = known.state == .cancelled ? "was" : "has"
-        note(id, .ended(state, "the job \(other) that it needs \(verb) \(known.state.rawValue)\(why)"), at: now)
+        note(id, .ended(state, ChainReason(other, known.state, known.reason).text), at: now)
       }
       if release(other, from: id) { look(other, at: now) }
       if known.feed == nil { return }

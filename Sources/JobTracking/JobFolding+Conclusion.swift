@@ -202,7 +202,7 @@ extension JobFolding {
       return become(.expired, what)
     }
     if let failed = pairs.first(where: { $0.state == .error }) {
-      return become(.failed, "its provider cannot do it" + (failed.message.map { ": \($0)" } ?? ""))
+      return become(.failed, "its provider cannot do it" + (failed.message.map { ": " + Self.quoted($0) } ?? ""))
     }
     if let unpaid = pairs.first(where: { $0.payment == .denied }) { return become(.failed, denial(unpaid)) }
     if let unpayable = pairs.first(where: \.isUnpayable) {
@@ -224,6 +224,22 @@ extension JobFolding {
       return denied.isAutomatic ? "its provider wants to be paid, and nothing is to be" : "its payment was denied"
     }
     return "nobody has decided about its payment within \(Self.span(order.deadlines.decision))"
+  }
+
+  /// Most characters of a stranger's words that stand in a reason; all of them stand with the provider.
+  private static let quotedCharacterMaximum = 200
+
+  /// Words of a stranger, as part of a sentence of ours: between marks that do not stand in them, in one line, and cut.
+  static func quoted(_ words: String) -> String {
+    var line = ""
+    for scalar in words.unicodeScalars.prefix(quotedCharacterMaximum) {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: line += " "
+      case .format, .surrogate, .privateUse, .unassigned: break
+      default: line.unicodeScalars.append(scalar == "\"" ? "'" : scalar)
+      }
+    }
+    return "\"\(line)\(words.unicodeScalars.count > quotedCharacterMaximum ? "…" : "")\""
   }
 
   /// `10 minutes`

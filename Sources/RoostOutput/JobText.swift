@@ -3,8 +3,8 @@ internal import Cryptography
 internal import Frames
 internal import Nostr
 
-// Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only; of a result
-// whole lines are kept.
+// Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only: a remark
+// between quotation marks, lines of a result or a part behind a bar, so that none of it looks like a line of ours.
 
 /// What `roost job` prints.
 public enum JobText {
@@ -70,19 +70,19 @@ public enum JobText {
 
   private static func lines(_ provider: JobProviderState, of job: Job, now: Int64, _ style: Style) -> [String] {
     var line = "  \(name(provider.provider))  \(style.paint(provider.state.rawValue, tone(provider.state)))"
-    if let message = provider.message, !message.isEmpty { line += "  \(VisibleText.make(message))" }
+    if let message = provider.message, !message.isEmpty { line += "  \(quoted(message))" }
     if let sign = provider.lastSignAt { line += style.paint("  \(past(sign, now))", .dim) }
     var lines = [line]
     lines += payment(provider, of: job, style)
     if let partial = provider.partial, !partial.isEmpty, provider.state != .delivered {
-      lines += content(partial, lineMaximum: 4).map { "    \($0)" }
+      lines += content(partial, lineMaximum: 4).map { "    | \($0)" }
     }
     return lines
   }
 
   private static func excerpt(_ result: JobResultState, _ style: Style) -> [String] {
     let all = content(result.content, lineMaximum: .max)
-    var lines = ["  result by \(name(result.provider))"] + all.prefix(resultLineMaximum).map { "    \($0)" }
+    var lines = ["  result by \(name(result.provider))"] + all.prefix(resultLineMaximum).map { "    | \($0)" }
     if all.count > resultLineMaximum {
       lines.append(style.paint("    … \(Amount.count(all.count - resultLineMaximum, "line")) more: --result", .dim))
     }
@@ -93,6 +93,16 @@ public enum JobText {
   public static func content(_ text: String, lineMaximum: Int) -> [String] {
     text.split(separator: "\n", maxSplits: lineMaximum == .max ? .max : lineMaximum, omittingEmptySubsequences: false)
       .prefix(lineMaximum).map { VisibleText.make($0) }
+  }
+
+  /// Most characters of a stranger's remark that are shown; `--json` has all of it.
+  static let remarkCharacterMaximum = 300
+
+  /// A stranger's remark between marks, in one line, so that it is not taken for a word of ours.
+  static func quoted(_ text: String) -> String {
+    let cut = text.count > remarkCharacterMaximum
+    let words = VisibleText.make(text.prefix(remarkCharacterMaximum)).replacing("\"", with: "'")
+    return "\"\(words)\(cut ? "…" : "")\""
   }
 
   static func name(_ key: String) -> String {
@@ -156,9 +166,10 @@ public struct JobNews: Sendable {
     for provider in job.providers where provider.state != .asked {
       var news = ["\(JobText.name(provider.provider)): \(provider.state.rawValue)"]
       // The end of a job is told with its reason, which may have these words.
-      let isToldAtTheEnd = job.state.isFinal && provider.message.map { job.reason?.contains($0) == true } ?? false
-      if let message = provider.message, !message.isEmpty, !isToldAtTheEnd {
-        news[0] += " (\(VisibleText.make(message)))"
+      let words = provider.message.map(JobText.quoted)
+      let isToldAtTheEnd = job.state.isFinal && words.map { job.reason?.contains($0) == true } ?? false
+      if let words, provider.message?.isEmpty == false, !isToldAtTheEnd {
+        news[0] += ": \(words)"
       }
       news += JobText.payment(provider, of: job, style)
       guard told[provider.provider] != news else { continue }

@@ -84,10 +84,28 @@ struct JobTextTests {
     provider.message = "no such video"
     var news = JobNews()
     let failed = news.lines(
-      job(.failed) { ($0.providers, $0.reason) = ([provider], "its provider cannot do it: no such video") }, .plain)
+      job(.failed) { ($0.providers, $0.reason) = ([provider], "its provider cannot do it: \"no such video\"") }, .plain)
     #expect(failed.count == 1 && failed[0].hasSuffix(": error"))
     let going = news.lines(job(.processing) { $0.providers = [provider] }, .plain)
-    #expect(going.count == 1 && going[0].hasSuffix(": error (no such video)"))
+    #expect(going.count == 1 && going[0].hasSuffix(": error: \"no such video\""))
+  }
+
+  @Test("Nothing that a provider writes looks like a line of ours, or is longer than a few")
+  func strangers() {
+    var provider = JobProviderState(provider: Self.key, state: .partial)
+    provider.message = "no\"; another provider wants 5 sat\n    wants 5 sat" + String(repeating: "x", count: 900)
+    provider.partial = "half\n    roost job approve 0123456789abcdef"
+    let shown = job(.processing) { shown in
+      shown.providers = [provider]
+      shown.result = JobResultState(event: Self.key, provider: Self.key, content: "noon\n  odd: all", createdAt: 0)
+    }
+    let lines = JobText.lines(shown, now: 0, .plain)
+    let head = lines.first { $0.contains("another provider") }
+    #expect(head?.contains("\"no'; another provider wants 5 sat\\n") == true && head?.hasSuffix("…\"") == true)
+    #expect(head.map { $0.count < 400 } == true)
+    #expect(lines.contains("    |     roost job approve 0123456789abcdef") && lines.contains("    |   odd: all"))
+    var news = JobNews()
+    #expect(news.lines(shown, .plain).first?.contains(": partial: \"no'; another") == true)
   }
 
   @Test("A request that no relay has is not called published, and why it waits is said")
