@@ -154,9 +154,7 @@ extension JobBook {
 
   private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
     let amount = next.amount
-    if let bid = order.submit.bid, amount > bid {
-      return "\(Amount.satoshis(amount)) are above the bid of \(Amount.satoshis(bid))"
-    }
+    if let excess = order.excess(amount) { return excess }
     let rules = order.submit.payment
     let others = spendings.filter { !$0.isSame(next) }
     let today = others.filter { $0.at > next.at - Self.dayMilliseconds }

@@ -41,10 +41,13 @@ struct TestInvoice {
   let preimage: Octets32
   let invoice: Invoice
 
-  init(_ amount: Int64, at time: Int64, expires: Int64 = 86_400, network: Invoice.Network = .bitcoin) throws {
-    preimage = SHA256.hash((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+  init(
+    _ amount: Int64?, at time: Int64, expires: Int64 = 86_400, network: Invoice.Network = .bitcoin,
+    preimage: Octets32? = nil
+  ) throws {
+    self.preimage = preimage ?? SHA256.hash((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     var terms = InvoiceTerms(
-      amountMillisatoshis: amount, paymentHash: SHA256.hash(preimage.bytes), createdAt: time, network: network)
+      amountMillisatoshis: amount, paymentHash: SHA256.hash(self.preimage.bytes), createdAt: time, network: network)
     terms.descriptionText = "a test"
     terms.expirySeconds = expires
     invoice = try terms.signed(by: .generate())
