@@ -29,6 +29,7 @@ extension JobBook {
   private mutating func lookBack(_ id: JobID, _ record: JobRecord, at now: Int64) {
     for other in (dependents[id] ?? []).sorted() where records[other]?.pendingCount == 0 { look(other, at: now) }
     if takesBack(id, record, at: now) { return }
+    if let end = receiptsEnd(record), end > now { return wake(id, at: end) }
     guard dependents[id]?.isEmpty ?? true, !record.isClosing, !record.isBeingPaid else { return }
     records[id]?.isClosing = true
     queued.closed.append(id)

@@ -170,6 +170,8 @@ public struct JobPicture: Sendable, Hashable {
   public internal(set) var taken: JobAnswerFact?
   /// What the results of other jobs have come to.
   public internal(set) var feeds: [JobID: JobFeed] = [:]
+  /// What has proven a payment, the first one first; of each payment hash one.
+  public internal(set) var proofs: [PaymentProof] = []
   /// Requests for zaps that were signed, the first one first; one for each event that is zapped.
   public internal(set) var zaps: [ZapRequestFact] = []
   /// What is over next by itself.

@@ -108,6 +108,22 @@ struct JobTextTests {
     #expect(news.lines(shown, .plain).first?.contains(": partial: \"no'; another") == true)
   }
 
+  @Test("A command that is shown names the provider where several ask, and can be used as it stands")
+  func commands() {
+    var zap = JobZapState(target: Self.key, amount: 5_500)
+    zap.request = "{}"
+    zap.receipts = [JobReceiptState(event: Self.key, author: Self.key)]
+    var first = JobProviderState(provider: Self.key, state: .paymentRequired)
+    (first.amount, first.payment, first.zap) = (5_500, .approved, zap)
+    var second = first
+    (second.provider, second.payment, second.zap) = (String(repeating: "2", count: 64), .asked, nil)
+    let both = job(.paymentRequired) { $0.providers = [first, second] }
+    let lines = JobText.payment(first, of: both, .plain)
+    #expect(lines.contains { $0.contains("approve 0123456789abcdef --provider \(Self.key) --wallet \(Self.key)") })
+    let settled = job(.settled) { $0.providers = [second] }
+    #expect(JobText.payment(second, of: settled, .plain).allSatisfy { !$0.contains("roost job approve") })
+  }
+
   @Test("A request that no relay has is not called published, and why it waits is said")
   func waiting() {
     var request = JobRequestState(event: Self.key, providers: [], confirmedRelays: 0, relays: 4, isStored: true)
