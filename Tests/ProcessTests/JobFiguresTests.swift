@@ -104,6 +104,15 @@ extension ProcessTests {
         let path = try #require(text.split(separator: " ").first { $0.contains(".damaged-") }?.dropLast())
         #expect(unlink(String(path)) == 0, "\(text)")
         #expect(try roost.command(["doctor"]).output.contains("none is known to have been damaged"))
+
+        #expect(try roost.command(["stop", "dvm-tracker"]).status == .exited(0))
+        #expect(truncate(state + "/jobs.db", 0) == 0)
+        #expect(try roost.command(["start", "dvm-tracker"]).status == .exited(0))
+        try roost.awaitReady()
+        let empty = try roost.command(["doctor"]).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(empty.contains("dvm-tracker found its ledger empty") && empty.contains("jobs.db.damaged-"), "\(empty)")
+        let log = try roost.command(["logs", "dvm-tracker"]).output
+        #expect(log.contains("had no bytes"), "\(log)")
       }
     }
   }
