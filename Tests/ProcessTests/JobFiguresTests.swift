@@ -115,5 +115,25 @@ extension ProcessTests {
         #expect(log.contains("had no bytes"), "\(log)")
       }
     }
+
+    @Test(
+      "The doctor tells a disk that is too full for programs, and what it stops", .enabled(if: SmallDisk.isPossible))
+    func nearlyFull() throws {
+      let disk = try SmallDisk(kibibytes: 100 << 10)
+      var layout = ServingRig.layout(jobs: [Int(ServingRig.kind): ["program": "[\"/bin/cat\"]"]])
+      layout.supervisor = ["state-directory": "\"\(disk.path)\""]
+      try withRoost(layout) { roost in
+        let doctor = try roost.command(["doctor"])
+        let told = doctor.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(doctor.status == .exited(1), "\(told)")
+        #expect(told.contains("✗ state directory \(disk.path) has ") && told.contains("below 128 MiB"), "\(told)")
+        #expect(told.contains("(dvm-provider) are ended"), "\(told)")
+        // Without a program nothing is stopped yet.
+        try roost.rewrite { $0.workers.removeAll { $0.name == "dvm-provider" } }
+        #expect(try roost.command(["reload"]).status == .exited(0))
+        let without = try roost.command(["doctor"]).output
+        #expect(without.contains("✓ state directory"), "\(without)")
+      }
+    }
   }
 }
