@@ -1,5 +1,11 @@
 // The methods of role `dvm-provider`, `dvm.*`: jobs of others that are done here (NIP-90).
 
+/// Bounds of what is done for others, which those who look at the machine must know.
+public enum ServingBounds {
+  /// Bytes of the disk that programs leave free: with less a run is ended, and its customer is told an error.
+  public static let freeByteCountMinimum: UInt64 = 128 << 20
+}
+
 /// The answer of `dvm.status`. Counters begin with the process, which a reload of its settings ends.
 public struct ServingStatus: Codable, Sendable, Hashable {
   /// One kind of job that is served.

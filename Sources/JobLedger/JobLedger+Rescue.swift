@@ -28,7 +28,11 @@ extension JobLedger {
     } refill: { unfinished, damaged throws(StorageFault) in
       var report = LedgerRescue(quarantinePath: damaged.path)
       let ledger = try JobLedger(path: unfinished)
-      try ledger.refill(from: damaged.path, &report)
+      if damaged.isEmpty {
+        report.reason = Quarantine.emptyReason
+      } else {
+        try ledger.refill(from: damaged.path, &report)
+      }
       try ledger.close()
       rescue = report
     }

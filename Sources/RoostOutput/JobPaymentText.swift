@@ -10,14 +10,25 @@ extension JobText {
     let payable = provider.payment == .approved && isOpen ? payable(provider, of: job, style) : []
     // What is to be paid says how much itself.
     if let amount = provider.amount, payable.isEmpty {
-      let state = provider.payment.map { $0 == .asked ? "" : ", \($0.rawValue)" } ?? ""
-      lines.append("    wants \(Amount.satoshis(amount))\(state)")
+      lines.append("    \(demand(Amount.satoshis(amount), provider.payment, isOpen: isOpen))")
     }
     if let problem = provider.invoiceProblem {
       lines.append("    " + style.paint("not to be paid: \(VisibleText.make(problem))", .bad))
     }
     if provider.payment == .asked, !job.state.isFinal { lines += question(provider, of: job, style) }
     return lines + payable
+  }
+
+  /// What a provider wants, and what became of that.
+  private static func demand(
+    _ amount: String, _ payment: JobProviderState.PaymentState?, isOpen: Bool
+  ) -> String {
+    switch payment {
+    case .asked, nil: isOpen ? "wants \(amount)" : "wanted \(amount)"
+    case .approved: isOpen ? "wants \(amount), approved" : "\(amount) was approved, and is not to be paid any more"
+    case .paid: "was paid \(amount)"
+    case .denied: "wanted \(amount), denied"
+    }
   }
 
   /// What an approved payment is paid by: the invoice, or the request for a zap.

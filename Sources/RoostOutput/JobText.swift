@@ -35,7 +35,8 @@ public enum JobText {
     var heading = "job \(job.id)  \(style.paint(job.state.rawValue, tone(job.state)))"
     if let reason = job.reason { heading += ": \(VisibleText.make(reason))" }
     var lines = [heading]
-    var about = "  kind \(job.kind), for \(owner(job)), submitted \(past(job.submittedAt, now))"
+    let key = hasOwnName(job) ? ", key \(VisibleText.make(job.key))" : ""
+    var about = "  kind \(job.kind)\(key), for \(owner(job)), submitted \(past(job.submittedAt, now))"
     if let ended = job.endedAt { about += ", ended \(past(ended, now))" }
     // Until it has a request only the end of all of it is known, and a nearer one comes before that.
     let isBegun = job.state != .drafted || !job.requests.isEmpty
@@ -62,6 +63,17 @@ public enum JobText {
     }
   }
 
+  /// Whether its submitter has named it. A key that was made for it says nothing: its id, or 16 random bytes.
+  private static func hasOwnName(_ job: Job) -> Bool {
+    job.key != job.id && !(job.key.utf8.count == 32 && job.key.allSatisfy { $0.isASCII && $0.isHexDigit })
+  }
+
+  /// What becomes of a job that nobody looks at.
+  public static func outlook(_ job: Job) -> String {
+    // What keeps it stands in the line before.
+    job.state == .drafted && job.reason != nil ? "It is kept, and goes on by itself then" : "It goes on by itself"
+  }
+
   /// Where a request can be seen.
   static func place(_ request: JobRequestState) -> String {
     if request.relays == 0 { return request.isStored ? "on this machine" : "not published yet" }
@@ -74,7 +86,8 @@ public enum JobText {
     if let sign = provider.lastSignAt { line += style.paint("  \(past(sign, now))", .dim) }
     var lines = [line]
     lines += payment(provider, of: job, style)
-    if let partial = provider.partial, !partial.isEmpty, provider.state != .delivered {
+    // Of what a provider says beside its status either may be read as the other.
+    if let partial = provider.partial, !partial.isEmpty, partial != provider.message, provider.state != .delivered {
       lines += content(partial, lineMaximum: 4).map { "    | \($0)" }
     }
     return lines

@@ -103,7 +103,7 @@ struct JobSubmitCommand: LoopCommand {
     if account == nil, !session.isJSON, job.accountName == Role.dvmTracker.name { session.note(Self.nobodysWords) }
     guard wait else {
       await session.print(job)
-      if !session.isJSON, !job.state.isFinal { session.note("It goes on by itself: roost job watch \(job.id)") }
+      if !session.isJSON, !job.state.isFinal { session.note("\(JobText.outlook(job)): roost job watch \(job.id)") }
       return .done
     }
     return try await JobFollowing(session, patience: timeout).follow(job)

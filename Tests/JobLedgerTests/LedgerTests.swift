@@ -248,6 +248,23 @@ import Testing
     #expect(told.savedCount == 0 && told.lostText == "unknown")
   }
 
+  @Test("of no bytes is not taken for a new one")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    var ledger = try JobLedger.openOrRescue(path: path, now: 1_000).0
+    try ledger.writeNow(Self.batch([try Self.order(1)]) { Self.facts($0.id.number) })
+    try ledger.close()
+    #expect(truncate(path, 0) == 0)
+    let rescue: LedgerRescue?
+    let contents: LedgerContents
+    (ledger, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
+    try ledger.close()
+    #expect(contents.open.isEmpty && rescue?.reason == Quarantine.emptyReason && rescue?.lostText == "unknown")
+    #expect(rescue?.quarantinePath == path + ".damaged-2")
+    #expect(try JobLedger.openOrRescue(path: path, now: 3_000).2 == nil)
+  }
+
   @Test("keeps what was approved for a job that is lost, and has the event store looked through once more")
   func lostJob() async throws {
     let directory = try TemporaryDirectory()

@@ -170,5 +170,47 @@ extension ProcessTests {
         #expect(last.state == .failed && last.reason?.contains("not JSON") == true, "\(last)")
       }
     }
+
+    @Test("Who watches a job hears that its tracker is stopped, and that it is followed again, to its end")
+    func away() throws {
+      try Self.run { rig, _ in
+        let watching = try SpawnedProcess(
+          SpawnedProcess.builtProgram("roost"),
+          ["job", "submit", "--wait", "--local", "--kind", "5050", "--key", "mine", "--socket", rig.roost.socket])
+        _ = try watching.readLine { $0.contains("published: on this machine") }
+        #expect(try Self.told(rig, ["stop", "dvm-tracker"]).contains("is stopped"))
+        _ = try watching.readLine { $0.contains("dvm-tracker is not running: the job is kept") }
+        #expect(try Self.told(rig, ["start", "dvm-tracker"]).contains("is ready"))
+        _ = try watching.readLine { $0.contains("It is followed again.") }
+        #expect(try Self.told(rig, ["job", "cancel", "mine"]).contains("cancelled"))
+        _ = try watching.readLine { $0.contains("The job is cancelled") }
+        #expect(try watching.waitForEnd() == .exited(1))
+      }
+    }
+
+    @Test("Without the signer a job is not accepted, and its submitter hears why and what to do")
+    func signerAway() throws {
+      try Self.run { rig, _ in
+        #expect(try Self.told(rig, ["stop", "signer"]).contains("is stopped"))
+        let told = try Self.told(rig, ["job", "submit", "--local", "--kind", "5050", "--as", "alice"])
+        let text = told.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("signer is stopped, and only it knows whose the job would be"), "\(text)")
+        #expect(text.contains("'roost why signer'") && text.contains("submit it again"), "\(text)")
+      }
+    }
+
+    @Test("A preimage is taken in capitals as well, and an invoice in its place is told as one")
+    func preimage() throws {
+      try Self.run { rig, _ in
+        let digits = String(repeating: "AB", count: 32)
+        let told = try Self.told(rig, ["job", "approve", "nobodys", "--preimage", digits])
+        #expect(told.contains("no-such-job"), "\(told)")
+        _ = try Self.told(rig, ["job", "submit", "--local", "--kind", "5050", "--key", "mine"])
+        let early = try Self.told(rig, ["job", "approve", "mine", "--preimage", digits])
+        #expect(early.contains("nothing-to-pay"), "\(early)")
+        let invoice = try Self.told(rig, ["job", "approve", "mine", "--preimage", "lnbc1abc"])
+        #expect(invoice.contains("this is the invoice"), "\(invoice)")
+      }
+    }
   }
 }

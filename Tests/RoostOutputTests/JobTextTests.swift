@@ -47,7 +47,7 @@ struct JobTextTests {
     let doubted = lines { ($0.payment, $0.zap) = (.approved, zap) }
     #expect(doubted.contains { $0.contains("its profile says no lightning address") })
     #expect(doubted.contains { $0.contains("if it is: roost job approve 0123456789abcdef --wallet \(Self.key)") })
-    #expect(lines { ($0.payment, $0.zap) = (.paid, zap) } == ["    wants 5.5 sat, paid"])
+    #expect(lines { ($0.payment, $0.zap) = (.paid, zap) } == ["    was paid 5.5 sat"])
   }
 
   private func job(_ state: Job.State, _ change: (inout Job) -> Void = { _ in }) -> Job {
@@ -75,7 +75,44 @@ struct JobTextTests {
     #expect(!approved.contains { $0.contains("wants") }, "how much is said once")
     provider.payment = .paid
     let paid = news.lines(job(.paymentRequired) { $0.providers = [provider] }, .plain)
-    #expect(paid.count == 2 && paid.last == "    wants 5 sat, paid")
+    #expect(paid.count == 2 && paid.last == "    was paid 5 sat")
+  }
+
+  @Test("What was approved for a job that was called off is said not to be paid any more")
+  func calledOff() {
+    var provider = JobProviderState(provider: Self.key, state: .paymentRequired)
+    (provider.amount, provider.payment, provider.invoice) = (7, .approved, "lnbc1")
+    let ended = job(.cancelled) { $0.providers = [provider] }
+    let lines = JobText.payment(provider, of: ended, .plain)
+    #expect(lines == ["    0.007 sat was approved, and is not to be paid any more"])
+    provider.payment = .denied
+    #expect(JobText.payment(provider, of: ended, .plain) == ["    wanted 0.007 sat, denied"])
+  }
+
+  @Test("Its own name is shown, one that was made up is not; what a provider says is shown once")
+  func shown() {
+    var provider = JobProviderState(provider: Self.key, state: .paymentRequired)
+    (provider.message, provider.partial) = ("please pay", "please pay")
+    let named = JobText.lines(job(.paymentRequired) { $0.providers = [provider] }, now: 0, .plain)
+    #expect(named[1].hasPrefix("  kind 5050, key mine, for npub1"))
+    #expect(named.count { $0.contains("please pay") } == 1, "\(named)")
+    for key in ["0123456789abcdef", String(repeating: "0f", count: 16)] {
+      let made = JobText.lines(job(.drafted) { $0.key = key }, now: 0, .plain)
+      #expect(made[1].hasPrefix("  kind 5050, for npub1"), "\(made)")
+    }
+    #expect(JobText.outlook(job(.drafted)) == "It goes on by itself")
+    #expect(JobText.outlook(job(.drafted) { $0.reason = "so" }) == "It is kept, and goes on by itself then")
+  }
+
+  @Test("Whoever watches hears once that the tracker is away, unless it is back at once, and that it is back")
+  func absence() {
+    var absence = JobAbsence()
+    #expect([.trackerAway, .trackerAway, .here, .here].map { absence.looked($0) } == [nil, nil, nil, nil])
+    let told = [JobAbsence.Presence](repeating: .trackerAway, count: 10).compactMap { absence.looked($0) }
+    #expect(told.count == 1 && told[0].hasPrefix("dvm-tracker is not running: the job is kept"))
+    let both = [JobAbsence.Presence](repeating: .supervisorAway, count: 10).compactMap { absence.looked($0) }
+    #expect(both.count == 1 && both[0].hasPrefix("roostd is not running"))
+    #expect(absence.looked(.here) == "It is followed again." && absence.looked(.here) == nil)
   }
 
   @Test("A provider's last words are told with the end of its job, or beside it, and not both")
@@ -141,7 +178,7 @@ struct JobTextTests {
     var shown = job(.settled) { ($0.submittedAt, $0.endedAt) = (100, 103) }
     shown.accountName = "alice"
     let lines = JobText.lines(shown, now: 103, .plain)
-    #expect(lines[1] == "  kind 5050, for alice, submitted 3s ago, ended just now")
+    #expect(lines[1] == "  kind 5050, key mine, for alice, submitted 3s ago, ended just now")
     shown.accountName = Role.dvmTracker.name
     #expect(JobText.lines(shown, now: 103, .plain)[1].contains("for this machine's own account, dvm-tracker,"))
     shown.accountName = nil
