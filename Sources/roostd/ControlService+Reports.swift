@@ -177,6 +177,7 @@ extension ControlService {
     ] {
       checks.append(directoryCheck(name, path))
     }
+    checks += jobProgramChecks()
     checks += ledgerChecks()
     let letters = daemon.deadLetterCount
     checks.append(
