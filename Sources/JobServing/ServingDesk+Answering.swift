@@ -63,7 +63,7 @@ extension ServingDesk {
         actions += withdrawBill(of: id, "it was not paid in time", at: now)
       }
     }
-    return actions + startWaiting(at: now)
+    return actions + startWaiting(at: now) + lookAgain(at: now)
   }
 
   /// A stranger's bill for which there is no room ends an older one.

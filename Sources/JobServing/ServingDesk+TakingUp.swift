@@ -15,9 +15,11 @@ extension ServingDesk {
   /// - Returns: nothing when it is passed over, which is counted.
   public mutating func received(_ event: Event, recipients: [PublicKey], at now: Int64) -> [ServingAction] {
     if let reason = objection(to: event, recipients, now) {
-      passedOver[reason, default: 0] += 1
+      passOver(event, reason)
       return []
     }
+    turnedAway.remove(event.id)
+    lookingUp.remove(event.id)
     guard let service = rules.services[event.kind] else { return [] }
     known.insert(event.id)
     lastNumber += 1
@@ -45,6 +47,7 @@ extension ServingDesk {
         if !known.contains(id) {
           if cancellations.count >= Self.cancellationMaximum { cancellations = [:] }
           cancellations[id] = author
+          if turnedAway[id]?.customer == author { turnedAway.remove(id) }
         }
         continue
       }
@@ -63,9 +66,11 @@ extension ServingDesk {
   }
 
   func objection(to event: Event, _ recipients: [PublicKey], _ now: Int64) -> PassedOver? {
-    guard let service = rules.services[event.kind] else { return .notServed }
+    // Whatever is served: an answer is no request, or a provider that serves itself would answer its answers.
+    guard EventKind.jobRequests.contains(event.kind), let service = rules.services[event.kind] else {
+      return .notServed
+    }
     guard !known.contains(event.id) else { return .known }
-    guard event.pubkey != provider else { return .own }
     guard recipients.contains(provider) || recipients.isEmpty else { return .addressedToOthers }
     guard rules.takesOpenRequests || !recipients.isEmpty else { return .open }
     guard rules.serves(event.pubkey, accounts: accounts) else { return .customerNotServed }

@@ -78,6 +78,10 @@ public struct ServingDesk: Sendable {
   /// All requests that the ledger has, also those that are over.
   var known: Set<EventID>
   var lastNumber: Int64
+  /// Requests for which there was no room when they came.
+  var turnedAway = TurnedAway()
+  /// Those of them that are looked up, and have not come again yet.
+  var lookingUp: Set<EventID> = []
   /// Requests that were called off before they came.
   var cancellations: [EventID: PublicKey] = [:]
 
@@ -141,7 +145,8 @@ public struct ServingDesk: Sendable {
     entry.next = nil
     entries[id] = entry
     if entry.request.isSettled { leave(id) }
-    return next.map { [$0] } ?? []
+    // Whatever leaves the room, or another part of it, is written down.
+    return (next.map { [$0] } ?? []) + lookAgain(at: now)
   }
 
   /// Requests that the ledger has forgotten.
