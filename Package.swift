@@ -109,6 +109,7 @@ let package = Package(
       name: "JobServing",
       dependencies: [
         "Cryptography", "Frames", "Nostr", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"], swiftSettings: strict),

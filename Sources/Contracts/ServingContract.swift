@@ -48,7 +48,8 @@ public struct ServingStatus: Codable, Sendable, Hashable {
   public var unpaid = 0
   /// Since when is counted, seconds since 1970.
   public var countedSince: Int64 = 0
-  /// Requests that were not taken up: of others, too large, unreadable, expired.
+  /// Requests that were not taken up: of others, too large, unreadable, expired. Also those for which there was no room
+  /// when they came, whether they were taken up later or not.
   public var passedOver: UInt64 = 0
 
   /// Nothing yet.

@@ -171,6 +171,7 @@ extension ControlService {
         text: access(daemon.shimPath, X_OK) == 0
           ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
     checks += directoryChecks()
+    checks += jobProgramChecks()
     checks += ledgerChecks()
     let letters = daemon.deadLetterCount
     checks.append(

@@ -50,6 +50,28 @@ struct JobTextTests {
     #expect(lines { ($0.payment, $0.zap) = (.paid, zap) } == ["    was paid 5.5 sat"])
   }
 
+  @Test("What this machine says of a provider stands where no name reaches, and a name shows what can be seen of it")
+  func providers() {
+    var ours = JobProvider(provider: Self.key, kinds: [5_302])
+    (ours.isHere, ours.name) = (true, "Roost")
+    let names = [
+      "this machine's", "yes", "\u{1B}[2K\ra \"b\"\u{202E}\u{200B}\u{E0041} \n c\u{85}", "\u{200B}\t ",
+      String(repeating: "long ", count: 100_000),
+    ]
+    let others = names.map { name in
+      var other = JobProvider(provider: Self.key, kinds: [5_302])
+      other.name = name
+      return other
+    }
+    let lines = JobProviderText.lines([ours] + others, .plain)
+    let key = JobText.name(Self.key)
+    #expect(lines[0].dropFirst(key.count).hasPrefix("  HERE  NAME "))
+    let told = lines.dropFirst().map { String($0.dropFirst(key.count)) }
+    #expect(told[0].hasPrefix("  yes   \"Roost\" "))
+    let shown = ["\"this machine's\" ", "\"yes\" ", "\"[2K a 'b' c\" ", " ", "\"long long long long lon…\" "]
+    for (line, name) in zip(told.dropFirst(), shown) { #expect(line.hasPrefix("        " + name), "\(line)") }
+  }
+
   private func job(_ state: Job.State, _ change: (inout Job) -> Void = { _ in }) -> Job {
     var job = Job(
       id: "0123456789abcdef", key: "mine", account: Self.key, kind: 5_050, state: state, submittedAt: 0)
