@@ -112,6 +112,7 @@ let package = Package(
       name: "JobServing",
       dependencies: [
         "Cryptography", "Frames", "Nostr", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(
       name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"]),

@@ -5,43 +5,12 @@
     job.py 5050 --input 'text=Why is the sky blue?' --provider npub1… --bid 5000
 
 What is submitted goes on without this program; started again with the same --key it gets the same job.
-The socket is $ROOST_SOCKET. Standard library only."""
-import argparse, json, os, socket, struct, sys, uuid
+Whose job it is says --as; it has to where this machine has several accounts, which 'roost key list' shows.
+The socket is $ROOST_SOCKET. Standard library, and client.py beside this file."""
+import argparse, json, re, sys, uuid
 
-HEADER = struct.Struct("<IBBHIIQQIHHQ")  # length version type flags destination source id re ttl attempt method trace
-HELLO, WELCOME, FATAL, REQUEST, RESPONSE, ERROR, MORE = 1, 2, 10, 16, 17, 18, 1
-
-class Roost:
-    """A connection. One request at a time."""
-
-    def __init__(self, path):
-        self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.connect(path)
-        self.stream = self.connection.makefile("rb")  # reads whole frames
-        self.id = 0
-        self.send(HELLO, {"role": "client", "name": "job.py", "window": {"frames": 4096, "bytes": 8 << 20}})
-        type, _, welcome = self.receive()
-        if type == FATAL: sys.exit(json.dumps(welcome))
-        self.methods = welcome["registry"]["methods"]
-
-    def send(self, type, value, method=0):
-        payload = json.dumps(value).encode()
-        self.connection.sendall(HEADER.pack(44 + len(payload), 1, type, 0, 0, 0, self.id, 0, 0, 0, method, 0) + payload)
-
-    def receive(self):
-        length, _, type, flags, *_ = HEADER.unpack(self.stream.read(48))
-        return type, flags, json.loads(self.stream.read(length - 44) or "null")
-
-    def ask(self, method, arguments):
-        """Gives each part of the answer, the terminal one last."""
-        if method not in self.methods: sys.exit(f"nobody here serves {method}")
-        self.id += 1
-        self.send(REQUEST, arguments, self.methods[method]["number"])
-        while True:
-            type, flags, value = self.receive()
-            if type in (ERROR, FATAL): sys.exit(f"{method}: {value['message']} ({value['code']})")
-            if type == RESPONSE: yield value
-            if type == RESPONSE and not flags & MORE: return
+sys.dont_write_bytecode = True  # nothing of the next line is left beside the examples
+from client import Refused, Roost
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -53,32 +22,39 @@ def arguments():
     parser.add_argument("--output", metavar="TYPE", help="the MIME type wanted of the result")
     parser.add_argument("--bid", type=int, metavar="MILLISATOSHI", help="most to be paid")
     parser.add_argument("--provider", action="append", metavar="KEY", help="who is asked; else whoever likes")
+    parser.add_argument("--as", dest="account", metavar="ACCOUNT", help="whose job it is: a name or a key")
     parser.add_argument("--key", default=str(uuid.uuid4()), help="your own name for the job")
     given = parser.parse_args(sys.argv[1:] or ["5302", "--param", "search=hello"])
     inputs = [{"type": type, "data": data} for type, data in given.input]
     wanted = {"kind": given.kind, "key": given.key, "inputs": inputs, "params": given.param,
-              "output": given.output, "bid": given.bid, "providers": given.provider}
+              "output": given.output, "bid": given.bid, "providers": given.provider, "account": given.account}
     return {name: value for name, value in wanted.items() if value is not None}
 
-wanted = arguments()
-roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
-(job,) = roost.ask("job.submit", wanted)
-said = None
-for job in roost.ask("job.follow", {"job": job["id"]}):  # the whole job at each change of anything
-    if "state" not in job: continue
-    state = " ".join(filter(None, [job["state"], job.get("reason")]))
-    if state != said: print(state, file=sys.stderr)
-    said = state
-    if job["state"] in ("settled", "delivered", "failed", "expired", "cancelled"): break
-if "result" not in job: sys.exit(f"the job is {job['state']}: {job.get('reason', 'no result')}")
-content = job["result"]["content"]
-try:
-    ids = [tag[1] for tag in json.loads(content) if tag[0] == "e"]
-except (ValueError, TypeError, IndexError):
-    ids = []
-if not ids:  # the result itself
-    print(content)
-    sys.exit()
-roost = Roost(os.environ.get("ROOST_SOCKET", "run/roost.sock"))  # the answer above was left before its end
-for event in roost.ask("store.query", {"filters": [{"ids": ids}]}):
-    if "sig" in event: print(json.dumps(event["content"], ensure_ascii=False)[:100])  # the last part is their number
+def found(content):
+    """The ids of a result that is a list of tags e, as a search's is; else none."""
+    try: tags = json.loads(content)
+    except ValueError: return []
+    isID = lambda text: isinstance(text, str) and re.fullmatch("[0-9a-f]{64}", text)
+    isTag = lambda tag: isinstance(tag, list) and len(tag) > 1 and tag[0] == "e" and isID(tag[1])
+    return [tag[1] for tag in tags] if isinstance(tags, list) and all(map(isTag, tags)) else []
+
+def run(wanted):
+    roost = Roost("job.py")
+    ask = lambda method, arguments: roost.ask(method, json.dumps(arguments).encode())
+    (job,) = ask("job.submit", wanted)
+    said = None
+    for change in ask("job.follow", {"job": job["id"]}):  # the whole job at each change of anything
+        if not change or "state" not in change: continue
+        job, state = change, " ".join(filter(None, [change["state"], change.get("reason")]))
+        if state != said: print(state, file=sys.stderr)
+        said = state
+        if "result" in job: break  # of one that is to be paid the end may be far
+    if "result" not in job: sys.exit(f"the job is {job['state']}: {job.get('reason', 'no result')}")
+    content = job["result"]["content"]
+    ids = found(content)
+    if not ids: return print(content)  # the result itself
+    for event in ask("store.query", {"filters": [{"ids": ids}]}):
+        if "sig" in event: print(json.dumps(event["content"], ensure_ascii=False)[:100])  # last: their number
+
+try: run(arguments())
+except Refused as refused: sys.exit(str(refused))

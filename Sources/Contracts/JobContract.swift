@@ -413,6 +413,8 @@ public struct TrackingStatus: Codable, Sendable, Hashable {
   public var payments: [String: JobPayments] = [:]
   /// Payments that are asked for now, and that nobody has decided about.
   public var openPayments = JobPayments()
+  /// Payments of open jobs that are approved, and of which nobody has shown that they are paid.
+  public var unpaid = JobPayments()
   /// Open jobs that are for relays, and of which no relay has a request: none is known for it.
   public var unseen = 0
   /// Millisatoshi approved in the last 24 hours.

@@ -157,6 +157,7 @@ public struct JobSubmit: MethodArguments, Hashable {
     if params?.contains(where: { $0.isEmpty || $0[0].isEmpty }) == true {
       return "'params' has one without a name; a parameter is a list of its name and its values: [\"lang\",\"es\"]"
     }
+    if output?.isEmpty == true { return "'output' is empty; it is a MIME type such as \"text/plain\"" }
     if topics?.contains(where: \.isEmpty) == true { return "'topics' has one that is empty" }
     if let count = providers?.count, count > Self.providerMaximum {
       return "'providers' has \(count) providers; \(Self.providerMaximum) are taken at most"

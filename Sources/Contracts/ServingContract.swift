@@ -1,5 +1,11 @@
 // The methods of role `dvm-provider`, `dvm.*`: jobs of others that are done here (NIP-90).
 
+/// Bounds of what is done for others, which those who look at the machine must know.
+public enum ServingBounds {
+  /// Bytes of the disk that programs leave free: with less a run is ended, and its customer is told an error.
+  public static let freeByteCountMinimum: UInt64 = 128 << 20
+}
+
 /// The answer of `dvm.status`. Counters begin with the process, which a reload of its settings ends.
 public struct ServingStatus: Codable, Sendable, Hashable {
   /// One kind of job that is served.
@@ -42,7 +48,8 @@ public struct ServingStatus: Codable, Sendable, Hashable {
   public var unpaid = 0
   /// Since when is counted, seconds since 1970.
   public var countedSince: Int64 = 0
-  /// Requests that were not taken up: of others, too large, unreadable, expired.
+  /// Requests that were not taken up: of others, too large, unreadable, expired. Also those for which there was no room
+  /// when they came, whether they were taken up later or not.
   public var passedOver: UInt64 = 0
 
   /// Nothing yet.

@@ -50,7 +50,12 @@ extension EventArchive {
       var report = ArchiveRescue(quarantinePath: damaged.path, time: damaged.time)
       let archive = try EventArchive(path: unfinished, settings: settings, segmentEventCount: segmentEventCount)
       let given = try SeqLedger(database: path).reserved
-      try archive.refill(from: damaged.path, given: given, &report, now: now, progress)
+      if damaged.isEmpty {
+        report.reason = Quarantine.emptyReason
+        try archive.goOn(afterAnyOf: given, report)
+      } else {
+        try archive.refill(from: damaged.path, given: given, &report, now: now, progress)
+      }
       try archive.close()
       rescue = report
     }
@@ -73,7 +78,7 @@ extension EventArchive {
     var old: DamagedFile
     do throws(StorageFault) { old = try DamagedFile(path: path, given: given) } catch {
       rescue.reason = error.reason
-      return try goOn(after: (given ?? 0) + SeqLedger.unknownGap, rescue)
+      return try goOn(afterAnyOf: given, rescue)
     }
     let verifier = EventVerifier()
     var soundCount: Int64 = 0
@@ -123,5 +128,10 @@ extension EventArchive {
         try writer.finish()
         return Written(outcomes: [], change: writer.change)
       }, onCommit: { apply($0) })
+  }
+
+  /// The same where the file says nothing of them.
+  private func goOn(afterAnyOf given: Int64?, _ rescue: ArchiveRescue) throws(StorageFault) {
+    try goOn(after: (given ?? 0) + SeqLedger.unknownGap, rescue)
   }
 }

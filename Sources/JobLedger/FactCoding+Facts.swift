@@ -24,7 +24,8 @@ extension JobFact.What {
     case .zapRequested: 15
     case .unzapped: 16
     case .walletNamed: 17
-    case .receipted: 18
+    case .receipted(let receipt): receipt.paymentHash == nil ? 18 : 19
+    case .objected: 20
     }
   }
 
@@ -63,6 +64,9 @@ extension JobFact.What {
     case .walletNamed(let provider, let wallet):
       for key in [provider, wallet] { writer.octets(key.octets) }
     case .receipted(let receipt): writer.receipt(receipt)
+    case .objected(let receipt, let objection):
+      writer.octets(receipt.octets)
+      writer.byte(objection.rawValue)
     case .paid(let provider, let hash, let preimage):
       for octets in [provider.octets, hash, preimage] { writer.octets(octets) }
     case .denied(let provider, let isAutomatic):
@@ -141,6 +145,8 @@ extension JobFact.What {
       guard let provider = reader.octets(), let wallet = reader.octets() else { return nil }
       return .walletNamed(PublicKey(provider), wallet: PublicKey(wallet))
     case 18: return reader.receipt().map { .receipted($0) }
+    case 19: return reader.receiptWithHash().map { .receipted($0) }
+    case 20: return reader.objected()
     default: return nil
     }
   }

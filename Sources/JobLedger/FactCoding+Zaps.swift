@@ -10,12 +10,14 @@ extension FactWriter {
     data(request.json)
   }
 
+  /// The payment hash stands last, and where there is none not at all: so it was before it was kept.
   mutating func receipt(_ receipt: ZapReceiptFact) {
     for octets in [receipt.event.octets, receipt.wallet.octets] { self.octets(octets) }
     number(receipt.createdAt)
     maybe(receipt.request) { $0.octets($1.octets) }
     maybe(receipt.preimage) { $0.octets($1) }
     maybe(receipt.objection) { $0.byte($1.rawValue) }
+    if let hash = receipt.paymentHash { octets(hash) }
   }
 }
 
@@ -36,6 +38,19 @@ extension FactReader {
     else { return nil }
     var receipt = ZapReceiptFact(event: EventID(event), wallet: PublicKey(wallet), createdAt: createdAt)
     (receipt.request, receipt.preimage, receipt.objection) = (request.map { EventID($0) }, preimage, objection)
+    return receipt
+  }
+
+  mutating func objected() -> JobFact.What? {
+    guard let receipt = octets(), let objection = byte().flatMap(ZapReceiptFact.Objection.init(rawValue:)) else {
+      return nil
+    }
+    return .objected(EventID(receipt), objection)
+  }
+
+  mutating func receiptWithHash() -> ZapReceiptFact? {
+    guard var receipt = receipt(), let hash = octets() else { return nil }
+    receipt.paymentHash = hash
     return receipt
   }
 }

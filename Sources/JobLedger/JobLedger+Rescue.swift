@@ -28,7 +28,11 @@ extension JobLedger {
     } refill: { unfinished, damaged throws(StorageFault) in
       var report = LedgerRescue(quarantinePath: damaged.path)
       let ledger = try JobLedger(path: unfinished)
-      try ledger.refill(from: damaged.path, &report)
+      if damaged.isEmpty {
+        report.reason = Quarantine.emptyReason
+      } else {
+        try ledger.refill(from: damaged.path, &report)
+      }
       try ledger.close()
       rescue = report
     }
@@ -43,7 +47,7 @@ extension JobLedger {
     do throws(StorageFault) {
       var settings = StorageSettings(durability: .normal)
       settings.isDamaged = true
-      old = try StorageFile(path: path, settings, migrations: LedgerSchema.migrations)
+      old = try StorageFile(path: path, settings, migrations: LedgerSchema.migrationsOfDamaged)
     } catch {
       rescue.reason = error.reason
       return
@@ -159,6 +163,7 @@ extension JobLedger {
 
   private func keepRest(of old: StorageFile, _ rescue: inout LedgerRescue) throws(StorageFault) {
     let payments = Self.payments(old, &rescue)
+    let proofs = Self.read(old, &rescue) { try LedgerSession($0).proofs() } ?? []
     let histories = Self.read(old, &rescue) { try LedgerSession($0).histories() } ?? [:]
     let cursor = Self.read(old, &rescue) { session -> Int64? in
       let statement = try session.statement("SELECT seq FROM cursor")
@@ -170,6 +175,7 @@ extension JobLedger {
     try file.writeNow { session in
       let ledger = LedgerSession(session)
       for (job, at, intent) in payments { try ledger.insert(intent, of: job, at: at) }
+      for (job, proof) in proofs { try ledger.insert(proof, of: job) }
       for (provider, history) in histories { try ledger.write(provider, history) }
       // Answers that are lost here still stand in the event store: it is looked through once more, from its beginning.
       if case let seq?? = cursor { try ledger.write(cursor: isWhole ? seq : 0) }
@@ -201,6 +207,7 @@ extension LedgerSession {
     for fact in facts { try insert(JobBatch.Entry(job: saved.order.id, fact: fact)) }
     let picture = JobPicture(saved.order, facts)
     for intent in picture.voidIntents { try remove(intent, of: saved.order.id) }
+    for proof in picture.proofs { try insert(proof, of: saved.order.id) }
     try update(saved.order.id, JobBatch.Standing(state: picture.state, endedAt: picture.endedAt))
     guard !saved.isOpen, picture.endedAt != nil else { return }
     var batch = JobBatch(number: 0)

@@ -69,8 +69,8 @@ public final class JobLedger: Sendable {
   }
 
   /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; what was
-  /// approved for jobs that are forgotten, once it is older than ``paymentMilliseconds``; and the providers beyond
-  /// `ProviderHistory.providerMaximum`.
+  /// approved for jobs that are forgotten, once it is older than ``paymentMilliseconds``; the proofs beyond
+  /// `ProvenHashes.maximum`, and the providers beyond `ProviderHistory.providerMaximum`.
   ///
   /// - Parameter now: milliseconds since 1970.
   /// - Returns: which; as many as ``sweepCount`` when there may be more.
@@ -80,6 +80,7 @@ public final class JobLedger: Sendable {
       let gone = try ledger.overdue(before: now - Self.endedMilliseconds)
       for job in gone { try ledger.remove(job.id) }
       try ledger.removeOldPayments(before: now - Self.paymentMilliseconds)
+      try ledger.removeSurplusProofs()
       try ledger.removeSurplusProviders()
       return gone
     }

@@ -8,13 +8,15 @@ internal import Storage
 //   request   whose each request is, so that an answer finds its job, also a late one
 //   payment   the intents to pay: one row for each job, provider and payment hash, and never two; of a zap the id of
 //             what is zapped is in the hash's place
+//   proof     which payment each payment hash has proven, so that it proves no other, also when its job is forgotten
 //   provider  what was seen of each provider
 //   cursor    up to which seq of the event store all answers were looked at
 //
 // An answer is in a fact once as it came and once as it was decrypted: the index says so. A receipt is in one once.
 //
 // The second version has the same tables and more kinds of facts: a program that knows only the first would take them
-// for damage, so it is told by the number that the file is not for it.
+// for damage, so it is told by the number that the file is not for it. The third has the table of proofs, filled with
+// those that stand among the facts with their hash; proofs by receipts are added as their jobs are read.
 
 enum LedgerSchema {
   static let migrations = [
@@ -44,5 +46,19 @@ enum LedgerSchema {
       CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL);
       """),
     StorageMigration(version: 2, ""),
+    StorageMigration(
+      version: 3,
+      // The code of a preimage's fact, who was paid, the hash, the preimage: FactCoding+Facts.swift.
+      """
+      CREATE TABLE proof (
+        hash BLOB PRIMARY KEY, job INTEGER NOT NULL, provider BLOB NOT NULL, at INTEGER NOT NULL) WITHOUT ROWID;
+      CREATE INDEX proofTime ON proof (at);
+      INSERT OR IGNORE INTO proof
+        SELECT substr(what, 34, 32), job, substr(what, 2, 32), at FROM fact
+        WHERE length(what) = 97 AND substr(what, 1, 1) = x'0A' ORDER BY at;
+      """),
   ]
+
+  /// For a damaged file, of which nothing is asked but what stands in it: one of an earlier version stays as it is.
+  static let migrationsOfDamaged = migrations.map { StorageMigration(version: $0.version, "") }
 }

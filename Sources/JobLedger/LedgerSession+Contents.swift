@@ -12,6 +12,7 @@ extension LedgerSession {
     contents.open = try openJobs()
     contents.kept = try kept("SELECT id, key FROM job WHERE isOpen = 0")
     contents.payments = try payments(since: now - JobLedger.paymentMilliseconds)
+    contents.proofs = try proofs()
     contents.histories = try histories()
     let cursor = try session.statement("SELECT seq FROM cursor")
     while try cursor.step() { contents.cursor = cursor.number(0) }
@@ -63,6 +64,24 @@ extension LedgerSession {
       payments.append((JobID(column: statement.number(0)), statement.number(1), intent))
     }
     return payments
+  }
+
+  /// The last proofs, the first of them first; none of a file from before they were kept.
+  func proofs() throws -> [(job: JobID, proof: PaymentProof)] {
+    let tables = try session.statement("SELECT 1 FROM sqlite_master WHERE name = 'proof'")
+    guard try tables.step() else { return [] }
+    tables.reset()
+    let statement = try session.statement(
+      "SELECT job, hash, provider, at FROM proof ORDER BY at DESC LIMIT \(ProvenHashes.maximum)")
+    var proofs: [(job: JobID, proof: PaymentProof)] = []
+    while try statement.step() {
+      guard let hash = Octets32(statement.bytes(1)), let provider = Octets32(statement.bytes(2)) else {
+        throw damaged("a proof cannot be read")
+      }
+      let proof = PaymentProof(hash: hash, provider: PublicKey(provider), at: statement.number(3))
+      proofs.append((JobID(column: statement.number(0)), proof))
+    }
+    return proofs.reversed()
   }
 
   func histories() throws -> [PublicKey: ProviderHistory] {

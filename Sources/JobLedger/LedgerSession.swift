@@ -18,6 +18,7 @@ struct LedgerSession {
     for (job, event) in batch.dropped { try drop(event, of: job) }
     for entry in batch.entries { try insert(entry) }
     for (job, intent) in batch.voided { try remove(intent, of: job) }
+    for (job, proof) in batch.proofs { try insert(proof, of: job) }
     for (id, standing) in batch.standings { try update(id, standing) }
     for id in batch.closed { try close(id) }
     for (provider, history) in batch.histories { try write(provider, history) }
@@ -83,6 +84,16 @@ struct LedgerSession {
     statement.bind(intent.key.bytes, at: 3)
     statement.bind(at, at: 4)
     statement.bind(writer.bytes, at: 5)
+    try statement.run()
+  }
+
+  /// Writes down what a payment hash has proven; what it has proven before stays.
+  func insert(_ proof: PaymentProof, of job: JobID) throws {
+    let statement = try session.statement("INSERT OR IGNORE INTO proof (hash, job, provider, at) VALUES (?, ?, ?, ?)")
+    statement.bind(proof.hash.bytes, at: 1)
+    statement.bind(job.column, at: 2)
+    statement.bind(proof.provider.octets.bytes, at: 3)
+    statement.bind(proof.at, at: 4)
     try statement.run()
   }
 
@@ -156,6 +167,15 @@ struct LedgerSession {
   func removeOldPayments(before time: Int64) throws {
     let statement = try session.statement("DELETE FROM payment WHERE at < ? AND job NOT IN (SELECT id FROM job)")
     statement.bind(time, at: 1)
+    try statement.run()
+  }
+
+  /// Takes out the proofs that came longest ago, when there are too many.
+  func removeSurplusProofs() throws {
+    let statement = try session.statement(
+      """
+      DELETE FROM proof WHERE hash IN (SELECT hash FROM proof ORDER BY at DESC LIMIT -1 OFFSET \(ProvenHashes.maximum))
+      """)
     try statement.run()
   }
 

@@ -32,6 +32,8 @@ public struct LedgerContents: Sendable {
   public var kept: [KeptJob] = []
   /// Payments that were approved within `JobLedger.paymentMilliseconds`, and those of open jobs.
   public var payments: [(job: JobID, at: Int64, intent: PaymentIntent)] = []
+  /// Payments that were proven, also of jobs that are forgotten.
+  public var proofs: [(job: JobID, proof: PaymentProof)] = []
   /// What is known of providers.
   public var histories: [PublicKey: ProviderHistory] = [:]
   /// All answers up to this seq of the event store were looked at; nil: none ever.

@@ -93,6 +93,9 @@ public enum ServingAction: Sendable, Hashable {
   /// Encrypt and sign a word for the customer, then say ``ServingDesk/composed(_:_:id:at:)``, or
   /// ``ServingDesk/couldNotCompose(_:_:at:)`` when it is refused for good.
   case compose(EventID, ServingWord)
+  /// There is room for these requests now, which were passed over before: take them from where they are kept, let each
+  /// come again by ``ServingDesk/received(_:recipients:at:)``, then say ``ServingDesk/lookedUp(isWhole:at:)``.
+  case lookUp([EventID])
   /// Publish a signed event until whoever publishes has it, then say ``ServingDesk/published(_:at:)``.
   case publish(EventID, [UInt8])
 }

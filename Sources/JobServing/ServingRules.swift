@@ -50,6 +50,11 @@ public struct ServingRules: Sendable, Hashable {
   /// How many of those that wait may be of one stranger, and how many unpaid bills.
   public var strangerMaximum: Int { max(1, waitingMaximum / 4) }
 
+  /// How many of those for which there was no room are remembered, to be taken up when there is.
+  public var turnedAwayMaximum: Int { min(waitingMaximum, Self.turnedAwayCountMaximum) }
+
+  /// Requests without room that are remembered, at most: each takes some two hundred bytes, and a look of its own.
+  static let turnedAwayCountMaximum = 1_000
   /// How far in the future a request may be dated, in seconds: clocks differ.
   public static let aheadMaximum: Int64 = 15 * 60
   /// Rules.
@@ -96,14 +101,12 @@ public struct ServingRules: Sendable, Hashable {
   }
 }
 
-/// Why a request was not taken up. The raw values are for counters and logs.
+/// Why a request was not taken up, at first at least. The raw values are for counters and logs.
 public enum PassedOver: String, Sendable, Hashable, CaseIterable {
   /// Its kind is not served.
   case notServed = "not-served"
   /// It was taken up before.
   case known
-  /// It is this provider's own.
-  case own
   /// It is for other providers.
   case addressedToOthers = "addressed-to-others"
   /// It is for nobody in particular, and such ones are not taken.
@@ -118,8 +121,8 @@ public enum PassedOver: String, Sendable, Hashable, CaseIterable {
   case expired
   /// It was called off before it came.
   case cancelled
-  /// Too many wait already.
+  /// Too many wait already. It may be taken up when there is room.
   case full
-  /// Too many of this customer's wait already.
+  /// Too many of this customer's wait already. Likewise.
   case customerFull = "customer-full"
 }

@@ -51,12 +51,15 @@ struct WaitingRoom: Sendable {
     let new: Seat? = isRunning ? nil : isStranger ? Self.strangersSeat(request, after: old) : .ours
     guard old != new else { return }
     leave(request.id, of: request.customer)
-    guard let new else { return }
-    seats[request.id] = new
-    counts[new, default: 0] += 1
-    if new == .stranger { waitingByStranger[request.customer, default: 0] += 1 }
-    if new.isUnpaidBill { billsByStranger[request.customer, default: 0] += 1 }
-    if new == .toldBill { told.append((request.id, request.customer)) }
+    if let new { take(new, request.id, request.customer) }
+  }
+
+  private mutating func take(_ seat: Seat, _ id: EventID, _ customer: PublicKey) {
+    seats[id] = seat
+    counts[seat, default: 0] += 1
+    if seat == .stranger { waitingByStranger[customer, default: 0] += 1 }
+    if seat.isUnpaidBill { billsByStranger[customer, default: 0] += 1 }
+    if seat == .toldBill { told.append((id, customer)) }
   }
 
   private static func strangersSeat(_ request: ServedRequest, after old: Seat?) -> Seat {
@@ -103,6 +106,30 @@ struct WaitingRoom: Sendable {
       return told.first { $0.customer == customer }?.id
     }
     return unpaidBillCount >= rules.strangersMaximum ? told.first?.id : nil
+  }
+
+  /// Seats a request that was turned away and will come again, if there is a free place for it.
+  ///
+  /// No bill gives way for it: it would be one turned away for another one that is.
+  ///
+  /// - Returns: whether there was one.
+  mutating func seat(again request: TurnedAway.Request, isStranger: Bool, _ rules: ServingRules) -> Bool {
+    let customer = request.customer
+    let seat: Seat
+    switch (isStranger, request.isForMoney) {
+    case (false, _):
+      guard objection(rules) == nil else { return false }
+      seat = .ours
+    case (true, false):
+      guard objection(toStranger: customer, rules) == nil else { return false }
+      seat = .stranger
+    case (true, true):
+      guard unpaidBillCount < rules.strangersMaximum, billsByStranger[customer, default: 0] < rules.strangerMaximum
+      else { return false }
+      seat = .newBill
+    }
+    take(seat, request.id, customer)
+    return true
   }
 
   private var unpaidBillCount: Int { count(.newBill) + count(.toldBill) }

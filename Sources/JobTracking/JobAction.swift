@@ -81,11 +81,13 @@ public struct JobBatch: Sendable {
   public var accepted: [JobOrder] = []
   /// Facts, each with its job; written in this order.
   public var entries: [Entry] = []
-  /// Feedback that makes room for newer.
+  /// Answers and receipts that make room for others.
   public var dropped: [(job: JobID, event: EventID)] = []
   /// Approvals that nobody can pay by any more, and that count against no bound: ``JobPicture/voidIntents``. They are
   /// taken out behind the facts.
   public var voided: [(job: JobID, intent: PaymentIntent)] = []
+  /// Payments that are proven by these facts: their hashes prove no other.
+  public var proofs: [(job: JobID, proof: PaymentProof)] = []
   /// How the jobs of these facts stand with them.
   public var standings: [JobID: Standing] = [:]
   /// Jobs for which nothing is left to do: they need not be loaded any more.

@@ -151,9 +151,7 @@ public struct JobBill: Sendable, Hashable {
       if !isNumber { (payable, problem) = (nil, "what it asks for is no number of millisatoshi") }
     }
     guard let invoice = asked.invoice else {
-      problem =
-        asked.otherText == nil
-        ? Self.noInvoice : "what stands in the invoice's place is none: it is not paid to an address"
+      problem = Self.absence(asked)
       return
     }
     self.invoice = invoice.text
@@ -168,13 +166,43 @@ public struct JobBill: Sendable, Hashable {
     }
   }
 
+  /// Why there is no invoice, or none that can be read.
+  private static func absence(_ asked: JobAmount) -> String {
+    let most = Amount.satoshis(JobAmount.millisatoshisMaximum)
+    if let text = asked.otherText {
+      guard Invoice.isSuggested(by: text) else {
+        return "what stands in the invoice's place is none: it is not paid to an address"
+      }
+      var fault: InvoiceFault?
+      do throws(InvoiceFault) { _ = try Invoice(text) } catch { fault = error }
+      if fault == .amountTooLarge { return "the invoice is of more than the \(most) that there will ever be" }
+      return "what stands in the invoice's place cannot be read as one" + (fault.map { ": \($0)" } ?? "")
+    }
+    guard let amount = asked.millisatoshis else { return noInvoice }
+    if amount > JobAmount.millisatoshisMaximum {
+      return "it asks for \(Amount.satoshis(amount)), which is more than the \(most) that there will ever be"
+    }
+    return amount > 0 ? noInvoice : "it asks for \(Amount.satoshis(amount)), which nobody can pay"
+  }
+
   private static func disagreement(_ asked: JobAmount) -> String {
     let said = Amount.satoshis(asked.millisatoshis ?? 0)
-    let invoiced = Amount.satoshis(asked.invoice?.amountMillisatoshis ?? 0)
-    return switch asked.agreement {
-    case .satoshis: "\(invoiced) stand in the invoice, a thousand times the \(said) that it asks for"
-    case .different: "\(invoiced) stand in the invoice, and \(said) beside it"
-    default: "the invoice is of no amount"
+    guard let amount = asked.invoice?.amountMillisatoshis else {
+      return asked.millisatoshis == nil
+        ? "neither the invoice nor the provider says an amount"
+        : "the invoice is of no amount, and the provider asks for \(said)"
     }
+    let invoiced = Amount.satoshis(amount)
+    return switch asked.agreement {
+    case .satoshis:
+      "the invoice is of \(invoiced), a thousand times the \(said) beside it: satoshi stand where millisatoshi belong"
+    case .different: "the invoice is of \(invoiced), and beside it stand \(said)"
+    default: "the invoice is of \(invoiced), which nobody can pay"
+    }
+  }
+
+  /// Whether it asks for what another one did: by an invoice of the same payment hash, or without one for as much.
+  func isSame(_ other: JobBill) -> Bool {
+    paymentHash.map { $0 == other.paymentHash } ?? (amount == other.amount)
   }
 }

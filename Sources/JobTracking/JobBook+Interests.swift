@@ -25,9 +25,11 @@ extension JobBook {
   /// What is waited for on the network.
   public var interests: [Interest] {
     var groups: [Group: [(id: EventID, createdAt: Int64)]] = [:]
-    for record in records.values where record.picture.endedAt == nil {
+    for record in records.values {
+      let isOpen = record.picture.endedAt == nil
+      guard isOpen || record.picture.isReceiptDue else { continue }
       let kinds = [record.order.kind + 1_000, EventKind.jobFeedback]
-      if !record.order.isLocal {
+      if !record.order.isLocal, isOpen {
         let group = Group(
           kinds: kinds, relays: (record.order.submit.relays ?? []).sorted(), authors: record.order.providers.sorted())
         groups[group, default: []] += record.picture.requests.map { ($0.id, $0.createdAt) }

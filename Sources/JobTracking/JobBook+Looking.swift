@@ -29,6 +29,7 @@ extension JobBook {
   private mutating func lookBack(_ id: JobID, _ record: JobRecord, at now: Int64) {
     for other in (dependents[id] ?? []).sorted() where records[other]?.pendingCount == 0 { look(other, at: now) }
     if takesBack(id, record, at: now) { return }
+    if let end = receiptsEnd(record), end > now { return wake(id, at: end) }
     guard dependents[id]?.isEmpty ?? true, !record.isClosing, !record.isBeingPaid else { return }
     records[id]?.isClosing = true
     queued.closed.append(id)
@@ -52,9 +53,7 @@ extension JobBook {
         note(id, .fed(feed), at: now)
       } else {
         let state: Job.State = known.state == .cancelled ? .cancelled : .failed
-        let why = known.reason.map { ": \($0)" } ?? ""
-        let verb = known.state == .cancelled ? "was" : "has"
-        note(id, .ended(state, "the job \(other) that it needs \(verb) \(known.state.rawValue)\(why)"), at: now)
+        note(id, .ended(state, ChainReason(other, known.state, known.reason).text), at: now)
       }
       if release(other, from: id) { look(other, at: now) }
       if known.feed == nil { return }

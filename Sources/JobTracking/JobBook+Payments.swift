@@ -72,12 +72,17 @@ extension JobBook {
       guard let amount = bill.zappable, let target = pair.billedBy else { return nil }
       return PaymentIntent(provider: pair.provider, way: .zap(target), amount: amount, isAutomatic: isAutomatic)
     }
-    guard let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice else { return nil }
-    return PaymentIntent(
-      provider: pair.provider, way: .invoice(invoice, paymentHash: hash), amount: amount, isAutomatic: isAutomatic)
+    return intent(bill, of: pair.provider, isAutomatic: isAutomatic)
   }
 
-  private mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
+  /// What is paid by an invoice; nil where none is in order.
+  static func intent(_ bill: JobBill, of provider: PublicKey, isAutomatic: Bool = false) -> PaymentIntent? {
+    guard let hash = bill.paymentHash, let amount = bill.payable, let invoice = bill.invoice else { return nil }
+    return PaymentIntent(
+      provider: provider, way: .invoice(invoice, paymentHash: hash), amount: amount, isAutomatic: isAutomatic)
+  }
+
+  mutating func approve(_ intent: PaymentIntent, of id: JobID, at now: Int64) {
     count(intent, of: id, at: now)
     note(id, .approved(intent), at: now)
   }
@@ -123,7 +128,7 @@ extension JobBook {
       return "the result that is taken is of another provider"
     }
     if isSpentElsewhere(intent.key, than: record.order.id, pair.provider) {
-      return "the same invoice was approved for another job or provider"
+      return "the same invoice was approved for another job or provider, or a payment of its hash proves that of one"
     }
     if let known = Self.approved(record.facts, pair.provider, intent.key), known.way != intent.way {
       // It counts once, for what the other one is of; and whoever pays both pays twice.
@@ -132,11 +137,6 @@ extension JobBook {
     return beyond(
       Spending(at: now, job: record.order.id, provider: pair.provider, key: intent.key, amount: intent.amount),
       record.order)
-  }
-
-  /// Whether what is paid under a key is for another job, or somebody else: one payment settles one thing.
-  func isSpentElsewhere(_ key: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
-    spendings.contains { $0.key == key && ($0.job != job || $0.provider != provider) }
   }
 
   /// What was approved for a provider under a payment hash, whatever was decided since.
@@ -148,15 +148,9 @@ extension JobBook {
   /// What is said of an invoice that it is too late for.
   static let expiredInvoice = "the invoice has expired"
 
-  /// What is said of a preimage that proves the payment of another job.
-  static let spentElsewhere = refusal(
-    .invoiceRefused, "the preimage proves a payment for another job or provider: the same invoice was approved there")
-
   private func beyond(_ next: Spending, _ order: JobOrder) -> String? {
     let amount = next.amount
-    if let bid = order.submit.bid, amount > bid {
-      return "\(Amount.satoshis(amount)) are above the bid of \(Amount.satoshis(bid))"
-    }
+    if let excess = order.excess(amount) { return excess }
     let rules = order.submit.payment
     let others = spendings.filter { !$0.isSame(next) }
     let today = others.filter { $0.at > next.at - Self.dayMilliseconds }
@@ -184,7 +178,7 @@ extension JobBook {
   ///
   /// - Parameters:
   ///   - id: the job.
-  ///   - provider: who; nil where only one asks.
+  ///   - provider: who; nil where only one asks, or a preimage says it.
   ///   - preimage: proof that it was paid.
   ///   - zap: what is said of a zap in place of the invoice; nil: a zap where there is no invoice.
   ///   - now: milliseconds since 1970.
@@ -192,24 +186,14 @@ extension JobBook {
   public mutating func approve(
     _ id: JobID, provider: PublicKey?, preimage: Octets32?, zap: ZapWord? = nil, at now: Int64
   ) throws(Refusal) -> [JobAction] {
-    let (record, pair) = try payee(id, provider)
-    if pair.payment == .paid { return finish(at: now) }
     if let preimage {
-      let approved = Self.approved(record.facts, pair.provider, SHA256.hash(preimage.bytes))
-      let isZapOpen = pair.intent?.zapTarget != nil && pair.bill?.paymentHash == nil && approved == nil
-      if zap?.invoice != nil || isZapOpen {
-        try prove(id, record, pair, preimage, zap?.invoice, at: now)
-      } else {
-        try prove(id, pair, preimage, approved, at: now)
-      }
+      try prove(id, provider, preimage, zap?.invoice, at: now)
       return finish(at: now)
     }
+    let (record, pair) = try payee(id, provider)
+    if pair.payment == .paid { return finish(at: now) }
     try approve(id, record, pair, zap, at: now)
-    if let wallet = zap?.wallet {
-      let what = JobFact.What.walletNamed(pair.provider, wallet: wallet)
-      let isNamed = record.facts.contains { $0.what == what } || hasPending(id) { $0 == what }
-      if !isNamed { note(id, what, at: now) }
-    }
+    if let wallet = zap?.wallet { name(wallet, of: pair.provider, id, record.picture, record.facts, at: now) }
     return finish(at: now)
   }
 
@@ -234,57 +218,6 @@ extension JobBook {
     approve(intent, of: id, at: now)
   }
 
-  /// An invoice that the provider has shown was paid, whether that was approved before or not; or one that was
-  /// approved, whatever the provider has shown since.
-  private mutating func prove(
-    _ id: JobID, _ pair: JobPicture.Pair, _ preimage: Octets32, _ approved: PaymentIntent?, at now: Int64
-  ) throws(Refusal) {
-    guard let hash = approved?.key ?? pair.bill?.paymentHash else {
-      throw Self.refusal(.invoiceRefused, "the provider has shown no invoice that the preimage could belong to")
-    }
-    guard SHA256.hash(preimage.bytes) == hash else {
-      throw Self.refusal(.invoiceRefused, "the preimage is not that of this invoice, whose payment hash is \(hash)")
-    }
-    guard !isPaidNoted(id, pair) else { return }
-    guard !isSpentElsewhere(hash, than: id, pair.provider) else { throw Self.spentElsewhere }
-    let isStanding = pair.payment == .approved && pair.intent?.key == hash
-    if !isStanding, let intent = approved ?? Self.intent(pair, isAutomatic: false) {
-      // The money is gone: it counts, and nobody is told to pay it again.
-      records[id]?.begun.insert(hash)
-      approve(intent, of: id, at: now)
-    }
-    note(id, .paid(pair.provider, paymentHash: hash, preimage: preimage), at: now)
-  }
-
-  /// A zap was paid: by the invoice that the payee's wallet has made for our request.
-  private mutating func prove(
-    _ id: JobID, _ record: JobRecord, _ pair: JobPicture.Pair, _ preimage: Octets32, _ invoice: Invoice?, at now: Int64
-  ) throws(Refusal) {
-    guard let zap = record.picture.zap(for: pair.intent) else {
-      throw Self.refusal(.invoiceRefused, "no zap of it was requested")
-    }
-    guard let invoice else {
-      throw Self.refusal(.invoiceRefused, "the preimage proves a zap only with the invoice that was paid: 'invoice'")
-    }
-    guard invoice.commits(toDescription: String(decoding: zap.json, as: UTF8.self)) else {
-      throw Self.refusal(.invoiceRefused, "the invoice was not made for this zap's request")
-    }
-    guard invoice.amountMillisatoshis == zap.amount else {
-      throw Self.refusal(
-        .invoiceRefused, "the invoice is of another amount than the zap, \(Amount.satoshis(zap.amount))")
-    }
-    guard invoice.isPaid(by: preimage) else {
-      let hash = invoice.paymentHash
-      throw Self.refusal(.invoiceRefused, "the preimage is not that of this invoice, whose payment hash is \(hash)")
-    }
-    guard !isPaidNoted(id, pair) else { return }
-    note(id, .paid(pair.provider, paymentHash: invoice.paymentHash, preimage: preimage), at: now)
-  }
-
-  private func isPaidNoted(_ id: JobID, _ pair: JobPicture.Pair) -> Bool {
-    hasPending(id) { if case .paid(pair.provider, _, _) = $0 { true } else { false } }
-  }
-
   /// What a provider asks for is not to be paid.
   ///
   /// - Throws: `nothing-to-pay`, `provider-needed`, `no-such-job`.
@@ -298,9 +231,7 @@ extension JobBook {
 
   /// The provider that somebody means.
   func payee(_ id: JobID, _ provider: PublicKey?) throws(Refusal) -> (JobRecord, JobPicture.Pair) {
-    guard let record = records[id], record.picture.endedAt == nil else {
-      throw Self.refusal(.nothingToPay, "the job has ended, and nobody waits for a payment")
-    }
+    guard let record = records[id], record.picture.endedAt == nil else { throw Self.over }
     if let provider {
       guard let pair = record.picture.pairs[provider], pair.payment != nil else {
         throw Self.refusal(.nothingToPay, "\(provider.npub) asks for no payment")
@@ -322,6 +253,11 @@ extension JobBook {
     (queued.entries + (outstanding?.batch.entries ?? [])).contains { $0.job == id && matches($0.fact.what) }
   }
 
+  /// The facts of a job that are not written down yet.
+  func factsOnTheWay(_ id: JobID) -> [JobFact] {
+    ((outstanding?.batch.entries ?? []) + queued.entries).filter { $0.job == id }.map(\.fact)
+  }
+
   static func refusal(_ code: RefusalCode, _ message: String) -> Refusal {
     Refusal(code, message, outcome: .notStarted)
   }
@@ -338,6 +274,7 @@ extension JobBook {
     switch outcome {
     // Of a zap the receipt is the proof: the invoice that its wallet has made is not known here.
     case .paid(let preimage) where intent.zapTarget == nil && SHA256.hash(preimage.bytes) == intent.key:
+      guard claim(intent.key, id, intent.provider, at: now) else { break }
       note(id, .paid(intent.provider, paymentHash: intent.key, preimage: preimage), at: now)
     case .failed where !hasEnded:
       // Another one may be approved by now, or asked for.

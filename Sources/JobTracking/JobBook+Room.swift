@@ -136,12 +136,14 @@ extension JobBook {
     }
   }
 
-  /// Forgets answers: those that wait for the disk are not written, the others deleted with the next batch.
-  private mutating func drop(_ answers: [JobAnswerFact], of id: JobID) {
-    let events = Set(answers.map(\.event))
+  private mutating func drop(_ answers: [JobAnswerFact], of id: JobID) { drop(Set(answers.map(\.event)), of: id) }
+
+  /// Forgets answers and receipts: those that wait for the disk are not written, the others are deleted with the next
+  /// batch.
+  mutating func drop(_ events: Set<EventID>, of id: JobID) {
     guard !events.isEmpty else { return }
     let count = queued.entries.count
-    queued.entries.removeAll { $0.job == id && $0.fact.isAnswer(among: events) }
+    queued.entries.removeAll { $0.job == id && $0.fact.isEvent(among: events) }
     records[id]?.pendingCount -= count - queued.entries.count
     records[id]?.droppedCount += events.count
     for event in events { queued.dropped.append((id, event)) }

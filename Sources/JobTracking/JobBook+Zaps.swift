@@ -131,25 +131,4 @@ extension JobBook {
 
   /// The request by which an intent is carried out; nil of an intent that is no zap.
   public func zap(_ id: JobID, for intent: PaymentIntent) -> ZapRequestFact? { records[id]?.picture.zap(for: intent) }
-
-  // MARK: Receipts
-
-  mutating func takeReceipt(_ event: Event, at now: Int64) {
-    guard let id = zaps.job(for: event), let record = records[id], !record.known.contains(event.id) else { return }
-    let receipt = ZapReceiptFact(event, to: record.picture.zaps)
-    answerCount += 1
-    guard hasRoom(for: receipt, id, record) else {
-      records[id]?.droppedCount += 1
-      return
-    }
-    note(id, .receipted(receipt), at: now)
-  }
-
-  private func hasRoom(for receipt: ZapReceiptFact, _ id: JobID, _ record: JobRecord) -> Bool {
-    let onTheWay = (queued.entries + (outstanding?.batch.entries ?? [])).filter { $0.job == id }.map(\.fact)
-    let kept = (record.facts + onTheWay).filter { fact in
-      if case .receipted(let other) = fact.what { (other.request == nil) == (receipt.request == nil) } else { false }
-    }
-    return kept.count < limits.receiptMaximum
-  }
 }

@@ -71,6 +71,8 @@ public struct JobBook: Sendable {
   var withdrawing: Set<JobID> = []
   /// Of jobs in memory, and of the last ``spendingMilliseconds``.
   var spendings: [Spending] = []
+  /// Payment hashes that have proven a payment.
+  var proven = ProvenHashes()
   /// Keys of intents that this process has written down.
   var approvedHere: Set<Octets32> = []
   /// What is known of providers.
@@ -135,6 +137,7 @@ public struct JobBook: Sendable {
     let record = JobRecord(order, facts, isCommitted: true)
     records[order.id] = record
     for zap in record.picture.zaps { zaps.add(zap, of: order.id) }
+    for proof in record.picture.proofs { restored(proof, of: order.id) }
     kept(order.id, key: order.key, requests: record.picture.requests.map(\.id))
     for other in order.dependencies where record.picture.feeds[other] == nil && record.picture.endedAt == nil {
       dependents[other, default: []].insert(order.id)
@@ -204,7 +207,7 @@ public struct JobBook: Sendable {
     remember(done.batch.histories)
     for (id, intent) in done.batch.voided { discount(intent, of: id) }
     for order in done.batch.accepted { records[order.id]?.isCommitted = true }
-    for (id, events) in done.batch.droppedEvents { records[id]?.facts.removeAll { $0.isAnswer(among: events) } }
+    for (id, events) in done.batch.droppedEvents { records[id]?.facts.removeAll { $0.isEvent(among: events) } }
     for entry in done.batch.entries { apply(entry) }
     for (id, picture) in done.pictures { applied(id, picture) }
     for id in done.batch.closed { close(id) }
@@ -227,6 +230,7 @@ public struct JobBook: Sendable {
     again.entries.removeAll { refused.contains($0.job) }
     again.entries += queued.entries.filter { !refused.contains($0.job) }
     again.dropped += queued.dropped
+    again.proofs += queued.proofs
     again.closed += queued.closed
     again.accepted = queued.accepted
     again.cursor = queued.cursor ?? again.cursor
@@ -241,7 +245,7 @@ public struct JobBook: Sendable {
   private mutating func leaveOut(_ events: [JobID: Set<EventID>], of batch: inout JobBatch) {
     guard !events.isEmpty else { return }
     batch.entries.removeAll { entry in
-      guard let gone = events[entry.job], entry.fact.isAnswer(among: gone) else { return false }
+      guard let gone = events[entry.job], entry.fact.isEvent(among: gone) else { return false }
       records[entry.job]?.pendingCount -= 1
       return true
     }
@@ -308,7 +312,7 @@ public struct JobBook: Sendable {
     let dropped = batch.droppedEvents
     for (id, facts) in added {
       guard let record = records[id] else { continue }
-      let kept = dropped[id].map { events in record.facts.filter { !$0.isAnswer(among: events) } } ?? record.facts
+      let kept = dropped[id].map { events in record.facts.filter { !$0.isEvent(among: events) } } ?? record.facts
       let picture = JobPicture(record.order, kept + facts)
       pictures[id] = picture
       batch.standings[id] = JobBatch.Standing(state: picture.state, endedAt: picture.endedAt)

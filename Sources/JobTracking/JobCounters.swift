@@ -53,14 +53,17 @@ extension JobPicture.Pair {
 
 extension JobBook {
   /// Of jobs in memory: payments that are asked for, and that nobody has decided about.
-  public var openPayments: JobCounters.Payments {
-    var open = JobCounters.Payments()
+  public var openPayments: JobCounters.Payments { payments(in: .asked) }
+
+  /// Of jobs in memory: payments that are approved, and not known to be paid.
+  public var unpaidPayments: JobCounters.Payments { payments(in: .approved) }
+
+  private func payments(in state: JobProviderState.PaymentState) -> JobCounters.Payments {
+    var found = JobCounters.Payments()
     for picture in records.values.lazy.map(\.picture) where !picture.state.isFinal {
-      for pair in picture.pairs.values where pair.payment == .asked {
-        open.add(pair.wantedAmount)
-      }
+      for pair in picture.pairs.values where pair.payment == state { found.add(pair.wantedAmount) }
     }
-    return open
+    return found
   }
 
   /// Jobs in memory that are for relays, and whose requests are in the store of this machine alone: no relay is known

@@ -37,6 +37,8 @@ public struct JobFact: Sendable, Hashable {
     case walletNamed(PublicKey, wallet: PublicKey)
     /// A receipt for a zap has come.
     case receipted(ZapReceiptFact)
+    /// A receipt that is there proves nothing after all, though it would by what stands in it.
+    case objected(EventID, ZapReceiptFact.Objection)
     /// It was paid: the preimage whose hash is the payment's, 32 bytes.
     case paid(PublicKey, paymentHash: Octets32, preimage: Octets32)
     /// This provider is not paid; whether by the job's own rule.
@@ -60,9 +62,13 @@ public struct JobFact: Sendable, Hashable {
     self.what = what
   }
 
-  /// Whether it is an answer by one of these events, as it came or decrypted.
-  func isAnswer(among events: Set<EventID>) -> Bool {
-    if case .answered(let answer) = what { events.contains(answer.event) } else { false }
+  /// Whether it is an answer by one of these events, as it came or decrypted, or a receipt.
+  func isEvent(among events: Set<EventID>) -> Bool {
+    switch what {
+    case .answered(let answer): events.contains(answer.event)
+    case .receipted(let receipt): events.contains(receipt.event)
+    default: false
+    }
   }
 }
 

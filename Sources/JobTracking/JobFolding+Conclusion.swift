@@ -89,7 +89,7 @@ extension JobFolding {
 
   private func settlement(_ pair: JobPicture.Pair) -> String? {
     switch pair.payment {
-    case .denied: pair.zapProblem.map(Self.unzapped) ?? "its payment was denied"
+    case .denied: denial(pair)
     case .approved where pair.intentAt != nil: "its payment was approved, and no proof of it was shown"
     default: nil
     }
@@ -102,8 +102,9 @@ extension JobFolding {
       return "approved, to be paid: \(Amount.satoshis(intent.amount))"
     }
     let wish = "its provider wants " + (pair.bill?.amount.map { Amount.satoshis($0) } ?? "to be paid")
-    if pair.isUnpayable { return "\(wish), which cannot be approved: \(Self.obstacle(pair))" }
+    if pair.isBeyondApproval { return "\(wish), which cannot be approved: \(Self.obstacle(pair))" }
     let isForSomebody = order.paymentMode == .auto && !order.isPaidUnasked(pair, picture)
+    if isForSomebody, pair.wasDenied { return wish + " after it was denied a payment: that is for somebody to approve" }
     return isForSomebody ? wish + " before its result, and was not named: that is for somebody to approve" : wish
   }
 
@@ -116,7 +117,9 @@ extension JobFolding {
   }
 
   /// Why what a provider wants cannot be approved.
-  private static func obstacle(_ pair: JobPicture.Pair) -> String { pair.bill?.problem ?? "it does not say how much" }
+  private static func obstacle(_ pair: JobPicture.Pair) -> String {
+    pair.excess ?? pair.bill?.problem ?? "it does not say how much"
+  }
 
   private var disagreement: String {
     let count = picture.pairs.values.filter { $0.result != nil }.count
@@ -202,7 +205,7 @@ extension JobFolding {
       return become(.expired, what)
     }
     if let failed = pairs.first(where: { $0.state == .error }) {
-      return become(.failed, "its provider cannot do it" + (failed.message.map { ": \($0)" } ?? ""))
+      return become(.failed, "its provider cannot do it" + (failed.message.map { ": " + Self.quoted($0) } ?? ""))
     }
     if let unpaid = pairs.first(where: { $0.payment == .denied }) { return become(.failed, denial(unpaid)) }
     if let unpayable = pairs.first(where: \.isUnpayable) {
@@ -223,7 +226,24 @@ extension JobFolding {
     if let denied = denials[pair.provider] {
       return denied.isAutomatic ? "its provider wants to be paid, and nothing is to be" : "its payment was denied"
     }
+    if pair.isBeyondApproval { return "what its provider wants cannot be approved: \(Self.obstacle(pair))" }
     return "nobody has decided about its payment within \(Self.span(order.deadlines.decision))"
+  }
+
+  /// Most characters of a stranger's words that stand in a reason; all of them stand with the provider.
+  private static let quotedCharacterMaximum = 200
+
+  /// Words of a stranger, as part of a sentence of ours: between marks that do not stand in them, in one line, and cut.
+  static func quoted(_ words: String) -> String {
+    var line = ""
+    for scalar in words.unicodeScalars.prefix(quotedCharacterMaximum) {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: line += " "
+      case .format, .surrogate, .privateUse, .unassigned: break
+      default: line.unicodeScalars.append(scalar == "\"" ? "'" : scalar)
+      }
+    }
+    return "\"\(line)\(words.unicodeScalars.count > quotedCharacterMaximum ? "…" : "")\""
   }
 
   /// `10 minutes`

@@ -74,6 +74,9 @@ extension JobFolding {
       return [deadline(.delivery, from: intentAt, order.deadlines.delivery, provider: pair.provider)]
     }
     guard let billAt = pair.billAt else { return [] }
-    return [deadline(.decision, from: billAt, order.deadlines.decision, provider: pair.provider)]
+    // What nobody can approve waits for no decision, but for something better.
+    let (decision, result) = (order.deadlines.decision, order.deadlines.result)
+    let seconds = pair.isBeyondApproval ? min(decision, result) : decision
+    return [deadline(.decision, from: billAt, seconds, provider: pair.provider)]
   }
 }

@@ -64,22 +64,20 @@ extension JobFolding {
     let (provider, paidHash) = (pair.provider, paidHashes[pair.provider])
     if let paid = approvals[provider]?.last(where: { $0.key == paidHash }) { pair.intent = paid }
     let isRenewed = Self.isRenewed(said, pair.intent)
-    var (deniedAt, why): (Int64, String?) = (
-      max(denials[provider]?.at ?? .min, lapses[provider]?[.decision] ?? .min), nil
-    )
-    if let target = pair.intent?.zapTarget, let problem = zaps.problems[target], problem.at >= deniedAt {
-      (deniedAt, why) = (problem.at, problem.why)
-    }
+    let (deniedAt, why) = denial(of: pair)
     let isApproved = !isRenewed && pair.intentAt.map { $0 > deniedAt } == true
     let stands = isApproved || pair.paidAt != nil || paidHash != nil
     let asked = Self.asking(said, stands ? pair.intent : nil)
     pair.bill = asked?.fact.bill
     pair.billAt = asked?.at
     pair.billedBy = asked?.fact.event
+    pair.excess = JobBook.intent(pair, isAutomatic: false).flatMap { order.excess($0.amount) }
+    pair.wasDenied = denials[provider].map { !$0.isAutomatic && $0.at > pair.intentAt ?? .min } ?? false
     let wants = wants(pair, asked?.fact)
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)
     // A denial of what has expired since, and was approved between, is none of what is asked for now.
-    let isDenied = deniedAt > (isRenewed ? pair.intentAt ?? .min : .min)
+    let isDenied =
+      deniedAt > (isRenewed ? pair.intentAt ?? .min : .min) && !isNewQuestion(asked, pair, said, behind: deniedAt)
     if pair.paidAt != nil {
       pair.payment = .paid
     } else if isApproved {
@@ -90,9 +88,34 @@ extension JobFolding {
     } else if wants {
       pair.payment = .asked
     }
+    judgeDebt(wants, &pair)
+  }
+
+  /// What follows from how a payment is.
+  private func judgeDebt(_ wants: Bool, _ pair: inout JobPicture.Pair) {
     pair.isBarren = order.providers.isEmpty && pair.isUnpayable && pair.state == .paymentRequired
     pair.owes = wants && (pair.payment == .asked || pair.payment == .approved)
     if pair.payment == .denied, pair.result == nil { pair.isSpent = true }
+  }
+
+  /// When it was last decided against paying a provider, or nobody had decided in time; and why, when it is that its
+  /// zap cannot be made.
+  private func denial(of pair: JobPicture.Pair) -> (at: Int64, why: String?) {
+    let at = max(denials[pair.provider]?.at ?? .min, lapses[pair.provider]?[.decision] ?? .min)
+    guard let target = pair.intent?.zapTarget, let problem = zaps.problems[target], problem.at >= at else {
+      return (at, nil)
+    }
+    return (problem.at, problem.why)
+  }
+
+  /// Whether what is asked for came behind a denial, could be approved, and is nothing that was asked for before that:
+  /// a denial is of what was known then.
+  private func isNewQuestion(
+    _ asked: (at: Int64, fact: JobAnswerFact)?, _ pair: JobPicture.Pair, _ said: [(at: Int64, fact: JobAnswerFact)],
+    behind deniedAt: Int64
+  ) -> Bool {
+    guard let asked, asked.at > deniedAt, let bill = asked.fact.bill, !pair.isBeyondApproval else { return false }
+    return !said.contains { $0.at <= deniedAt && $0.fact.bill.map(bill.isSame) == true }
   }
 
   /// The last that asks for money; what is approved, or was paid, goes before what is not.

@@ -24,7 +24,9 @@ struct JobFolding {
   /// When requests say they were made, seconds since 1970.
   var requestTimes: [EventID: Int64] = [:]
   /// Payments that were proven behind the end.
-  private var lateProofs: [PublicKey: Int64] = [:]
+  var lateProofs: [PublicKey: Int64] = [:]
+  /// What has proven a payment, by its hash.
+  var proofs: [Octets32: PaymentProof] = [:]
   private var seen: Set<EventID> = []
   private var events: [EventID: (at: Int64, fact: JobAnswerFact)] = [:]
 
@@ -50,6 +52,7 @@ struct JobFolding {
       if !picture.state.isFinal { findDeadline() }
     }
     takeLateProofs()
+    picture.proofs = proofs.values.sorted(by: PaymentProof.isEarlier)
   }
 
   // MARK: One fact
@@ -67,12 +70,12 @@ struct JobFolding {
     switch fact.what {
     case .answered(let answer) where seen.insert(answer.event).inserted:
       picture.diagnostics[JobPicture.lateWord, default: 0] += 1
-    case .receipted(let receipt) where seen.insert(receipt.event).inserted:
-      picture.diagnostics[JobPicture.lateWord, default: 0] += 1
+    case .receipted, .walletNamed, .objected: takeZap(fact)
     // What was paid is shown, whatever else was approved.
     case .approved(let intent): approvals[intent.provider, default: []].append(intent)
     case .paid(let provider, let hash, _):
       paidHashes[provider] = paidHashes[provider] ?? hash
+      take(PaymentProof(hash: hash, provider: provider, at: fact.at))
       lateProofs[provider] = min(lateProofs[provider] ?? .max, fact.at)
     case .stored, .relayed, .unpublished, .withdrawn: takeOpen(fact)
     default: return
@@ -125,8 +128,9 @@ struct JobFolding {
       }
     case .paid(let provider, let hash, _):
       paidHashes[provider] = paidHashes[provider] ?? hash
+      take(PaymentProof(hash: hash, provider: provider, at: fact.at))
       pair(provider) { $0.paidAt = $0.paidAt ?? fact.at }
-    case .zapRequested, .unzapped, .walletNamed, .receipted: takeZap(fact)
+    case .zapRequested, .unzapped, .walletNamed, .receipted, .objected: takeZap(fact)
     case .denied(let provider, let isAutomatic): denials[provider] = (fact.at, isAutomatic)
     case .lapsed(let phase, let attempt, let provider): lapsed(phase, attempt, provider, at: fact.at)
     case .withdrawn(let id): change(id) { $0.isWithdrawn = true }
@@ -139,9 +143,8 @@ struct JobFolding {
     case .zapRequested(let request): zaps.take(request, at: fact.at)
     case .unzapped(let target, let why): zaps.take(problem: why, of: target, at: fact.at)
     case .walletNamed(let provider, let wallet): zaps.take(wallet: wallet, of: provider, at: fact.at)
-    case .receipted(let receipt):
-      seen.insert(receipt.event)
-      zaps.take(receipt, at: fact.at)
+    case .receipted(let receipt): zaps.take(receipt, at: fact.at)
+    case .objected(let receipt, let objection): zaps.take(objection, to: receipt)
     default: return
     }
   }

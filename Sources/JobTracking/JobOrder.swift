@@ -52,8 +52,18 @@ public struct JobOrder: Sendable, Hashable {
   public var payableMaximum: Int64? { submit.payment?.jobMaximum ?? submit.bid }
   /// Whether a provider may be paid by the job's own rule, and nobody is asked: for a result that is taken; before it
   /// whoever was named, and of strangers only where offers are collected, because then that is what was wished for.
+  /// Whom somebody has denied a payment is not paid another one by rule.
   func isPaidUnasked(_ pair: JobPicture.Pair, _ picture: JobPicture) -> Bool {
-    picture.taken?.provider == pair.provider || providers.contains(pair.provider) || windowSeconds > 0
+    guard !pair.wasDenied else { return false }
+    return picture.taken?.provider == pair.provider || providers.contains(pair.provider) || windowSeconds > 0
+  }
+  /// Why an amount is more than the job allows, whoever would approve it; nil when it is not.
+  func excess(_ amount: Int64) -> String? {
+    if let bid = submit.bid, amount > bid {
+      return "\(Amount.satoshis(amount)) are above the bid of \(Amount.satoshis(bid))"
+    }
+    guard let maximum = submit.payment?.jobMaximum, amount > maximum else { return nil }
+    return "\(Amount.satoshis(amount)) are above the \(Amount.satoshis(maximum)) that the job may cost"
   }
   /// Seconds for which offers are collected.
   public var windowSeconds: Int64 { submit.choice?.window ?? 0 }

@@ -95,6 +95,10 @@ public struct JobPicture: Sendable, Hashable {
     public var receipts: [Receipt] = []
     /// Whether it still wants something that nobody has decided against.
     public var owes = false
+    /// Why its bill is more than the job allows, whoever would approve it.
+    public var excess: String?
+    /// Whether somebody has denied it a payment, and approved none since.
+    public var wasDenied = false
     /// Whether it fell silent, was asked once more, and has said nothing since.
     public var isAskedAgain = false
     /// Whether no result is expected of it any more.
@@ -104,8 +108,10 @@ public struct JobPicture: Sendable, Hashable {
 
     /// Whether nobody asked it by name, and all it brings is a bill that nobody could approve: nothing waits for it.
     public var isBarren = false
+    /// Whether it wants what nobody can approve: its bill is not in order, or more than the job allows.
+    public var isBeyondApproval: Bool { bill?.isInOrder != true || excess != nil }
     /// Whether it waits for a decision, and no approval of what it has shown can be one.
-    public var isUnpayable: Bool { payment == .asked && result == nil && bill?.isInOrder != true }
+    public var isUnpayable: Bool { payment == .asked && result == nil && isBeyondApproval }
 
     /// Whether its payment is approved or made, and its result still to come: before that no other one is approved by
     /// rule.
@@ -164,6 +170,8 @@ public struct JobPicture: Sendable, Hashable {
   public internal(set) var taken: JobAnswerFact?
   /// What the results of other jobs have come to.
   public internal(set) var feeds: [JobID: JobFeed] = [:]
+  /// What has proven a payment, the first one first; of each payment hash one.
+  public internal(set) var proofs: [PaymentProof] = []
   /// Requests for zaps that were signed, the first one first; one for each event that is zapped.
   public internal(set) var zaps: [ZapRequestFact] = []
   /// What is over next by itself.

@@ -12,9 +12,12 @@ public struct TrackingLimits: Sendable, Hashable {
   public var resultMaximum = 8
   /// Answers kept that came after a job had ended; what comes beyond is counted and not kept.
   public var lateMaximum = 16
-  /// Receipts kept of a job that hold a request of ours, and so many of those that do not; what comes beyond is counted
-  /// and not kept.
+  /// Receipts kept of a job that prove a payment; so many of those that hold a request of ours and prove nothing, of
+  /// which one that nothing is wrong with displaces one that something is; and so many of those that hold none. What
+  /// comes beyond is counted and not kept.
   public var receiptMaximum = 16
+  /// How long, in milliseconds, the receipt of a zap that was approved is looked for when its job has ended.
+  public var lateReceiptMilliseconds: Int64 = 3_600_000
   /// Bytes that all answers of a job may take; what comes beyond is counted and not kept, but for the first result of a
   /// provider.
   public var answerByteCountMaximum = 16 << 20

@@ -61,6 +61,8 @@ public struct ZapReceiptFact: Sendable, Hashable {
     case wrongPreimage = 4
     /// Its invoice is of another network.
     case otherNetwork = 5
+    /// Its payment hash is that of a payment for another job, or of another provider.
+    case otherPayment = 6
 
     /// The name under which it is counted.
     public var word: String {
@@ -71,6 +73,7 @@ public struct ZapReceiptFact: Sendable, Hashable {
       case .otherDescription: "receipt-of-another-invoice"
       case .wrongPreimage: "receipt-with-wrong-preimage"
       case .otherNetwork: "receipt-of-another-network"
+      case .otherPayment: "receipt-of-another-payment"
       }
     }
   }
@@ -85,8 +88,13 @@ public struct ZapReceiptFact: Sendable, Hashable {
   public var request: EventID?
   /// The preimage, when it is that of the invoice.
   public var preimage: Octets32?
+  /// The payment hash of its invoice, where nothing else is wrong with it; nil in ledgers from before that was kept.
+  public var paymentHash: Octets32?
   /// Why it counts for nothing.
   public var objection: Objection?
+
+  /// By which payment it may prove something.
+  var hash: Octets32? { paymentHash ?? preimage.map { SHA256.hash($0.bytes) } }
 
   /// A receipt of which nothing is known but that it is there.
   public init(event: EventID, wallet: PublicKey, createdAt: Int64) {
@@ -114,8 +122,11 @@ public struct ZapReceiptFact: Sendable, Hashable {
     }
     request = ours.id
     objection = Self.objection(receipt, ours, network)
-    if objection == nil { preimage = receipt.preimage }
+    if objection == nil { (preimage, paymentHash) = (receipt.preimage, receipt.invoice.paymentHash) }
   }
+
+  /// Takes back what it would prove.
+  mutating func object(_ objection: Objection) { (preimage, self.objection) = (nil, objection) }
 
   private static func objection(
     _ receipt: ZapReceipt, _ ours: ZapRequestFact, _ network: Invoice.Network

@@ -24,7 +24,11 @@ extension PublishLedger {
     } refill: { unfinished, damaged throws(StorageFault) in
       var report = LedgerRescue(quarantinePath: damaged.path)
       let ledger = try PublishLedger(path: unfinished)
-      try ledger.refill(from: damaged.path, &report)
+      if damaged.isEmpty {
+        report.reason = Quarantine.emptyReason
+      } else {
+        try ledger.refill(from: damaged.path, &report)
+      }
       try ledger.close()
       rescue = report
     }

@@ -31,6 +31,18 @@ public enum ProgramFinding: Hashable, Sendable {
     }
   }
 
+  /// Why the program of a job is not run, after its path, with what to do; nil if it is. It does as we do, so it must
+  /// be ours alone.
+  ///
+  /// - Parameter path: where it is.
+  public func complaint(aboutJobAt path: String) -> String? {
+    switch self {
+    case .changeable(let how): "can be changed by others, and is not run then: \(how)"
+    case .notExecutable: "is not executable: chmod +x \(path)"
+    case .runnable, .missing, .directory, .special: complaint
+    }
+  }
+
   var isRunnable: Bool {
     switch self {
     case .runnable, .changeable: true
@@ -48,7 +60,10 @@ extension ConfigurationReader {
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
-      for job in worker.jobs where job.enabled { doubtProgram(of: job, worker, program) }
+      for job in worker.jobs where job.enabled {
+        doubtProgram(of: job, worker, program)
+        doubtPrice(of: job, worker)
+      }
     }
     guard configuration.workers.isEmpty, problems.isEmpty else { return sortedProblems }
     let none = "no worker: roostd would run nothing; a table [worker.NAME] gives it one"

@@ -31,12 +31,21 @@ extension ConfigurationReader {
     }
   }
 
+  /// A bill is sent, and no payment is noticed: whoever sets a price must not wait for it.
+  mutating func doubtPrice(of job: JobConfiguration, _ worker: WorkerConfiguration) {
+    guard job.price > 0 else { return }
+    report(
+      "a price can be asked for, and not yet be received: no payment is noticed, so no job of this kind is done;"
+        + " without price it is done for nothing",
+      at: ConfigurationPath("worker", worker.name, "job", "\(job.kind)").appending("price"), tableDepth: 4)
+  }
+
   mutating func doubtProgram(
     of job: JobConfiguration, _ worker: WorkerConfiguration, _ look: (String) -> ProgramFinding
   ) {
     let table = ConfigurationPath("worker", worker.name, "job", "\(job.kind)")
     if let path = job.program.first {
-      if let complaint = complaint(aboutRunning: path, look) {
+      if let complaint = look(path).complaint(aboutJobAt: path) {
         report("\(path) \(complaint)", at: table.appending("program"), tableDepth: 4)
       }
     }
@@ -60,15 +69,6 @@ extension ConfigurationReader {
       if path.hasPrefix(own + "/") { return "lies in \(what), among what the workers keep" }
     }
     return nil
-  }
-
-  private func complaint(aboutRunning path: String, _ look: (String) -> ProgramFinding) -> String? {
-    let finding = look(path)
-    switch finding {
-    case .changeable(let how): return "can be changed by others, and is not run then: \(how)"
-    case .notExecutable: return "is not executable: chmod +x \(path)"
-    case .runnable, .missing, .directory, .special: return finding.complaint
-    }
   }
 
   /// An argument stays as it is written, and the program sees it from an empty folder of its own; so a path to

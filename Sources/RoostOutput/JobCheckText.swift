@@ -26,6 +26,15 @@ public enum JobCheckText {
           text: "\(payments) of \(Amount.satoshis(status.openPayments.amount)) "
             + "\(one ? "waits" : "wait") for a decision: roost job list, then roost job approve or deny"))
     }
+    if status.unpaid.count > 0 {
+      let one = status.unpaid.count == 1
+      let payments = Amount.count(status.unpaid.count, "payment")
+      checks.append(
+        .init(
+          name: "jobs", isGood: true, isPending: true,
+          text: "\(payments) of \(Amount.satoshis(status.unpaid.amount)) \(one ? "is" : "are") approved and not paid "
+            + "yet: roost job list --open; 'roost job show' has what to pay by"))
+    }
     guard checks.isEmpty else { return checks }
     let open = Job.State.allCases.filter { !$0.isFinal }.reduce(0) { $0 + (status.jobs[$1.rawValue] ?? 0) }
     let text = "\(open) under way, none without a relay or waiting for a decision about money"

@@ -37,6 +37,7 @@ public enum JobDiagnosticText {
     "receipt-of-another-invoice": "a zap receipt's invoice was not made for this zap",
     "receipt-with-wrong-preimage": "a zap receipt's preimage is not that of its invoice",
     "receipt-of-another-network": "a zap receipt's invoice is of another network",
+    "receipt-of-another-payment": "a zap receipt's payment proves another job's, or another provider's",
   ]
 
   // An exhaustive list: a diagnostic that is new needs its words.

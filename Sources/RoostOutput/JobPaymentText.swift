@@ -10,19 +10,30 @@ extension JobText {
     let payable = provider.payment == .approved && isOpen ? payable(provider, of: job, style) : []
     // What is to be paid says how much itself.
     if let amount = provider.amount, payable.isEmpty {
-      let state = provider.payment.map { $0 == .asked ? "" : ", \($0.rawValue)" } ?? ""
-      lines.append("    wants \(Amount.satoshis(amount))\(state)")
+      lines.append("    \(demand(Amount.satoshis(amount), provider.payment, isOpen: isOpen))")
     }
     if let problem = provider.invoiceProblem {
       lines.append("    " + style.paint("not to be paid: \(VisibleText.make(problem))", .bad))
     }
-    if provider.payment == .asked, isOpen { lines += question(provider, of: job, style) }
+    if provider.payment == .asked, !job.state.isFinal { lines += question(provider, of: job, style) }
     return lines + payable
+  }
+
+  /// What a provider wants, and what became of that.
+  private static func demand(
+    _ amount: String, _ payment: JobProviderState.PaymentState?, isOpen: Bool
+  ) -> String {
+    switch payment {
+    case .asked, nil: isOpen ? "wants \(amount)" : "wanted \(amount)"
+    case .approved: isOpen ? "wants \(amount), approved" : "\(amount) was approved, and is not to be paid any more"
+    case .paid: "was paid \(amount)"
+    case .denied: "wanted \(amount), denied"
+    }
   }
 
   /// What an approved payment is paid by: the invoice, or the request for a zap.
   static func payable(_ provider: JobProviderState, of job: Job, _ style: Style) -> [String] {
-    if let zap = provider.zap { return self.lines(zap, of: job, style) }
+    if let zap = provider.zap { return self.lines(zap, by: provider, of: job, style) }
     guard let invoice = provider.invoice else { return [] }
     let amount = provider.amount.map { " \(Amount.satoshis($0))" } ?? ""
     return [
@@ -36,13 +47,19 @@ extension JobText {
     guard provider.amount != nil, provider.invoiceProblem == nil else { return [] }
     var lines: [String] = []
     if provider.invoice == nil { lines.append("    it shows no invoice: it is paid by a zap, once that is approved") }
-    // Where several ask, one has to be named.
-    let isAlone = job.providers.count { $0.payment == .asked || $0.payment == .approved } == 1
-    let whom = isAlone ? job.id : "\(job.id) --provider \(VisibleText.make(provider.provider))"
+    let whom = whom(provider, of: job)
     return lines + [style.paint("    roost job approve \(whom)   or   roost job deny \(whom)", .dim)]
   }
 
-  private static func lines(_ zap: JobZapState, of job: Job, _ style: Style) -> [String] {
+  /// The job, and its provider: where several ask, one has to be named. A preimage says itself whose it is.
+  private static func whom(_ provider: JobProviderState, of job: Job) -> String {
+    let isAlone = job.providers.count { $0.payment == .asked || $0.payment == .approved } == 1
+    return isAlone ? job.id : "\(job.id) --provider \(VisibleText.make(provider.provider))"
+  }
+
+  private static func lines(
+    _ zap: JobZapState, by provider: JobProviderState, of job: Job, _ style: Style
+  ) -> [String] {
     guard let request = zap.request else { return [style.paint("    the request for its zap is not signed yet", .dim)] }
     let place =
       (zap.address ?? zap.lnurl).map { "to \(VisibleText.make($0))" }
@@ -51,7 +68,7 @@ extension JobText {
     lines.append("    \(VisibleText.make(request))")
     for receipt in zap.receipts where receipt.proof == nil {
       lines.append("    a receipt is there, by \(name(receipt.author)), and nobody knows whether that is its wallet")
-      let command = "roost job approve \(job.id) --wallet \(VisibleText.make(receipt.author))"
+      let command = "roost job approve \(whom(provider, of: job)) --wallet \(VisibleText.make(receipt.author))"
       lines.append(style.paint("    if it is: \(command)", .dim))
     }
     let command = "roost job approve \(job.id) --invoice <invoice> --preimage <preimage>"

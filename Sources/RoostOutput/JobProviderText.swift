@@ -1,15 +1,25 @@
 public import Contracts
 internal import Frames
 
+// Names are strangers' own words, and one may read "this machine's". So what this machine says of a provider stands in
+// a column of its own, left of the name, where no name reaches; names are quoted; and of a name only what can be seen
+// is shown, so that none moves what stands beside it.
+
 /// What `roost job providers` prints.
 public enum JobProviderText {
+  /// Columns of a terminal that a name may take, without its quotes.
+  private static let nameColumnsMaximum = 24
+  /// Characters of a name that are looked at: one that was announced may have a megabyte.
+  private static let nameLengthMaximum = 200
+
   /// A table: who, what, and how it went here.
   public static func lines(_ providers: [JobProvider], _ style: Style) -> [String] {
     guard !providers.isEmpty else {
       return ["Nobody has announced that as far as this machine knows; --fetch asks relays."]
     }
     var table = TextTable([
-      TextTable.Column(title: "PROVIDER", columnsMaximum: 63), TextTable.Column(title: "NAME", columnsMaximum: 24),
+      TextTable.Column(title: "PROVIDER", columnsMaximum: 63), TextTable.Column(title: "HERE"),
+      TextTable.Column(title: "NAME", columnsMaximum: nameColumnsMaximum + 2),
       TextTable.Column(title: "KINDS", columnsMaximum: 24), TextTable.Column(title: "ANSWERED", alignment: .right),
       TextTable.Column(title: "USUALLY IN", alignment: .right, isSpareable: true),
       TextTable.Column(title: "BAD BILLS", alignment: .right, isSpareable: true),
@@ -17,7 +27,7 @@ public enum JobProviderText {
     for provider in providers {
       table.append([
         TextTable.Cell(JobText.name(provider.provider)),
-        TextTable.Cell(VisibleText.make(provider.name ?? (provider.isHere == true ? "this machine's" : ""))),
+        TextTable.Cell(provider.isHere == true ? "yes" : "", .good), TextTable.Cell(provider.name.map(quoted) ?? ""),
         TextTable.Cell(provider.kinds.map(String.init).joined(separator: " "), .dim),
         TextTable.Cell(provider.asked == 0 ? "" : "\(provider.answered)/\(provider.asked)"),
         TextTable.Cell(provider.medianMilliseconds.map { Amount.duration(milliseconds: UInt64(max(0, $0))) } ?? ""),
@@ -25,5 +35,19 @@ public enum JobProviderText {
       ])
     }
     return table.lines(style)
+  }
+
+  /// A name as others say it: in quotes, of which it has none itself, without marks that show nothing or move text.
+  private static func quoted(_ name: String) -> String {
+    let shown = name.unicodeScalars.prefix(nameLengthMaximum).map { scalar -> Character in
+      switch scalar.properties.generalCategory {
+      case .spaceSeparator, .lineSeparator, .paragraphSeparator: " "
+      case .control: scalar.properties.isWhitespace ? " " : "\u{FFFD}"
+      case .format, .surrogate, .privateUse, .unassigned: "\u{FFFD}"
+      default: scalar == "\"" ? "'" : Character(scalar)
+      }
+    }
+    let words = String(shown.filter { $0 != "\u{FFFD}" }).split(separator: " ").joined(separator: " ")
+    return words.isEmpty ? "" : "\"\(DisplayWidth.cut(words, to: nameColumnsMaximum))\""
   }
 }

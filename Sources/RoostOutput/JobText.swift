@@ -3,8 +3,8 @@ internal import Cryptography
 internal import Frames
 internal import Nostr
 
-// Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only; of a result
-// whole lines are kept.
+// Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only: a remark
+// between quotation marks, lines of a result or a part behind a bar, so that none of it looks like a line of ours.
 
 /// What `roost job` prints.
 public enum JobText {
@@ -35,7 +35,8 @@ public enum JobText {
     var heading = "job \(job.id)  \(style.paint(job.state.rawValue, tone(job.state)))"
     if let reason = job.reason { heading += ": \(VisibleText.make(reason))" }
     var lines = [heading]
-    var about = "  kind \(job.kind), for \(owner(job)), submitted \(past(job.submittedAt, now))"
+    let key = hasOwnName(job) ? ", key \(VisibleText.make(job.key))" : ""
+    var about = "  kind \(job.kind)\(key), for \(owner(job)), submitted \(past(job.submittedAt, now))"
     if let ended = job.endedAt { about += ", ended \(past(ended, now))" }
     // Until it has a request only the end of all of it is known, and a nearer one comes before that.
     let isBegun = job.state != .drafted || !job.requests.isEmpty
@@ -62,6 +63,17 @@ public enum JobText {
     }
   }
 
+  /// Whether its submitter has named it. A key that was made for it says nothing: its id, or 16 random bytes.
+  private static func hasOwnName(_ job: Job) -> Bool {
+    job.key != job.id && !(job.key.utf8.count == 32 && job.key.allSatisfy { $0.isASCII && $0.isHexDigit })
+  }
+
+  /// What becomes of a job that nobody looks at.
+  public static func outlook(_ job: Job) -> String {
+    // What keeps it stands in the line before.
+    job.state == .drafted && job.reason != nil ? "It is kept, and goes on by itself then" : "It goes on by itself"
+  }
+
   /// Where a request can be seen.
   static func place(_ request: JobRequestState) -> String {
     if request.relays == 0 { return request.isStored ? "on this machine" : "not published yet" }
@@ -70,19 +82,20 @@ public enum JobText {
 
   private static func lines(_ provider: JobProviderState, of job: Job, now: Int64, _ style: Style) -> [String] {
     var line = "  \(name(provider.provider))  \(style.paint(provider.state.rawValue, tone(provider.state)))"
-    if let message = provider.message, !message.isEmpty { line += "  \(VisibleText.make(message))" }
+    if let message = provider.message, !message.isEmpty { line += "  \(quoted(message))" }
     if let sign = provider.lastSignAt { line += style.paint("  \(past(sign, now))", .dim) }
     var lines = [line]
     lines += payment(provider, of: job, style)
-    if let partial = provider.partial, !partial.isEmpty, provider.state != .delivered {
-      lines += content(partial, lineMaximum: 4).map { "    \($0)" }
+    // Of what a provider says beside its status either may be read as the other.
+    if let partial = provider.partial, !partial.isEmpty, partial != provider.message, provider.state != .delivered {
+      lines += content(partial, lineMaximum: 4).map { "    | \($0)" }
     }
     return lines
   }
 
   private static func excerpt(_ result: JobResultState, _ style: Style) -> [String] {
     let all = content(result.content, lineMaximum: .max)
-    var lines = ["  result by \(name(result.provider))"] + all.prefix(resultLineMaximum).map { "    \($0)" }
+    var lines = ["  result by \(name(result.provider))"] + all.prefix(resultLineMaximum).map { "    | \($0)" }
     if all.count > resultLineMaximum {
       lines.append(style.paint("    … \(Amount.count(all.count - resultLineMaximum, "line")) more: --result", .dim))
     }
@@ -93,6 +106,16 @@ public enum JobText {
   public static func content(_ text: String, lineMaximum: Int) -> [String] {
     text.split(separator: "\n", maxSplits: lineMaximum == .max ? .max : lineMaximum, omittingEmptySubsequences: false)
       .prefix(lineMaximum).map { VisibleText.make($0) }
+  }
+
+  /// Most characters of a stranger's remark that are shown; `--json` has all of it.
+  static let remarkCharacterMaximum = 300
+
+  /// A stranger's remark between marks, in one line, so that it is not taken for a word of ours.
+  static func quoted(_ text: String) -> String {
+    let cut = text.count > remarkCharacterMaximum
+    let words = VisibleText.make(text.prefix(remarkCharacterMaximum)).replacing("\"", with: "'")
+    return "\"\(words)\(cut ? "…" : "")\""
   }
 
   static func name(_ key: String) -> String {
@@ -156,9 +179,10 @@ public struct JobNews: Sendable {
     for provider in job.providers where provider.state != .asked {
       var news = ["\(JobText.name(provider.provider)): \(provider.state.rawValue)"]
       // The end of a job is told with its reason, which may have these words.
-      let isToldAtTheEnd = job.state.isFinal && provider.message.map { job.reason?.contains($0) == true } ?? false
-      if let message = provider.message, !message.isEmpty, !isToldAtTheEnd {
-        news[0] += " (\(VisibleText.make(message)))"
+      let words = provider.message.map(JobText.quoted)
+      let isToldAtTheEnd = job.state.isFinal && words.map { job.reason?.contains($0) == true } ?? false
+      if let words, provider.message?.isEmpty == false, !isToldAtTheEnd {
+        news[0] += ": \(words)"
       }
       news += JobText.payment(provider, of: job, style)
       guard told[provider.provider] != news else { continue }

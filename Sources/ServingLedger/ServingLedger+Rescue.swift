@@ -34,7 +34,7 @@ extension ServingLedger {
     } refill: { unfinished, damaged throws(StorageFault) in
       var report = ServingRescue(quarantinePath: damaged.path)
       let ledger = try ServingLedger(path: unfinished)
-      try ledger.refill(from: damaged.path, now: now, &report)
+      try ledger.refill(from: damaged, now: now, &report)
       try ledger.close()
       rescue = report
     }
@@ -44,8 +44,9 @@ extension ServingLedger {
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
   public func markDamaged() { RescuableFile(path: path).markDamaged() }
 
-  private func refill(from path: String, now: Int64, _ rescue: inout ServingRescue) throws(StorageFault) {
-    let saved = Self.readable(path, &rescue)
+  private func refill(from damaged: Quarantine, now: Int64, _ rescue: inout ServingRescue) throws(StorageFault) {
+    var saved: [ServedRequest] = []
+    if damaged.isEmpty { rescue.reason = Quarantine.emptyReason } else { saved = Self.readable(damaged.path, &rescue) }
     try file.writeNow { session in
       let ledger = ServingSession(session)
       for request in saved { try ledger.write(request) }

@@ -17,6 +17,8 @@ extension Metrics {
     text.add("roost_jobs_open_payments", .gauge, "Payments that wait for a decision.", status.openPayments.count)
     text.add(
       "roost_jobs_open_payments_millisatoshi", .gauge, "What those ask for together.", status.openPayments.amount)
+    text.add("roost_jobs_unpaid", .gauge, "Payments that are approved and not paid yet.", status.unpaid.count)
+    text.add("roost_jobs_unpaid_millisatoshi", .gauge, "What those are together.", status.unpaid.amount)
     text.add(
       "roost_jobs_approved_day_millisatoshi", .gauge, "What was approved in the last 24 hours.", status.approvedToday)
     let payments = JobProviderState.PaymentState.allCases.map { ($0.rawValue, status.payments[$0.rawValue]) }
@@ -35,6 +37,7 @@ extension Metrics {
     text.add("roost_serving_answered_total", .counter, "Those that ended with a result.", of: services) { $0.answered }
     text.add("roost_serving_failed_total", .counter, "Those that ended with an error.", of: services) { $0.failed }
     text.add("roost_serving_waiting", .gauge, "Jobs of others that wait for their turn.", status.waiting)
+    text.add("roost_serving_unpaid", .gauge, "Jobs of others whose bill is not paid yet.", status.unpaid)
     text.add(
       "roost_serving_passed_over_total", .counter, "Requests that were not taken up.", status.passedOver)
   }

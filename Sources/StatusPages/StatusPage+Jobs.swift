@@ -33,12 +33,17 @@ extension StatusPage {
         let payments = Amount.count(status.openPayments.count, "payment")
         notes.append("\(payments) of \(Amount.satoshis(status.openPayments.amount)) to decide: roost job list")
       }
+      if status.unpaid.count > 0 {
+        let payments = Amount.count(status.unpaid.count, "payment")
+        let amount = Amount.satoshis(status.unpaid.amount)
+        notes.append("\(payments) of \(amount) approved, to be paid: roost job list --open")
+      }
       if status.unseen > 0 { notes.append("\(Amount.count(status.unseen, "job")) without a relay: roost relay add") }
       let ended: [(Job.State, String)] = [
         (.settled, "settled"), (.failed, "failed"), (.expired, "expired"), (.cancelled, "cancelled"),
       ]
       notes += ended.compactMap { state, word in count(state) > 0 ? "\(number(count(state))) \(word)" : nil }
-      let waits = status.openPayments.count > 0 || status.unseen > 0
+      let waits = status.openPayments.count + status.unpaid.count > 0 || status.unseen > 0
       return [row(waits ? .pending : .good, name, "\(number(open)) open", notes.joined(separator: ", "))]
     }
   }
@@ -50,7 +55,10 @@ extension StatusPage {
     case .silent: return [row(.bad, name, "unknown", "the provider does not answer")]
     case .told(let status):
       let running = status.services.reduce(0) { $0 + $1.running }
-      let others = [(status.waiting, "waiting"), (Int(clamping: status.passedOver), "passed over")]
+      let others = [
+        (status.waiting, "waiting"), (status.unpaid, "with an unpaid bill"),
+        (Int(clamping: status.passedOver), "passed over"),
+      ]
       let notes = others.compactMap { count, word in count > 0 ? "\(number(count)) \(word)" : nil }
       let isGood = status.provider != nil
       let note = isGood ? notes.joined(separator: ", ") : "the signer has not said who answers"

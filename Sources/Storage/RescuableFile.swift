@@ -7,10 +7,14 @@ internal import Glibc
 //     events.db.is-damaged      a rescue is to be done; once it has begun, where the damaged file is put
 //     events.db.damaged-TIME    the damaged file; a second later than it is where one stands there already
 //     events.db.new             what is being filled; takes its place when it is whole
+//     events.db.is-new          nothing was there, and SQLite was asked to make it
 //
 // A death on the way leaves the mark, and the next start begins again with the same damaged file: what is half filled
 // is never taken for what was there. What was filled and turns out to be damaged in its turn is put aside like the
 // first, and rescued: no damage keeps its owner from starting for ever.
+//
+// A file of 0 bytes is a database to SQLite, a new one, and it removes the log beside it. Here it is one that was cut
+// off, and is put aside with its log, unread; unless `is-new` says that a start was killed while it was made.
 
 /// Where a damaged database was put.
 public struct Quarantine: Sendable, Hashable {
@@ -20,6 +24,12 @@ public struct Quarantine: Sendable, Hashable {
   public let time: Int64
   /// Whether an earlier start has filled the new one already, and ended before it could say so.
   public internal(set) var isRefilled = false
+  /// Whether the damaged file has no bytes. Nothing is to be read of it: SQLite would make a new database of it, and
+  /// remove the log that was put aside with it.
+  public internal(set) var isEmpty = false
+
+  /// Why nothing is saved of a file without bytes.
+  public static let emptyReason = "it had no bytes"
 
   /// The one of a database that was found damaged at a time.
   public init(of database: String, time: Int64) {
@@ -46,12 +56,13 @@ public struct RescuableFile: Sendable {
   }
 
   private var mark: DamageMark { DamageMark(database: path) }
+  private var beginning: EmptyMark { EmptyMark(path: path + ".is-new") }
 
   /// Says that it was found to be damaged while it was in use: the next start rescues what it can. Where that cannot be
   /// written the damage is met again.
   public func markDamaged() { mark.set() }
 
-  /// Opens it; if it is damaged, or was found so by ``markDamaged()``, puts it aside and has another filled.
+  /// Opens it; if it is damaged, empty, or was found damaged by ``markDamaged()``, puts it aside and has another filled.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.
@@ -63,24 +74,18 @@ public struct RescuableFile: Sendable {
     now: Int64, _ open: (_ path: String) throws(StorageFault) -> Opened,
     refill: (_ path: String, _ damaged: Quarantine) throws(StorageFault) -> Void
   ) throws(StorageFault) -> (Opened, Quarantine?) {
-    if !mark.isSet {
-      do throws(StorageFault) { return (try open(path), nil) } catch {
-        guard error.kind == .corrupt else { throw error }
-      }
-    }
+    if !mark.isSet, let opened = try openIfSound(open) { return (opened, nil) }
     var quarantine = try mark.quarantine(now: now)
     if quarantine.isRefilled {
-      do throws(StorageFault) {
-        let opened = try open(path)
+      if let opened = try openIfSound(open) {
         mark.clear()
         return (opened, quarantine)
-      } catch {
-        guard error.kind == .corrupt else { throw error }
       }
       // What was filled is damaged as well, and goes where nothing is yet.
       quarantine = try mark.nextQuarantine(now: now)
     }
     try putAside(quarantine)
+    quarantine.isEmpty = DatabaseFiles.byteCount(quarantine.path) == 0
     let unfinished = path + ".new"
     for suffix in DatabaseFiles.suffixes + companions { unlink(unfinished + suffix) }
     try refill(unfinished, quarantine)
@@ -89,6 +94,27 @@ public struct RescuableFile: Sendable {
     let opened = try open(path)
     mark.clear()
     return (opened, quarantine)
+  }
+
+  /// Opens it as it stands; nil when it is damaged or empty. One that is not there is begun, and what a death leaves of
+  /// that is begun again.
+  private func openIfSound<Opened>(
+    _ open: (_ path: String) throws(StorageFault) -> Opened
+  ) throws(StorageFault) -> Opened? {
+    switch DatabaseFiles.byteCount(path) {
+    // Where it cannot be written the database cannot either, and says why.
+    case nil: beginning.set()
+    case 0 where !beginning.isSet: return nil
+    default: break
+    }
+    do throws(StorageFault) {
+      let opened = try open(path)
+      beginning.clear()
+      return opened
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      return nil
+    }
   }
 
   private func putAside(_ quarantine: Quarantine) throws(StorageFault) {
@@ -105,24 +131,46 @@ public struct RescuableFile: Sendable {
 
 /// The files of a database.
 private enum DatabaseFiles {
-  /// The database's own last: while it is at its place, not all was put aside.
-  static let suffixes = ["-wal", "-shm", ""]
+  /// The database's own last: while it is at its place, not all was put aside. A journal is there where the first
+  /// transaction was cut off, and would be rolled back into whatever takes the file's place.
+  static let suffixes = ["-wal", "-shm", "-journal", ""]
+
+  /// How large a file is; nil when it cannot be found.
+  static func byteCount(_ path: String) -> Int64? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+  }
 }
 
-/// The file that says that a database is damaged, and when it was put aside.
-private struct DamageMark {
-  let database: String
-  private var path: String { database + ".is-damaged" }
+/// A file that says something by being there.
+private struct EmptyMark {
+  let path: String
 
-  init(database: String) { self.database = database }
-
-  /// Whether a rescue is to be done, or was begun.
   var isSet: Bool { access(path, F_OK) == 0 }
 
   func set() {
     let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     if file >= 0 { Glibc.close(file) }
   }
+
+  func clear() { unlink(path) }
+}
+
+/// The file that says that a database is damaged, and when it was put aside.
+private struct DamageMark {
+  let database: String
+  private let file: EmptyMark
+  private var path: String { file.path }
+
+  init(database: String) {
+    self.database = database
+    file = EmptyMark(path: database + ".is-damaged")
+  }
+
+  /// Whether a rescue is to be done, or was begun.
+  var isSet: Bool { file.isSet }
+
+  func set() { file.set() }
 
   /// Where the damaged database is put: named when it is asked for first, and written down, since a rescue that begins
   /// again must find it.
@@ -168,7 +216,7 @@ private struct DamageMark {
   }
 
   /// It is rescued.
-  func clear() { unlink(path) }
+  func clear() { file.clear() }
 
   /// More than a time has digits.
   private static let timeByteCount = 20

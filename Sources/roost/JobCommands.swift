@@ -36,6 +36,11 @@ struct JobProviderOption: ParsableArguments, Sendable {
 extension CommandSession {
   /// Prints a job.
   func print(_ job: Job) async { await print(job, JobText.lines(job, now: Int64(time(nil)), style)) }
+
+  /// A job as it is now.
+  func shown(_ reference: String) async throws(Refusal) -> Job {
+    try await waiting(for: "job.show") { () async throws(Refusal) in try await client.job(reference) }
+  }
 }
 
 /// `roost job list`
@@ -65,7 +70,10 @@ struct JobListCommand: LoopCommand {
     try await session.client.connect()
     var states = isOpen ? Job.State.allCases.filter { !$0.isFinal } : state.compactMap(Job.State.init)
     if states.isEmpty { states = Job.State.allCases }
-    let found = try await session.client.jobs(in: states, limit: limit)
+    let (wanted, most) = (states, limit)
+    let found = try await session.waiting(for: "job.list") { () async throws(Refusal) in
+      try await session.client.jobs(in: wanted, limit: most)
+    }
     if session.isJSON {
       for job in found { await session.output.writeLine(JSONPayload.encode(job)) }
     } else {
@@ -92,7 +100,7 @@ struct JobShow: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let job = try await session.client.job(job.job)
+    let job = try await session.shown(job.job)
     if zap { return try await show(zapOf: job, in: session) }
     guard result else {
       await session.print(job)
@@ -133,7 +141,7 @@ struct JobWatch: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let first = try await session.client.job(job.job)
+    let first = try await session.shown(job.job)
     return try await JobFollowing(session, patience: timeout).follow(first)
   }
 }
@@ -162,17 +170,23 @@ struct JobApprove: LoopCommand {
 
   func validate() throws {
     if invoice != nil, preimage == nil { throw ValidationError("--invoice goes with --preimage.") }
-    if let preimage, preimage.utf8.count != 64 || !preimage.allSatisfy(\.isHexDigit) {
-      throw ValidationError("A preimage is 64 hexadecimal digits.")
+    if let preimage, preimage.utf8.count != 64 || !preimage.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
+      let isInvoice = preimage.lowercased().hasPrefix("lnbc")
+      let what = isInvoice ? "this is the invoice" : "these are \(preimage.count) characters"
+      throw ValidationError("A preimage is 64 hexadecimal digits, which the wallet shows when it has paid; \(what).")
     }
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    var wanted = JobReference(job: job.job, provider: provider.provider, preimage: preimage)
+    var wanted = JobReference(job: job.job, provider: provider.provider, preimage: preimage?.lowercased())
     (wanted.wallet, wanted.invoice) = (wallet, invoice)
     if zap { wanted.zap = true }
-    await session.print(try await session.client.approveJob(wanted))
+    let asked = wanted
+    let approved = try await session.waiting(for: "job.approve") { () async throws(Refusal) in
+      try await session.client.approveJob(asked)
+    }
+    await session.print(approved)
     return .done
   }
 }
@@ -187,7 +201,10 @@ struct JobDeny: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    await session.print(try await session.client.denyJob(job.job, provider: provider.provider))
+    let denied = try await session.waiting(for: "job.deny") { () async throws(Refusal) in
+      try await session.client.denyJob(job.job, provider: provider.provider)
+    }
+    await session.print(denied)
     return .done
   }
 }
@@ -201,7 +218,10 @@ struct JobCancel: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    await session.print(try await session.client.cancelJob(job.job))
+    let cancelled = try await session.waiting(for: "job.cancel") { () async throws(Refusal) in
+      try await session.client.cancelJob(job.job)
+    }
+    await session.print(cancelled)
     return .done
   }
 }
@@ -232,7 +252,9 @@ struct JobProvidersCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
-    let found = try await session.client.jobProviders(of: kind, fetches: fetch, limit: limit)
+    let found = try await session.waiting(for: "job.providers") { () async throws(Refusal) in
+      try await session.client.jobProviders(of: kind, fetches: fetch, limit: limit)
+    }
     if session.isJSON {
       for provider in found { await session.output.writeLine(JSONPayload.encode(provider)) }
     } else {

@@ -13,6 +13,11 @@ final class JobFollowing {
   private let session: CommandSession
   private let patience: Timeout?
   private var news = JobNews()
+  private var absence = JobAbsence()
+  private let lookTimer = LoopTimer()
+
+  /// How often it is looked whether the tracker is there.
+  private static let lookMilliseconds: UInt64 = 1_000
 
   /// - Parameter patience: how long its end is waited for; nil: as long as it takes.
   init(_ session: CommandSession, patience: Timeout?) {
@@ -26,7 +31,10 @@ final class JobFollowing {
       session.display.interrupted()
       session.note("The job goes on: roost job watch \(job.id)")
     }
-    if !session.isJSON { session.note("job \(job.id), for \(JobText.owner(job))") }
+    if !session.isJSON {
+      session.note("job \(job.id), for \(JobText.owner(job))")
+      look()
+    }
     let watch = EventLoopActor.task { [self] () -> Result<Job, Refusal> in
       var seen = job
       do throws(Refusal) {
@@ -39,9 +47,23 @@ final class JobFollowing {
     }
     let timer = LoopTimer()
     if let patience { timer.set(afterMilliseconds: UInt64(patience.milliseconds)) { watch.cancel() } }
+    defer {
+      timer.cancel()
+      lookTimer.cancel()
+    }
     let last = try await watch.value.get()
-    timer.cancel()
     return try await end(last)
+  }
+
+  /// Looks whether somebody is there who tells how the job is doing; programs have `--json`.
+  private func look() {
+    var presence = JobAbsence.Presence.supervisorAway
+    if let registry = session.client.registry {
+      let isReady = registry.members.contains { $0.role == Role.dvmTracker.name && $0.isReady }
+      presence = isReady ? .here : .trackerAway
+    }
+    if let text = absence.looked(presence) { session.note(text) }
+    lookTimer.set(afterMilliseconds: Self.lookMilliseconds) { [weak self] in self?.look() }
   }
 
   private func tell(_ job: Job) async {

@@ -80,6 +80,12 @@ struct JobSubmitCommand: LoopCommand {
 
   func validate() throws {
     if isLocal, isPublished { throw ValidationError("Give --local or --publish, not both.") }
+    if isLocal, !relay.isEmpty {
+      throw ValidationError("Give --local or --relay, not both: what stays on this machine is at no relay.")
+    }
+    if output?.isEmpty == true {
+      throw ValidationError("--output is a MIME type such as text/plain; this one is empty.")
+    }
     if timeout != nil, !wait { throw ValidationError("--timeout goes with --wait.") }
     if payMaximum != nil, pay != JobSubmit.Payment.Mode.auto.rawValue {
       throw ValidationError("--pay-maximum goes with --pay auto: what else is paid you approve yourself.")
@@ -103,7 +109,7 @@ struct JobSubmitCommand: LoopCommand {
     if account == nil, !session.isJSON, job.accountName == Role.dvmTracker.name { session.note(Self.nobodysWords) }
     guard wait else {
       await session.print(job)
-      if !session.isJSON, !job.state.isFinal { session.note("It goes on by itself: roost job watch \(job.id)") }
+      if !session.isJSON, !job.state.isFinal { session.note("\(JobText.outlook(job)): roost job watch \(job.id)") }
       return .done
     }
     return try await JobFollowing(session, patience: timeout).follow(job)
@@ -111,8 +117,8 @@ struct JobSubmitCommand: LoopCommand {
 
   /// Said of a job that nobody was named for, and nobody could be.
   private static let nobodysWords =
-    "Nobody has an account here, so it is for this machine's own. From the first 'roost key generate' on jobs are for "
-    + "that account; --as chooses."
+    "No person has an account here, only workers have, so it is for the tracker's own, \(Role.dvmTracker.name). From "
+    + "the first 'roost key generate' on jobs are for that account; --as chooses."
 
   private func submission() throws(Refusal) -> JobSubmit {
     var job = JobSubmit(kind: kind)

@@ -8,8 +8,8 @@ import LogKeeping
 
 /// What stands in a worker's directory because a ledger was damaged.
 private struct DamagedFiles {
-  /// When each was put aside, by its name; nil: it is to be at the next start.
-  private(set) var files: [(name: String, at: Int64?)] = []
+  /// When each was put aside, by its name, and whether it has no bytes; nil: it is to be at the next start.
+  private(set) var files: [(name: String, at: Int64?, isEmpty: Bool)] = []
 
   private static let mark = ".is-damaged"
   private static let word = ".damaged-"
@@ -24,9 +24,11 @@ private struct DamagedFiles {
       count += 1
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
       if name.hasSuffix(Self.mark) {
-        files.append((String(name.dropLast(Self.mark.count)), nil))
+        files.append((String(name.dropLast(Self.mark.count)), nil, false))
       } else if let place = name.ranges(of: Self.word).last, let time = Int64(name[place.upperBound...]) {
-        files.append((name, time))
+        var status = stat()
+        let isEmpty = stat("\(directory)/\(name)", &status) == 0 && status.st_size == 0
+        files.append((name, time, isEmpty))
       }
     }
     files.sort { $0.name < $1.name }
@@ -48,10 +50,15 @@ extension ControlService {
           texts.append("\(file.name) of \(worker.name) is damaged, and is saved as far as it can be at its next start")
           continue
         }
+        let (time, path) = (WallTime(milliseconds: at * 1_000).text, "\(directory)/\(file.name)")
         texts.append(
-          "\(worker.name) found its ledger damaged, \(WallTime(milliseconds: at * 1_000).text), and goes on with what "
-            + "could be read; its log says what is lost. The damaged file is \(directory)/\(file.name): once you need it "
-            + "no more, remove it, and this is told no longer")
+          file.isEmpty
+            ? "\(worker.name) found its ledger empty, \(time), a file of 0 bytes, and goes on with a new one: what "
+              + "stood in it is lost, unless that was its first start. The empty file is \(path): remove it, and this is "
+              + "told no longer"
+            : "\(worker.name) found its ledger damaged, \(time), and goes on with what could be read; its log says "
+              + "what is lost. The damaged file is \(path): once you need it no more, remove it, and this is told no "
+              + "longer")
       }
     }
     guard !texts.isEmpty else {

@@ -165,18 +165,13 @@ extension ControlService {
 
   func doctor() -> DoctorResult {
     var checks = workerChecks()
-    let settings = daemon.configuration.supervisor
     checks.append(
       .init(
         name: "program files", isGood: access(daemon.shimPath, X_OK) == 0,
         text: access(daemon.shimPath, X_OK) == 0
           ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
-    for (name, path) in [
-      ("state directory", settings.stateDirectory), ("run directory", settings.runDirectory),
-      ("log directory", settings.logDirectory),
-    ] {
-      checks.append(directoryCheck(name, path))
-    }
+    checks += directoryChecks()
+    checks += jobProgramChecks()
     checks += ledgerChecks()
     let letters = daemon.deadLetterCount
     checks.append(
@@ -209,19 +204,6 @@ extension ControlService {
         name: "worker \(worker.name)", isGood: !isTrouble, isPending: !isTrouble && !worker.isReady, text: sentence)
     }
   }
-
-  private func directoryCheck(_ name: String, _ path: String) -> DoctorResult.Check {
-    var space = statvfs()
-    guard access(path, W_OK) == 0, statvfs(path, &space) == 0 else {
-      return .init(name: name, isGood: false, text: "\(path) cannot be written: \(String(cString: strerror(errno)))")
-    }
-    let free = Int(clamping: UInt64(space.f_bavail) * UInt64(space.f_frsize))
-    return .init(
-      name: name, isGood: free > Self.freeByteCountMinimum, text: "\(path) has \(Amount.bytes(UInt64(free))) free")
-  }
-
-  /// With less room on a disk than this the doctor says so, in bytes.
-  private static let freeByteCountMinimum = 64 << 20
 
   /// Whether a worker in this state needs somebody. One that is held or was stopped is as its operator wanted it, and
   /// one on its way is not late yet: its deadlines see to that.

@@ -180,6 +180,23 @@ struct DoubtTests {
       ])
   }
 
+  @Test("A price is told as one that cannot be received yet, of a kind that is served")
+  func price() {
+    let text = """
+      [worker.dvm-provider.job.5400]
+      price = 21000
+      [worker.dvm-provider.job.5302]
+      price = 21000
+      enabled = false
+      """
+    let found = doubts(text, programs: ["/home/ada/roost/.build/release/dvm-provider"])
+    #expect(found.count == 1)
+    #expect(
+      found.first?.hasPrefix(
+        "x.conf:2: [worker.dvm-provider.job.5400] price: a price can be asked for, and not yet be received") == true,
+      "\(found)")
+  }
+
   @Test("A job's program that may not be run is told what it lacks")
   func notExecutable() {
     let text = "[worker.dvm-provider.job.5001]\nprogram = [\"/etc/passwd\"]"

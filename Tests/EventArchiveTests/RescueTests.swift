@@ -114,4 +114,16 @@ struct RescueTests {
     #expect(saved.eventCount >= Self.eventCount / part - 100, "\(saved.eventCount) were kept, \(report?.reason ?? "")")
     #expect(report?.lostCount == Self.eventCount - Int(saved.eventCount))
   }
+
+  @Test("A file of no bytes is put aside and told, and seqs go on behind those that were given")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    try makeArchive(path)
+    #expect(truncate(path, 0) == 0)
+    let (archive, report) = try EventArchive.openOrRescue(path: path, now: 5)
+    #expect(report?.savedCount == 0 && report?.lostCount == nil && report?.reason == Quarantine.emptyReason)
+    #expect(archive.eventCount == 0 && archive.lastSeq >= Int64(Self.eventCount))
+    #expect(archive.losses.rescue == report && report?.quarantinePath == path + ".damaged-5")
+  }
 }

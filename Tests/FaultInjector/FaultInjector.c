@@ -3,14 +3,16 @@
 // Loaded with LD_PRELOAD, it stands before the C library's functions, which libuv and Swift call by name. What fails is
 // told by a file that the variable ROOST_TEST_FAULTS names; the file is mapped, so a test changes its mind at any time
 // and sees how often it had its way. The variable is inherited, hence the look at the program's name: workers, the exec
-// shim and the guardian live in peace.
+// shim and the guardian live in peace. Of a provider of jobs one call can be held up: the look into a folder.
 //
 // Rejected: seccomp with SECCOMP_RET_ERRNO, which cannot be taken back, and ptrace, which makes everything slow.
 #include "include/FaultInjector.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -23,19 +25,26 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static struct roost_fault *faults;
+static struct roost_fault *faults;         // of roostd
+static struct roost_fault *provider_faults;  // of a provider of jobs
 
 __attribute__((constructor)) static void begin(void) {
   const char *path = getenv("ROOST_TEST_FAULTS");
   char name[16] = "";
-  if (!path || prctl(PR_GET_NAME, name) != 0 || strcmp(name, "roostd") != 0) return;
+  if (!path || prctl(PR_GET_NAME, name) != 0) return;
+  int is_provider = strcmp(name, "dvm-provider") == 0;
+  if (!is_provider && strcmp(name, "roostd") != 0) return;
   int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
   int file = real_open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) abort();
   void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) abort();
-  faults = memory;
+  if (is_provider) {
+    provider_faults = memory;
+  } else {
+    faults = memory;
+  }
 }
 
 // Whether this call fails; errno is set then.
@@ -161,4 +170,15 @@ int epoll_ctl(int poll, int operation, int descriptor, struct epoll_event *event
   REAL(epoll_ctl);
   if (operation == EPOLL_CTL_ADD && fails(ROOST_WATCH)) return -1;
   return real(poll, operation, descriptor, event);
+}
+
+// Held up, as by a disk that does not answer, until the test ends it.
+DIR *fdopendir(int descriptor) {
+  REAL(fdopendir);
+  if (provider_faults) {
+    struct roost_fault *fault = &provider_faults[ROOST_FOLDER];
+    if (__atomic_load_n(&fault->code, __ATOMIC_ACQUIRE) != 0) __atomic_add_fetch(&fault->hits, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&fault->code, __ATOMIC_ACQUIRE) != 0) poll(NULL, 0, 5);
+  }
+  return real(descriptor);
 }

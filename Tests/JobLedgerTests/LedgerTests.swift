@@ -162,6 +162,24 @@ import Testing
     #expect(try ledger.contentsNow(now: 20_000).payments.isEmpty, "its time is over")
   }
 
+  @Test("keeps what a payment hash has proven first, also when its job is forgotten")
+  func proofs() async throws {
+    let directory = try TemporaryDirectory()
+    let ledger = try JobLedger(path: directory.path + "/jobs.db")
+    let (first, second) = (PublicKey(SHA256.hash([1])), PublicKey(SHA256.hash([2])))
+    var batch = try Self.ended(Self.order(1), at: 5)
+    let kept = PaymentProof(hash: SHA256.hash([8]), provider: first, at: 5)
+    let other = PaymentProof(hash: SHA256.hash([9]), provider: second, at: 4)
+    batch.proofs = [(JobID(1), kept), (JobID(1), other)]
+    try await ledger.write(batch)
+    var again = JobBatch(number: 2)
+    again.proofs = [(JobID(2), PaymentProof(hash: kept.hash, provider: second, at: 6))]
+    try await ledger.write(again)
+    #expect(try await ledger.sweep(now: 10 + JobLedger.endedMilliseconds).count == 1)
+    let contents = try ledger.contentsNow(now: 10)
+    #expect(contents.proofs.map(\.proof) == [other, kept] && contents.proofs.map(\.job) == [JobID(1), JobID(1)])
+  }
+
   @Test("forgets the providers seen longest ago when there are too many")
   func providers() async throws {
     let directory = try TemporaryDirectory()
@@ -176,7 +194,7 @@ import Testing
     _ = try await ledger.sweep(now: 0)
     try await ledger.write(JobBatch(number: 2))
     let file = try StorageFile(
-      path: ledger.path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 2, "")])
+      path: ledger.path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 3, "")])
     let oldest = try file.readNow { session in
       let statement = try session.statement("SELECT min(lastAt) FROM provider")
       return try statement.step() ? statement.number(0) : nil
@@ -230,6 +248,23 @@ import Testing
     #expect(told.savedCount == 0 && told.lostText == "unknown")
   }
 
+  @Test("of no bytes is not taken for a new one")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    var ledger = try JobLedger.openOrRescue(path: path, now: 1_000).0
+    try ledger.writeNow(Self.batch([try Self.order(1)]) { Self.facts($0.id.number) })
+    try ledger.close()
+    #expect(truncate(path, 0) == 0)
+    let rescue: LedgerRescue?
+    let contents: LedgerContents
+    (ledger, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
+    try ledger.close()
+    #expect(contents.open.isEmpty && rescue?.reason == Quarantine.emptyReason && rescue?.lostText == "unknown")
+    #expect(rescue?.quarantinePath == path + ".damaged-2")
+    #expect(try JobLedger.openOrRescue(path: path, now: 3_000).2 == nil)
+  }
+
   @Test("keeps what was approved for a job that is lost, and has the event store looked through once more")
   func lostJob() async throws {
     let directory = try TemporaryDirectory()
@@ -240,15 +275,18 @@ import Testing
       isAutomatic: false)
     var batch = Self.batch([try Self.order(1), try Self.order(2)]) { Self.facts($0.id.number) }
     batch.entries.append(JobBatch.Entry(job: JobID(1), fact: JobFact(at: 2_000, .approved(intent))))
+    let proof = PaymentProof(hash: SHA256.hash([3]), provider: intent.provider, at: 2_001)
+    batch.proofs = [(JobID(1), proof)]
     batch.cursor = 42
     try ledger.writeNow(batch)
     try ledger.close()
     let file = try StorageFile(
-      path: path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 2, "")])
+      path: path, StorageSettings(durability: .full), migrations: [StorageMigration(version: 3, "")])
     try await file.write { session in try session.statement("UPDATE job SET submit = x'00' WHERE id = 1").run() }
     try file.close()
     let (next, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 3_000)
     ledger = next
+    #expect(contents.proofs.map(\.proof) == [proof] && contents.proofs.map(\.job) == [JobID(1)])
     defer { try? ledger.close() }  // The test is over.
     #expect(rescue?.lostCount == 1 && contents.open.map(\.order.id) == [JobID(2)])
     #expect(contents.payments.map(\.intent) == [intent] && contents.cursor == 0)

@@ -1,4 +1,6 @@
+import Cryptography
 import JobTracking
+import Nostr
 import Storage
 import TestSupport
 import Testing
@@ -28,5 +30,27 @@ import Testing
       kind = error.kind
     }
     #expect(kind == .newer, "it would take what it does not know for damage")
+  }
+
+  @Test("brings the payments that were proven by preimages")
+  func proofs() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/jobs.db"
+    let (order, provider) = (try LedgerTests.order(1), PublicKey(SHA256.hash([1])))
+    let (preimage, hash) = (SHA256.hash([4]), SHA256.hash(SHA256.hash([4]).bytes))
+    let settings = StorageSettings(durability: .full)
+    let old = try StorageFile(path: path, settings, migrations: Array(LedgerSchema.migrations.prefix(2)))
+    try await old.write { session in
+      var batch = LedgerTests.batch([order]) { LedgerTests.facts($0.id.number) }
+      let paid = JobFact.What.paid(provider, paymentHash: hash, preimage: preimage)
+      batch.entries.append(JobBatch.Entry(job: order.id, fact: JobFact(at: 1_500, paid)))
+      try LedgerSession(session).write(batch)
+    }
+    try old.close()
+    let ledger = try JobLedger(path: path)
+    defer { try? ledger.close() }  // The test is over.
+    let proofs = try ledger.contentsNow(now: 2_000).proofs
+    #expect(proofs.map(\.job) == [order.id])
+    #expect(proofs.map(\.proof) == [PaymentProof(hash: hash, provider: provider, at: 1_500)])
   }
 }

@@ -58,8 +58,16 @@ struct ServingRulesTests {
     #expect(mark { $0.services[5_001]?.priceMillisatoshis = 1 } == usual)
   }
 
-  @Test("Not the provider's own, which would never end")
-  func own() { #expect(reason(makeRequest(by: DeskRig.provider)) == .own) }
+  @Test("The provider's own as well, like any customer's; but no answer of anybody's, whatever is said to be served")
+  func own() {
+    let (us, own) = (DeskRig.provider.publicKey, DeskRig.provider)
+    #expect(reason(makeRequest(by: own)) == nil)
+    #expect(reason(makeRequest(by: own), for: [us], accounts: [us]) { $0.customers = .accounts } == nil)
+    #expect(reason(makeRequest(by: own)) { $0.customers = .accounts } == .customerNotServed)
+    for kind in [4_999, 6_000, 6_302, 7_000] as [UInt16] {
+      #expect(reason(makeRequest(kind, by: own)) { $0.services[kind] = .init() } == .notServed, "\(kind)")
+    }
+  }
 
   @Test("Not of other kinds, nor what is too old, from the future, or over")
   func times() {

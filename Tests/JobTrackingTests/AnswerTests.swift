@@ -22,7 +22,7 @@ import Testing
     let request = try bench.request(job)
     #expect(bench.book.order(job)?.isLocal == true && request.terms.providers == [maker.publicKey])
     bench.receive(try maker.feedback(.error, to: request, at: bench.seconds, remark: "no words"))
-    #expect(bench.state(job) == .failed && bench.picture(job).reason == "its provider cannot do it: no words")
+    #expect(bench.state(job) == .failed && bench.picture(job).reason == "its provider cannot do it: \"no words\"")
     let several = try hosted { $0.choice = JobSubmit.Choice(agreement: 2) }
     #expect(try bench.request(several).terms.providers.isEmpty)
     let local = try hosted { $0.reach = .local }

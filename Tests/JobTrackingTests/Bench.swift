@@ -41,10 +41,13 @@ struct TestInvoice {
   let preimage: Octets32
   let invoice: Invoice
 
-  init(_ amount: Int64, at time: Int64, expires: Int64 = 86_400, network: Invoice.Network = .bitcoin) throws {
-    preimage = SHA256.hash((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+  init(
+    _ amount: Int64?, at time: Int64, expires: Int64 = 86_400, network: Invoice.Network = .bitcoin,
+    preimage: Octets32? = nil
+  ) throws {
+    self.preimage = preimage ?? SHA256.hash((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     var terms = InvoiceTerms(
-      amountMillisatoshis: amount, paymentHash: SHA256.hash(preimage.bytes), createdAt: time, network: network)
+      amountMillisatoshis: amount, paymentHash: SHA256.hash(self.preimage.bytes), createdAt: time, network: network)
     terms.descriptionText = "a test"
     terms.expirySeconds = expires
     invoice = try terms.signed(by: .generate())
@@ -61,6 +64,7 @@ final class Bench {
   var orders: [JobOrder] = []
   var facts: [JobID: [JobFact]] = [:]
   var payments: [(JobID, Int64, PaymentIntent)] = []
+  var proofs: [(JobID, PaymentProof)] = []
   var closed: Set<JobID> = []
   var histories: [PublicKey: ProviderHistory] = [:]
   var cursor: Int64 = 0
@@ -122,7 +126,13 @@ final class Bench {
   func keep(_ batch: JobBatch) {
     orders += batch.accepted
     for (job, event) in batch.dropped {
-      facts[job]?.removeAll { if case .answered(let answer) = $0.what { answer.event == event } else { false } }
+      facts[job]?.removeAll { fact in
+        switch fact.what {
+        case .answered(let answer): answer.event == event
+        case .receipted(let receipt): receipt.event == event
+        default: false
+        }
+      }
     }
     for entry in batch.entries {
       facts[entry.job, default: []].append(entry.fact)
@@ -135,6 +145,9 @@ final class Bench {
     }
     for (job, intent) in batch.voided {
       payments.removeAll { $0.0 == job && $0.2.provider == intent.provider && $0.2.key == intent.key }
+    }
+    for (job, proof) in batch.proofs where !proofs.contains(where: { $0.1.hash == proof.hash }) {
+      proofs.append((job, proof))
     }
     closed.formUnion(batch.closed)
     histories.merge(batch.histories) { $1 }
@@ -184,6 +197,7 @@ final class Bench {
     book = JobBook(limits: limits)
     tasks = []
     timer = nil
+    for (job, proof) in proofs { book.restored(proof, of: job) }
     for order in orders {
       let known = facts[order.id] ?? []
       if closed.contains(order.id) {
@@ -200,6 +214,13 @@ final class Bench {
       book.learned(id, orders.first { $0.id == id }, facts[id] ?? [])
     }
     perform(book.began(at: now))
+  }
+
+  /// A job that is done with is kept no longer; what was approved and proven of it is.
+  func forget(_ job: JobID) {
+    orders.removeAll { $0.id == job }
+    facts[job] = nil
+    closed.remove(job)
   }
 
   // MARK: What a test does

@@ -1,7 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
-import JobTracking
+@testable import JobTracking
 import Nostr
 import Testing
 
@@ -68,6 +68,34 @@ import Testing
     bench.perform(bench.book.cancelled(cancelled, at: bench.now))
     #expect(bench.state(other) == .cancelled)
     #expect(bench.book.count == 0)
+  }
+
+  @Test("end with the reason of the first, and how far up that is, however long the chain", arguments: [true, false])
+  func longChain(isCancelled: Bool) throws {
+    let first = try bench.text([maker])
+    var jobs = [first]
+    for _ in 0..<63 { jobs.append(try child(of: try #require(jobs.last).description)) }
+    if isCancelled {
+      bench.perform(bench.book.cancelled(first, at: bench.now))
+    } else {
+      bench.receive(try maker.feedback(.error, to: bench.request(first), at: bench.seconds, remark: "no"))
+    }
+    let end = isCancelled ? "was cancelled: it was called off" : "has failed: its provider cannot do it: \"no\""
+    #expect(bench.picture(jobs[1]).reason == "the job \(first) that it needs \(end)")
+    #expect(bench.picture(jobs[2]).reason == "the job \(first) that it needs, 2 jobs further up, \(end)")
+    #expect(bench.picture(jobs[63]).reason == "the job \(first) that it needs, 63 jobs further up, \(end)")
+    #expect(bench.state(jobs[63]) == (isCancelled ? .cancelled : .failed))
+  }
+
+  @Test("end with a short reason also behind one that was written from link to link")
+  func earlierReason() {
+    let (first, last) = (JobID(1), JobID(3))
+    let earlier = "the job \(JobID(2)) that it needs was cancelled: the job \(first) that it needs was cancelled: so"
+    let reason = ChainReason(last, .cancelled, earlier)
+    #expect(reason.text == "the job \(first) that it needs, 3 jobs further up, was cancelled: so")
+    #expect(ChainReason(reading: reason.text) == reason)
+    #expect(ChainReason(reading: "the job of its dreams") == nil && ChainReason(reading: "") == nil)
+    #expect(ChainReason(last, .expired, nil).text == "the job \(last) that it needs has expired")
   }
 
   @Test("cannot wait for themselves, for what is not there, or too deep; somebody else's request is no wait")

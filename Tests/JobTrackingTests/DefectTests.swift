@@ -79,7 +79,9 @@ import Testing
 
   @Test("7: nothing is paid above a bound, and a payment that nobody decides about ends")
   func defect7() throws {
-    let job = try bench.text([maker], payment: JobSubmit.Payment(mode: .auto, jobMaximum: 4_000))
+    var payment = JobSubmit.Payment(mode: .auto, jobMaximum: 10_000)
+    payment.dayMaximum = 4_000
+    let job = try bench.text([maker], payment: payment)
     let request = try bench.request(job)
     let bill = try TestInvoice(5_000, at: bench.seconds)
     bench.receive(try maker.feedback(.paymentRequired, to: request, at: bench.seconds, amount: bill.amount))

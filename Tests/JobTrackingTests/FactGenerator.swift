@@ -39,7 +39,7 @@ struct FactGenerator {
   }
 
   mutating func what() -> JobFact.What {
-    switch number(20) {
+    switch number(21) {
     case 0, 1: .attempted(number(5), number(2) == 0 ? [] : [pick(providers)])
     case 2, 3:
       .requested(JobRequestFact(attempt: number(5), id: pick(requests), createdAt: Int64(number(5)), json: [1, 2]))
@@ -56,6 +56,7 @@ struct FactGenerator {
     case 13: .zapRequested(zapRequest())
     case 14: number(4) == 0 ? .unzapped(pick(answers), "no") : .walletNamed(pick(providers), wallet: pick(wallets))
     case 15, 16: .receipted(receipt())
+    case 17: .objected(EventID(SHA256.hash([4, UInt8(number(12))])), pick(ZapReceiptFact.Objection.allCases))
     default: .answered(answer())
     }
   }
@@ -78,6 +79,7 @@ struct FactGenerator {
       event: EventID(SHA256.hash([4, UInt8(number(12))])), wallet: pick(wallets), createdAt: Int64(number(6)))
     receipt.request = number(4) == 0 ? nil : pick(zapIDs)
     receipt.preimage = number(3) == 0 ? pick(hashes) : nil
+    receipt.paymentHash = number(2) == 0 ? pick(hashes) : nil
     receipt.objection = number(3) == 0 ? pick(ZapReceiptFact.Objection.allCases) : nil
     return receipt
   }

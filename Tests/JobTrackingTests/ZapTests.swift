@@ -75,6 +75,7 @@ import Testing
   @Test("is paid when a receipt is by the wallet that somebody has named, whichever of the two comes first")
   func wallets() throws {
     for isNamedFirst in [true, false] {
+      let wallet = TestWallet()
       let (job, zap) = try zapped()
       func name(_ key: PublicKey) throws { try approve(job, ZapWord(wallet: key)) }
       if isNamedFirst { try name(wallet.publicKey) }

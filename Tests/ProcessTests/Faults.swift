@@ -5,7 +5,7 @@ import TestSupport
 final class Faults {
   /// The calls, in the order of `enum roost_faulty_call`.
   enum Call: Int, CaseIterable {
-    case accept, read, socketWrite, fileWrite, fsync, open, fork, pipe, socketPair, waitForEvents, watch, close
+    case accept, read, socketWrite, fileWrite, fsync, open, fork, pipe, socketPair, waitForEvents, watch, close, folder
   }
 
   private let directory: TemporaryDirectory
@@ -38,7 +38,11 @@ final class Faults {
   /// From now on all calls are done again.
   func end() { for call in Call.allCases { store(0, call, 0) } }
 
-  /// How many calls failed so far; of ``Call/close``, which is never made to, those of what was not open.
+  /// From now on a provider's looks into folders take until ``end()``.
+  func holdFolders() { fail(.folder, with: EAGAIN) }
+
+  /// How many calls failed so far, or were held up; of ``Call/close``, which is never made to, those of what was not
+  /// open.
   func hits(_ call: Call) -> Int {
     Int(memory.loadUnaligned(fromByteOffset: call.rawValue * 16 + 12, as: UInt32.self))
   }

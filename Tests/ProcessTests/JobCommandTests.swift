@@ -1,6 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
+import Glibc
 import LinuxSystem
 import Nostr
 import TestSupport
@@ -10,8 +11,10 @@ extension ProcessTests {
   /// Jobs as people and programs submit them, done by the provider of this machine.
   @Suite("Jobs from the command line, and from the examples")
   struct JobCommandTests {
-    private static func run(_ body: (ServingRig, Event) throws -> Void) throws {
-      var layout = ServingRig.layout(["customers": "\"accounts\""])
+    private static func run(
+      jobs: [Int: [String: String]] = [:], _ body: (ServingRig, Event) throws -> Void
+    ) throws {
+      var layout = ServingRig.layout(["customers": "\"accounts\""], jobs: jobs)
       var tracker = Layout.Worker(name: "dvm-tracker")
       tracker.keys = [
         "role": "\"dvm-tracker\"", "program": "\"\(SpawnedProcess.builtProgram("dvm-tracker"))\"", "sandbox": "\"try\"",
@@ -68,6 +71,8 @@ extension ProcessTests {
         (["--topic", ""], "is empty"), (["--input", "url=notaurl"], "such as https://"),
         (["--input", "event=note1nonsense"], "is no event"), (["--pay-maximum", "5sat"], "--pay auto"),
         (["--one-by-one"], "--provider"), (["--bid", "-1"], "'-1' is none"),
+        (["--output", ""], "--output is a MIME type"),
+        (["--local", "--relay", "wss://a.example"], "--local or --relay"),
         (["--answer-within", "100000h"], "720h"), (["--provider", "xyz"], "--provider is a key: npub1"),
       ] {
         let process = try SpawnedProcess(roost, submit + flags, environment: ["ROOST_SOCKET=/nowhere"])
@@ -99,7 +104,8 @@ extension ProcessTests {
     func spoken() throws {
       try Self.run { rig, _ in
         let submitted = try Self.told(rig, ["job", "submit", "--key", "mine"] + Self.search)
-        #expect(submitted.contains("Nobody has an account here") && submitted.contains("dvm-tracker"), "\(submitted)")
+        #expect(
+          submitted.contains("No person has an account here") && submitted.contains("dvm-tracker"), "\(submitted)")
         #expect(submitted.contains("roost job watch "), "\(submitted)")
         let waited = try Self.told(rig, ["job", "submit", "--wait"] + Self.search)
         #expect(waited.contains("The job is settled."), "\(waited)")
@@ -110,7 +116,7 @@ extension ProcessTests {
         #expect(cancelled.status == .exited(1) && cancelled.text.contains("has ended already, as settled"))
         #expect(try SignerRig(roost: rig.roost, client: rig.client).generate("alice").isOfWorker == false)
         let hers = try Self.told(rig, ["job", "submit"] + Self.search)
-        #expect(hers.contains("for alice, submitted just now") && !hers.contains("Nobody"), "\(hers)")
+        #expect(hers.contains("for alice, submitted just now") && !hers.contains("No person"), "\(hers)")
       }
     }
 
@@ -158,6 +164,63 @@ extension ProcessTests {
       }
     }
 
+    private static func python(_ rig: ServingRig, _ name: String, _ arguments: [String]) throws -> (
+      text: String, status: SpawnedProcess.Ending
+    ) {
+      try output(rig, "/usr/bin/env", ["python3", "\(SharedFolder.repository)/examples/\(name)"] + arguments)
+    }
+
+    @Test("The examples in Python keep to credit: a large input, and an answer of more parts than a window has")
+    func large() throws {
+      let folder = try TemporaryDirectory()
+      var jobs: [Int: [String: String]] = [:]
+      for (kind, script) in [(5_998, "wc -c"), (5_999, #"echo '[{"a":1}]'"#)] {
+        let file = open("\(folder.path)/\(kind)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
+        try Descriptors.writeAll("#!/bin/sh\n\(script)\n", to: file)
+        Descriptors.close(file)
+        jobs[kind] = ["program": "[\"\(folder.path)/\(kind)\"]"]
+      }
+      try Self.run(jobs: jobs) { rig, note in
+        let text = String(repeating: "x", count: 100 << 10)
+        let counted = try Self.python(rig, "job.py", ["5998", "--input", "text=" + text])
+        let number = counted.text.split(separator: "\n").last.flatMap { Int($0) }
+        #expect(number.map { $0 > text.utf8.count } == true && counted.status == .exited(0), "\(counted)")
+        // A result that is no list of events is printed as it is.
+        let odd = try Self.python(rig, "job.py", ["5999"])
+        #expect(odd.text.hasSuffix("[{\"a\":1}]\n") && odd.status == .exited(0), "\(odd)")
+        let submitted = try Self.python(
+          rig, "client.py", ["job.submit", "{\"kind\":5998,\"inputs\":[{\"type\":\"text\",\"data\":\"\(text)\"}]}"])
+        #expect(submitted.text.contains("\"kind\": 5998") && submitted.status == .exited(0))
+        let author = SecretKey.generate()
+        for number in 0..<80 {
+          let note = UnsignedEvent(
+            pubkey: author.publicKey, createdAt: WallClock.seconds, kind: 1, content: "\(number)"
+          ).signed(by: author)
+          #expect(try rig.store.publish(note).isResponse)
+        }
+        let notes = try Self.python(rig, "client.py", ["store.query", #"{"filters":[{"kinds":[1]}]}"#])
+        #expect(notes.text.ranges(of: "\"sig\"").count == 81 && notes.status == .exited(0))
+        let unnamed = try Self.python(rig, "client.py", ["job.submit", #"{"kind":5998,"output":""}"#])
+        #expect(unnamed.text.contains("'output' is empty") && unnamed.status == .exited(1), "\(unnamed)")
+        let refused = try Self.python(rig, "client.py", ["store.query", "{}"])
+        #expect(refused.text.contains("bad-request") && refused.status == .exited(1), "\(refused)")
+      }
+    }
+
+    @Test("The example in Python says which accounts there are, and how to choose one")
+    func accounts() throws {
+      try Self.run { rig, _ in
+        let signer = SignerRig(roost: rig.roost, client: rig.client)
+        for name in ["alice", "bob"] { #expect(try signer.generate(name).isOfWorker == false) }
+        let search = ["5302", "--param", "search=nostr"]
+        let nobodys = try Self.python(rig, "job.py", search)
+        #expect(nobodys.text.contains("alice, bob") && nobodys.text.contains("--as"), "\(nobodys)")
+        #expect(nobodys.status == .exited(1) && !nobodys.text.contains("Traceback"))
+        let hers = try Self.python(rig, "job.py", search + ["--as", "alice"])
+        #expect(hers.text.contains("hello nostr, from a test") && hers.status == .exited(0), "\(hers)")
+      }
+    }
+
     @Test("A job for the provider of this machine names it, and ends when it says that it cannot")
     func failed() throws {
       try Self.run { rig, _ in
@@ -168,6 +231,48 @@ extension ProcessTests {
         let host = try #require(try ServingRig.status(rig.client).provider)
         #expect(last.requests.map(\.providers) == [[host]] && last.providers.map(\.provider) == [host])
         #expect(last.state == .failed && last.reason?.contains("not JSON") == true, "\(last)")
+      }
+    }
+
+    @Test("Who watches a job hears that its tracker is stopped, and that it is followed again, to its end")
+    func away() throws {
+      try Self.run { rig, _ in
+        let watching = try SpawnedProcess(
+          SpawnedProcess.builtProgram("roost"),
+          ["job", "submit", "--wait", "--local", "--kind", "5050", "--key", "mine", "--socket", rig.roost.socket])
+        _ = try watching.readLine { $0.contains("published: on this machine") }
+        #expect(try Self.told(rig, ["stop", "dvm-tracker"]).contains("is stopped"))
+        _ = try watching.readLine { $0.contains("dvm-tracker is not running: the job is kept") }
+        #expect(try Self.told(rig, ["start", "dvm-tracker"]).contains("is ready"))
+        _ = try watching.readLine { $0.contains("It is followed again.") }
+        #expect(try Self.told(rig, ["job", "cancel", "mine"]).contains("cancelled"))
+        _ = try watching.readLine { $0.contains("The job is cancelled") }
+        #expect(try watching.waitForEnd() == .exited(1))
+      }
+    }
+
+    @Test("Without the signer a job is not accepted, and its submitter hears why and what to do")
+    func signerAway() throws {
+      try Self.run { rig, _ in
+        #expect(try Self.told(rig, ["stop", "signer"]).contains("is stopped"))
+        let told = try Self.told(rig, ["job", "submit", "--local", "--kind", "5050", "--as", "alice"])
+        let text = told.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text.contains("signer is stopped, and only it knows whose the job would be"), "\(text)")
+        #expect(text.contains("'roost why signer'") && text.contains("submit it again"), "\(text)")
+      }
+    }
+
+    @Test("A preimage is taken in capitals as well, and an invoice in its place is told as one")
+    func preimage() throws {
+      try Self.run { rig, _ in
+        let digits = String(repeating: "AB", count: 32)
+        let told = try Self.told(rig, ["job", "approve", "nobodys", "--preimage", digits])
+        #expect(told.contains("no-such-job"), "\(told)")
+        _ = try Self.told(rig, ["job", "submit", "--local", "--kind", "5050", "--key", "mine"])
+        let early = try Self.told(rig, ["job", "approve", "mine", "--preimage", digits])
+        #expect(early.contains("nothing-to-pay"), "\(early)")
+        let invoice = try Self.told(rig, ["job", "approve", "mine", "--preimage", "lnbc1abc"])
+        #expect(invoice.contains("this is the invoice"), "\(invoice)")
       }
     }
   }

@@ -104,6 +104,35 @@ extension ProcessTests {
         let path = try #require(text.split(separator: " ").first { $0.contains(".damaged-") }?.dropLast())
         #expect(unlink(String(path)) == 0, "\(text)")
         #expect(try roost.command(["doctor"]).output.contains("none is known to have been damaged"))
+
+        #expect(try roost.command(["stop", "dvm-tracker"]).status == .exited(0))
+        #expect(truncate(state + "/jobs.db", 0) == 0)
+        #expect(try roost.command(["start", "dvm-tracker"]).status == .exited(0))
+        try roost.awaitReady()
+        let empty = try roost.command(["doctor"]).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(empty.contains("dvm-tracker found its ledger empty") && empty.contains("jobs.db.damaged-"), "\(empty)")
+        let log = try roost.command(["logs", "dvm-tracker"]).output
+        #expect(log.contains("had no bytes"), "\(log)")
+      }
+    }
+
+    @Test(
+      "The doctor tells a disk that is too full for programs, and what it stops", .enabled(if: SmallDisk.isPossible))
+    func nearlyFull() throws {
+      let disk = try SmallDisk(kibibytes: 100 << 10)
+      var layout = ServingRig.layout(jobs: [Int(ServingRig.kind): ["program": "[\"/bin/cat\"]"]])
+      layout.supervisor = ["state-directory": "\"\(disk.path)\""]
+      try withRoost(layout) { roost in
+        let doctor = try roost.command(["doctor"])
+        let told = doctor.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(doctor.status == .exited(1), "\(told)")
+        #expect(told.contains("✗ state directory \(disk.path) has ") && told.contains("below 128 MiB"), "\(told)")
+        #expect(told.contains("(dvm-provider) are ended"), "\(told)")
+        // Without a program nothing is stopped yet.
+        try roost.rewrite { $0.workers.removeAll { $0.name == "dvm-provider" } }
+        #expect(try roost.command(["reload"]).status == .exited(0))
+        let without = try roost.command(["doctor"]).output
+        #expect(without.contains("✓ state directory"), "\(without)")
       }
     }
   }

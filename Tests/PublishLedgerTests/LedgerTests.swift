@@ -170,6 +170,18 @@ struct LedgerTests {
     #expect(contents.underWay.allSatisfy { known[$0.publication.id] == $0.publication })
   }
 
+  @Test("of no bytes is not taken for a new one")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/planner.db"
+    try PublishLedger.openOrRescue(path: path, now: 1).0.close()
+    #expect(truncate(path, 0) == 0)
+    let (ledger, contents, rescue) = try PublishLedger.openOrRescue(path: path, now: 2)
+    try ledger.close()
+    #expect(contents.underWay.isEmpty && rescue?.reason == Quarantine.emptyReason && rescue?.savedCount == 0)
+    #expect(try PublishLedger.openOrRescue(path: path, now: 3).2 == nil)
+  }
+
   @Test("a rescue that was cut off begins again with the same damaged file; one that is done is not done again")
   func cutOff() throws {
     let directory = try TemporaryDirectory()

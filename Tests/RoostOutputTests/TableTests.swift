@@ -215,6 +215,11 @@ import Testing
     checks = JobCheckText.checks(status)
     #expect(checks.map(\.isGood) == [true] && checks[0].isPending == true)
     #expect(checks[0].text.hasPrefix("1 payment of 21 sat waits for a decision: roost job list"))
+    status.unpaid = JobPayments(count: 2, amount: 5_500)
+    checks = JobCheckText.checks(status)
+    #expect(checks.map(\.isGood) == [true, true] && checks[1].isPending == true)
+    #expect(checks[1].text.hasPrefix("2 payments of 5.5 sat are approved and not paid yet: roost job list --open"))
+    status.unpaid = JobPayments()
     status.unseen = 2
     status.fault = "the disk is full"
     checks = JobCheckText.checks(status)

@@ -124,6 +124,18 @@ struct ServingLedgerTests {
     #expect(try ServingLedger.openOrRescue(path: path, now: Self.now).2 == nil)
   }
 
+  @Test("A ledger of no bytes is not taken for a new one: nothing from before is taken up")
+  func empty() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/served.db"
+    try ServingLedger.openOrRescue(path: path, now: Self.now).0.close()
+    #expect(truncate(path, 0) == 0)
+    let (ledger, contents, rescue) = try ServingLedger.openOrRescue(path: path, now: Self.now)
+    #expect(contents.notBefore == Self.now && rescue?.reason == Quarantine.emptyReason && rescue?.savedCount == 0)
+    try ledger.close()
+    #expect(try ServingLedger.openOrRescue(path: path, now: Self.now).2 == nil)
+  }
+
   @Test("A file that is no database is put aside")
   func noDatabase() throws {
     let directory = try TemporaryDirectory()

@@ -30,7 +30,8 @@ struct MetricsTests {
       "roost_jobs_open_payments 0", "roost_jobs_approved_day_millisatoshi 5000", "roost_answers{part=\"jobs\"} 1",
       "roost_serving_answered_total{kind=\"5302\"} 12", "roost_serving_failed_total{kind=\"5302\"} 1",
       "roost_serving_taken_total{kind=\"5302\"} 14", "roost_serving_running{kind=\"5302\"} 1",
-      "roost_serving_waiting 4", "roost_serving_passed_over_total 9",
+      "roost_jobs_unpaid 0", "roost_jobs_unpaid_millisatoshi 0", "roost_serving_unpaid 2", "roost_serving_waiting 4",
+      "roost_serving_passed_over_total 9",
       "roost_local_connections 3", "roost_local_events_taken_total 11",
     ])
   func holdWhatIsSaid(line: String) {

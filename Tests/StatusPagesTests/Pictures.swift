@@ -71,6 +71,7 @@ func makeServing() -> ServingStatus {
   search.failed = 1
   serving.services = [search]
   serving.waiting = 4
+  serving.unpaid = 2
   serving.passedOver = 9
   return serving
 }

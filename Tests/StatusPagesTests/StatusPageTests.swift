@@ -115,7 +115,7 @@ struct StatusPageTests {
     var picture = makePicture()
     var html = StatusPage.html(picture)
     #expect(html.contains("<h2>Jobs</h2>") && html.contains("<span>3 open</span>"))
-    #expect(html.contains("40 settled, 3 failed") && html.contains("4 waiting, 9 passed over"))
+    #expect(html.contains("40 settled, 3 failed") && html.contains("4 waiting, 2 with an unpaid bill, 9 passed over"))
     #expect(html.contains("search: 12 answered, 1 failed") && html.contains("All is well"))
     var jobs = makeJobs()
     jobs.openPayments = JobPayments(count: 1, amount: 50_000)
@@ -128,6 +128,10 @@ struct StatusPageTests {
     #expect(html.contains("the provider does not answer"))
     #expect(html.contains("<strong>Jobs:</strong> the disk is full"))
     #expect(html.contains("<strong>Jobs:</strong> 2 open jobs have no relay"))
+    jobs = makeJobs()
+    jobs.unpaid = JobPayments(count: 2, amount: 7_000)
+    picture.jobs = .told(jobs)
+    #expect(StatusPage.html(picture).contains("2 payments of 7 sat approved, to be paid: roost job list --open"))
     picture.jobs = .absent
     picture.serving = .absent
     #expect(!StatusPage.html(picture).contains("<h2>Jobs</h2>"))

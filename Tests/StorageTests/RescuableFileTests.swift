@@ -87,6 +87,33 @@ struct RescuableFileTests {
     #expect(try open(now: 10).1 == nil)
   }
 
+  @Test("that has no bytes is put aside with its log, and told to be empty")
+  func empty() throws {
+    write("", path)
+    write("log", path + "-wal")
+    write("journal", path + "-journal")
+    let (text, quarantine) = try open(now: 7, refilledWith: "one")
+    #expect(text == "one" && quarantine?.path == path + ".damaged-7" && quarantine?.isEmpty == true)
+    #expect(self.text(path + ".damaged-7") == "" && self.text(path + ".damaged-7-wal") == "log")
+    #expect(access(path + "-wal", F_OK) != 0 && access(path + "-journal", F_OK) != 0)
+    #expect(try open(now: 8).1 == nil)
+  }
+
+  @Test("that a death left without bytes while it was first made is begun again, and nothing is told")
+  func emptyAtFirst() throws {
+    #expect(throws: StorageFault.self) {
+      try file.open(now: 7) { (path) throws(StorageFault) in
+        write("", path)
+        throw StorageFault(.full, path: path, "no room")
+      } refill: { _, _ in
+      }
+    }
+    #expect(text(path) == "")
+    #expect(try open(now: 8).1 == nil)
+    // From then on it has been there.
+    #expect(try open(now: 9, refilledWith: "one").1?.isEmpty == true)
+  }
+
   @Test("that a death left half put aside goes to the place that was written down")
   func leftHalf() throws {
     write("log", path + ".damaged-7-wal")

@@ -1,3 +1,4 @@
+import Contracts
 import Glibc
 import LinuxSystem
 
@@ -29,8 +30,6 @@ struct ProgramWatch {
   private static let mappingLookInterval = 10
   /// A process that is ending, and a folder that is being removed, cannot be looked into for a moment.
   private static let partialLookMaximum = 3
-  /// Bytes of the disk that programs leave free.
-  private static let freeByteCountMinimum: UInt64 = 128 << 20
 
   init(_ plan: ProgramPlan, group: Int32, inputDevice: UInt64?) {
     self.plan = plan
@@ -79,6 +78,6 @@ struct ProgramWatch {
     var status = statvfs()
     guard statvfs(plan.folder, &status) == 0 else { return nil }
     let free = UInt64(status.f_bavail) * UInt64(status.f_frsize)
-    return free < Self.freeByteCountMinimum ? "the disk is nearly full" : nil
+    return free < ServingBounds.freeByteCountMinimum ? "the disk is nearly full" : nil
   }
 }

@@ -29,7 +29,6 @@ extension Provider {
   }
 
   /// What came of a request; nil when its work could not begin, and nothing of it has.
-
   private func outcome(of id: EventID) async -> ServingOutcome? {
     guard let served = desk?[id], let job = settings.services.first(where: { $0.kind == served.kind }) else {
       return .failed("it is not served any more")
@@ -114,7 +113,7 @@ extension Provider {
     return .done(ContentSearchQuestion.answer(events))
   }
 
-  private func query(_ wanted: StoreQuery, byteCountMaximum: Int = .max) async throws(Refusal) -> [Event] {
+  func query(_ wanted: StoreQuery, byteCountMaximum: Int = .max) async throws(Refusal) -> [Event] {
     let answer = try await bus.ask("store.query", BusPayload(json: wanted))
     var events: [Event] = []
     var byteCount = 0
@@ -195,7 +194,7 @@ extension Provider {
   /// logs and the ledger, and a program may repeat it.
   private func outcome(_ end: ProgramEnd, _ request: JobRequest) -> ServingOutcome {
     guard case .failed(let reason) = end.outcome, !request.terms.isEncrypted,
-      let last = end.errors.split(whereSeparator: \.isNewline).last
+      let last = end.errors.split(whereSeparator: \.isNewline).last(where: { !$0.allSatisfy(\.isWhitespace) })
     else { return end.outcome }
     return .failed("\(reason): \(String(last).cut(toByteCount: Self.reasonByteCountMaximum))")
   }

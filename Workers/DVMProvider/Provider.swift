@@ -10,6 +10,7 @@ import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
+import Observing
 import ServingLedger
 import Storage
 import WorkerKit
@@ -190,6 +191,7 @@ final class Provider: RequestStream.Taker {
       case .stop(let id): runs[id]?.stop("it was called off")
       case .compose(let id, let word): answers?.compose(id, word)
       case .publish(let id, let event): answers?.publish(id, event)
+      case .lookUp(let ids): lookUp(ids)
       }
     }
     if let desk = self.desk, desk.isHolding, !desk.isAtWork { beginAnew() }
@@ -233,7 +235,24 @@ final class Provider: RequestStream.Taker {
     }
   }
 
-  func taken(upTo seq: Int64) { writer.note(seq: seq) }
+  func taken(upTo seq: Int64) {
+    // What has found no room is in memory alone: as long as there is any, a start looks at all once more.
+    writer.note(seq: desk?.hasTurnedAway == true ? 0 : seq)
+  }
+
+  /// Has requests come once more that were passed over for want of room.
+  private func lookUp(_ ids: [EventID]) {
+    EventLoopActor.task { [self] in
+      do throws(Refusal) {
+        let wanted = StoreQuery(filters: [JSONValue(of: Filter(ids: ids))], limit: ids.count, recipients: [])
+        for event in try await query(wanted) { await take(event) }
+        perform { $0.lookedUp(isWhole: true, at: $1) }
+      } catch {
+        log.debug("requests cannot be looked up again yet", metadata: ["why": "\(error.message)"])
+        perform { $0.lookedUp(isWhole: false, at: $1) }
+      }
+    }
+  }
 
   // MARK: Forgetting
 

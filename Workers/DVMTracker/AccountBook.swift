@@ -104,7 +104,7 @@ final class AccountBook {
           "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
           isAhead: true)
         return .success(try answer.decoded(as: SignerAccounts.self))
-      } catch { return .failure(error) }
+      } catch { return .failure(Self.explained(error)) }
     }
     question = asked
     let result = await asked.value
@@ -115,6 +115,18 @@ final class AccountBook {
     known = (accounts, Int64(clamping: WallClock.milliseconds))
     adopt(accounts.accounts)
     return accounts
+  }
+
+  /// What it means for a job that the signer does not answer, in its submitter's words.
+  private static func explained(_ refusal: Refusal) -> Refusal {
+    guard [.expired, .unavailable, .workerDied].contains(refusal.code) else { return refusal }
+    var told = refusal
+    let time = Amount.duration(milliseconds: UInt64(patienceMilliseconds))
+    let why = refusal.code == .expired ? "the signer has not answered for \(time)" : refusal.message
+    told.message =
+      "\(why), and only it knows whose the job would be: it is not accepted. 'roost why signer' tells what is wrong; "
+      + "then submit it again"
+    return told
   }
 
   private func own() async throws(Refusal) -> PublicKey {
@@ -134,7 +146,7 @@ final class AccountBook {
           "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
           isAhead: true)
         return .success(try answer.decoded(as: SignerAccount.self))
-      } catch { return .failure(error) }
+      } catch { return .failure(Self.explained(error)) }
     }
     ownQuestion = asked
     let result = await asked.value

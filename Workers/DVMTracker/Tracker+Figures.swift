@@ -13,6 +13,8 @@ extension Tracker {
     }
     let open = book.openPayments
     status.openPayments = JobPayments(count: open.count, amount: open.amount)
+    let unpaid = book.unpaidPayments
+    status.unpaid = JobPayments(count: unpaid.count, amount: unpaid.amount)
     status.unseen = book.unseenCount
   }
 }

@@ -153,13 +153,10 @@ extension Tracker {
       }
       return octets
     }
-    if let preimage, book.isOver(id) {
-      let job: LedgerJob?
-      do throws(StorageFault) { job = try await ledger.job(id) } catch { throw health.refusal(error) }
-      guard let job else { throw Self.unknown(id.description) }
-      perform(try book.proven(job.order, job.facts, provider: provider, preimage: preimage, at: now))
+    let zap = try zapWord(wanted)
+    if book.isOver(id), preimage != nil || zap?.wallet != nil {
+      try await prove(id, provider, preimage, zap)
     } else {
-      let zap = try zapWord(wanted)
       if preimage == nil, let terms = book.zapTerms(approving: id, provider: provider, zap, at: now) {
         // What cannot be carried out is refused before it is written down, and the job goes on as it was.
         _ = try await receiptRelays(terms)
@@ -169,6 +166,21 @@ extension Tracker {
       await awaitZap(id)
     }
     return try await decided(id)
+  }
+
+  /// Takes what proves a payment of a job that has ended.
+  private func prove(_ id: JobID, _ provider: PublicKey?, _ preimage: Octets32?, _ zap: ZapWord?) async throws(Refusal)
+  {
+    let found: LedgerJob?
+    do throws(StorageFault) { found = try await ledger.job(id) } catch { throw health.refusal(error) }
+    guard let job = found else { throw Self.unknown(id.description) }
+    if let preimage {
+      let invoice = zap?.invoice
+      perform(
+        try book.proven(job.order, job.facts, provider: provider, preimage: preimage, invoice: invoice, at: now))
+    } else if let wallet = zap?.wallet {
+      perform(try book.walletNamed(job.order, job.facts, provider: provider, wallet: wallet, at: now))
+    }
   }
 
   /// What is said of a zap; nil when nothing is.

@@ -33,7 +33,7 @@ extension Tracker {
   private func explain(_ job: inout Job, _ id: JobID, isLocal: Bool) {
     switch job.state {
     case .drafted where job.requests.isEmpty:
-      job.reason = accounts.hindrance(of: job.account) ?? job.reason ?? obstacles[id]
+      job.reason = hindrance(of: job.account, id) ?? job.reason ?? obstacles[id]
     case .drafted:
       job.reason = job.reason ?? obstacles[id]
     case .published where !isLocal && Self.isUnseen(job):
@@ -44,6 +44,13 @@ extension Tracker {
     }
     // A reason is one line, whoever's words are in it.
     job.reason = job.reason?.split(whereSeparator: \.isNewline).joined(separator: "; ")
+  }
+
+  /// Why nothing can be signed for a job's account, and for how long the job is kept meanwhile.
+  private func hindrance(of account: String, _ id: JobID) -> String? {
+    guard let text = accounts.hindrance(of: account), let order = book.order(id) else { return nil }
+    let time = Amount.duration(milliseconds: UInt64(clamping: order.deadlines.publish) * 1_000)
+    return "\(text); the job is kept meanwhile, for \(time) at most"
   }
 
   /// Why a request is not where it is to be; nil: nothing is known that keeps it.

@@ -111,6 +111,7 @@ final class Tracker {
 
   private func take(_ contents: LedgerContents) {
     for job in contents.kept { book.kept(job.id, key: job.key, requests: job.requests) }
+    for (job, proof) in contents.proofs { book.restored(proof, of: job) }
     for job in contents.open { book.restored(job.order, job.facts) }
     for payment in contents.payments { book.restored(payment.intent, of: payment.job, at: payment.at) }
     for (provider, history) in contents.histories { book.restored(provider, history) }

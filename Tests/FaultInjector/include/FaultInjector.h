@@ -18,6 +18,7 @@ enum roost_faulty_call {
   ROOST_WAIT_EVENTS,   // epoll_wait, epoll_pwait
   ROOST_WATCH,         // epoll_ctl when it adds
   ROOST_CLOSE,         // close of what is not open: not made to fail, only counted
+  ROOST_FOLDER,        // fdopendir of a provider of jobs: does not fail, but waits
   ROOST_FAULTY_CALL_COUNT
 };
 

@@ -1,0 +1,94 @@
+public import Cryptography
+internal import HeapModule
+
+// What has been proven with which payment hash. Whoever makes invoices chooses their hashes, and can give two of them
+// the same one: then one payment has one preimage, and it fits both. So each hash proves the payment of one provider
+// for one job, whether by an invoice or by a zap, and whoever comes with it for something else is refused.
+//
+// That is decided when a proof comes, and written down as it was decided: how a job stands follows from its own facts.
+
+/// A payment that was proven.
+public struct PaymentProof: Sendable, Hashable {
+  /// The hash of the preimage.
+  public var hash: Octets32
+  /// Who was paid.
+  public var provider: PublicKey
+  /// When it became known, milliseconds since 1970.
+  public var at: Int64
+
+  /// A proof.
+  public init(hash: Octets32, provider: PublicKey, at: Int64) {
+    self.hash = hash
+    self.provider = provider
+    self.at = at
+  }
+
+  /// The one that counts of two of the same hash.
+  static func isEarlier(_ left: PaymentProof, _ right: PaymentProof) -> Bool {
+    if left.at != right.at { return left.at < right.at }
+    return left.provider == right.provider ? left.hash < right.hash : left.provider < right.provider
+  }
+}
+
+/// Payment hashes that have proven a payment, of all jobs.
+public struct ProvenHashes: Sendable {
+  private struct Known {
+    var job: JobID
+    var proof: PaymentProof
+  }
+
+  private struct Age: Comparable {
+    var at: Int64
+    var hash: Octets32
+    static func < (left: Age, right: Age) -> Bool { (left.at, left.hash) < (right.at, right.hash) }
+  }
+
+  private var known: [Octets32: Known] = [:]
+  private var ages = Heap<Age>()
+
+  /// Hashes that are remembered; whichever has proven something longest ago is forgotten first.
+  public static let maximum = 100_000
+
+  /// How many there are.
+  var count: Int { known.count }
+
+  /// Remembers a proof, unless its hash has proven something before.
+  mutating func add(_ proof: PaymentProof, of job: JobID) {
+    guard known[proof.hash] == nil else { return }
+    known[proof.hash] = Known(job: job, proof: proof)
+    ages.insert(Age(at: proof.at, hash: proof.hash))
+    while known.count > Self.maximum, let oldest = ages.popMin() { known[oldest.hash] = nil }
+  }
+
+  /// Whether a hash has proven the payment of somebody else, or for another job.
+  func isOther(_ hash: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
+    known[hash].map { $0.job != job || $0.proof.provider != provider } ?? false
+  }
+
+  /// Whether a hash has proven anything.
+  func contains(_ hash: Octets32) -> Bool { known[hash] != nil }
+}
+
+extension JobBook {
+  /// Whether a payment hash belongs to another job, or somebody else: approved there, or proven. One payment settles
+  /// one thing.
+  func isSpentElsewhere(_ hash: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {
+    proven.isOther(hash, than: job, provider)
+      || spendings.contains { $0.key == hash && ($0.job != job || $0.provider != provider) }
+  }
+
+  /// Takes a payment hash as the proof of a payment: it proves no other from now on.
+  ///
+  /// - Returns: false when it belongs to another one.
+  mutating func claim(_ hash: Octets32, _ job: JobID, _ provider: PublicKey, at now: Int64) -> Bool {
+    guard !isSpentElsewhere(hash, than: job, provider) else { return false }
+    guard !proven.contains(hash) else { return true }
+    let proof = PaymentProof(hash: hash, provider: provider, at: now)
+    proven.add(proof, of: job)
+    queued.proofs.append((job, proof))
+    return true
+  }
+
+  /// A payment was proven, of a job that may be forgotten since.
+  public mutating func restored(_ proof: PaymentProof, of job: JobID) { proven.add(proof, of: job) }
+}
