@@ -384,7 +384,7 @@ let package = Package(
       name: "SigningTests", dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Signing"]),
     .testTarget(
       name: "KeyStoreTests", dependencies: ["Cryptography", "KeyStore", "LinuxSystem", "Nostr", "TestSupport"]),
-    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography", "TestSupport"]),
+    .testTarget(name: "CryptographyTests", dependencies: ["Clocks", "Cryptography", "TestSupport"]),
     .testTarget(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"]),
     .testTarget(

@@ -6,12 +6,16 @@ struct CipherContext: ~Copyable {
 
   /// The ciphers, looked up once: that costs as much as encrypting some kilobytes.
   enum Cipher {
-    // @unchecked: a cipher is a table of functions that nothing changes after its look-up. So for all three.
+    // @unchecked: a cipher is a table of functions that nothing changes after its look-up. So for all of them.
     nonisolated(unsafe) static let chaCha20 = fetch("ChaCha20")
     // @unchecked: as above.
     nonisolated(unsafe) static let chaCha20Poly1305 = fetch("ChaCha20-Poly1305")
     // @unchecked: as above.
     nonisolated(unsafe) static let aes256CBC = fetch("AES-256-CBC")
+    // @unchecked: as above.
+    nonisolated(unsafe) static let aes128GCM = fetch("AES-128-GCM")
+    // @unchecked: as above.
+    nonisolated(unsafe) static let aes256GCM = fetch("AES-256-GCM")
 
     private static func fetch(_ name: String) -> OpaquePointer {
       guard let cipher = EVP_CIPHER_fetch(nil, name, nil) else { preconditionFailure("libcrypto gives no \(name)") }

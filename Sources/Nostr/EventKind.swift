@@ -80,6 +80,8 @@ public enum EventKind {
   public static let relayAuthentication: UInt16 = 22_242
   /// A request to a remote signer, or its answer (NIP-46).
   public static let remoteSigning: UInt16 = 24_133
+  /// What stands in an HTTP request's header in place of a password (NIP-98).
+  public static let httpAuthorization: UInt16 = 27_235
   /// An article (NIP-23).
   public static let article: UInt16 = 30_023
   /// A program that handles some kinds, a provider of jobs for example (NIP-89).

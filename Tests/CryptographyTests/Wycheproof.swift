@@ -6,9 +6,9 @@ import TestSupport
 struct Wycheproof<Group: Decodable>: Decodable {
   let testGroups: [Group]
 
-  /// The groups of `shared/vectors/wycheproof/<name>`; none, with a word, where the folder is not there.
-  static func groups(_ name: String) throws -> [Group] {
-    guard let lines = SharedFolder.lines(of: "vectors/wycheproof/" + name) else { return [] }
+  /// The groups of `shared/vectors/<folder>/<name>`; none, with a word, where the folder is not there.
+  static func groups(_ name: String, in folder: String = "wycheproof") throws -> [Group] {
+    guard let lines = SharedFolder.lines(of: "vectors/\(folder)/\(name)") else { return [] }
     return try JSONDecoder().decode(Self.self, from: Data(Array(lines.joined(separator: [10])))).testGroups
   }
 }

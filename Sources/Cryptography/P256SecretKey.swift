@@ -1,0 +1,87 @@
+internal import COpenSSL
+
+/// A secret key on NIST's curve P-256, in libcrypto's heap for secrets: it signs by ES256, as APNs and VAPID have it,
+/// and shares secrets, as Web Push has it. It has no description and is not `Codable`.
+public final class P256SecretKey: Sendable {
+  private let key: LibraryKey
+  /// The public key that belongs to it, 65 bytes: 4, x, y.
+  public let publicKey: [UInt8]
+
+  /// A new key.
+  public static func generate() -> P256SecretKey {
+    guard let key = LibraryKey.secret({ roost_p256_generate() }), let made = P256SecretKey(key) else {
+      preconditionFailure("libcrypto makes keys on P-256")
+    }
+    return made
+  }
+
+  /// Reads a key in PEM, of PKCS #8 or SEC 1, up to 8 KiB; nil when it is none on this curve, is encrypted, or its
+  /// public half is not the secret's.
+  public convenience init?(pem: String) {
+    var pem = pem
+    self.init(pem.withUTF8 { Self.read(UnsafeRawBufferPointer($0)) })
+  }
+
+  /// The same for bytes, which the caller wipes.
+  public convenience init?(pem: UnsafeRawBufferPointer) { self.init(Self.read(pem)) }
+
+  private init?(_ key: LibraryKey?) {
+    guard let key, let publicKey = Self.publicKey(of: key) else { return nil }
+    self.key = key
+    self.publicKey = publicKey
+  }
+
+  private static func read(_ pem: UnsafeRawBufferPointer) -> LibraryKey? {
+    KeyText.read(pem, kind: "EC") { isOnCurve($0) && isScalar($0) }
+  }
+
+  private static func isOnCurve(_ key: LibraryKey) -> Bool {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { name in
+      var count = 0
+      return EVP_PKEY_get_group_name(key.pointer, name.baseAddress, name.count, &count) == 1
+        && String(decoding: UnsafeRawBufferPointer(name)[..<count], as: UTF8.self) == "prime256v1"
+    }
+  }
+
+  /// Whether the secret is above zero and below the curve's order. libcrypto would compute with another one, as if it
+  /// were what is left of it.
+  private static func isScalar(_ key: LibraryKey) -> Bool {
+    guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil) else {
+      preconditionFailure("libcrypto has no memory")
+    }
+    defer {
+      EVP_PKEY_CTX_free(context)
+      ERR_clear_error()
+    }
+    return EVP_PKEY_private_check(context) == 1
+  }
+
+  /// The key in PEM, of PKCS #8 and not encrypted. Whoever asks for it keeps the text from being seen.
+  public var pem: String { KeyText.write(key) }
+
+  /// Signs with SHA-256 (ES256, RFC 7518): r and s, 64 bytes, each time others.
+  public func sign(_ message: [UInt8]) -> [UInt8] {
+    guard let der = key.sign(message, digest: "SHA256") else { preconditionFailure("a key signs any message") }
+    return P256Signature.raw(of: der)
+  }
+
+  /// The x coordinate that this key and another's public key have in common, 32 bytes (ECDH); nil when `publicKey` is
+  /// none.
+  public func sharedSecret(with publicKey: [UInt8]) -> SecretMemory? {
+    P256.key(publicKey).flatMap { key.sharedSecret(with: $0) }
+  }
+
+  /// Both coordinates, asked for one by one: the form of the whole point is what the text had that the key came from.
+  private static func publicKey(of key: LibraryKey) -> [UInt8]? {
+    var bytes: [UInt8] = [4]
+    for name in [OSSL_PKEY_PARAM_EC_PUB_X, OSSL_PKEY_PARAM_EC_PUB_Y] {
+      var number: OpaquePointer?
+      guard EVP_PKEY_get_bn_param(key.pointer, name, &number) == 1 else { return nil }
+      defer { BN_free(number) }
+      var coordinate = [UInt8](repeating: 0, count: 32)
+      guard BN_bn2binpad(number, &coordinate, 32) == 32 else { return nil }
+      bytes += coordinate
+    }
+    return bytes
+  }
+}
