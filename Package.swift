@@ -160,7 +160,10 @@ let package = Package(
     .target(
       name: "HTTP2Sending",
       dependencies: [
+        "Addresses", "Clocks", .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
@@ -328,6 +331,10 @@ let package = Package(
       name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
       path: "Benchmarks/ArchiveBench"),
 
+    // How fast one HTTP/2 connection carries posts; run by hand
+    .executableTarget(
+      name: "http2-bench", dependencies: ["Addresses", "Clocks", "HTTP2Sending"], path: "Benchmarks/HTTP2Bench"),
+
     // Tests
     .target(
       name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport"),
@@ -434,7 +441,7 @@ let package = Package(
     .testTarget(
       name: "HTTP2SendingTests",
       dependencies: [
-        "HTTP2Sending", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
+        "Addresses", "Clocks", "HTTP2Sending", "TestSupport", .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),

@@ -1,0 +1,154 @@
+internal import Addresses
+internal import Clocks
+internal import NIOCore
+internal import NIOHTTP2
+internal import NIOPosix
+internal import NIOSSL
+internal import NIOTLS
+
+/// The authorities that a sender shall trust cannot be used.
+public struct HTTP2TrustFault: Error, CustomStringConvertible, Sendable {
+  /// The file and the reason.
+  public let description: String
+}
+
+/// Makes connections: name, TCP, TLS with ALPN, HTTP/2.
+struct Dialler: Sendable {
+  /// Addresses of one name that are tried.
+  static let addressMaximum = 4
+
+  let origin: HTTP2Origin
+  /// Nil for cleartext.
+  let tls: NIOSSLContext?
+  let resolve: HTTP2Sender.Resolver
+  let loop: any NIOCore.EventLoop
+
+  static func context(_ trust: HTTP2Trust) throws(HTTP2TrustFault) -> NIOSSLContext? {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["h2"]
+    switch trust {
+    case .cleartext: return nil
+    case .system: configuration.trustRoots = .default
+    case .authorities(let file): configuration.trustRoots = .file(file)
+    }
+    do { return try NIOSSLContext(configuration: configuration) } catch {
+      throw HTTP2TrustFault(description: "no authorities to trust: \(trust): \(describe(error))")
+    }
+  }
+
+  /// Begins connection `number`; the core hears of its end, and of its beginning by the line itself.
+  func dial(_ number: Int, for core: SenderCore) {
+    let bound = NIOLoopBound(core, eventLoop: loop)
+    Task { [self] in
+      let resolution = await resolve(origin)
+      loop.execute { resolved(number, resolution, bound) }
+    }
+  }
+
+  private func resolved(_ number: Int, _ resolution: HTTP2Resolution, _ core: NIOLoopBound<SenderCore>) {
+    switch resolution {
+    case .forbidden(let reason):
+      core.value.line(number) { machine, _ in machine.connectForbidden(number, reason: reason) }
+    case .failed(let reason): core.value.lost(number, reason: "no address: \(reason)")
+    case .addresses(let all):
+      let addresses = tls == nil ? all.filter { $0.scope == .loopback } : all
+      guard !addresses.isEmpty else { return core.value.lost(number, reason: "no address that may be dialled") }
+      dial(Array(addresses.prefix(Self.addressMaximum))[...], number, core, reason: "")
+    }
+  }
+
+  private func dial(
+    _ addresses: ArraySlice<IPAddress>, _ number: Int, _ core: NIOLoopBound<SenderCore>, reason: String
+  ) {
+    // The machine may have given the connection up meanwhile.
+    guard let connection = core.value.machine.connections[number] else { return }
+    guard let address = addresses.first else { return core.value.lost(number, reason: reason) }
+    let limit = core.value.machine.settings.connectTimeoutMilliseconds
+    let left = Int64(limit - min(limit, core.value.now.milliseconds(since: connection.begunAt)))
+    ClientBootstrap(group: loop)
+      .channelOption(.socketOption(.so_keepalive), value: 1)
+      .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .connectTimeout(.milliseconds(max(1, left / Int64(addresses.count))))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try prepare(channel, number, core) }
+      }
+      .connect(to: socketAddress(address))
+      .whenFailure { error in
+        dial(addresses.dropFirst(), number, core, reason: describe(error))
+      }
+  }
+
+  private func socketAddress(_ address: IPAddress) -> NIOCore.SocketAddress {
+    do {
+      return try NIOCore.SocketAddress(packedIPAddress: ByteBuffer(bytes: address.octets), port: Int(origin.port))
+    } catch { preconditionFailure("an address of 4 or 16 bytes is a socket's address: \(error)") }
+  }
+
+  private func prepare(_ channel: any Channel, _ number: Int, _ core: NIOLoopBound<SenderCore>) throws {
+    let pipeline = channel.pipeline.syncOperations
+    let line = ConnectionHandler(number, core.value, origin: origin, channel: channel, isSecure: tls != nil)
+    core.value.began(number, line)
+    guard let tls else { return try pipeline.addHandlers(Self.handlers(line)) }
+    // A name is asked for and checked; for an address the certificate must be the address's own.
+    let handler = try NIOSSLClientHandler(context: tls, serverHostname: origin.literal == nil ? origin.host : nil)
+    try pipeline.addHandlers([handler, ProtocolGate(line)])
+  }
+
+  static func handlers(_ line: ConnectionHandler) -> [any ChannelHandler] {
+    var connection = NIOHTTP2Handler.ConnectionConfiguration()
+    connection.initialSettings = [
+      HTTP2Setting(parameter: .enablePush, value: 0),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2Request.headerByteCountMaximum),
+    ]
+    var stream = NIOHTTP2Handler.StreamConfiguration()
+    // An origin in distress refuses all streams of a full connection at once, more than once.
+    stream.streamResetFrameRateLimit.maximumCount = 10_000
+    stream.streamErrorRateLimit.maximumCount = 10_000
+    return [
+      NIOHTTP2Handler(mode: .client, connectionConfiguration: connection, streamConfiguration: stream), line,
+    ]
+  }
+}
+
+/// What an error says, printable and short: it may go to a log, and may quote the far side.
+func describe(_ error: any Error) -> String { printable(String(describing: error)) }
+
+/// Only what can be printed, 200 characters at most.
+func printable(_ text: String) -> String {
+  String(text.prefix(200).map { $0.isASCII && ($0.asciiValue ?? 0) >= 0x20 && $0 != "\u{7F}" ? $0 : " " })
+}
+
+/// Waits for the handshake, and lets HTTP/2 begin if that is what was agreed on.
+final class ProtocolGate: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let line: ConnectionHandler
+
+  init(_ line: ConnectionHandler) { self.line = line }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard case TLSUserEvent.handshakeCompleted(let agreed) = event else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    guard agreed == "h2" else {
+      line.ended("the far side does not speak HTTP/2")
+      return context.close(promise: nil)
+    }
+    do {
+      let pipeline = context.pipeline.syncOperations
+      try pipeline.addHandlers(Dialler.handlers(line), position: .after(self))
+      _ = pipeline.removeHandler(context: context)
+    } catch { errorCaught(context: context, error: error) }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    line.ended("TLS: " + describe(error))
+    context.close(promise: nil)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    line.ended("closed during the TLS handshake")
+    context.fireChannelInactive()
+  }
+}

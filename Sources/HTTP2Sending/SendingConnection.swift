@@ -1,0 +1,86 @@
+internal import Clocks
+
+/// What the machine knows of one connection.
+struct SendingConnection {
+  /// REFUSED_STREAM (RFC 9113, 8.7): the origin has not acted on the request.
+  static let refusedStream: UInt32 = 7
+
+  let begunAt: Instant
+  /// Whether the origin's SETTINGS have come: before that nothing is sent, so that a connection that is accepted and
+  /// never served costs nobody a doubt.
+  var isReady = false
+  /// Whether it takes no new streams.
+  var isDraining = false
+  /// Whether it has ever answered.
+  var hasAnswered = false
+  /// The origin's SETTINGS_MAX_CONCURRENT_STREAMS.
+  var streamMaximum = 0
+  /// Requests by the number of their stream.
+  var streams: [Int: Int] = [:]
+  private(set) var openedCount = 0
+  private var lastSign: Instant
+  private var pingedAt: Instant?
+  private var idleSince: Instant
+
+  init(begunAt now: Instant) {
+    begunAt = now
+    lastSign = now
+    idleSince = now
+  }
+
+  func hasFreeStream(_ settings: HTTP2SenderSettings) -> Bool {
+    guard isReady, !isDraining, openedCount < settings.streamsPerConnectionMaximum else { return false }
+    let own = settings.startsCautiously && !hasAnswered ? 1 : settings.streamMaximum
+    return streams.count < min(own, streamMaximum)
+  }
+
+  mutating func open(for request: Int) -> Int {
+    let stream = openedCount * 2 + 1
+    openedCount += 1
+    streams[stream] = request
+    return stream
+  }
+
+  mutating func becameReady(at now: Instant) {
+    isReady = true
+    lastSign = now
+    idleSince = now
+  }
+
+  /// Something came.
+  mutating func showedLife(at now: Instant) {
+    lastSign = now
+    pingedAt = nil
+  }
+
+  mutating func pinged(at now: Instant) { pingedAt = now }
+
+  mutating func becameIdle(at now: Instant) { idleSince = now }
+
+  /// What is due.
+  enum Duty {
+    case nothing, giveUpConnecting, giveUp, ping, closeIdle
+  }
+
+  func duty(_ settings: HTTP2SenderSettings, at now: Instant) -> Duty {
+    guard isReady else { return now >= connectDeadline(settings) ? .giveUpConnecting : .nothing }
+    if let pingedAt, now >= pingedAt.advanced(milliseconds: settings.livenessTimeoutMilliseconds) { return .giveUp }
+    if streams.isEmpty, now >= idleSince.advanced(milliseconds: settings.idleCloseMilliseconds) { return .closeIdle }
+    return pingedAt == nil && now >= pingInstant(settings) ? .ping : .nothing
+  }
+
+  func nextInstant(_ settings: HTTP2SenderSettings) -> Instant {
+    guard isReady else { return connectDeadline(settings) }
+    let sign = pingedAt?.advanced(milliseconds: settings.livenessTimeoutMilliseconds) ?? pingInstant(settings)
+    return streams.isEmpty ? min(sign, idleSince.advanced(milliseconds: settings.idleCloseMilliseconds)) : sign
+  }
+
+  private func connectDeadline(_ settings: HTTP2SenderSettings) -> Instant {
+    begunAt.advanced(milliseconds: settings.connectTimeoutMilliseconds)
+  }
+
+  private func pingInstant(_ settings: HTTP2SenderSettings) -> Instant {
+    lastSign.advanced(
+      milliseconds: streams.isEmpty ? settings.idlePingMilliseconds : settings.busyPingMilliseconds)
+  }
+}

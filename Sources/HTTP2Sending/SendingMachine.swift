@@ -1,0 +1,265 @@
+// Which request goes when, and over which connection: the sender without its sockets.
+//
+// There is one connection that takes new streams, and perhaps some that have said goodbye and still owe answers. A
+// request waits until the one has a free stream, is in flight, and ends once. What the origin has surely not acted on
+// (it refused the stream, or left it behind a GOAWAY) goes to the front of the queue again, as often as the settings
+// say.
+//
+// When a connection cannot be had, those who wait for it are told at once, and so are those who come during the pause
+// that follows. The caller has a queue that survives a crash, and other platforms to serve; what waited here would wait
+// in the wrong place. After the pause the first request that comes tries again.
+internal import Clocks
+internal import DequeModule
+internal import HeapModule
+
+struct SendingMachine {
+  /// What the shell shall do, in this order.
+  enum Action: Equatable {
+    /// Look up the name and begin this connection.
+    case connect(Int)
+    /// Write the request's frames.
+    case start(request: Int, connection: Int, stream: Int)
+    /// Reset a stream whose answer is not wanted any more.
+    case cancel(connection: Int, stream: Int)
+    /// Ask for a sign of life.
+    case ping(Int)
+    /// End a connection; nothing it does from now on is told to the machine.
+    case close(Int)
+    /// Tell the caller.
+    case finish(request: Int, Ending)
+  }
+
+  /// An outcome whose answer, if any, the shell holds.
+  enum Ending: Equatable {
+    case answered
+    case notSent(HTTP2NotSent)
+    case unknown(HTTP2Doubt)
+  }
+
+  struct Request {
+    var deadline: Instant
+    var resendCount = 0
+    /// Where it is in flight; nil while it waits.
+    var connection: Int?
+    var stream = 0
+  }
+
+  struct Deadline: Comparable {
+    var instant: Instant
+    var request: Int
+    static func < (left: Deadline, right: Deadline) -> Bool { left.instant < right.instant }
+  }
+
+  let settings: HTTP2SenderSettings
+  var actions: [Action] = []
+  var counters = HTTP2SenderCounters()
+  var connections: [Int: SendingConnection] = [:]
+  /// The one that takes new streams, or is about to.
+  var current: Int?
+  private(set) var isClosed = false
+  private var requests: [Int: Request] = [:]
+  /// In the order of their turn; with some that are over.
+  private var queue: Deque<Int> = []
+  private var waitingCount = 0
+  private var deadlines: Heap<Deadline> = []
+  private var lastConnection = 0
+  private var failureCount = 0
+  private var notBefore = Instant(nanoseconds: 0)
+  private var lastReason = ""
+  private var generator: SeededGenerator
+
+  init(_ settings: HTTP2SenderSettings, seed: UInt64) {
+    self.settings = settings
+    generator = SeededGenerator(seed: seed)
+  }
+
+  /// The counters, with what is the case now.
+  var report: HTTP2SenderCounters {
+    var counters = counters
+    counters.waiting = waitingCount
+    counters.inFlight = requests.count - waitingCount
+    return counters
+  }
+
+  /// Gives the actions that are due, and forgets them.
+  mutating func takeActions() -> [Action] {
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  // MARK: What comes from the caller
+
+  /// A caller has a request, under a number of its own that was never used before.
+  mutating func submitted(_ request: Int, timeoutMilliseconds: UInt64, at now: Instant) {
+    if isClosed { return actions.append(.finish(request: request, .notSent(.closed))) }
+    guard waitingCount < settings.waitingMaximum else {
+      return actions.append(.finish(request: request, .notSent(.queueFull)))
+    }
+    if current == nil, failureCount > 0, now < notBefore {
+      let pause = HTTP2NotSent.unreachable(
+        reason: lastReason, retryAfterMilliseconds: max(1, notBefore.milliseconds(since: now)))
+      return actions.append(.finish(request: request, .notSent(pause)))
+    }
+    let deadline = now.advanced(milliseconds: timeoutMilliseconds)
+    requests[request] = Request(deadline: deadline)
+    deadlines.insert(Deadline(instant: deadline, request: request))
+    queue.append(request)
+    waitingCount += 1
+    proceed(at: now)
+  }
+
+  /// The owner wants no more: what waits ends, what is in flight may finish in its time.
+  mutating func closed(at now: Instant) {
+    isClosed = true
+    failWaiting(.closed)
+    if let current { retire(current, at: now) }
+  }
+
+  // MARK: What becomes of requests
+
+  /// A whole answer came, or as much of it as is kept.
+  mutating func answered(_ connection: Int, stream: Int, at now: Instant) {
+    guard let request = connections[connection]?.streams.removeValue(forKey: stream) else { return }
+    connections[connection]?.hasAnswered = true
+    failureCount = 0
+    counters.answers += 1
+    finish(request, .answered)
+    settle(connection, at: now)
+  }
+
+  /// The origin reset a stream; or it ended in a way that is no answer.
+  mutating func streamReset(_ connection: Int, stream: Int, code: UInt32, at now: Instant) {
+    guard let request = connections[connection]?.streams.removeValue(forKey: stream) else { return }
+    counters.resets += 1
+    if code == SendingConnection.refusedStream {
+      resend(request)
+    } else {
+      finish(request, .unknown(.reset(code: code)))
+    }
+    settle(connection, at: now)
+  }
+
+  // Sends again what was surely not acted on, before all that wait.
+  mutating func resend(_ request: Int) {
+    guard let count = requests[request]?.resendCount else { return }
+    guard count < settings.resendMaximum, !isClosed else { return finish(request, .notSent(.refused)) }
+    requests[request]?.connection = nil
+    requests[request]?.resendCount = count + 1
+    counters.resent += 1
+    queue.prepend(request)
+    waitingCount += 1
+  }
+
+  mutating func finish(_ request: Int, _ ending: Ending) {
+    guard let known = requests.removeValue(forKey: request) else { return }
+    if known.connection == nil { waitingCount -= 1 }
+    actions.append(.finish(request: request, ending))
+    sweep()
+  }
+
+  // What is over stays in the queue and among the deadlines until its turn; here it goes before it is the most of them.
+  private mutating func sweep() {
+    if queue.count > 2 * waitingCount + Self.sweepThreshold {
+      queue.removeAll { requests[$0] == nil || requests[$0]?.connection != nil }
+    }
+    if deadlines.count > 2 * requests.count + Self.sweepThreshold {
+      deadlines = Heap(deadlines.unordered.filter { requests[$0.request] != nil })
+    }
+  }
+
+  /// Entries that are held, of requests that live and of those that are over.
+  var rememberedCount: Int { queue.count + deadlines.count }
+
+  // Below it a sweep costs more than the memory.
+  private static let sweepThreshold = 1_024
+
+  mutating func failWaiting(_ reason: HTTP2NotSent) {
+    while let request = queue.popFirst() {
+      if requests[request]?.connection == nil { finish(request, .notSent(reason)) }
+    }
+  }
+
+  // MARK: Connections wanted
+
+  /// Fills free streams, and begins a connection if one is wanted and may be.
+  mutating func proceed(at now: Instant) {
+    if current == nil, waitingCount > 0, now >= notBefore { beginConnection(at: now) }
+    guard let current else { return }
+    // Changed in its place: a copy of the connection would copy all its streams each time.
+    while connections[current]?.hasFreeStream(settings) == true, let request = nextWaiting(),
+      let stream = connections[current]?.open(for: request)
+    {
+      requests[request]?.connection = current
+      requests[request]?.stream = stream
+      waitingCount -= 1
+      counters.streamsOpened += 1
+      actions.append(.start(request: request, connection: current, stream: stream))
+    }
+    if let count = connections[current]?.openedCount, count >= settings.streamsPerConnectionMaximum {
+      retire(current, at: now)
+      proceed(at: now)
+    }
+  }
+
+  private mutating func nextWaiting() -> Int? {
+    while let request = queue.popFirst() {
+      if let known = requests[request], known.connection == nil { return request }
+    }
+    return nil
+  }
+
+  private mutating func beginConnection(at now: Instant) {
+    lastConnection += 1
+    connections[lastConnection] = SendingConnection(begunAt: now)
+    current = lastConnection
+    counters.connectsBegun += 1
+    notBefore = now.advanced(milliseconds: settings.connectSpacingMilliseconds)
+    actions.append(.connect(lastConnection))
+  }
+
+  /// A connection could not be had, or was of no use: a pause, twice as long as the last one.
+  mutating func failed(_ reason: String, at now: Instant) {
+    let base = settings.retryBaseMilliseconds
+    // 2^20 times any base is beyond any ceiling, and far from overflow.
+    let window = min(settings.retryCeilingMilliseconds, base << UInt64(min(failureCount, 20)))
+    let pause = window / 2 + UInt64.random(in: 0...(window / 2), using: &generator)
+    failureCount += 1
+    lastReason = reason
+    notBefore = max(notBefore, now.advanced(milliseconds: pause))
+    failWaiting(.unreachable(reason: reason, retryAfterMilliseconds: max(1, notBefore.milliseconds(since: now))))
+  }
+
+  // MARK: Time
+
+  /// When `timerFired` is due; nil: not before something else happens.
+  var nextInstant: Instant? {
+    var next = deadlines.min?.instant
+    for connection in connections.values { next = earlier(next, connection.nextInstant(settings)) }
+    if current == nil, waitingCount > 0 { next = earlier(next, notBefore) }
+    return next
+  }
+
+  private func earlier(_ left: Instant?, _ right: Instant?) -> Instant? {
+    guard let left, let right else { return left ?? right }
+    return min(left, right)
+  }
+
+  /// It is `nextInstant`, or later.
+  mutating func timerFired(at now: Instant) {
+    while let first = deadlines.min, first.instant <= now {
+      _ = deadlines.popMin()
+      expire(first.request, at: now)
+    }
+    for number in connections.keys.sorted() { look(after: number, at: now) }
+    proceed(at: now)
+  }
+
+  private mutating func expire(_ request: Int, at now: Instant) {
+    guard let known = requests[request] else { return }
+    guard let connection = known.connection else { return finish(request, .notSent(.timedOut)) }
+    connections[connection]?.streams.removeValue(forKey: known.stream)
+    actions.append(.cancel(connection: connection, stream: known.stream))
+    finish(request, .unknown(.timedOut))
+    settle(connection, at: now)
+  }
+}
