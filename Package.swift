@@ -148,9 +148,7 @@ let package = Package(
       dependencies: [
         "Frames", "EventLoop", "Contracts", "Storage", .product(name: "Logging", package: "swift-log"),
       ]),
-    .target(
-      name: "PushLedger",
-      dependencies: ["Cryptography", "Frames", "PushAdmission", "PushDelivery", "PushRequests", "Storage"]),
+    .target(name: "PushLedger", dependencies: ["Cryptography", "PushDelivery", "Storage"]),
     .target(
       name: "HTTP2Sending",
       dependencies: [
@@ -417,10 +415,7 @@ let package = Package(
       name: "PushAdmissionTests", dependencies: ["Addresses", "Cryptography", "PushAdmission", "PushDelivery"]),
     .testTarget(
       name: "PushLedgerTests",
-      dependencies: [
-        "Cryptography", "Frames", "PushAdmission", "PushDelivery", "PushLedger", "PushRequests", "Storage",
-        "TestSupport",
-      ]),
+      dependencies: ["Cryptography", "PushDelivery", "PushLedger", "Storage", "TestSupport"]),
     .testTarget(
       name: "PushFakesTests", dependencies: ["Cryptography", "Frames", "EventLoop", "HTTPClient", "TestSupport"]),
     .testTarget(
