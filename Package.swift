@@ -154,9 +154,7 @@ let package = Package(
       dependencies: [
         "Frames", "EventLoop", "Contracts", "Storage", .product(name: "Logging", package: "swift-log"),
       ]),
-    .target(
-      name: "PushLedger",
-      dependencies: ["Cryptography", "Frames", "PushAdmission", "PushDelivery", "PushRequests", "Storage"]),
+    .target(name: "PushLedger", dependencies: ["Cryptography", "PushDelivery", "Storage"]),
     .target(
       name: "HTTP2Sending",
       dependencies: [
@@ -432,10 +430,7 @@ let package = Package(
       dependencies: ["Addresses", "Clocks", "Cryptography", "PushAdmission", "PushDelivery", "TestSupport"]),
     .testTarget(
       name: "PushLedgerTests",
-      dependencies: [
-        "Cryptography", "Frames", "PushAdmission", "PushDelivery", "PushLedger", "PushRequests", "Storage",
-        "TestSupport",
-      ]),
+      dependencies: ["Cryptography", "PushDelivery", "PushLedger", "Storage", "TestSupport"]),
     .testTarget(
       name: "PushFakesTests", dependencies: ["Cryptography", "Frames", "EventLoop", "HTTPClient", "TestSupport"]),
     .testTarget(

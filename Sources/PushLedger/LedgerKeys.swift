@@ -1,0 +1,79 @@
+internal import Cryptography
+internal import PushDelivery
+
+// The ledger has a key of its own, random, made with the file and kept in it, encrypted under the ring. From it follows
+// what must stay as it is when the ring turns: under which number a token is found, what a device without a name is
+// called, and what an owner is called in the log. Were these to follow from the ring's keys, a new key would give every
+// nameless device another name, and its owner could not ask for its removal; and every number would have to be reckoned
+// anew before the first request. Turning the ring encrypts this one key anew, like a token.
+
+/// What the ledger's own key is used for.
+final class LedgerKeys: Sendable {
+  private let root: SecretMemory
+  private let tokenIndex: SecretMemory
+  private let deviceID: SecretMemory
+  private let pseudonym: SecretMemory
+  /// The ring.
+  let ring: TokenKeyRing
+  /// The ring's keys by their numbers in the file. A key that is not there opens nothing.
+  let numbered: [Int64: RingKey]
+  /// The number of the newest.
+  let newestNumber: Int64
+
+  static let byteCount = 32
+  /// Where it stands.
+  static let place = Array("ledger key".utf8)
+  private static let pseudonymByteCount = 6
+  private static let deviceIDByteCount = 16
+
+  init(root: SecretMemory, ring: TokenKeyRing, numbered: [Int64: RingKey], newestNumber: Int64) {
+    self.root = root
+    self.ring = ring
+    self.numbered = numbered
+    self.newestNumber = newestNumber
+    tokenIndex = KeyDerivation.key(root, "roost push-relay 1 token index")
+    deviceID = KeyDerivation.key(root, "roost push-relay 1 device id")
+    pseudonym = KeyDerivation.key(root, "roost push-relay 1 pseudonym")
+  }
+
+  /// Itself, encrypted under the newest key.
+  func sealedRoot() -> [UInt8] { Self.seal(root, under: ring.newest) }
+
+  static func seal(_ root: SecretMemory, under key: RingKey) -> [UInt8] {
+    var bytes = root.withBytes { Array($0) }
+    defer { bytes.wipe() }
+    return SealedBox.seal(bytes, key: key.ledger, place: place)
+  }
+
+  static func root(_ sealed: [UInt8], under key: RingKey) -> SecretMemory? {
+    guard var bytes = SealedBox.open(sealed, key: key.ledger, place: place) else { return nil }
+    defer { bytes.wipe() }
+    guard bytes.count == byteCount else { return nil }
+    return SecretMemory(byteCount: byteCount) { memory in bytes.withUnsafeBytes { memory.copyMemory(from: $0) } }
+  }
+
+  /// By what a token is found without being known: 32 bytes.
+  func index(of token: PushToken) -> [UInt8] {
+    Self.code([token.platform.number] + token.bytes, tokenIndex)
+  }
+
+  /// What a device is called whose owner gave it no name.
+  func deviceID(of token: PushToken) -> String {
+    "d_" + Hexadecimal.text(of: Self.code(token.bytes, deviceID).prefix(Self.deviceIDByteCount))
+  }
+
+  /// What an owner is called in the log.
+  func pseudonym(of owner: PushOwner) -> String {
+    Hexadecimal.text(of: Self.code(owner.bytes, pseudonym).prefix(Self.pseudonymByteCount))
+  }
+
+  private static func code(_ message: [UInt8], _ key: SecretMemory) -> [UInt8] {
+    var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    key.withBytes { key in
+      let hmac = HMACSHA256(key: key)
+      message.withUnsafeBytes { hmac.update($0) }
+      code.withUnsafeMutableBytes { hmac.end(into: $0) }
+    }
+    return code
+  }
+}

@@ -1,0 +1,118 @@
+public import PushDelivery
+
+/// What became of a command, in the order of the commands.
+public enum PushAnswer: Hashable, Sendable {
+  /// The device is registered, or was already by a newer message.
+  case registered(PushRegistration)
+  /// A newer message has taken the device away; nothing was done.
+  case superseded
+  /// It is none any more, or never was.
+  case unregistered
+  /// The sender hears that it is queued, under this id.
+  case queued(id: [UInt8])
+  /// The sender hears that there is nobody.
+  case recipientNotFound
+  /// The sender is to wait; nothing was written.
+  case limited(retryAfterSeconds: Int)
+  /// The sender has called another wake so; nothing was done.
+  case nonceReused
+  /// The contacts stand as asked, or as a newer message has asked.
+  case contactsKept
+  /// More contacts than an owner may have; nothing was done.
+  case tooManyContacts
+  /// The message is so old that it may have been answered and forgotten; nothing was done.
+  case stale
+  /// There is no room for it; nothing was done, and later there may be.
+  case unavailable
+  /// What to send to the device, if anything.
+  case challenge(PushChallenge?)
+  /// The code is not the one that was sent, or too old; nothing was proved.
+  case challengeFailed
+  /// Whether the device was taken away.
+  case pruned(Bool)
+  /// What was forgotten.
+  case swept(PushSweep)
+  /// Rows that are still under another key than the newest.
+  case rekeyed(remaining: Int64)
+  /// It is done.
+  case done
+}
+
+/// A registration, as its owner hears of it.
+public struct PushRegistration: Hashable, Sendable {
+  /// What its owner calls the device, or what it is called for want of a name.
+  public var deviceID: String
+  /// What this relay calls it: 32 hexadecimal digits.
+  public var relayID: String
+  /// Unix seconds from which it is none any more.
+  public var expiresAt: Int64
+  /// Whether its owner has shown that the token is his.
+  public var isVerified: Bool
+  /// What is to be sent to the device now. Never there when the message had been answered before.
+  public var challenge: PushChallenge?
+}
+
+/// What is sent to a device so that its owner can show that the token is his.
+public struct PushChallenge: Hashable, Sendable {
+  /// The device's row.
+  public var device: Int64
+  /// Where to.
+  public var token: PushToken
+  /// 32 hexadecimal digits, to be sent back. In the ledger is its hash only.
+  public var code: String
+  /// Unix seconds from which it proves nothing.
+  public var expiresAt: Int64
+}
+
+/// What a sweep has forgotten.
+public struct PushSweep: Hashable, Sendable {
+  /// Devices whose time was over.
+  public var expiredDevices = 0
+  /// Wakes that became worthless in the queue.
+  public var expiredWakes = 0
+  /// Whether there may be more at once.
+  public var isMore = false
+}
+
+/// Answers as they are kept beside a message: a number, and what belongs to it.
+///
+///     1 registered   isVerified 1 | expiresAt 8 | relay id 32 | device id
+///     2 superseded   3 unregistered   4 queued (id)   5 recipient not found   6 contacts kept
+enum KeptAnswer {
+  /// Nil for what is not kept: whoever heard it may come again with the same message.
+  static func bytes(_ answer: PushAnswer) -> [UInt8]? {
+    switch answer {
+    case .registered(let registration):
+      let expiry = withUnsafeBytes(of: registration.expiresAt.bigEndian) { Array($0) }
+      return [1, registration.isVerified ? 1 : 0] + expiry + Array(registration.relayID.utf8)
+        + Array(registration.deviceID.utf8)
+    case .superseded: return [2]
+    case .unregistered: return [3]
+    case .queued(let id): return [4] + id
+    case .recipientNotFound: return [5]
+    case .contactsKept: return [6]
+    default: return nil
+    }
+  }
+
+  static func answer(_ bytes: [UInt8]) -> PushAnswer? {
+    switch bytes.first {
+    case 1:
+      let relayStart = 10
+      let relayEnd = relayStart + DeviceRow.relayIDDigitCount
+      guard bytes.count > relayEnd else { return nil }
+      let expiry = bytes[2..<relayStart].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      return .registered(
+        PushRegistration(
+          deviceID: String(decoding: bytes[relayEnd...], as: UTF8.self),
+          relayID: String(decoding: bytes[relayStart..<relayEnd], as: UTF8.self),
+          expiresAt: Int64(bitPattern: expiry), isVerified: bytes[1] == 1))
+    case 2: return .superseded
+    case 3: return .unregistered
+    case 4: return .queued(id: Array(bytes.dropFirst()))
+    case 5: return .recipientNotFound
+    case 6: return .contactsKept
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,195 @@
+internal import Cryptography
+public import PushDelivery
+public import Storage
+
+extension PushLedger {
+  /// An owner's devices that can be woken, with their tokens. A row whose token does not open is left out, and is taken
+  /// out of use: it is damaged, or somebody has moved what is in it.
+  ///
+  /// - Parameter now: Unix seconds.
+  public func devices(of owner: PushOwner, now: Int64) async throws(StorageFault) -> [PushDevice] {
+    let keys = keys
+    let rows = try await file.read { session in
+      try session.rows(
+        """
+        SELECT \(DeviceRow.columns) FROM device WHERE owner = ? AND expiresAt > ? AND isQuarantined = 0 ORDER BY number
+        """, [owner.column, .number(now)]
+      ) { (number: $0.number(0), device: DeviceRow($0)?.device(keys)) }
+    }
+    let broken = rows.filter { $0.device == nil }.map(\.number)
+    if !broken.isEmpty {
+      // Where that cannot be written now, the same is found the next time.
+      do throws(StorageFault) { try await quarantine(broken) } catch  where error.mayPass {}
+    }
+    return rows.compactMap(\.device)
+  }
+
+  private func quarantine(_ numbers: [Int64]) async throws(StorageFault) {
+    let keys = keys
+    try await file.write { session in
+      let ledger = try PushSession(session, keys)
+      for number in numbers {
+        // It may have been registered anew since it was read.
+        let row = try session.first(
+          "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", [.number(number)]
+        ) { DeviceRow($0) }
+        if row?.token(keys) == nil { try ledger.quarantine(number) }
+      }
+      try ledger.finish()
+    }
+  }
+
+  /// Wakes in the queue, in its order, those whose time is over among them: for a start.
+  ///
+  /// - Parameters:
+  ///   - number: those with a greater number.
+  ///   - limit: at most ``pageMaximum``; fewer mean that there are no more.
+  public func openWakes(after number: Int64, limit: Int) async throws(StorageFault) -> [OpenWake] {
+    try await file.read { session in
+      let wakes = try session.rows(
+        """
+        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt FROM wake
+        WHERE number > ? ORDER BY number LIMIT ?
+        """, [.number(number), .number(Self.page(limit))]
+      ) { Self.wake($0) }
+      return try wakes.map { wake in
+        let settled = try session.rows("SELECT device FROM delivery WHERE wake = ?", [.number(wake.number)]) {
+          $0.number(0)
+        }
+        return OpenWake(wake: wake, settledDevices: Set(settled))
+      }
+    }
+  }
+
+  /// One that cannot be read is to nobody's use, and ends by the sweep.
+  private static func wake(_ row: StorageStatement) -> Wake? {
+    guard let recipient = PushOwner(bytes: row.bytes(2)) else { return nil }
+    var wake = Wake(
+      id: row.bytes(1), recipient: recipient, sender: PushOwner(bytes: row.bytes(3)), type: row.text(4),
+      payload: row.isNull(5) ? nil : row.bytes(5), nonce: row.bytes(6), acceptedAt: row.number(7),
+      expiresAt: row.number(8))
+    wake.number = row.number(0)
+    return wake
+  }
+
+  private static func page(_ limit: Int) -> Int64 { Int64(min(max(0, limit), pageMaximum)) }
+
+  /// What became of a wake; nil when this sender has asked for none of this id, or too long ago.
+  ///
+  /// - Parameter now: Unix seconds.
+  public func progress(
+    ofWake id: [UInt8], sender: PushOwner, now: Int64
+  ) async throws(StorageFault) -> WakeProgress? {
+    try await file.read { session in
+      try session.first(
+        "SELECT state, isTold FROM status WHERE id = ? AND sender = ? AND keepUntil > ?",
+        [.bytes(id), sender.column, .number(now)]
+      ) { row in
+        guard row.number(1) != 0, let end = WakeEnd(rawValue: row.number(0)) else { return .queued }
+        return .ended(end)
+      }
+    }
+  }
+
+  /// Whom an owner wants to hear from.
+  public func contacts(of owner: PushOwner) async throws(StorageFault) -> PushContacts {
+    try await file.read { session in
+      var found = PushContacts()
+      let rows = try session.rows("SELECT other, kind FROM contact WHERE owner = ?", [owner.column]) { row in
+        PushOwner(bytes: row.bytes(0)).flatMap { other in ContactKind(rawValue: row.number(1)).map { (other, $0) } }
+      }
+      found.contacts = Dictionary(rows) { first, _ in first }
+      found.policy = try session.first("SELECT policy FROM account WHERE owner = ?", [owner.column]) {
+        $0.isNull(0) ? nil : $0.text(0)
+      }
+      return found
+    }
+  }
+
+  // MARK: The relay's own
+
+  /// What a platform gave this relay; nil when it gave nothing, or that does not open.
+  public func credential(_ name: String) async throws(StorageFault) -> SavedBytes? {
+    let keys = keys
+    return try await file.read { session in
+      try session.first("SELECT ringKey, sealed, savedAt FROM credential WHERE name = ?", [.text(name)]) { row in
+        guard let key = keys.numbered[row.number(0)] else { return nil }
+        return SealedBox.open(row.bytes(1), key: key.credential, place: Array(name.utf8)).map {
+          SavedBytes(bytes: $0, savedAt: row.number(2))
+        }
+      }
+    }
+  }
+
+  /// How much of the limits was spent; from now on an end without a word about it is not a clean one. Waits on this
+  /// thread: for a start.
+  public func takeLimitsNow() throws(StorageFault) -> SavedLimits? {
+    try file.writeNow { session in
+      let limits = try session.first("SELECT snapshot, savedAt, isClean FROM limits") {
+        SavedLimits(snapshot: $0.bytes(0), savedAt: $0.number(1), isClean: $0.number(2) != 0)
+      }
+      try session.run("UPDATE limits SET isClean = 0 WHERE isClean <> 0")
+      return limits
+    }
+  }
+
+  // MARK: For the operator
+
+  /// Devices in the order of their rows, without tokens.
+  ///
+  /// - Parameters:
+  ///   - number: those with a greater number.
+  ///   - limit: at most ``pageMaximum``.
+  public func page(after number: Int64, limit: Int) async throws(StorageFault) -> [DeviceSummary] {
+    let keys = keys
+    return try await file.read { session in
+      try session.rows(
+        "SELECT \(DeviceRow.columns) FROM device WHERE number > ? ORDER BY number LIMIT ?",
+        [.number(number), .number(Self.page(limit))]
+      ) { statement in
+        DeviceRow(statement).map { row in
+          DeviceSummary(
+            number: row.number, owner: row.owner, id: row.id, relayID: row.relayID, platform: row.platform,
+            capabilities: row.capabilities, registeredAt: row.registeredAt, expiresAt: row.expiresAt,
+            isVerified: row.isVerified, isQuarantined: row.isQuarantined, keyName: keys.numbered[row.ringKey]?.name)
+        }
+      }
+    }
+  }
+
+  /// Figures. Goes through all devices once.
+  ///
+  /// - Parameter now: Unix seconds.
+  public func statistics(now: Int64) async throws(StorageFault) -> PushStatistics {
+    let keys = keys
+    return try await file.read { session in
+      var figures = PushStatistics()
+      let soon = now + 7 * 86_400
+      let groups = try session.rows(
+        """
+        SELECT platform, ringKey, isVerified, isQuarantined, expiresAt <= ?, count(*) FROM device WHERE expiresAt > ?
+        GROUP BY 1, 2, 3, 4, 5
+        """, [.number(soon), .number(now)]
+      ) { row in (0..<6).map { row.number($0) } }
+      for group in groups {
+        let count = group[5]
+        if let name = keys.numbered[group[1]]?.name { figures.tokensByKey[name, default: 0] += count }
+        if group[3] != 0 {
+          figures.quarantinedDevices += count
+          continue
+        }
+        if let platform = PushPlatform(number: group[0]) { figures.devices[platform, default: 0] += count }
+        if group[2] == 0 { figures.unverifiedDevices += count }
+        if group[4] != 0 { figures.expiringDevices += count }
+      }
+      let counters = Dictionary(
+        try session.rows("SELECT name, value FROM counter") { ($0.text(0), $0.number(1)) }
+      ) { first, _ in first }
+      for total in PushTotal.allCases { figures.totals[total] = counters[total.counter] ?? 0 }
+      figures.queuedWakes = counters[BoundedTable.wake.counter] ?? 0
+      figures.queuedByteCount = counters[PushSession.wakeBytes] ?? 0
+      figures.rememberedMessages = counters[BoundedTable.replay.counter] ?? 0
+      return figures
+    }
+  }
+}

@@ -1,0 +1,162 @@
+internal import Cryptography
+public import PushDelivery
+public import Storage
+
+// The push relay's ledger: one SQLite file, synchronous=FULL. What was answered to somebody stands in it, and what
+// follows from it: which devices there are, whom they want to hear from, which wakes are still to be brought.
+//
+// Everything that a request changes is one transaction with the request's own trace, so a request that comes again,
+// before a crash or after it, is answered as it was and does nothing. Many requests share one transaction, because
+// what a transaction costs is the disk.
+//
+// The file alone holds no token: tokens stand in it encrypted, under keys that are elsewhere (`TokenKeyRing`). What is
+// deleted is overwritten in the file; in the write-ahead log beside it a ciphertext may stand until the log is begun
+// anew, at the latest when the ledger is closed.
+
+/// What the push relay knows, on disk.
+public final class PushLedger: Sendable {
+  let file: StorageFile
+  let keys: LedgerKeys
+
+  /// Most commands of one transaction.
+  public static let commandMaximum = 1_000
+  /// Devices of one owner; the one whose registration is the oldest leaves when there are more.
+  public static let deviceMaximum = 10
+  /// Owners that one token may stand under; of those who have proved nothing the oldest leaves.
+  public static let ownersOfTokenMaximum = 4
+  /// Contacts of one owner.
+  public static let contactMaximum = 2_000
+  /// Most bytes of a policy's word.
+  public static let policyByteCountMaximum = 32
+  /// Bytes of payloads from which nothing more is taken into the queue.
+  public static let wakeByteCountMaximum: Int64 = 512 << 20
+  /// For how long after a wake is worthless its sender may ask what became of it, in seconds.
+  public static let statusSeconds: Int64 = 3_600
+  /// For how long a challenge can be answered, in seconds.
+  public static let challengeSeconds: Int64 = 600
+  /// Between two challenges to one token, in seconds.
+  public static let challengePauseSeconds: Int64 = 60
+  /// Wrong answers to one challenge.
+  public static let challengeAttemptMaximum: Int64 = 5
+  static let challengeByteCount = 16
+  /// Most bytes of a credential.
+  public static let credentialByteCountMaximum = 16 << 10
+  /// Most credentials.
+  public static let credentialMaximum: Int64 = 32
+  /// Most bytes of what the limits write of themselves.
+  public static let limitsByteCountMaximum = 64 << 20
+  /// Most rows of one table that one sweep, or one step of turning the ring, goes through.
+  public static let sweepMaximum = 10_000
+  /// Most rows of one answer.
+  public static let pageMaximum = 10_000
+
+  /// Opens the file, and makes it if it is not there.
+  ///
+  /// - Parameters:
+  ///   - path: the database file.
+  ///   - keyRing: the keys under which its tokens are; they must all be there.
+  /// - Throws: `failed` for a ring that is not this file's; `newer` for a file from the future, `corrupt`,
+  ///   `inaccessible`, `busy`, `full`.
+  public convenience init(path: String, keyRing: TokenKeyRing) throws(StorageFault) {
+    try self.init(path: path, keyRing: keyRing, isRescue: false)
+  }
+
+  init(path: String, keyRing: TokenKeyRing, isRescue: Bool) throws(StorageFault) {
+    let file = try Self.storage(path)
+    do throws(StorageFault) {
+      keys = try file.writeNow { session in
+        // Else what is deleted stays in the file until something else is written there.
+        try session.execute("PRAGMA secure_delete = ON")
+        return try LedgerOpening(session: session, ring: keyRing, isRescue: isRescue).open()
+      }
+    } catch let fault {
+      // What was wrong first is what is told.
+      do throws(StorageFault) { try file.close() } catch { throw fault }
+      throw fault
+    }
+    self.file = file
+  }
+
+  static func storage(_ path: String) throws(StorageFault) -> StorageFile {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 2
+    settings.cacheByteCount = 8 << 20
+    return try StorageFile(path: path, settings, migrations: PushSchema.migrations)
+  }
+
+  /// The database file.
+  public var path: String { file.path }
+
+  /// Closes it; a later use fails.
+  public func close() throws(StorageFault) { try file.close() }
+
+  // MARK: Names
+
+  /// What a device is called whose owner gave it no name: `d_` and 32 hexadecimal digits, the same for a token as long
+  /// as the file lives.
+  public func deviceID(of token: PushToken) -> String { keys.deviceID(of: token) }
+
+  /// What an owner is called in the log: 12 hexadecimal digits that tell nobody else who it is.
+  public func pseudonym(of owner: PushOwner) -> String { keys.pseudonym(of: owner) }
+
+  // MARK: Writing
+
+  /// Does commands in one transaction, one after the other: when this returns they outlive a loss of power, when it
+  /// throws nothing of any of them was done.
+  ///
+  /// - Parameter commands: at most ``commandMaximum``.
+  /// - Returns: an answer for each.
+  public func write(_ commands: [PushCommand]) async throws(StorageFault) -> [PushAnswer] {
+    let keys = keys
+    return try await file.write { session in
+      guard !session.isFileGone else { throw Self.gone(session.path) }
+      return try Self.run(commands, session, keys)
+    }
+  }
+
+  /// The same, waiting on this thread: for an end, and for tests.
+  public func writeNow(_ commands: [PushCommand]) throws(StorageFault) -> [PushAnswer] {
+    try file.writeNow { session in try Self.run(commands, session, keys) }
+  }
+
+  private static func run(
+    _ commands: [PushCommand], _ session: StorageSession, _ keys: LedgerKeys
+  ) throws -> [PushAnswer] {
+    precondition(commands.count <= commandMaximum, "one transaction does at most \(commandMaximum) commands")
+    let ledger = try PushSession(session, keys)
+    let answers = try commands.map { try ledger.run($0) }
+    try ledger.finish()
+    return answers
+  }
+
+  /// What is written into a file that nobody finds again is not accepted.
+  private static func gone(_ path: String) -> StorageFault {
+    StorageFault(
+      .failed, path: path,
+      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart push-relay'")
+  }
+}
+
+extension PushSession {
+  /// Does one command. What may refuse it is looked at before anything is written.
+  func run(_ command: PushCommand) throws -> PushAnswer {
+    switch command {
+    case .register(let command): return try register(command)
+    case .unregister(let command): return try unregister(command)
+    case .wake(let command): return try wake(command)
+    case .contacts(let command): return try contacts(command)
+    case .settle(let settlements):
+      try settle(settlements)
+      return .done
+    case .prune(let command): return try prune(command)
+    case .challenge(let owner, let deviceID, let now): return try challenge(owner: owner, deviceID: deviceID, now: now)
+    case .prove(let owner, let deviceID, let code, let now):
+      return try prove(owner: owner, deviceID: deviceID, code: code, now: now)
+    case .sweep(let now, let limit): return try sweep(now: now, limit: limit)
+    case .rekey(let limit): return try rekey(limit: limit)
+    case .saveCredential(let name, let value, let savedAt): return try saveCredential(name, value, savedAt: savedAt)
+    case .saveLimits(let snapshot, let savedAt, let isClean):
+      return try saveLimits(snapshot, savedAt: savedAt, isClean: isClean)
+    }
+  }
+}

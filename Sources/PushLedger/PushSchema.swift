@@ -1,0 +1,100 @@
+internal import Storage
+
+// The tables.
+//
+//   ringKey     keys of the ring that something in the file stands under: a name, and a mark to know the key by
+//   secret      the ledger's own key, sealed
+//   device      what is registered; the token sealed, and found by `tokenIndex` (HMAC under the ledger's own key)
+//   tombstone   when a device was taken away that an older message might put back; name '': all nameless
+//   challenge   what was sent to a token that is another's, by hash; one a minute for each token, whoever asks
+//   account     of an owner: the policy, when it and the contacts were signed, and until when they are kept
+//   contact     whom an owner allows or blocks
+//   replay      signed messages that were answered, with the answer
+//   nonce       what senders called their wakes, with the answer
+//   wake        the queue: accepted, and neither brought nor worthless
+//   delivery    devices that a wake in the queue needs to be brought to no more
+//   status      what became of a wake, for its sender
+//   credential  what a platform gave this relay (a token of OAuth, a JWT), sealed
+//   limits      how much of the limits is spent, as the limits themselves write it
+//   counter     totals of the file's life, by name; `notBefore`, the second up to which messages may be forgotten
+//
+// Platforms and states are numbers, so that a later name does not need a later form. Times are Unix seconds; of wakes,
+// milliseconds.
+
+enum PushSchema {
+  static let migrations = [StorageMigration(version: 1, tables + "\n" + indices)]
+
+  private static let tables = """
+    CREATE TABLE ringKey (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, mark BLOB NOT NULL);
+    CREATE TABLE secret (number INTEGER PRIMARY KEY CHECK (number = 1), ringKey INTEGER NOT NULL, sealed BLOB NOT NULL);
+    CREATE TABLE device (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, owner BLOB NOT NULL, id TEXT NOT NULL, isNamed INTEGER NOT NULL,
+      relayID TEXT NOT NULL UNIQUE, platform INTEGER NOT NULL, ringKey INTEGER NOT NULL, sealed BLOB NOT NULL,
+      tokenIndex BLOB NOT NULL, capabilities BLOB NOT NULL, signedAt INTEGER NOT NULL, registeredAt INTEGER NOT NULL,
+      expiresAt INTEGER NOT NULL, isVerified INTEGER NOT NULL, isQuarantined INTEGER NOT NULL, sealingKey BLOB,
+      UNIQUE (owner, id));
+    CREATE TABLE tombstone (
+      owner BLOB NOT NULL, id TEXT NOT NULL, signedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL,
+      PRIMARY KEY (owner, id)) WITHOUT ROWID;
+    CREATE TABLE challenge (
+      number INTEGER PRIMARY KEY, device INTEGER NOT NULL, tokenIndex BLOB NOT NULL, codeHash BLOB NOT NULL,
+      issuedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL, attempts INTEGER NOT NULL);
+    CREATE TABLE account (
+      owner BLOB PRIMARY KEY, policy TEXT, policySignedAt INTEGER NOT NULL, signedAt INTEGER NOT NULL,
+      keepUntil INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE contact (
+      owner BLOB NOT NULL, other BLOB NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY (owner, other)) WITHOUT ROWID;
+    CREATE TABLE replay (
+      owner BLOB NOT NULL, message BLOB NOT NULL, expiresAt INTEGER NOT NULL, answer BLOB NOT NULL,
+      PRIMARY KEY (owner, message)) WITHOUT ROWID;
+    CREATE TABLE nonce (
+      sender BLOB NOT NULL, nonce BLOB NOT NULL, body BLOB NOT NULL, expiresAt INTEGER NOT NULL, answer BLOB NOT NULL,
+      PRIMARY KEY (sender, nonce)) WITHOUT ROWID;
+    CREATE TABLE wake (
+      number INTEGER PRIMARY KEY AUTOINCREMENT, id BLOB NOT NULL UNIQUE, recipient BLOB NOT NULL, sender BLOB,
+      type TEXT NOT NULL, payload BLOB, nonce BLOB NOT NULL, acceptedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL);
+    CREATE TABLE delivery (
+      wake INTEGER NOT NULL, device INTEGER NOT NULL, PRIMARY KEY (wake, device)) WITHOUT ROWID;
+    CREATE TABLE status (
+      id BLOB PRIMARY KEY, sender BLOB NOT NULL, state INTEGER NOT NULL, isTold INTEGER NOT NULL,
+      keepUntil INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE credential (
+      name TEXT PRIMARY KEY, ringKey INTEGER NOT NULL, sealed BLOB NOT NULL, savedAt INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE limits (
+      number INTEGER PRIMARY KEY CHECK (number = 1), snapshot BLOB NOT NULL, savedAt INTEGER NOT NULL,
+      isClean INTEGER NOT NULL);
+    CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    """
+
+  private static let indices = """
+    CREATE INDEX deviceByToken ON device (tokenIndex);
+    CREATE INDEX deviceByExpiry ON device (expiresAt);
+    CREATE INDEX deviceByKey ON device (ringKey);
+    CREATE INDEX tombstoneByExpiry ON tombstone (expiresAt);
+    CREATE INDEX challengeByToken ON challenge (tokenIndex);
+    CREATE INDEX challengeByExpiry ON challenge (expiresAt);
+    CREATE INDEX accountByExpiry ON account (keepUntil);
+    CREATE INDEX replayByExpiry ON replay (expiresAt);
+    CREATE INDEX nonceByExpiry ON nonce (expiresAt);
+    CREATE INDEX wakeByExpiry ON wake (expiresAt);
+    CREATE INDEX statusByExpiry ON status (keepUntil);
+    """
+}
+
+/// Tables that strangers fill. Each has a bound, and what would pass it is answered `unavailable`.
+enum BoundedTable: String, CaseIterable {
+  case device, tombstone, account, contact, replay, nonce, wake, status
+
+  /// Most rows. Of messages and wakes it is what a relay at its limit of 6,000 requests a minute gathers, twice.
+  var rowMaximum: Int64 {
+    switch self {
+    case .device, .wake, .account: 1_000_000
+    case .contact: 4_000_000
+    case .replay, .nonce, .tombstone: 200_000
+    case .status: 1_000_000
+    }
+  }
+
+  /// Under what its rows are counted.
+  var counter: String { "rows.\(rawValue)" }
+}

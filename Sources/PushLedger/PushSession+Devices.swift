@@ -1,0 +1,170 @@
+internal import Cryptography
+internal import PushDelivery
+internal import Storage
+
+// Of two messages about one device the newer one counts, by the time that its owner signed, in whichever order they
+// come: a registration that was held up does not put a device back that was taken away since. Two of one second count
+// as they come; that they come twice is seen elsewhere.
+
+extension PushSession {
+  func register(_ command: RegisterCommand) throws -> PushAnswer {
+    if let answer = try answer(to: command.message) { return answer }
+    guard hasRoom(.device, .account) else { return .unavailable }
+    let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
+    let old = try device(owner: fresh.owner, id: fresh.id)
+    var answer: PushAnswer
+    if let newer = try newer(than: fresh, old) {
+      answer = .registered(newer.registration)
+    } else if try isTakenAway(fresh) {
+      answer = .superseded
+    } else {
+      answer = .registered(try write(fresh, over: old, command))
+    }
+    try keep(answer, to: command.message)
+    return answer
+  }
+
+  /// A row that stands in the way of an older message: the device's own, or another of the owner's for the same token.
+  private func newer(than fresh: DeviceRow, _ old: DeviceRow?) throws -> DeviceRow? {
+    if let old, old.signedAt > fresh.signedAt { return old }
+    return try devices(token: fresh.tokenIndex).first {
+      $0.owner == fresh.owner && $0.id != fresh.id && $0.signedAt > fresh.signedAt
+    }
+  }
+
+  private func isTakenAway(_ fresh: DeviceRow) throws -> Bool {
+    let names = fresh.isNamed ? [fresh.id] : [fresh.id, Self.allNameless]
+    return try names.contains { name in
+      try session.count(
+        "SELECT signedAt FROM tombstone WHERE owner = ? AND id = ?", [fresh.owner.column, .text(name)])
+        > fresh.signedAt
+    }
+  }
+
+  private func write(_ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand) throws -> PushRegistration {
+    var row = fresh
+    let others = try devices(token: row.tokenIndex).filter { $0.owner != row.owner || $0.id != row.id }
+    // Another name of the owner's for the same place would be a second push to it.
+    for other in others where other.owner == row.owner { try remove(other) }
+    let isSameToken = old?.tokenIndex == row.tokenIndex
+    let isAnothers = others.contains { $0.owner != row.owner && $0.expiresAt > command.now }
+    row.isVerified = !isAnothers || isSameToken && old?.isVerified == true
+    if let old {
+      (row.number, row.relayID) = (old.number, old.relayID)
+      try update(row)
+    } else {
+      row.number = try insert(row)
+    }
+    try evict(beside: row, others)
+    try keepAccount(row.owner, until: row.expiresAt)
+    if let policy = command.policy { try setPolicy(policy, command.message) }
+    add(to: .registrations)
+    var registration = row.registration
+    if !row.isVerified, let code = command.challenge, try isProved(row, code, now: command.now) {
+      registration.isVerified = true
+    } else if !row.isVerified {
+      registration.challenge = try challenge(row, command.token, now: command.now)
+    }
+    return registration
+  }
+
+  private func insert(_ row: DeviceRow) throws -> Int64 {
+    let places = Array(repeating: "?", count: row.values.count).joined(separator: ", ")
+    try session.run("INSERT INTO device (\(DeviceRow.columns)) VALUES (NULL, \(places))", row.values)
+    add(1, to: .device)
+    return try session.count("SELECT last_insert_rowid()")
+  }
+
+  /// Writes all of a row that is there.
+  func update(_ row: DeviceRow) throws {
+    let names = DeviceRow.columns.split(separator: ",").dropFirst().map { "\($0) = ?" }.joined(separator: ",")
+    try session.run("UPDATE device SET \(names) WHERE number = ?", row.values + [.number(row.number)])
+  }
+
+  /// Keeps an owner's devices, and those with one token, to their bounds.
+  private func evict(beside row: DeviceRow, _ sameToken: [DeviceRow]) throws {
+    let unproved = sameToken.filter { $0.owner != row.owner && !$0.isVerified }
+      .sorted { ($0.signedAt, $0.number) < ($1.signedAt, $1.number) }
+    let holders = sameToken.count { $0.owner != row.owner } + 1
+    for other in unproved.prefix(max(0, holders - PushLedger.ownersOfTokenMaximum)) { try evict(other) }
+    let all = try devices(of: row.owner).filter { $0.number != row.number }
+      .sorted { ($0.signedAt, $0.number) < ($1.signedAt, $1.number) }
+    for other in all.prefix(max(0, all.count + 1 - PushLedger.deviceMaximum)) { try evict(other) }
+  }
+
+  private func evict(_ row: DeviceRow) throws {
+    try remove(row)
+    add(to: .evictedDevices)
+  }
+
+  // MARK: Taking away
+
+  /// Under this name stands when all devices without one were taken away.
+  static let allNameless = ""
+
+  func unregister(_ command: UnregisterCommand) throws -> PushAnswer {
+    if let answer = try answer(to: command.message) { return answer }
+    guard hasRoom(.tombstone) else { return .unavailable }
+    let owner = command.message.owner
+    var names: Set<String> = []
+    switch command.choice {
+    case .device(let id): names = [id]
+    case .unnamed: names = [Self.allNameless]
+    case .relay(let relayID):
+      let row = try devices(of: owner).first { $0.relayID == relayID }
+      if let row { names = [row.id] }
+    }
+    for name in names {
+      for row in try devices(of: owner)
+      where (row.id == name || name == Self.allNameless && !row.isNamed) && row.signedAt <= command.message.timestamp {
+        try remove(row)
+        add(to: .removals)
+      }
+      try bury(name, command.message)
+    }
+    try keep(.unregistered, to: command.message)
+    return .unregistered
+  }
+
+  private func bury(_ name: String, _ message: SignedMessage) throws {
+    let values: [Column] = [
+      message.owner.column, .text(name), .number(message.timestamp), .number(message.expiresAt),
+    ]
+    try session.run("INSERT OR IGNORE INTO tombstone (owner, id, signedAt, expiresAt) VALUES (?, ?, ?, ?)", values)
+    if session.changedRowCount > 0 { return add(1, to: .tombstone) }
+    try session.run(
+      "UPDATE tombstone SET signedAt = ?3, expiresAt = ?4 WHERE owner = ?1 AND id = ?2 AND signedAt < ?3", values)
+  }
+
+  func remove(_ row: DeviceRow) throws {
+    try session.run("DELETE FROM device WHERE number = ?", [.number(row.number)])
+    add(-1, to: .device)
+  }
+
+  func prune(_ command: PruneCommand) throws -> PushAnswer {
+    let row = try session.first(
+      "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", [.number(command.device)]
+    ) { DeviceRow($0) }
+    guard let row, row.tokenIndex == keys.index(of: command.token) else { return .pruned(false) }
+    if let goneSince = command.goneSince, row.registeredAt > goneSince { return .pruned(false) }
+    try remove(row)
+    add(to: .prunedDevices)
+    return .pruned(true)
+  }
+
+  // MARK: Reading
+
+  func device(owner: PushOwner, id: String) throws -> DeviceRow? {
+    try session.first(
+      "SELECT \(DeviceRow.columns) FROM device WHERE owner = ? AND id = ?", [owner.column, .text(id)]
+    ) { DeviceRow($0) }
+  }
+
+  func devices(of owner: PushOwner) throws -> [DeviceRow] {
+    try session.rows("SELECT \(DeviceRow.columns) FROM device WHERE owner = ?", [owner.column]) { DeviceRow($0) }
+  }
+
+  func devices(token index: [UInt8]) throws -> [DeviceRow] {
+    try session.rows("SELECT \(DeviceRow.columns) FROM device WHERE tokenIndex = ?", [.bytes(index)]) { DeviceRow($0) }
+  }
+}

@@ -1,0 +1,156 @@
+internal import Cryptography
+internal import PushDelivery
+internal import Storage
+
+// Contacts, what the relay keeps for itself, and what is done from time to time.
+
+extension PushSession {
+  // MARK: Contacts
+
+  func contacts(_ command: ContactsCommand) throws -> PushAnswer {
+    if let answer = try answer(to: command.message) { return answer }
+    guard command.contacts.count <= PushLedger.contactMaximum else { return .tooManyContacts }
+    guard hasRoom(.account, .contact) else { return .unavailable }
+    let owner = command.message.owner
+    let signedAt = try session.count("SELECT signedAt FROM account WHERE owner = ?", [owner.column])
+    if signedAt <= command.message.timestamp {
+      try session.run("DELETE FROM contact WHERE owner = ?", [owner.column])
+      add(-session.changedRowCount, to: .contact)
+      for (other, kind) in command.contacts {
+        try session.run(
+          "INSERT INTO contact (owner, other, kind) VALUES (?, ?, ?)",
+          [owner.column, other.column, .number(kind.rawValue)])
+      }
+      add(command.contacts.count, to: .contact)
+      try keepAccount(owner, until: command.keepUntil)
+      try session.run(
+        "UPDATE account SET signedAt = ? WHERE owner = ?", [.number(command.message.timestamp), owner.column])
+      try setPolicy(command.policy, command.message)
+    }
+    try keep(.contactsKept, to: command.message)
+    return .contactsKept
+  }
+
+  /// Keeps what an owner has said of others at least as long.
+  func keepAccount(_ owner: PushOwner, until: Int64) throws {
+    try session.run(
+      "INSERT OR IGNORE INTO account (owner, policySignedAt, signedAt, keepUntil) VALUES (?, 0, 0, 0)", [owner.column])
+    add(session.changedRowCount, to: .account)
+    try session.run(
+      "UPDATE account SET keepUntil = max(keepUntil, ?) WHERE owner = ?", [.number(until), owner.column])
+  }
+
+  /// Sets it unless a newer message has.
+  func setPolicy(_ policy: String?, _ message: SignedMessage) throws {
+    try session.run(
+      "UPDATE account SET policy = ?1, policySignedAt = ?2 WHERE owner = ?3 AND policySignedAt <= ?2",
+      [policy.map { .text($0) } ?? .null, .number(message.timestamp), message.owner.column])
+  }
+
+  // MARK: The relay's own
+
+  func saveCredential(_ name: String, _ value: [UInt8]?, savedAt: Int64) throws -> PushAnswer {
+    guard let value else {
+      try session.run("DELETE FROM credential WHERE name = ?", [.text(name)])
+      return .done
+    }
+    let others = try session.count("SELECT count(*) FROM credential WHERE name <> ?", [.text(name)])
+    guard value.count <= PushLedger.credentialByteCountMaximum, others < PushLedger.credentialMaximum else {
+      return .unavailable
+    }
+    let sealed = SealedBox.seal(value, key: keys.ring.newest.credential, place: Array(name.utf8))
+    try session.run(
+      "INSERT OR REPLACE INTO credential (name, ringKey, sealed, savedAt) VALUES (?, ?, ?, ?)",
+      [.text(name), .number(keys.newestNumber), .bytes(sealed), .number(savedAt)])
+    return .done
+  }
+
+  func saveLimits(_ snapshot: [UInt8], savedAt: Int64, isClean: Bool) throws -> PushAnswer {
+    guard snapshot.count <= PushLedger.limitsByteCountMaximum else { return .unavailable }
+    try session.run(
+      "INSERT OR REPLACE INTO limits (number, snapshot, savedAt, isClean) VALUES (1, ?, ?, ?)",
+      [.bytes(snapshot), .number(savedAt), .number(isClean ? 1 : 0)])
+    return .done
+  }
+
+  // MARK: What is over
+
+  func sweep(now milliseconds: Int64, limit: Int) throws -> PushAnswer {
+    let (now, limit) = (milliseconds / 1_000, max(1, min(limit, PushLedger.sweepMaximum)))
+    var sweep = PushSweep()
+    let wakes = try session.rows(
+      "SELECT \(Self.queuedColumns) FROM wake WHERE expiresAt <= ? LIMIT ?",
+      [.number(milliseconds), .number(Int64(limit))]
+    ) { Self.queued($0) }
+    for wake in wakes { try close(wake, .expired) }
+    sweep.expiredWakes = wakes.count
+    // The number and not the row: what cannot be read must go as well.
+    sweep.expiredDevices = try removeOld(.device, key: "number", now: now, limit: limit)
+    add(sweep.expiredDevices, to: .expiredDevices)
+    var counts = [wakes.count, sweep.expiredDevices]
+    counts.append(try removeOld(.replay, key: "owner, message", now: now, limit: limit))
+    counts.append(try removeOld(.nonce, key: "sender, nonce", now: now, limit: limit))
+    counts.append(try removeOld(.tombstone, key: "owner, id", now: now, limit: limit))
+    counts.append(try removeOld(.status, key: "id", expiry: "keepUntil", now: now, limit: limit))
+    try session.run(
+      "DELETE FROM challenge WHERE number IN (SELECT number FROM challenge WHERE expiresAt <= ? LIMIT ?)",
+      [.number(now), .number(Int64(limit))])
+    counts.append(session.changedRowCount)
+    // Each may have two thousand contacts.
+    let ownerLimit = max(1, limit / 100)
+    let owners = try forgetOwners(now: now, limit: ownerLimit)
+    sweep.isMore = owners >= ownerLimit || counts.contains { $0 >= limit }
+    return .swept(sweep)
+  }
+
+  private func forgetOwners(now: Int64, limit: Int) throws -> Int {
+    let owners = try session.rows(
+      "SELECT owner FROM account WHERE keepUntil <= ? LIMIT ?", [.number(now), .number(Int64(limit))]
+    ) { $0.bytes(0) }
+    for owner in owners {
+      try session.run("DELETE FROM contact WHERE owner = ?", [.bytes(owner)])
+      add(-session.changedRowCount, to: .contact)
+      try session.run("DELETE FROM account WHERE owner = ?", [.bytes(owner)])
+    }
+    add(-owners.count, to: .account)
+    return owners.count
+  }
+
+  // MARK: Turning the ring
+
+  func rekey(limit: Int) throws -> PushAnswer {
+    let newest: Column = .number(keys.newestNumber)
+    try session.run(
+      "UPDATE secret SET ringKey = ?, sealed = ? WHERE ringKey <> ?1", [newest, .bytes(keys.sealedRoot())])
+    for (name, ringKey, sealed, savedAt) in try session.rows(
+      "SELECT name, ringKey, sealed, savedAt FROM credential WHERE ringKey <> ?", [newest],
+      { ($0.text(0), $0.number(1), $0.bytes(2), $0.number(3)) })
+    {
+      let key = keys.numbered[ringKey]?.credential
+      let value = key.flatMap { SealedBox.open(sealed, key: $0, place: Array(name.utf8)) }
+      _ = try saveCredential(name, value, savedAt: savedAt)
+    }
+    let rows = try session.rows(
+      "SELECT \(DeviceRow.columns) FROM device WHERE ringKey <> ? AND isQuarantined = 0 LIMIT ?",
+      [newest, .number(Int64(max(1, min(limit, PushLedger.sweepMaximum))))]
+    ) { (number: $0.number(0), row: DeviceRow($0)) }
+    for (number, row) in rows {
+      guard var row, let token = row.token(keys) else {
+        try quarantine(number)
+        continue
+      }
+      row.seal(token, keys)
+      try update(row)
+    }
+    let remaining = try session.count(
+      "SELECT count(*) FROM device WHERE ringKey <> ? AND isQuarantined = 0", [newest])
+    if remaining == 0 { try session.run("DELETE FROM ringKey WHERE number <> ?", [newest]) }
+    return .rekeyed(remaining: remaining)
+  }
+
+  /// Takes a row out of use whose token does not open. A new registration puts it right.
+  func quarantine(_ number: Int64) throws {
+    try session.run("UPDATE device SET isQuarantined = 1 WHERE number = ? AND isQuarantined = 0", [.number(number)])
+    add(session.changedRowCount, to: .quarantinedDevices)
+  }
+}

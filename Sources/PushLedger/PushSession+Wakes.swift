@@ -1,0 +1,151 @@
+internal import Cryptography
+internal import PushDelivery
+internal import Storage
+
+// A wake to somebody and a wake to nobody are looked up, decided and remembered alike, row for row, since an answer
+// that takes longer says as much as one that says so. They differ in one row: the queue's.
+
+extension PushSession {
+  func wake(_ command: WakeCommand) throws -> PushAnswer {
+    if let message = command.message, let answer = try answer(to: message) { return answer }
+    let sender = command.wake.sender?.bytes ?? []
+    if let answer = try answer(to: command, sender) {
+      if let message = command.message { try keep(answer, to: message) }
+      return answer
+    }
+    let isRoom = hasRoom(.nonce, .wake, .status) && counter(Self.wakeBytes) < PushLedger.wakeByteCountMaximum
+    guard isRoom else { return .unavailable }
+    let ruling = command.decide(try standing(command.wake))
+    let answer: PushAnswer
+    switch ruling.answer {
+    case .limited(let seconds): return .limited(retryAfterSeconds: seconds)
+    case .queued: answer = .queued(id: command.wake.id)
+    case .notFound: answer = .recipientNotFound
+    }
+    if ruling.isQueued { try enqueue(command.wake) } else { add(to: .droppedWakes) }
+    try remember(command, sender, answer)
+    if !sender.isEmpty { try follow(command.wake, isTold: ruling.isTold) }
+    if let message = command.message { try keep(answer, to: message) }
+    return answer
+  }
+
+  /// What a wake was answered that its sender has called by the same nonce.
+  private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> PushAnswer? {
+    let kept = try session.first(
+      "SELECT body, answer FROM nonce WHERE sender = ? AND nonce = ?", [.bytes(sender), .bytes(command.wake.nonce)]
+    ) { (body: $0.bytes(0), answer: $0.bytes(1)) }
+    guard let kept else { return nil }
+    guard kept.body == command.bodyHash.bytes else { return .nonceReused }
+    guard let answer = KeptAnswer.answer(kept.answer) else {
+      throw StorageFault(.corrupt, path: session.path, "an answer that was kept cannot be one")
+    }
+    add(to: .repeatedMessages)
+    return answer
+  }
+
+  private func remember(_ command: WakeCommand, _ sender: [UInt8], _ answer: PushAnswer) throws {
+    let expiresAt =
+      command.message?.expiresAt ?? command.wake.acceptedAt / 1_000 + SignedMessage.memorySeconds
+    try session.run(
+      "INSERT INTO nonce (sender, nonce, body, expiresAt, answer) VALUES (?, ?, ?, ?, ?)",
+      [
+        .bytes(sender), .bytes(command.wake.nonce), .bytes(command.bodyHash.bytes), .number(expiresAt),
+        .bytes(KeptAnswer.bytes(answer) ?? []),
+      ])
+    add(1, to: .nonce)
+  }
+
+  private func standing(_ wake: Wake) throws -> WakeStanding {
+    let devices = try session.rows(
+      """
+      SELECT capabilities, isVerified FROM device WHERE owner = ? AND expiresAt > ? AND isQuarantined = 0
+      """, [wake.recipient.column, .number(wake.acceptedAt / 1_000)]
+    ) { (capabilities: DeviceRow.capabilities($0.bytes(0)) ?? [], isVerified: $0.number(1) != 0) }
+    let wanting = devices.filter { wake.isWanted(by: $0.capabilities) }
+    let contact = try session.first(
+      "SELECT kind FROM contact WHERE owner = ? AND other = ?",
+      [wake.recipient.column, .bytes(wake.sender?.bytes ?? [])]
+    ) { ContactKind(rawValue: $0.number(0)) }
+    let policy = try session.first("SELECT policy FROM account WHERE owner = ?", [wake.recipient.column]) {
+      $0.isNull(0) ? nil : $0.text(0)
+    }
+    return WakeStanding(
+      deviceCount: wanting.count, verifiedCount: wanting.count(where: \.isVerified), contact: contact, policy: policy)
+  }
+
+  private func enqueue(_ wake: Wake) throws {
+    try session.run(
+      """
+      INSERT INTO wake (id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        .bytes(wake.id), wake.recipient.column, wake.sender?.column ?? .null, .text(wake.type),
+        wake.payload.map { .bytes($0) } ?? .null, .bytes(wake.nonce), .number(wake.acceptedAt),
+        .number(wake.expiresAt),
+      ])
+    add(1, to: .wake)
+    add(wake.payload?.count ?? 0, to: Self.wakeBytes)
+    add(to: .acceptedWakes)
+  }
+
+  private func follow(_ wake: Wake, isTold: Bool) throws {
+    try session.run(
+      "INSERT INTO status (id, sender, state, isTold, keepUntil) VALUES (?, ?, 0, ?, ?)",
+      [
+        .bytes(wake.id), .bytes(wake.sender?.bytes ?? []), .number(isTold ? 1 : 0),
+        .number(wake.expiresAt / 1_000 + PushLedger.statusSeconds),
+      ])
+    add(1, to: .status)
+  }
+
+  // MARK: How they end
+
+  func settle(_ settlements: [WakeSettlement]) throws {
+    for settlement in settlements {
+      // It may have been swept, or settled by who died before hearing that it was.
+      guard let queued = try queued(settlement.wake) else { continue }
+      if let end = settlement.end {
+        try close(queued, end)
+        continue
+      }
+      for device in settlement.devices {
+        try session.run(
+          "INSERT OR IGNORE INTO delivery (wake, device) VALUES (?, ?)", [.number(settlement.wake), .number(device)])
+      }
+    }
+  }
+
+  /// Of a wake in the queue, what is counted of it and by what its sender knows it.
+  struct Queued {
+    var number: Int64
+    var id: [UInt8]
+    var payloadByteCount: Int
+  }
+
+  static let queuedColumns = "number, id, length(payload)"
+
+  static func queued(_ statement: StorageStatement) -> Queued {
+    Queued(number: statement.number(0), id: statement.bytes(1), payloadByteCount: Int(statement.number(2)))
+  }
+
+  private func queued(_ number: Int64) throws -> Queued? {
+    try session.first("SELECT \(Self.queuedColumns) FROM wake WHERE number = ?", [.number(number)]) {
+      Self.queued($0)
+    }
+  }
+
+  func close(_ queued: Queued, _ end: WakeEnd) throws {
+    try session.run("DELETE FROM delivery WHERE wake = ?", [.number(queued.number)])
+    try session.run("DELETE FROM wake WHERE number = ?", [.number(queued.number)])
+    try session.run("UPDATE status SET state = ? WHERE id = ?", [.number(end.rawValue), .bytes(queued.id)])
+    add(-1, to: .wake)
+    add(-queued.payloadByteCount, to: Self.wakeBytes)
+    switch end {
+    case .delivered: add(to: .deliveredWakes)
+    case .failed: add(to: .failedWakes)
+    case .expired: add(to: .expiredWakes)
+    case .coalesced: add(to: .coalescedWakes)
+    }
+  }
+}

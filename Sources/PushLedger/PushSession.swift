@@ -1,0 +1,162 @@
+internal import Cryptography
+internal import PushDelivery
+internal import Storage
+
+/// A value of a row.
+enum Column: Hashable {
+  case number(Int64)
+  case bytes([UInt8])
+  case text(String)
+  case null
+}
+
+extension StorageSession {
+  /// Does a statement that gives no rows.
+  func run(_ sql: String, _ values: [Column] = []) throws {
+    try bound(sql, values).run()
+  }
+
+  /// The rows of a statement, each as `row` reads it; those of which it makes nothing are left out.
+  func rows<Value>(
+    _ sql: String, _ values: [Column] = [], _ row: (StorageStatement) throws -> Value?
+  ) throws -> [Value] {
+    let statement = try bound(sql, values)
+    var found: [Value] = []
+    do {
+      while try statement.step() {
+        if let value = try row(statement) { found.append(value) }
+      }
+    } catch {
+      statement.reset()
+      throw error
+    }
+    return found
+  }
+
+  /// The first row of a statement.
+  func first<Value>(_ sql: String, _ values: [Column] = [], _ row: (StorageStatement) -> Value?) throws -> Value? {
+    let statement = try bound(sql, values)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return row(statement)
+  }
+
+  /// The number that a statement gives; 0 for none.
+  func count(_ sql: String, _ values: [Column] = []) throws -> Int64 {
+    try first(sql, values) { $0.number(0) } ?? 0
+  }
+
+  private func bound(_ sql: String, _ values: [Column]) throws -> StorageStatement {
+    let statement = try statement(sql)
+    for (index, value) in values.enumerated() {
+      let place = Int32(index + 1)
+      switch value {
+      case .number(let number): statement.bind(number, at: place)
+      case .bytes(let bytes): statement.bind(bytes, at: place)
+      case .text(let text): statement.bind(text, at: place)
+      case .null: statement.bind(nil as Int64?, at: place)
+      }
+    }
+    return statement
+  }
+}
+
+extension PushOwner {
+  var column: Column { .bytes(bytes) }
+}
+
+/// The ledger's rows, for the time of one transaction that writes.
+///
+/// Counters are read when it begins and written when it ends, once for all commands: what a transaction that fails has
+/// counted was never so.
+final class PushSession {
+  let session: StorageSession
+  let keys: LedgerKeys
+  private var counters: [String: Int64]
+  private var changed: Set<String> = []
+
+  /// Seconds up to which signed messages may have been forgotten.
+  static let notBefore = "notBefore"
+  /// Bytes of payloads in the queue.
+  static let wakeBytes = "bytes.wake"
+
+  init(_ session: StorageSession, _ keys: LedgerKeys) throws {
+    self.session = session
+    self.keys = keys
+    let rows = try session.rows("SELECT name, value FROM counter") { ($0.text(0), $0.number(1)) }
+    counters = Dictionary(rows) { first, _ in first }
+  }
+
+  /// Writes the counters that have changed; the last thing of a transaction.
+  func finish() throws {
+    for name in changed.sorted() {
+      try session.run(
+        "INSERT OR REPLACE INTO counter (name, value) VALUES (?, ?)", [.text(name), .number(counters[name] ?? 0)])
+    }
+    changed = []
+  }
+
+  func counter(_ name: String) -> Int64 { counters[name] ?? 0 }
+
+  func set(_ name: String, _ value: Int64) {
+    guard counters[name] != value else { return }
+    counters[name] = value
+    changed.insert(name)
+  }
+
+  func add(_ count: Int, to name: String) {
+    if count != 0 { set(name, counter(name) + Int64(count)) }
+  }
+
+  func add(_ count: Int, to table: BoundedTable) { add(count, to: table.counter) }
+
+  func add(_ count: Int = 1, to total: PushTotal) { add(count, to: total.counter) }
+
+  /// Whether each of these tables takes one row more.
+  func hasRoom(_ tables: BoundedTable...) -> Bool {
+    tables.allSatisfy { counter($0.counter) < $0.rowMaximum }
+  }
+
+  /// Deletes rows that are over, at most `limit`, by the columns of their key.
+  ///
+  /// - Returns: how many.
+  func removeOld(_ table: BoundedTable, key: String, expiry: String = "expiresAt", now: Int64, limit: Int) throws -> Int
+  {
+    try session.run(
+      """
+      DELETE FROM \(table.rawValue) WHERE (\(key)) IN
+        (SELECT \(key) FROM \(table.rawValue) WHERE \(expiry) <= ? LIMIT ?)
+      """, [.number(now), .number(Int64(limit))])
+    let count = session.changedRowCount
+    add(-count, to: table)
+    return count
+  }
+
+  // MARK: Signed messages
+
+  /// What a message was answered, if it came before; `stale` for one that may have come before; `unavailable` when it
+  /// could not be remembered.
+  func answer(to message: SignedMessage) throws -> PushAnswer? {
+    if message.timestamp < counter(Self.notBefore) { return .stale }
+    let kept = try session.first(
+      "SELECT answer FROM replay WHERE owner = ? AND message = ?", [message.owner.column, .bytes(message.hash.bytes)]
+    ) { $0.bytes(0) }
+    if let kept {
+      guard let answer = KeptAnswer.answer(kept) else {
+        throw StorageFault(.corrupt, path: session.path, "an answer that was kept cannot be one")
+      }
+      add(to: .repeatedMessages)
+      return answer
+    }
+    return hasRoom(.replay) ? nil : .unavailable
+  }
+
+  /// Keeps what a message was answered.
+  func keep(_ answer: PushAnswer, to message: SignedMessage) throws {
+    guard let bytes = KeptAnswer.bytes(answer) else { return }
+    try session.run(
+      "INSERT INTO replay (owner, message, expiresAt, answer) VALUES (?, ?, ?, ?)",
+      [message.owner.column, .bytes(message.hash.bytes), .number(message.expiresAt), .bytes(bytes)])
+    add(1, to: .replay)
+  }
+}
