@@ -106,7 +106,7 @@ public final class PushLedger: Sendable {
   ///
   /// - Parameter commands: at most ``commandMaximum``.
   /// - Returns: an answer for each.
-  public func write(_ commands: [PushCommand]) async throws(StorageFault) -> [PushAnswer] {
+  public func write(_ commands: [PushCommand]) async throws(StorageFault) -> [LedgerAnswer] {
     let keys = keys
     return try await file.write { session in
       guard !session.isFileGone else { throw Self.gone(session.path) }
@@ -115,13 +115,13 @@ public final class PushLedger: Sendable {
   }
 
   /// The same, waiting on this thread: for an end, and for tests.
-  public func writeNow(_ commands: [PushCommand]) throws(StorageFault) -> [PushAnswer] {
+  public func writeNow(_ commands: [PushCommand]) throws(StorageFault) -> [LedgerAnswer] {
     try file.writeNow { session in try Self.run(commands, session, keys) }
   }
 
   private static func run(
     _ commands: [PushCommand], _ session: StorageSession, _ keys: LedgerKeys
-  ) throws -> [PushAnswer] {
+  ) throws -> [LedgerAnswer] {
     precondition(commands.count <= commandMaximum, "one transaction does at most \(commandMaximum) commands")
     let ledger = try PushSession(session, keys)
     let answers = try commands.map { try ledger.run($0) }
@@ -139,7 +139,7 @@ public final class PushLedger: Sendable {
 
 extension PushSession {
   /// Does one command. What may refuse it is looked at before anything is written.
-  func run(_ command: PushCommand) throws -> PushAnswer {
+  func run(_ command: PushCommand) throws -> LedgerAnswer {
     switch command {
     case .register(let command): return try register(command)
     case .unregister(let command): return try unregister(command)

@@ -26,14 +26,14 @@ extension PushSession {
     return PushChallenge(device: row.number, token: token, code: code, expiresAt: expiresAt)
   }
 
-  func challenge(owner: PushOwner, deviceID: String, now: Int64) throws -> PushAnswer {
+  func challenge(owner: PushOwner, deviceID: String, now: Int64) throws -> LedgerAnswer {
     guard let row = try device(owner: owner, id: deviceID), !row.isVerified, row.expiresAt > now,
       let token = row.token(keys)
     else { return .challenge(nil) }
     return .challenge(try challenge(row, token, now: now))
   }
 
-  func prove(owner: PushOwner, deviceID: String, code: String, now: Int64) throws -> PushAnswer {
+  func prove(owner: PushOwner, deviceID: String, code: String, now: Int64) throws -> LedgerAnswer {
     guard var row = try device(owner: owner, id: deviceID), row.expiresAt > now else { return .challengeFailed }
     if !row.isVerified {
       guard try isProved(row, code, now: now) else { return .challengeFailed }

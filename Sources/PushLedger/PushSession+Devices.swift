@@ -7,12 +7,12 @@ internal import Storage
 // as they come; that they come twice is seen elsewhere.
 
 extension PushSession {
-  func register(_ command: RegisterCommand) throws -> PushAnswer {
+  func register(_ command: RegisterCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
     guard hasRoom(.device, .account) else { return .unavailable }
     let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
     let old = try device(owner: fresh.owner, id: fresh.id)
-    var answer: PushAnswer
+    var answer: LedgerAnswer
     if let newer = try newer(than: fresh, old) {
       answer = .registered(newer.registration)
     } else if try isTakenAway(fresh) {
@@ -102,7 +102,7 @@ extension PushSession {
   /// Under this name stands when all devices without one were taken away.
   static let allNameless = ""
 
-  func unregister(_ command: UnregisterCommand) throws -> PushAnswer {
+  func unregister(_ command: UnregisterCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
     guard hasRoom(.tombstone) else { return .unavailable }
     let owner = command.message.owner
@@ -141,7 +141,7 @@ extension PushSession {
     add(-1, to: .device)
   }
 
-  func prune(_ command: PruneCommand) throws -> PushAnswer {
+  func prune(_ command: PruneCommand) throws -> LedgerAnswer {
     let row = try session.first(
       "SELECT \(DeviceRow.columns) FROM device WHERE number = ?", [.number(command.device)]
     ) { DeviceRow($0) }

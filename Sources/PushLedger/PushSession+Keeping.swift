@@ -7,7 +7,7 @@ internal import Storage
 extension PushSession {
   // MARK: Contacts
 
-  func contacts(_ command: ContactsCommand) throws -> PushAnswer {
+  func contacts(_ command: ContactsCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
     guard command.contacts.count <= PushLedger.contactMaximum else { return .tooManyContacts }
     guard hasRoom(.account, .contact) else { return .unavailable }
@@ -49,7 +49,7 @@ extension PushSession {
 
   // MARK: The relay's own
 
-  func saveCredential(_ name: String, _ value: [UInt8]?, savedAt: Int64) throws -> PushAnswer {
+  func saveCredential(_ name: String, _ value: [UInt8]?, savedAt: Int64) throws -> LedgerAnswer {
     guard let value else {
       try session.run("DELETE FROM credential WHERE name = ?", [.text(name)])
       return .done
@@ -65,7 +65,7 @@ extension PushSession {
     return .done
   }
 
-  func saveLimits(_ snapshot: [UInt8], savedAt: Int64, isClean: Bool) throws -> PushAnswer {
+  func saveLimits(_ snapshot: [UInt8], savedAt: Int64, isClean: Bool) throws -> LedgerAnswer {
     guard snapshot.count <= PushLedger.limitsByteCountMaximum else { return .unavailable }
     try session.run(
       "INSERT OR REPLACE INTO limits (number, snapshot, savedAt, isClean) VALUES (1, ?, ?, ?)",
@@ -75,7 +75,7 @@ extension PushSession {
 
   // MARK: What is over
 
-  func sweep(now milliseconds: Int64, limit: Int) throws -> PushAnswer {
+  func sweep(now milliseconds: Int64, limit: Int) throws -> LedgerAnswer {
     let (now, limit) = (milliseconds / 1_000, max(1, min(limit, PushLedger.sweepMaximum)))
     var sweep = PushSweep()
     let wakes = try session.rows(
@@ -118,7 +118,7 @@ extension PushSession {
 
   // MARK: Turning the ring
 
-  func rekey(limit: Int) throws -> PushAnswer {
+  func rekey(limit: Int) throws -> LedgerAnswer {
     let newest: Column = .number(keys.newestNumber)
     try session.run(
       "UPDATE secret SET ringKey = ?, sealed = ? WHERE ringKey <> ?1", [newest, .bytes(keys.sealedRoot())])

@@ -6,7 +6,7 @@ internal import Storage
 // that takes longer says as much as one that says so. They differ in one row: the queue's.
 
 extension PushSession {
-  func wake(_ command: WakeCommand) throws -> PushAnswer {
+  func wake(_ command: WakeCommand) throws -> LedgerAnswer {
     if let message = command.message, let answer = try answer(to: message) { return answer }
     let sender = command.wake.sender?.bytes ?? []
     if let answer = try answer(to: command, sender) {
@@ -16,7 +16,7 @@ extension PushSession {
     let isRoom = hasRoom(.nonce, .wake, .status) && counter(Self.wakeBytes) < PushLedger.wakeByteCountMaximum
     guard isRoom else { return .unavailable }
     let ruling = command.decide(try standing(command.wake))
-    let answer: PushAnswer
+    let answer: LedgerAnswer
     switch ruling.answer {
     case .limited(let seconds): return .limited(retryAfterSeconds: seconds)
     case .queued: answer = .queued(id: command.wake.id)
@@ -30,7 +30,7 @@ extension PushSession {
   }
 
   /// What a wake was answered that its sender has called by the same nonce.
-  private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> PushAnswer? {
+  private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> LedgerAnswer? {
     let kept = try session.first(
       "SELECT body, answer FROM nonce WHERE sender = ? AND nonce = ?", [.bytes(sender), .bytes(command.wake.nonce)]
     ) { (body: $0.bytes(0), answer: $0.bytes(1)) }
@@ -43,7 +43,7 @@ extension PushSession {
     return answer
   }
 
-  private func remember(_ command: WakeCommand, _ sender: [UInt8], _ answer: PushAnswer) throws {
+  private func remember(_ command: WakeCommand, _ sender: [UInt8], _ answer: LedgerAnswer) throws {
     let expiresAt =
       command.message?.expiresAt ?? command.wake.acceptedAt / 1_000 + SignedMessage.memorySeconds
     try session.run(

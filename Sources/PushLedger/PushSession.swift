@@ -136,7 +136,7 @@ final class PushSession {
 
   /// What a message was answered, if it came before; `stale` for one that may have come before; `unavailable` when it
   /// could not be remembered.
-  func answer(to message: SignedMessage) throws -> PushAnswer? {
+  func answer(to message: SignedMessage) throws -> LedgerAnswer? {
     if message.timestamp < counter(Self.notBefore) { return .stale }
     let kept = try session.first(
       "SELECT answer FROM replay WHERE owner = ? AND message = ?", [message.owner.column, .bytes(message.hash.bytes)]
@@ -152,7 +152,7 @@ final class PushSession {
   }
 
   /// Keeps what a message was answered.
-  func keep(_ answer: PushAnswer, to message: SignedMessage) throws {
+  func keep(_ answer: LedgerAnswer, to message: SignedMessage) throws {
     guard let bytes = KeptAnswer.bytes(answer) else { return }
     try session.run(
       "INSERT INTO replay (owner, message, expiresAt, answer) VALUES (?, ?, ?, ?)",

@@ -1,4 +1,4 @@
-import Configuration
+import RoostConfiguration
 import Contracts
 import Frames
 

@@ -17,7 +17,7 @@ struct ChallengeTests {
     try bench.register(alice, "phone", token)
   }
 
-  private func prove(_ owner: PushOwner, _ code: String, at: Int64 = 1) throws -> PushAnswer {
+  private func prove(_ owner: PushOwner, _ code: String, at: Int64 = 1) throws -> LedgerAnswer {
     try bench.run(.prove(owner: owner, deviceID: "mine", code: code, now: LedgerBench.now + at))
   }
 
@@ -68,7 +68,7 @@ struct ChallengeTests {
   func pause() throws {
     #expect(try bench.register(bob, "mine", token, at: 1).challenge != nil)
     #expect(try bench.register(carol, "mine", token, at: 30).challenge == nil)
-    func again(_ at: Int64) throws -> PushAnswer {
+    func again(_ at: Int64) throws -> LedgerAnswer {
       try bench.run(.challenge(owner: carol, deviceID: "mine", now: LedgerBench.now + at))
     }
     #expect(try again(60) == .challenge(nil))

@@ -75,7 +75,7 @@ final class LedgerBench {
 
   /// One command, done now.
   @discardableResult
-  func run(_ command: PushCommand) throws -> PushAnswer { try ledger.writeNow([command])[0] }
+  func run(_ command: PushCommand) throws -> LedgerAnswer { try ledger.writeNow([command])[0] }
 
   @discardableResult
   func register(
@@ -216,5 +216,5 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 struct Unexpected: Error {
-  let answer: PushAnswer
+  let answer: LedgerAnswer
 }

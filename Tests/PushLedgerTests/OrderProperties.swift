@@ -56,7 +56,7 @@ struct OrderProperties {
     for _ in 0..<4 {
       let other = try LedgerBench()
       var rest = (messages + messages.filter { _ in Bool.random(using: &random) }).shuffled(using: &random)[...]
-      var answers: [PushAnswer] = []
+      var answers: [LedgerAnswer] = []
       while !rest.isEmpty {
         let count = Int.random(in: 1...4, using: &random)
         answers += try other.ledger.writeNow(Array(rest.prefix(count)))

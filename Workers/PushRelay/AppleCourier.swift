@@ -120,7 +120,7 @@ final class AppleCourier: Courier {
       switch credential.wanted(at: EventLoop.process.now) {
       case .token(let token, let serial): return .success((token, serial))
       case .wait(let milliseconds): return .failure(Wait(milliseconds: milliseconds))
-      case .minting: await LoopTimer.sleep(milliseconds: Self.mintingLookMilliseconds)
+      case .minting: await EventLoopActor.sleep(milliseconds: Self.mintingLookMilliseconds)
       case .mint: if await !mint() { return .failure(Wait(milliseconds: 1_000)) }
       }
     }
@@ -132,9 +132,10 @@ final class AppleCourier: Courier {
     let moment = PushMoment.now
     let token = WebToken.signed(
       header: JSONPayload.encode(["alg": "ES256", "kid": account.keyID]),
-      claims: JSONPayload.encode(JSONValue.object([
-        "iss": .string(account.teamID), "iat": .integer(moment.unixSeconds),
-      ])), by: account.key)
+      claims: JSONPayload.encode(
+        JSONValue.object([
+          "iss": .string(account.teamID), "iat": .integer(moment.unixSeconds),
+        ])), by: account.key)
     var next = credential
     let kept = next.minted(token, at: moment)
     guard await keep(kept) else {

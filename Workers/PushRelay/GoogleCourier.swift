@@ -34,7 +34,8 @@ struct GoogleAccount: Sendable {
     let file: File
     do throws(Refusal) { file = try JSONPayload.decode(File.self, from: Array(text.utf8)) } catch {
       throw Refusal(
-        .failed, "fcm-account-file: \(path) is no service account of Google's: it lacks project_id, client_email or"
+        .failed,
+        "fcm-account-file: \(path) is no service account of Google's: it lacks project_id, client_email or"
           + " private_key")
     }
     guard let key = RSASecretKey(pem: file.private_key) else {
@@ -102,7 +103,7 @@ final class GoogleCourier: Courier {
         EventLoopActor.task { [self] in await ask() }
         return (token, serial)
       case .ask: await ask()
-      case .asking: await LoopTimer.sleep(milliseconds: Self.askingLookMilliseconds)
+      case .asking: await EventLoopActor.sleep(milliseconds: Self.askingLookMilliseconds)
       case .wait: return nil
       }
     }
@@ -113,10 +114,11 @@ final class GoogleCourier: Courier {
     let now = WallTime.seconds
     let assertion = WebToken.signed(
       header: JSONPayload.encode(["alg": "RS256", "typ": "JWT"]),
-      claims: JSONPayload.encode(JSONValue.object([
-        "iss": .string(account.email), "scope": .string(Self.scope), "aud": .string(account.tokenURL),
-        "iat": .integer(now), "exp": .integer(now + 3_600),
-      ])), by: account.key)
+      claims: JSONPayload.encode(
+        JSONValue.object([
+          "iss": .string(account.email), "scope": .string(Self.scope), "aud": .string(account.tokenURL),
+          "iat": .integer(now), "exp": .integer(now + 3_600),
+        ])), by: account.key)
     let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=" + assertion
     var request = HTTPRequest(
       .post, account.tokenURL, fields: [HTTPField("content-type", "application/x-www-form-urlencoded")],

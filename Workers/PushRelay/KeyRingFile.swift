@@ -61,11 +61,15 @@ enum SecretFiles {
     guard facts.st_mode & 0o077 == 0 else {
       throw Refusal(.failed, "\(what), \(path), can be read by others than its owner; type: chmod 600 \(path)")
     }
-    guard facts.st_size <= byteCountMaximum else { throw Refusal(.failed, "\(what), \(path), is no such file: too long") }
+    guard facts.st_size <= byteCountMaximum else {
+      throw Refusal(.failed, "\(what), \(path), is no such file: too long")
+    }
     var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
     var count = 0
     while count < bytes.count {
-      let got = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count) }
+      let got = bytes.withUnsafeMutableBytes {
+        Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+      }
       guard got > 0 else { break }
       count += got
     }
@@ -81,7 +85,9 @@ enum SecretFiles {
     let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     let isKept = written == bytes.count && fsync(descriptor) == 0
     close(descriptor)
-    guard isKept, rename(draft, path) == 0 else { throw Refusal(.unavailable, "\(path) cannot be written: \(errorText)") }
+    guard isKept, rename(draft, path) == 0 else {
+      throw Refusal(.unavailable, "\(path) cannot be written: \(errorText)")
+    }
   }
 
   private static var errorText: String { String(cString: strerror(errno)) }

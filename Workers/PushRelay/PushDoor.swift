@@ -38,7 +38,8 @@ final class PushDoor: Sendable {
   /// Listens.
   ///
   /// - Returns: where, with the port that was chosen where none was given.
-  func open(_ address: ListenAddress, security: NIOSSL.TLSConfiguration?, connectionMaximum: Int) async throws -> String {
+  func open(_ address: ListenAddress, security: NIOSSL.TLSConfiguration?, connectionMaximum: Int) async throws -> String
+  {
     let plain = HTTP1Channel(
       responder: { [front] request, writer, channel in
         try await Self.respond(to: request, writer, from: channel.remoteAddress, front)
@@ -63,7 +64,8 @@ final class PushDoor: Sendable {
     _ channel: some ServerChildChannel, at address: ListenAddress, _ connectionMaximum: Int
   ) async throws -> String {
     let (bound, told) = AsyncStream.makeStream(of: Result<String, any Error>.self)
-    let server = channel.server(
+    let server = Server(
+      childChannelSetup: channel,
       configuration: ServerConfiguration(
         address: .hostname(address.host.description, port: Int(address.port)),
         availableConnectionsDelegate: .maximum(connectionMaximum, logger: log)),
@@ -92,7 +94,7 @@ final class PushDoor: Sendable {
 
   // MARK: Requests
 
-  private static func respond(
+  @concurrent private static func respond(
     to request: Request, _ writer: consuming ResponseWriter, from peer: NIOCore.SocketAddress?, _ front: PushFront
   ) async throws {
     let method = request.method.rawValue
@@ -119,7 +121,7 @@ final class PushDoor: Sendable {
     return (body, true)
   }
 
-  private static func write(
+  @concurrent private static func write(
     _ reply: FrontReply, _ writer: consuming ResponseWriter, method: String, closes: Bool
   ) async throws {
     var fields = HTTPFields()

@@ -110,11 +110,13 @@ final class PushFront: Sendable {
       target: target, fields: request.fields, body: body, rules: rules.signatures, now: now)
     let verified = try signed.verified()
     if verified.needsRegistration, await !house.hasDevice(verified.owner) { throw VerifiedRequest.registrationNeeded }
-    return try await signed(target, verified, body, from: address, now: now)
+    return try await serve(target, verified, body, from: address, now: now)
   }
 
   private func checkType(_ fields: [HeaderField], _ body: [UInt8]) throws(PushRefusal) {
-    guard !body.isEmpty, let type = fields.first(where: { $0.isNamed("content-type") })?.value.lowercased() else { return }
+    guard !body.isEmpty, let type = fields.first(where: { $0.isNamed("content-type") })?.value.lowercased() else {
+      return
+    }
     let name = type.prefix { $0 != ";" && $0 != " " }
     guard name == "application/json" else {
       throw PushRefusal(.invalidRequest, "the body's Content-Type is not application/json: send a JSON object")
@@ -138,7 +140,7 @@ final class PushFront: Sendable {
     }
   }
 
-  private func signed(
+  private func serve(
     _ target: PushTarget, _ verified: VerifiedRequest, _ body: [UInt8], from address: IPAddress?, now: Int64
   ) async throws(PushRefusal) -> FrontReply {
     let message = SignedMessage(owner: verified.owner, hash: verified.digest, timestamp: verified.timestamp)
@@ -166,7 +168,7 @@ final class PushFront: Sendable {
     _ message: SignedMessage, _ bytes: [UInt8], from address: IPAddress?, now: Int64
   ) async throws(PushRefusal) -> FrontReply {
     let body = try RequestBody(bytes)
-    try checkAudience(body)
+    try body.checkAudience(rules.signatures)
     let registration = try DeviceRegistration(body, allowsPrivateEndpoints: rules.allowsPrivateEndpoints)
     if case .limited(let seconds, _) = desk.admit(registrationBy: message.owner, from: address, now: now) {
       throw .rateLimited(retryAfterSeconds: seconds)
@@ -182,7 +184,7 @@ final class PushFront: Sendable {
 
   private func wake(_ message: SignedMessage, _ bytes: [UInt8], now: Int64) async throws(PushRefusal) -> FrontReply {
     let body = try RequestBody(bytes)
-    try checkAudience(body)
+    try body.checkAudience(rules.signatures)
     let request = try WakeRequest(body, sender: message.owner)
     try request.ticket?.verify(recipient: request.recipient, sender: request.sender, now: now)
     let milliseconds = WallTime.milliseconds
@@ -192,7 +194,8 @@ final class PushFront: Sendable {
       expiresAt: milliseconds + rules.classes[request.type].timeToLiveSeconds * 1_000)
     guard PushMessage.fits(wake, as: rules.classes[wake.type], rules.messages) else {
       throw PushRefusal(
-        .invalidPayload, "the payload is larger than the platforms take with what stands beside it; send less, and have"
+        .invalidPayload,
+        "the payload is larger than the platforms take with what stands beside it; send less, and have"
           + " the phone ask for the rest")
     }
     let command = WakeCommand(message: message, wake: wake, bodyHash: SHA256.hash(bytes)) { [self] standing in
@@ -231,14 +234,6 @@ final class PushFront: Sendable {
       answer, isQueued: decision.isEnqueued,
       isTold: WakePolicy.mayKnowOutcome(
         standing: standing, admission: given.admission, disclosure: rules.disclosure))
-  }
-
-  /// A name in the body that the sender has signed with it, where version 1 has none of its own.
-  private func checkAudience(_ body: RequestBody) throws(PushRefusal) {
-    guard let member = body.members["audience"] else { return }
-    guard case .string(let name) = member, rules.signatures.audiences.contains(name) else {
-      throw PushRefusal(.invalidSignature, "'audience' names another relay: GET /info says what this one is called")
-    }
   }
 
   private func book(of owner: PushOwner) async throws(PushRefusal) -> ContactBook {
@@ -280,7 +275,7 @@ final class PushFront: Sendable {
 /// What the front needs of the process behind it.
 protocol FrontHouse: Sendable {
   /// Does a command; nil when nothing can be written.
-  func perform(_ command: PushCommand) async -> PushAnswer?
+  func perform(_ command: PushCommand) async -> LedgerAnswer?
   func hasDevice(_ owner: PushOwner) async -> Bool
   func contacts(of owner: PushOwner) async -> PushContacts?
   func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState

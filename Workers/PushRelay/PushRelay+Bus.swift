@@ -131,7 +131,7 @@ extension PushRelay {
     let count = devices.count { $0.isVerified && wake.isWanted(by: $0.capabilities) }
     guard count > 0 else {
       throw Refusal(
-        .notFound, "\(asked.owner) has no device here that wants wakes of the type \(asked.type)", outcome: .notStarted)
+        .failed, "\(asked.owner) has no device here that wants wakes of the type \(asked.type)", outcome: .notStarted)
     }
     let command = WakeCommand(message: nil, wake: wake, bodyHash: SHA256.hash(wake.id)) { _ in
       WakeRuling(.queued, isQueued: true, isTold: false)

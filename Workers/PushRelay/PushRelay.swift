@@ -275,13 +275,14 @@ final class PushRelay {
 struct House: FrontHouse {
   let relay: PushRelay
 
-  func perform(_ command: PushCommand) async -> PushAnswer? { await relay.perform(command) }
+  func perform(_ command: PushCommand) async -> LedgerAnswer? { await relay.perform(command) }
   func hasDevice(_ owner: PushOwner) async -> Bool { await relay.hasDevice(owner) }
   func contacts(of owner: PushOwner) async -> PushContacts? { try? await relay.ledger.contacts(of: owner) }
   func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState {
     // A ledger that cannot be read knows of no wake.
-    switch try? await relay.ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds) {
-    case .none, .some(nil): .unknown
+    let progress = try? await relay.ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds)
+    return switch progress {
+    case nil: .unknown
     case .queued: .queued
     case .ended(.delivered), .ended(.coalesced): .sent
     case .ended(.expired): .expired
@@ -293,7 +294,7 @@ struct House: FrontHouse {
 }
 
 extension PushRelay {
-  fileprivate func perform(_ command: PushCommand) async -> PushAnswer? {
+  fileprivate func perform(_ command: PushCommand) async -> LedgerAnswer? {
     guard case .success(let answer) = await writer.perform(command) else { return nil }
     if case .registered(let registration) = answer, case .register(let asked) = command {
       await registered(registration, by: asked.message.owner)

@@ -20,7 +20,8 @@ final class PushWriter {
 
   private let ledger: PushLedger
   private let log: Logger
-  private var waiting: [(command: PushCommand, continuation: CheckedContinuation<Result<PushAnswer, StorageFault>, Never>)] = []
+  private var waiting:
+    [(command: PushCommand, continuation: CheckedContinuation<Result<LedgerAnswer, StorageFault>, Never>)] = []
   private var settlements: [WakeSettlement] = []
   private var isWriting = false
   private let timer = LoopTimer()
@@ -44,7 +45,7 @@ final class PushWriter {
   var isBusy: Bool { isWriting || !waiting.isEmpty || !settlements.isEmpty }
 
   /// Does a command, and waits until it is written.
-  func perform(_ command: PushCommand) async -> Result<PushAnswer, StorageFault> {
+  func perform(_ command: PushCommand) async -> Result<LedgerAnswer, StorageFault> {
     guard waiting.count < Self.waitingMaximum else {
       return .failure(StorageFault(.busy, path: ledger.path, "more commands wait than are taken"))
     }
@@ -89,7 +90,7 @@ final class PushWriter {
 
   private func write(
     _ commands: [PushCommand], _ ended: [WakeSettlement],
-    _ tell: (Int, Result<PushAnswer, StorageFault>) -> Void
+    _ tell: (Int, Result<LedgerAnswer, StorageFault>) -> Void
   ) async {
     guard !commands.isEmpty || !ended.isEmpty else {
       isWriting = false

@@ -1,7 +1,7 @@
 public import PushDelivery
 
 /// What became of a command, in the order of the commands.
-public enum PushAnswer: Hashable, Sendable {
+public enum LedgerAnswer: Hashable, Sendable {
   /// The device is registered, or was already by a newer message.
   case registered(PushRegistration)
   /// A newer message has taken the device away; nothing was done.
@@ -80,7 +80,7 @@ public struct PushSweep: Hashable, Sendable {
 ///     2 superseded   3 unregistered   4 queued (id)   5 recipient not found   6 contacts kept
 enum KeptAnswer {
   /// Nil for what is not kept: whoever heard it may come again with the same message.
-  static func bytes(_ answer: PushAnswer) -> [UInt8]? {
+  static func bytes(_ answer: LedgerAnswer) -> [UInt8]? {
     switch answer {
     case .registered(let registration):
       let expiry = withUnsafeBytes(of: registration.expiresAt.bigEndian) { Array($0) }
@@ -95,7 +95,7 @@ enum KeptAnswer {
     }
   }
 
-  static func answer(_ bytes: [UInt8]) -> PushAnswer? {
+  static func answer(_ bytes: [UInt8]) -> LedgerAnswer? {
     switch bytes.first {
     case 1:
       let relayStart = 10
