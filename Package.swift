@@ -335,7 +335,7 @@ let package = Package(
 
     // Tests
     .target(
-      name: "TestSupport", dependencies: ["LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport"),
+      name: "TestSupport", dependencies: ["Frames", "LinuxSystem", "EventLoop", "Clocks"], path: "Tests/TestSupport"),
     .testTarget(name: "HouseTests"),
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"]),
@@ -355,6 +355,7 @@ let package = Package(
       dependencies: [
         "Cryptography", "Frames", .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOTLS", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
@@ -432,7 +433,7 @@ let package = Package(
       name: "PushLedgerTests",
       dependencies: ["Cryptography", "PushDelivery", "PushLedger", "Storage", "TestSupport"]),
     .testTarget(
-      name: "PushFakesTests", dependencies: ["Cryptography", "Frames", "EventLoop", "HTTPClient", "TestSupport"]),
+      name: "PushFakesTests", dependencies: ["Addresses", "Cryptography", "Frames", "HTTP2Sending", "TestSupport"]),
     .testTarget(
       name: "HTTP2SendingTests",
       dependencies: [
