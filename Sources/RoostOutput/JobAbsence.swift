@@ -1,5 +1,5 @@
-/// What somebody is told who watches a job while nobody is there who looks after it. The job is on the disk, and goes on
-/// when its tracker does: the end of a wait is nearer for whoever knows what is waited for.
+/// What somebody is told who watches a job while nobody is there who looks after it. The job is on the disk, and goes
+/// on when its tracker does: the end of a wait is nearer for whoever knows what is waited for.
 public struct JobAbsence: Sendable {
   /// Whether the tracker is there.
   public enum Presence: Sendable, Hashable {

@@ -62,7 +62,8 @@ public struct RescuableFile: Sendable {
   /// written the damage is met again.
   public func markDamaged() { mark.set() }
 
-  /// Opens it; if it is damaged, empty, or was found damaged by ``markDamaged()``, puts it aside and has another filled.
+  /// Opens it; if it is damaged, empty, or was found damaged by ``markDamaged()``, puts it aside and has another
+  /// filled.
   ///
   /// - Parameters:
   ///   - now: seconds since 1970, for the name of the damaged file.

@@ -21,10 +21,17 @@ struct GoogleAccount: Sendable {
   var sendURL: String
 
   private struct File: Decodable {
-    var project_id: String
-    var client_email: String
-    var private_key: String
-    var token_uri: String?
+    var project: String
+    var email: String
+    var privateKey: String
+    var tokenURL: String?
+
+    enum CodingKeys: String, CodingKey {
+      case project = "project_id"
+      case email = "client_email"
+      case privateKey = "private_key"
+      case tokenURL = "token_uri"
+    }
   }
 
   /// What the settings say; nil when FCM is off.
@@ -38,16 +45,16 @@ struct GoogleAccount: Sendable {
         "fcm-account-file: \(path) is no service account of Google's: it lacks project_id, client_email or"
           + " private_key")
     }
-    guard let key = RSASecretKey(pem: file.private_key) else {
+    guard let key = RSASecretKey(pem: file.privateKey) else {
       throw Refusal(.failed, "fcm-account-file: the private_key in \(path) is no RSA key of 2,048 bits or more")
     }
-    guard file.project_id.utf8.allSatisfy({ Self.isNameByte($0) }), !file.project_id.isEmpty else {
-      throw Refusal(.failed, "fcm-account-file: \"\(file.project_id)\" is no project")
+    guard file.project.utf8.allSatisfy({ Self.isNameByte($0) }), !file.project.isEmpty else {
+      throw Refusal(.failed, "fcm-account-file: \"\(file.project)\" is no project")
     }
-    project = file.project_id
-    email = file.client_email
+    project = file.project
+    email = file.email
     self.key = key
-    tokenURL = file.token_uri ?? "https://oauth2.googleapis.com/token"
+    tokenURL = file.tokenURL ?? "https://oauth2.googleapis.com/token"
     sendURL = try PlainURL(settings.fcmURL ?? "", or: "https://fcm.googleapis.com", setting: "fcm-url").text
   }
 

@@ -8,8 +8,8 @@ import PushRequests
 import Storage
 import Synchronization
 
-// What a request means, and what it is answered: on the threads of HTTP, so that signatures are not verified on the loop
-// of the process. Everything that is not given or asked goes to the loop, which has the ledger.
+// What a request means, and what it is answered: on the threads of HTTP, so that signatures are not verified on the
+// loop of the process. What is to be kept or looked up goes to the loop, which has the ledger.
 //
 // Order: the network's share, the route, the body's form, the signature, and only then what anybody here has.
 

@@ -14,8 +14,8 @@ enum PushRelayProgram {
     }
   }
 
-  /// What it may do: listen and dial, read and write below its own directory, and read the files that its settings name,
-  /// also the next ones in their places.
+  /// What it may do: listen and dial, read and write below its own directory, and read the files that its settings
+  /// name, also the next ones in their places.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .pushRelay)
     let files = fileVariables.compactMap { environment[$0] }.filter { !$0.isEmpty }
