@@ -28,8 +28,6 @@ let package = Package(
     .executable(name: "dvm-provider", targets: ["dvm-provider"]),
     // Preloaded into roostd by ProcessTests: a library that nobody links, so it must be a product.
     .library(name: "FaultInjector", type: .dynamic, targets: ["FaultInjector"]),
-    .executable(name: "event-store", targets: ["event-store"]),
-    .executable(name: "outbox-planner", targets: ["outbox-planner"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -39,6 +37,7 @@ let package = Package(
     // For push-relay alone (docs/decisions/0014-push-relay.md)
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -287,15 +286,16 @@ let package = Package(
       dependencies: [
         "Addresses", "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr",
         "Observing", "PushDelivery", "PushRequests", "PushAdmission", "PushLedger", "LedgerKeeping", "HTTP2Sending",
-        "HTTPClient", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "HTTPClient", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
       ],
       path: "Workers/PushRelay"),
 
-    // Built with the rest so that it keeps working
     .executableTarget(
       name: "example-client", dependencies: ["Frames", "Bus", "Contracts", "RoostClient"], path: "examples/SwiftClient"),
 
@@ -308,7 +308,6 @@ let package = Package(
       name: "example-job", dependencies: ["Contracts", "Frames", "Nostr", "EventLoop", "RoostClient"],
       path: "examples/SwiftJob"),
 
-    // What an await costs; run by `make bench`
     .executableTarget(
       name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench"),
 

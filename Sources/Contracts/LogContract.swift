@@ -82,7 +82,7 @@ public struct LogLevelResult: Codable, Sendable {
 public enum LogCategory {
   /// roostd's, the workers', and those of plain lines on standard output and standard error.
   public static let builtIn = [
-    "audit", "bus", "door", "hub", "ingest", "jobs", "local-relay", "log", "plan", "publish", "relay", "serving",
-    "signer", "state", "stderr", "stdout", "store", "supervision", "systemd", "worker",
+    "audit", "bus", "door", "hub", "ingest", "jobs", "local-relay", "log", "plan", "publish", "push", "relay",
+    "serving", "signer", "state", "stderr", "stdout", "store", "supervision", "systemd", "worker",
   ]
 }

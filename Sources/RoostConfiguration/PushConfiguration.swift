@@ -69,12 +69,15 @@ public struct WakeConfiguration: Sendable, Hashable {
 
   /// As the worker is sent it: names in camel case.
   var settings: ConfigurationValue {
-    .table([
+    var entries: [String: ConfigurationValue] = [
       "type": .string(type), "pushType": .string(pushType.rawValue), "priority": .integer(priority),
       "fcmPriority": .string(googlePriority.rawValue),
       "timeToLiveSeconds": .integer(TimeSpan.milliseconds(timeToLive) / 1_000), "collapseID": .string(collapseID),
-      "shows": .string(shows.rawValue), "title": .string(title), "body": .string(body),
-    ])
+      "shows": .string(shows.rawValue),
+    ]
+    // What shows nothing has no words.
+    if shows != .silent { (entries["title"], entries["body"]) = (.string(title), .string(body)) }
+    return .table(entries)
   }
 }
 
@@ -181,6 +184,7 @@ extension Notation where Value == String {
   }
 
   private static func isNetwork(_ text: String) -> Bool {
+    // `try?`: what is no address has one complaint, whatever it is instead.
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count <= 2, let first = parts.first, let address = try? ListenAddress(listening(at: first)) else {
       return false

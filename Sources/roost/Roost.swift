@@ -28,6 +28,7 @@ struct Roost: ParsableCommand {
         subcommands: [Call.self, Pipe.self, Record.self, RecordingFiles.self, ReplayFile.self]),
       CommandGroup(name: "Relays", subcommands: [Relay.self, Plan.self]),
       CommandGroup(name: "Local relay", subcommands: [ClientCommand.self]),
+      CommandGroup(name: "Push relay", subcommands: [PushCommand.self]),
       CommandGroup(name: "Keys", subcommands: [Key.self]),
       CommandGroup(name: "Other", subcommands: [Version.self]),
     ])

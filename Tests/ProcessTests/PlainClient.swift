@@ -51,6 +51,11 @@ final class PlainClient {
     try Descriptors.writeAll(lines.joined(separator: "\r\n"), to: descriptor)
   }
 
+  /// Sends bytes as they are.
+  func send(_ bytes: [UInt8]) throws {
+    try Descriptors.writeAll(String(decoding: bytes, as: UTF8.self), to: descriptor)
+  }
+
   /// What comes until `end` is in it, or until the other side closes.
   func answer(until end: String? = nil) throws -> String {
     var bytes: [UInt8] = []

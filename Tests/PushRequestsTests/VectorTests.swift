@@ -1,8 +1,8 @@
 import Cryptography
-import Foundation
 import Frames
 import PushDelivery
 import PushRequests
+import TestSupport
 import Testing
 
 /// The requests of `Vectors/requests.json`, as phones send them: see `Vectors/make.py`, which made and signed them.
@@ -31,9 +31,11 @@ struct RequestVector: Decodable, Sendable, CustomTestStringConvertible {
   }
 
   static let file: File? = {
-    let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Vectors/requests.json")
+    let folder = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     // What cannot be read is missed by the test that counts.
-    return (try? Data(contentsOf: url)).flatMap { try? JSONDecoder().decode(File.self, from: $0) }
+    return SharedFolder.bytes(ofFile: folder + "/Vectors/requests.json").flatMap {
+      try? JSONPayload.decode(File.self, from: $0)
+    }
   }()
 
   /// What a shell does with a request, as far as it goes without a ledger.

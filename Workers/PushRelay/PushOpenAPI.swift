@@ -124,7 +124,7 @@ enum PushOpenAPI {
     "relay_id":{"type":"string","pattern":"^[0-9a-f]{32}$"}}},
     "Unregistered":{"type":"object","required":["status"],"properties":{"status":{"type":"string",\#
     "enum":["unregistered"]}},"additionalProperties":{"type":"string"}},
-    "Wake":{"type":"object","required":["recipient_pubkey","wake_type","nonce"],\#
+    "Wake":{"type":"object","required":["recipient_pubkey","sender_pubkey","wake_type","nonce"],\#
     "properties":{"recipient_pubkey":{"type":"string"},"sender_pubkey":{"type":"string"},\#
     "wake_type":{"type":"string","pattern":"^[a-z0-9_]{1,64}$"},"nonce":{"type":"string",\#
     "pattern":"^[0-9a-fA-F]{32}$"},"payload":{"type":"string","format":"byte"},"ticket":{"type":"string"},\#

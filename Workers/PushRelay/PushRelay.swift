@@ -277,7 +277,10 @@ struct House: FrontHouse {
 
   func perform(_ command: PushCommand) async -> LedgerAnswer? { await relay.perform(command) }
   func hasDevice(_ owner: PushOwner) async -> Bool { await relay.hasDevice(owner) }
-  func contacts(of owner: PushOwner) async -> PushContacts? { try? await relay.ledger.contacts(of: owner) }
+  func contacts(of owner: PushOwner) async -> PushContacts? {
+    // Whoever asks hears that the relay cannot work now.
+    try? await relay.ledger.contacts(of: owner)
+  }
   func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState {
     // A ledger that cannot be read knows of no wake.
     let progress = try? await relay.ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds)

@@ -1,0 +1,94 @@
+public import Contracts
+internal import Frames
+
+/// The push relay as `roost push` shows it.
+public enum PushText {
+  /// Its platforms, and what became of wakes.
+  ///
+  /// - Parameters:
+  ///   - status: what it says.
+  ///   - now: seconds since 1970.
+  ///   - style: whether it is painted.
+  public static func status(_ status: PushStatus, now: Int64, _ style: Style) -> [String] {
+    var table = TextTable([
+      .init(title: "PLATFORM"), .init(title: "STATE"), .init(title: "UNDER WAY", alignment: .right),
+      .init(title: "DELIVERED", alignment: .right), .init(title: "REPEATED", alignment: .right, isSpareable: true),
+      .init(title: "FAILED", alignment: .right), .init(title: "FORGOTTEN", alignment: .right), .init(title: "WHY"),
+    ])
+    for platform in status.platforms {
+      table.append([
+        .init(name(platform.name)), .init(platform.state, tone(platform.state)), .init("\(platform.inFlight)"),
+        .init("\(platform.delivered)"), .init("\(platform.repeated)"), .init("\(platform.failed)"),
+        .init("\(platform.pruned)"), .init(platform.reason ?? ""),
+      ])
+    }
+    let since = Amount.duration(milliseconds: UInt64(clamping: max(0, now - status.countedSince)) * 1_000)
+    var lines = table.lines(style) + [""]
+    lines.append(
+      "\(Amount.count(status.devices, "device")), \(Amount.count(status.waiting, "wake")) under way,"
+        + " \(status.accepted) accepted in all")
+    let ended = status.ended.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    if !ended.isEmpty { lines.append("in the last \(since): " + ended.joined(separator: ", ")) }
+    let refused = status.refused.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    if !refused.isEmpty { lines.append("refused: " + refused.joined(separator: ", ")) }
+    if status.dropped > 0 { lines.append("dropped without a word: \(status.dropped)") }
+    if status.underOlderKeys > 0 {
+      lines.append(style.paint("\(status.underOlderKeys) tokens are under an older key: roost push rekey", .warning))
+    }
+    if status.unreadable > 0 {
+      lines.append(style.paint("\(status.unreadable) tokens cannot be opened; their devices must register", .warning))
+    }
+    return lines
+  }
+
+  /// A table of devices.
+  public static func devices(_ rows: [PushDeviceRow], now: Int64, _ style: Style) -> [String] {
+    guard !rows.isEmpty else { return ["No device is registered."] }
+    var table = TextTable([
+      .init(title: "OWNER"), .init(title: "PLATFORM"), .init(title: "EXPIRES", alignment: .right),
+      .init(title: "DEVICE"), .init(title: "WANTS"),
+    ])
+    for row in rows {
+      let left = Amount.duration(milliseconds: UInt64(clamping: max(0, row.expiresAt - now)) * 1_000)
+      table.append([
+        .init(row.owner), .init(name(row.platform)), .init("in \(left)"), .init(row.device),
+        .init(
+          row.isVerified
+            ? row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
+            : "nothing yet: it has not shown that its token is its own"),
+      ])
+    }
+    return table.lines(style) + ["", Amount.count(rows.count, "device")]
+  }
+
+  /// What `roost push send` says.
+  public static func sent(_ sent: PushSent, _ style: Style) -> [String] {
+    ["Wake \(sent.wake) is on its way to \(Amount.count(sent.devices, "device")). 'roost push stats' counts it."]
+  }
+
+  /// What `roost push rekey` says.
+  public static func rekeyed(_ rekeyed: PushRekeyed, _ style: Style) -> [String] {
+    let words =
+      rekeyed.changed == 0
+      ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
+    let broken =
+      rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register anew."] : []
+    return [words] + broken + (rekeyed.keys > 1 ? ["Older lines of the key ring can go."] : [])
+  }
+
+  private static func name(_ platform: String) -> String {
+    switch platform {
+    case "ios": "APNs"
+    case "android": "FCM"
+    default: "Web Push"
+    }
+  }
+
+  private static func tone(_ state: String) -> Tone {
+    switch state {
+    case "ready": .good
+    case "away": .warning
+    default: .dim
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import Contracts
+import RoostOutput
+import Testing
+
+@Suite("The push relay, as it is shown")
+struct PushTextTests {
+  @Test("says of each platform how it fares and why, and what became of wakes")
+  func status() {
+    var status = PushStatus()
+    status.platforms = [
+      .init(name: "ios", state: "away", reason: "BadTopic"),
+      .init(name: "android", state: "off", reason: "fcm-account-file is not set"),
+    ]
+    status.devices = 1
+    status.waiting = 2
+    status.accepted = 7
+    status.ended = ["delivered": 4, "expired": 1]
+    status.underOlderKeys = 3
+    status.countedSince = 1_000
+    let lines = PushText.status(status, now: 1_090, Style(isColoured: false, columns: 120))
+    #expect(lines[1].hasPrefix("APNs") && lines[1].contains("away") && lines[1].hasSuffix("BadTopic"))
+    #expect(lines[2].hasPrefix("FCM") && lines[2].contains("fcm-account-file is not set"))
+    #expect(lines.contains("1 device, 2 wakes under way, 7 accepted in all"))
+    #expect(lines.contains { $0.hasSuffix(": 4 delivered, 1 expired") })
+    #expect(lines.contains("3 tokens are under an older key: roost push rekey"))
+  }
+
+  @Test("names what a device wants, and never what its token is")
+  func devices() {
+    let row = PushDeviceRow(
+      owner: "y", device: "phone\u{1B}[2J", relayID: "0", platform: "webpush", capabilities: [], registeredAt: 0,
+      expiresAt: 3_600, isVerified: true)
+    let style = Style(isColoured: false, columns: 120)
+    let lines = PushText.devices([row], now: 0, style)
+    #expect(lines[1].contains("Web Push") && lines[1].hasSuffix("everything"))
+    #expect(!lines.joined().contains("\u{1B}"))
+    #expect(PushText.devices([], now: 0, style) == ["No device is registered."])
+  }
+}
