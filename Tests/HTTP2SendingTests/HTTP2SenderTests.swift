@@ -29,7 +29,7 @@ private struct Pair {
   }
 
   /// Sends so many requests at once.
-  func sendAll(_ count: Int, timeout: UInt64 = 30_000, body: [UInt8] = [1]) async -> [HTTP2Outcome] {
+  func sendAll(_ count: Int, timeout: UInt64 = patience, body: [UInt8] = [1]) async -> [HTTP2Outcome] {
     await withTaskGroup(of: HTTP2Outcome.self) { [sender] group in
       for index in 0..<count {
         group.addTask { await sender.send(post("/\(index)", body: body, timeout: timeout)) }
@@ -45,15 +45,20 @@ private struct Pair {
 private func settings(_ change: (inout HTTP2SenderSettings) -> Void = { _ in }) -> HTTP2SenderSettings {
   var settings = HTTP2SenderSettings()
   settings.connectSpacingMilliseconds = 0
+  // Beside hundreds of other tests a task may wait for its turn for a minute.
+  settings.connectTimeoutMilliseconds = patience
   change(&settings)
   return settings
 }
+
+/// How long nothing is given up, in milliseconds.
+private let patience: UInt64 = 300_000
 
 @Sendable private func loopback(_: HTTP2Origin) -> HTTP2Resolution {
   .addresses(IPAddress("127.0.0.1").map { [$0] } ?? [])
 }
 
-@Sendable private func post(_ path: String, body: [UInt8] = [1], timeout: UInt64 = 30_000) -> HTTP2Request {
+@Sendable private func post(_ path: String, body: [UInt8] = [1], timeout: UInt64 = patience) -> HTTP2Request {
   HTTP2Request(
     method: "POST", path: path, headers: [HTTP2Header("x-a", "b")], body: body, timeoutMilliseconds: timeout)
 }
@@ -183,7 +188,7 @@ struct HTTP2SenderTests {
     async let late = pair.sender.send(post("/slow"))
     let outcomes = await pair.sendAll(50)
     #expect(outcomes.allSatisfy { status($0) == 200 })
-    while slow.withLock({ $0 == nil }) { await Task.yield() }
+    while slow.withLock({ $0 == nil }) { try await Task.sleep(for: .milliseconds(5)) }
     slow.withLock { $0?.0.answer($0?.1 ?? 0, 201) }
     #expect(status(await late) == 201)
     await pair.stop()
@@ -247,7 +252,7 @@ struct HTTP2SenderTests {
   func pings() async throws {
     let pair = try await Pair(settings: settings { $0.idlePingMilliseconds = 5 })
     #expect(status(await pair.sender.send(post("/"))) == 200)
-    while pair.origin.state.withLock({ $0.pings }) < 3 { await Task.yield() }
+    while pair.origin.state.withLock({ $0.pings }) < 3 { try await Task.sleep(for: .milliseconds(5)) }
     #expect(status(await pair.sender.send(post("/"))) == 200)
     #expect(pair.origin.connectionCount == 1)
     await pair.stop()
@@ -257,7 +262,7 @@ struct HTTP2SenderTests {
   func closesIdle() async throws {
     let pair = try await Pair(settings: settings { $0.idleCloseMilliseconds = 5 })
     #expect(status(await pair.sender.send(post("/"))) == 200)
-    while await pair.sender.counters().lastEnd == nil { await Task.yield() }
+    while await pair.sender.counters().lastEnd == nil { try await Task.sleep(for: .milliseconds(5)) }
     #expect(status(await pair.sender.send(post("/"))) == 200)
     #expect(pair.origin.connectionCount == 2)
     await pair.stop()
@@ -287,7 +292,8 @@ struct HTTP2SenderTests {
     let authority = try TestCertificates.path("authority")
     func outcome(_ resolution: HTTP2Resolution) async throws -> HTTP2Outcome {
       let sender = try HTTP2Sender(
-        origin: HTTP2Origin(host: "localhost", port: origin.port), trust: .authorities(file: authority), on: loop,
+        origin: HTTP2Origin(host: "localhost", port: origin.port), settings: settings(),
+        trust: .authorities(file: authority), on: loop,
         resolve: { _ in resolution })
       let outcome = await sender.send(post("/"))
       await sender.close()

@@ -166,7 +166,7 @@ extension ProcessTests {
     func death() throws {
       try PushRig.run { rig in
         try rig.register(phone, "ios", PushRig.appleToken())
-        try rig.wake(phone, by: friend, type: "first")
+        try rig.wake(phone, by: friend)
         try rig.await(1, at: .apns)
         try rig.fakes.order(#"{"service":"apns","mode":"black-hole"}"#)
         let wake = try rig.wake(phone, by: friend, type: "payment_received")
@@ -268,7 +268,7 @@ extension ProcessTests {
         try rig.wake(phone, by: friend, payload: Array("secret payload".utf8))
         try rig.await(1, at: .apns)
         try awaitSoon("the fault is told") { try rig.status().platforms.contains { $0.state == "away" } }
-        let log = rig.roost.lines("push-relay").joined() + rig.roost.lines("roostd").joined()
+        let log = rig.roost.lines("log/push-relay.log").joined() + rig.roost.lines("log/roostd.log").joined()
         let names = [phone, friend].map { ZBase32.text(of: $0.publicKey.octets) }
         for secret in [token, Base64.encode(Array("secret payload".utf8))] + names {
           #expect(!log.contains(secret))
@@ -289,7 +289,7 @@ extension ProcessTests {
         fakes, port: port, directory: directory.path, ["key-ring-file": "\"\(ring)\""])
       try withRoost(layout, awaitsReady: false) { roost in
         try awaitSoon("it says why") {
-          roost.lines("push-relay").contains { $0.contains("can be read by others than its owner") }
+          (roost.lines("log/push-relay.log") + roost.lines("log/roostd.log")).contains { $0.contains("can be read by others than its owner") }
         }
       }
     }

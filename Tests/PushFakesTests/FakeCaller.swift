@@ -9,6 +9,8 @@ import TestSupport
 final class FakeCaller {
   /// Seconds on the wall clock.
   static var now: Int64 { Int64(time(nil)) }
+  /// How long nothing is given up, in milliseconds.
+  static let patience: UInt64 = 300_000
   static let deviceToken = String(repeating: "ab", count: 32)
 
   let fakes: PushFakes
@@ -22,6 +24,8 @@ final class FakeCaller {
     var settings = HTTP2SenderSettings()
     settings.startsCautiously = service == .apns
     settings.connectSpacingMilliseconds = 0
+    // Beside hundreds of other tests a task may wait for its turn for a minute.
+    settings.connectTimeoutMilliseconds = Self.patience
     let sender = try HTTP2Sender(
       origin: HTTP2Origin(host: "localhost", port: fakes.port(service)), settings: settings,
       trust: .authorities(file: fakes.authorityFile), on: loop,
@@ -72,7 +76,7 @@ final class FakeCaller {
     for (name, value) in change { headers[name] = value }
     return HTTP2Request(
       method: method, path: path ?? "/3/device/" + device, headers: headers.map { HTTP2Header($0.key, $0.value) },
-      body: Array(body.utf8))
+      body: Array(body.utf8), timeoutMilliseconds: Self.patience)
   }
 
   // MARK: FCM
@@ -98,7 +102,7 @@ final class FakeCaller {
       .oauth,
       HTTP2Request(
         method: "POST", path: "/token", headers: [HTTP2Header("content-type", "application/x-www-form-urlencoded")],
-        body: Array("grant_type=\(grant)&assertion=\(assertion)".utf8)))
+        body: Array("grant_type=\(grant)&assertion=\(assertion)".utf8), timeoutMilliseconds: Self.patience))
   }
 
   func message(_ access: String, _ body: String, project: String = "fake-project") async throws -> HTTP2Answer {
@@ -106,7 +110,8 @@ final class FakeCaller {
       .fcm,
       HTTP2Request(
         method: "POST", path: "/v1/projects/\(project)/messages:send",
-        headers: [HTTP2Header("authorization", "Bearer " + access)], body: Array(body.utf8)))
+        headers: [HTTP2Header("authorization", "Bearer " + access)], body: Array(body.utf8),
+        timeoutMilliseconds: Self.patience))
   }
 
   // MARK: Web Push

@@ -222,7 +222,8 @@ struct WebPushFakeTests {
       for (name, value) in change { headers[name] = value }
       let fields = headers.map { HTTP2Header($0.key, $0.value) }
       return try await caller.send(
-        .webpush, HTTP2Request(method: "POST", path: path, headers: fields, body: body)
+        .webpush,
+        HTTP2Request(method: "POST", path: path, headers: fields, body: body, timeoutMilliseconds: FakeCaller.patience)
       ).status
     }
     #expect(try await push() == 201)
