@@ -289,7 +289,8 @@ extension ProcessTests {
         fakes, port: port, directory: directory.path, ["key-ring-file": "\"\(ring)\""])
       try withRoost(layout, awaitsReady: false) { roost in
         try awaitSoon("it says why") {
-          (roost.lines("log/push-relay.log") + roost.lines("log/roostd.log")).contains { $0.contains("can be read by others than its owner") }
+          let lines = roost.lines("log/push-relay.log") + roost.lines("log/roostd.log")
+          return lines.contains { $0.contains("can be read by others than its owner") }
         }
       }
     }
