@@ -83,17 +83,26 @@ final class AccountBook {
   ///
   /// - Throws: `no-such-account`; what the signer refuses with.
   func account(named name: String?) async throws(Refusal) -> PublicKey {
-    let now = Int64(clamping: WallClock.milliseconds)
-    if let known, (0..<Self.keptMilliseconds).contains(now - known.at),
-      let key = Self.choice(name, in: known.accounts).key
-    {
-      return key
-    }
+    if let key = fresh.flatMap({ Self.choice(name, in: $0).key }) { return key }
     // What is not found is asked for anew: it may have come a moment ago.
     let choice = Self.choice(name, in: try await told())
     if let key = choice.key { return key }
     if let refusal = choice.refusal { throw refusal }
     return try await own()
+  }
+
+  /// The keys of all accounts, those of workers among them.
+  ///
+  /// - Throws: what the signer refuses with.
+  func keys() async throws(Refusal) -> Set<PublicKey> {
+    let known = if let fresh { fresh } else { try await told() }
+    return Set(known.accounts.compactMap { PublicKey($0.publicKey) })
+  }
+
+  /// The last answer, while it is good.
+  private var fresh: SignerAccounts? {
+    let now = Int64(clamping: WallClock.milliseconds)
+    return known.flatMap { (0..<Self.keptMilliseconds).contains(now - $0.at) ? $0.accounts : nil }
   }
 
   private func told() async throws(Refusal) -> SignerAccounts {

@@ -1,8 +1,10 @@
 import Bus
+import Clocks
 import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import JobTracking
 import LinuxSystem
 import Logging
 import Nostr
@@ -12,31 +14,39 @@ import WorkerKit
 
 extension Tracker {
   /// How long the provider here may take while somebody waits for a job to be accepted.
-  private static let patienceMilliseconds: UInt32 = 5_000
+  static let patienceMilliseconds: UInt32 = 5_000
+
+  /// Until it is asked again what it did not say.
+  private static let pauseMilliseconds: UInt64 = 200
 
   /// Whether the provider of this machine serves a job that nobody else is named for. A provider that is being started
-  /// is waited for: what it would do here is not to be asked of the world. With it the key by which it answers, once
-  /// that is known.
+  /// is waited for, until it knows its key where that matters: what it would do here is not to be asked of the world.
+  /// With it the key by which it answers, once that is known.
   func served(_ submit: JobSubmit) async throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
-    // `try?`: a name that is no key is refused when the job is looked at.
-    let named = Set((submit.providers ?? []).map { try? PublicKey(spelled: $0) })
-    guard submit.reach != .relays, named.count <= 1, submit.relays?.isEmpty != false else { return (false, nil) }
-    let status: ServingStatus?
-    do throws(Refusal) { status = try await servingStatus() } catch {
-      // A job that stays here in any case goes to whoever else is here, and one for somebody who is named to them.
-      if submit.reach == .local || !named.isEmpty { return (false, nil) }
-      throw error
+    guard JobHost.mayBeMeant(by: submit) else { return (false, nil) }
+    let ownKeys = submit.providers?.isEmpty == false ? try await accounts.keys() : []
+    let end = EventLoop.process.now.advanced(milliseconds: UInt64(Self.patienceMilliseconds))
+    while true {
+      let start = EventLoop.process.now
+      let left = start < end ? end.milliseconds(since: start) : 0
+      let host = await host(ttlMilliseconds: UInt32(clamping: max(1, left)))
+      do throws(Refusal) { return try host.place(of: submit, ownKeys: ownKeys) } catch {
+        guard EventLoop.process.now.advanced(milliseconds: Self.pauseMilliseconds) < end else { throw error }
+      }
+      await EventLoopActor.sleep(milliseconds: Self.pauseMilliseconds)
     }
-    guard let status, status.services.contains(where: { $0.kind == submit.kind }) else { return (false, nil) }
-    let host = status.provider.flatMap { PublicKey($0) }
-    return named.isEmpty || named == [host] ? (true, host) : (false, nil)
+  }
+
+  private func host(ttlMilliseconds ttl: UInt32) async -> JobHost {
+    do throws(Refusal) { return try await servingStatus(ttlMilliseconds: ttl).map { .told($0) } ?? .absent } catch {
+      return .silent(error)
+    }
   }
 
   /// What the provider of this machine says of itself; nil when there is none.
-  func servingStatus() async throws(Refusal) -> ServingStatus? {
+  func servingStatus(ttlMilliseconds ttl: UInt32 = patienceMilliseconds) async throws(Refusal) -> ServingStatus? {
     guard bus.registry.members.contains(where: { $0.role == Role.dvmProvider.name }) else { return nil }
-    let answer = try await bus.request(
-      "dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds)
+    let answer = try await bus.request("dvm.status", BusPayload(json: NoArguments()), ttlMilliseconds: ttl)
     return try answer.decoded(as: ServingStatus.self)
   }
 

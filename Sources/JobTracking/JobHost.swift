@@ -1,0 +1,77 @@
+public import Contracts
+public import Cryptography
+public import Frames
+internal import Nostr
+
+// Whether a job is for the provider of this machine. While that one does not say so, nobody else is asked in its place:
+// what it would do here is not to be shown to the world.
+
+/// What the provider of this machine says of itself when a job comes.
+public enum JobHost: Sendable {
+  /// There is none.
+  case absent
+  /// It was asked, and has not answered.
+  case silent(Refusal)
+  /// What it serves; without its key while it starts.
+  case told(ServingStatus)
+
+  /// After which time somebody who was refused may come again.
+  private static let retryMilliseconds: UInt32 = 1_000
+
+  /// Whether it has to be asked at all: a job that is for relays in any case, or for others, is none of its.
+  public static func mayBeMeant(by submit: JobSubmit) -> Bool {
+    submit.reach != .relays && named(submit).count <= 1 && submit.relays?.isEmpty != false
+  }
+
+  /// Whether it serves a job, and by which key it answers, where that is known.
+  ///
+  /// - Parameters:
+  ///   - submit: what was said.
+  ///   - ownKeys: the keys of the accounts here: it answers by one of them.
+  /// - Throws: `expired`, `unavailable`, or its own refusal, while only it could say whether the job is for it.
+  public func place(
+    of submit: JobSubmit, ownKeys: Set<PublicKey>
+  ) throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
+    guard Self.mayBeMeant(by: submit) else { return (false, nil) }
+    let named = Self.named(submit).first
+    let isForOther = named.map { key in key.map { !ownKeys.contains($0) } ?? true } ?? false
+    let isSecret = submit.encryption.map { $0 != .none } ?? false
+    // What stays here goes to whoever is named, or to whoever is here; an encrypted one needs a key.
+    let staysHere = submit.reach == .local && (named != nil || !isSecret)
+    switch self {
+    case .absent: return (false, nil)
+    case .silent(let why):
+      guard isForOther || staysHere else { throw Self.explained(why) }
+      return (false, nil)
+    case .told(let status):
+      guard status.services.contains(where: { $0.kind == submit.kind }) else { return (false, nil) }
+      if let host = status.provider.flatMap({ PublicKey($0) }) {
+        return named == nil || named == host ? (true, host) : (false, nil)
+      }
+      if named == nil, !isSecret { return (true, nil) }
+      guard isForOther || staysHere else { throw Self.refusal(.unavailable, "is starting") }
+      return (false, nil)
+    }
+  }
+
+  /// Whom a job names; what is no key is refused when the job is looked at.
+  private static func named(_ submit: JobSubmit) -> Set<PublicKey?> {
+    Set((submit.providers ?? []).map { try? PublicKey(spelled: $0) })
+  }
+
+  private static func explained(_ why: Refusal) -> Refusal {
+    switch why.code {
+    case .expired: refusal(.expired, "does not answer at present")
+    case .unavailable, .workerDied: refusal(.unavailable, "does not answer at present")
+    default: why
+    }
+  }
+
+  private static func refusal(_ code: RefusalCode, _ what: String) -> Refusal {
+    Refusal(
+      code,
+      "this machine's provider \(what), and the job may be for it: it is not accepted, and nobody was asked. "
+        + "'roost why dvm-provider' tells what is wrong; then submit it again, or publish it to relays: "
+        + "--publish, or \"reach\":\"relays\"", outcome: .notStarted, retryAfterMilliseconds: retryMilliseconds)
+  }
+}
