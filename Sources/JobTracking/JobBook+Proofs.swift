@@ -58,6 +58,8 @@ extension JobBook {
       noteLate(order.id, .approved(intent), behind: last, at: now)
     }
     noteLate(order.id, .paid(found.provider, paymentHash: found.hash, preimage: preimage), behind: last, at: now)
+    // No picture of it is kept that would be seen to change.
+    if records[order.id] == nil { counters.paid((found.intent ?? standing)?.amount ?? 0) }
     return finish(at: now)
   }
 
@@ -139,7 +141,8 @@ extension JobBook {
     let approved = intents.last { $0.zapTarget == nil && $0.key == hash && (provider ?? $0.provider) == $0.provider }
     if let approved { return Evidence(provider: approved.provider, hash: hash, intent: approved) }
     let bills = bills(facts, of: provider).filter { $0.bill.paymentHash == hash }
-    guard let shown = bills.last else { return nil }
+    // Whoever makes invoices can give several one hash, and which was paid nobody can see: the bounds take the highest.
+    guard let shown = bills.max(by: { ($0.bill.payable ?? -1) < ($1.bill.payable ?? -1) }) else { return nil }
     let payees = Set(bills.map(\.provider))
     guard payees.count == 1 else { throw several("have shown this invoice", payees) }
     return Evidence(provider: shown.provider, hash: hash, intent: intent(shown.bill, of: shown.provider))

@@ -35,7 +35,7 @@ extension JobBook {
     answerCount += 1
     let payee = record.picture.payee(of: receipt)
     let isProof = worth(receipt, id, record) == .proof
-    if isProof, let hash = receipt.hash, let payee, isSpentElsewhere(hash, than: id, payee) {
+    if isProof, let hash = receipt.hash, let payee, isOther(receipt, hash, id, payee) {
       receipt.object(.otherPayment)
     }
     guard makeRoom(for: receipt, id, record) else {
@@ -47,6 +47,16 @@ extension JobBook {
       _ = claim(hash, id, payee, at: now)
     }
     note(id, .receipted(receipt), at: now)
+  }
+
+  /// Whether a payment hash is that of another payment: also of one that somebody else has asked for here, where the
+  /// receipt shows no preimage. Its wallet's word alone takes nobody's invoice from him.
+  private func isOther(_ receipt: ZapReceiptFact, _ hash: Octets32, _ id: JobID, _ payee: PublicKey) -> Bool {
+    if isSpentElsewhere(hash, than: id, payee) { return true }
+    guard receipt.preimage == nil else { return false }
+    return records.values.contains { record in
+      record.picture.pairs.values.contains { $0.provider != payee && $0.bill?.paymentHash == hash }
+    }
   }
 
   /// Whether a receipt can be kept; one that is worth less makes room for it.
@@ -100,7 +110,7 @@ extension JobBook {
     let last = facts.map(\.at).max() ?? 0
     for receipt in receipts(id, facts) {
       guard receipt.wallet == wallet, receipt.objection == nil, picture.payee(of: receipt) == provider,
-        let hash = receipt.hash, !claim(hash, id, provider, at: now)
+        let hash = receipt.hash, isOther(receipt, hash, id, provider) || !claim(hash, id, provider, at: now)
       else { continue }
       noteLate(id, .objected(receipt.event, .otherPayment), behind: last, at: now)
     }

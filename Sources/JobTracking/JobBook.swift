@@ -89,7 +89,7 @@ public struct JobBook: Sendable {
   /// Answers that were kept, since the start.
   public internal(set) var answerCount: UInt64 = 0
   /// What has become of jobs, since the start.
-  public private(set) var counters = JobCounters()
+  public internal(set) var counters = JobCounters()
   private var timer: Int64?
   private var batchCount: UInt64 = 0
   private var writtenCursor: Int64 = 0

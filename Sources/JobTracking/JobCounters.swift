@@ -14,8 +14,8 @@ public struct JobCounters: Sendable, Hashable {
     public var amount: Int64 = 0
 
     /// Counts one more. The numbers are strangers': their sum stops where no number is.
-    mutating func add(_ amount: Int64) {
-      count += 1
+    mutating func add(_ amount: Int64, count: Int = 1) {
+      self.count += UInt64(count)
       let (sum, isOver) = self.amount.addingReportingOverflow(amount)
       self.amount = isOver ? .max : sum
     }
@@ -40,15 +40,20 @@ public struct JobCounters: Sendable, Hashable {
     for (provider, pair) in after.pairs {
       let old = before.pairs[provider]
       results += UInt64(max(0, pair.resultCount - (old?.resultCount ?? 0)))
-      guard let state = pair.payment, state != old?.payment else { continue }
+      let rise = pair.paidCount - (old?.paidCount ?? 0)
+      if rise > 0 { paid(pair.paidAmount - (old?.paidAmount ?? 0), count: rise) }
+      guard let state = pair.payment, state != .paid, state != old?.payment else { continue }
       payments[state, default: Payments()].add(pair.wantedAmount)
     }
   }
+
+  /// Payments were proven.
+  mutating func paid(_ amount: Int64, count: Int = 1) { payments[.paid, default: Payments()].add(amount, count: count) }
 }
 
 extension JobPicture.Pair {
   /// What is paid, or asked for, in millisatoshi; 0 where nobody has said.
-  fileprivate var wantedAmount: Int64 { max(0, intent?.amount ?? bill?.payable ?? bill?.amount ?? 0) }
+  var wantedAmount: Int64 { max(0, intent?.amount ?? bill?.payable ?? bill?.amount ?? 0) }
 }
 
 extension JobBook {

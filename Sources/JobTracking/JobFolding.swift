@@ -53,6 +53,7 @@ struct JobFolding {
     }
     takeLateProofs()
     picture.proofs = proofs.values.sorted(by: PaymentProof.isEarlier)
+    addUp()
   }
 
   // MARK: One fact
@@ -92,6 +93,32 @@ struct JobFolding {
         pair.owes = false
       }
       if picture.state == .settled, picture.taken?.provider == provider { picture.reason = nil }
+    }
+  }
+
+  /// What each was paid. A proof that is of no invoice that was approved is of a zap, and each zap is paid once.
+  private mutating func addUp() {
+    let proven = Dictionary(grouping: picture.proofs, by: \.provider)
+    for (provider, pair) in picture.pairs where pair.payment == .paid {
+      let approved = approvals[provider] ?? []
+      var zaps = approved.filter { $0.zapTarget != nil && picture.zap(for: $0) != nil }[...]
+      var amounts: [Int64] = []
+      for proof in proven[provider] ?? [] {
+        let invoice = approved.last { $0.zapTarget == nil && $0.key == proof.hash }
+        guard let paid = invoice ?? zaps.popFirst() else { continue }
+        zaps.removeAll { $0.key == paid.key }
+        amounts.append(paid.amount)
+      }
+      // Ledgers from before hashes were kept have none of a zap.
+      if amounts.isEmpty { amounts = [pair.wantedAmount] }
+      self.pair(provider) { pair in
+        pair.paidCount = amounts.count
+        // The numbers are strangers': their sum stops where no number is.
+        pair.paidAmount = amounts.reduce(0) { sum, amount in
+          let (more, isOver) = sum.addingReportingOverflow(amount)
+          return isOver ? .max : more
+        }
+      }
     }
   }
 

@@ -89,6 +89,10 @@ public struct JobPicture: Sendable, Hashable {
     public var intentAt: Int64?
     /// When the payment was proven, milliseconds since 1970.
     public var paidAt: Int64?
+    /// How many payments were proven.
+    public var paidCount = 0
+    /// Millisatoshi of those together.
+    public var paidAmount: Int64 = 0
     /// Why a zap that was approved cannot be made.
     public var zapProblem: String?
     /// Receipts for our zaps, in the order of their ids.

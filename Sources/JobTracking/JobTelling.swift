@@ -79,7 +79,7 @@ extension JobProviderState {
   init(_ pair: JobPicture.Pair, _ picture: JobPicture) {
     self.init(provider: pair.provider.description, state: pair.state, results: pair.resultCount)
     message = pair.message
-    amount = pair.bill?.amount
+    amount = pair.payment == .paid && pair.paidAmount > 0 ? pair.paidAmount : pair.bill?.amount
     if let bill = pair.bill, let problem = bill.problem, !bill.isForZap {
       invoiceProblem = problem
     } else {

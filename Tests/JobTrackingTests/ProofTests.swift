@@ -175,6 +175,35 @@ import Testing
     #expect(bench.facts[job]?.count == count && bench.book.approvedToday(at: bench.now) == 10_001)
   }
 
+  @Test("of several invoices with one hash counts as the highest, whichever was shown last", arguments: [true, false])
+  func highest(isHighestLast: Bool) throws {
+    let amounts: [Int64] = isHighestLast ? [1, 5_000] : [5_000, 1]
+    let job = try bench.text([maker])
+    for amount in amounts {
+      bench.now += 1_000
+      let bill = try TestInvoice(amount, at: bench.seconds, preimage: wallet.preimage)
+      bench.receive(
+        try maker.feedback(.paymentRequired, to: bench.request(job), at: bench.seconds, amount: bill.amount))
+    }
+    try approve(job, preimage: wallet.preimage)
+    #expect(try payment(job) == .paid && bench.book.approvedToday(at: bench.now) == 5_000)
+    #expect(bench.book.told(job, at: bench.now)?.providers.first?.amount == 5_000)
+  }
+
+  @Test("that somebody else has asked with is not taken by a wallet's word", arguments: [true, false])
+  func foreign(isNamedLater: Bool) throws {
+    let word = ZapWord(wallet: wallet.publicKey)
+    let (zapJob, zap) = try zapped()
+    let (bill, rival) = (try TestInvoice(5_000, at: bench.seconds, preimage: wallet.preimage), Maker())
+    let job = try billed(bill.amount, by: rival)
+    if !isNamedLater { try approve(zapJob, word) }
+    bench.receive(try wallet.receipt(zap, at: bench.seconds))
+    if isNamedLater { try approve(zapJob, word) }
+    #expect(try payment(zapJob) == .approved && bench.picture(zapJob).diagnostics == [self.word: 1])
+    try approve(job, preimage: bill.preimage)
+    #expect(try payment(job, rival) == .paid)
+  }
+
   // MARK: After the end
 
   /// A job whose zap was approved, and that is settled before its receipt has come.
