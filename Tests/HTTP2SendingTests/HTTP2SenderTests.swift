@@ -47,6 +47,7 @@ private func settings(_ change: (inout HTTP2SenderSettings) -> Void = { _ in }) 
   settings.connectSpacingMilliseconds = 0
   // Beside hundreds of other tests a task may wait for its turn for a minute.
   settings.connectTimeoutMilliseconds = patience
+  settings.livenessTimeoutMilliseconds = patience
   change(&settings)
   return settings
 }

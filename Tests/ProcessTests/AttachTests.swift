@@ -18,15 +18,19 @@ extension ProcessTests {
 
     @Test("A command line is printed for a program that is there; for one that is not, it is said what is missing")
     func commandLine() throws {
+      func grant(_ roost: RunningRoost, _ role: String) throws -> AttachGrant {
+        let answer = try roost.client().call("supervisor.attach", #"{"role":"\#(role)"}"#)
+        return try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload)
+      }
       try withRoost { roost in
-        let client = try roost.client()
-        func grant(_ role: String) throws -> AttachGrant {
-          let answer = try client.call("supervisor.attach", #"{"role":"\#(role)"}"#)
-          return try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload)
-        }
-        let signer = try grant("signer")
+        let signer = try grant(roost, "signer")
         #expect(signer.command.contains("/signer --attach \(roost.socket) --name signer") && signer.remark == nil)
-        let pusher = try grant("push-relay")
+      }
+      let empty = try TemporaryDirectory()
+      var layout = Layout.one()
+      layout.supervisor["program-directories"] = "[\"\(empty.path)\"]"
+      try withRoost(layout) { roost in
+        let pusher = try grant(roost, "push-relay")
         #expect(pusher.command.hasSuffix("ROOST_WORKER=push-relay YOUR-PROGRAM"))
         #expect(pusher.remark?.contains("/push-relay. Put one of yours") == true)
       }
