@@ -39,7 +39,10 @@ public struct WakeAdmission: Sendable {
 
   /// Nothing spent by anybody.
   ///
-  /// - Parameter hashKey: two random words, which nobody else may know.
+  /// - Parameters:
+  ///   - limits: how much is too much.
+  ///   - hashKey: two random words, which nobody else may know.
+  ///   - now: Unix seconds.
   public init(limits: AdmissionLimits = AdmissionLimits(), hashKey: (UInt64, UInt64), now: Int64) {
     self.limits = limits
     self.hashKey = hashKey
@@ -81,7 +84,9 @@ public struct WakeAdmission: Sendable {
   /// A wake whose signature is right. With an address it is a request, too; one that was let through as a request
   /// already comes without.
   ///
-  /// - Parameter now: Unix seconds.
+  /// - Parameters:
+  ///   - ask: who wants to wake whom.
+  ///   - now: Unix seconds.
   public mutating func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict {
     let now = clock.tell(now)
     var ofSender = Waits()
@@ -109,7 +114,10 @@ public struct WakeAdmission: Sendable {
 
   /// A registration whose signature is right.
   ///
-  /// - Parameter now: Unix seconds.
+  /// - Parameters:
+  ///   - owner: who signed it.
+  ///   - address: where it came from; nil where that counts for nothing.
+  ///   - now: Unix seconds.
   public mutating func admit(registrationBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict
   {
     let now = clock.tell(now)
@@ -202,6 +210,7 @@ public struct WakeAdmission: Sendable {
   /// - Parameters:
   ///   - snapshot: what ``snapshot()`` gave; what is broken, or of windows of other lengths, is not believed, and then
   ///     the start was not clean.
+  ///   - limits: how much is too much.
   ///   - hashKey: two random words, for when there is nothing to go on from.
   ///   - now: Unix seconds.
   ///   - isClean: whether the snapshot is of the end. Otherwise things were let through that it knows nothing of, and

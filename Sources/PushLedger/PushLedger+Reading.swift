@@ -6,7 +6,9 @@ extension PushLedger {
   /// An owner's devices that can be woken, with their tokens. A row whose token does not open is left out, and is taken
   /// out of use: it is damaged, or somebody has moved what is in it.
   ///
-  /// - Parameter now: Unix seconds.
+  /// - Parameters:
+  ///   - owner: whose.
+  ///   - now: Unix seconds.
   public func devices(of owner: PushOwner, now: Int64) async throws(StorageFault) -> [PushDevice] {
     let keys = keys
     let rows = try await file.read { session in
@@ -76,7 +78,10 @@ extension PushLedger {
 
   /// What became of a wake; nil when this sender has asked for none of this id, or too long ago.
   ///
-  /// - Parameter now: Unix seconds.
+  /// - Parameters:
+  ///   - id: what the answer to the wake called it, 16 bytes.
+  ///   - sender: who asked for the wake.
+  ///   - now: Unix seconds.
   public func progress(
     ofWake id: [UInt8], sender: PushOwner, now: Int64
   ) async throws(StorageFault) -> WakeProgress? {

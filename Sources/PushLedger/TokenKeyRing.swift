@@ -25,7 +25,7 @@ public struct TokenKeyRingProblem: Error, Hashable, Sendable, CustomStringConver
   }
 }
 
-/// Keys for push tokens, the newest first. In memory they are ``SecretMemory``.
+/// Keys for push tokens, the newest first. In memory they are `SecretMemory`.
 public final class TokenKeyRing: Sendable {
   /// Most keys.
   public static let keyCountMaximum = 16

@@ -32,8 +32,10 @@ public struct DeviceRegistration: Hashable, Sendable {
 
   /// Reads a registration.
   ///
-  /// - Parameter allowsPrivateEndpoints: whether a Web Push endpoint may be an address that is not everybody's: for a
-  ///   distributor in the operator's own network.
+  /// - Parameters:
+  ///   - body: what was signed.
+  ///   - allowsPrivateEndpoints: whether a Web Push endpoint may be an address that is not everybody's: for a
+  ///     distributor in the operator's own network.
   /// - Throws: `invalid_token` for what is wrong with the token, `invalid_request` for the rest.
   public init(_ body: RequestBody, allowsPrivateEndpoints: Bool = false) throws(PushRefusal) {
     guard let platform = try body.word("platform", of: PushPlatform.self) else {

@@ -16,7 +16,9 @@ public enum DeviceSelection: Hashable, Sendable {
 
   /// Reads a selection.
   ///
-  /// - Parameter body: the bytes that were signed; none counts as `{}`.
+  /// - Parameters:
+  ///   - target: the request's path, and its query, which names a device where the body names none.
+  ///   - bytes: the body that was signed; none counts as `{}`.
   /// - Throws: `invalid_request`.
   public init(target: PushTarget, body bytes: [UInt8]) throws(PushRefusal) {
     let body = bytes.isEmpty ? RequestBody() : try RequestBody(bytes)

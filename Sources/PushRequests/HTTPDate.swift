@@ -25,7 +25,9 @@ public enum HTTPDate {
   /// `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov 6 08:49:37 1994`. Nil for anything else, a day that is not in its month
   /// among it, and for years before 1970. Whether the day of the week is right is not asked.
   ///
-  /// - Parameter now: Unix seconds; a year of two digits is the one that lies at most 50 years ahead.
+  /// - Parameters:
+  ///   - text: one date, at most 40 bytes.
+  ///   - now: Unix seconds; a year of two digits is the one that lies at most 50 years ahead.
   public static func seconds(_ text: String, now: Int64) -> Int64? {
     guard text.utf8.count <= 40, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else { return nil }
     let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)

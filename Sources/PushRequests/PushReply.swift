@@ -147,7 +147,9 @@ public enum PushReply {
 
   /// `GET /ready`: `{"platforms":{"android":"ok","ios":"off"},"status":"ok"}`.
   ///
-  /// - Parameter platforms: one word for each platform: `ok`, `off`, or what is wrong.
+  /// - Parameters:
+  ///   - isReady: whether wakes are taken.
+  ///   - platforms: one word for each platform: `ok`, `off`, or what is wrong.
   public static func ready(isReady: Bool, platforms: [PushPlatform: String]) -> [UInt8] {
     let words = Dictionary(uniqueKeysWithValues: platforms.map { ($0.key.rawValue, JSONValue.string($0.value)) })
     return object(["status": .string(isReady ? "ok" : "unavailable"), "platforms": .object(words)])

@@ -45,8 +45,10 @@ public struct SignedRequest: Sendable {
   /// Reads the head of a request.
   ///
   /// - Parameters:
+  ///   - target: what was asked for, as it stood in the request line.
   ///   - fields: all of the request's header fields, as often as they stood there.
   ///   - body: as it came.
+  ///   - rules: which signatures this relay takes.
   ///   - now: Unix seconds.
   /// - Throws: `invalid_signature` for a field that is missing or malformed, `expired_timestamp`; both with the relay's
   ///   time where time is the matter.

@@ -15,7 +15,7 @@ public struct WakeRequest: Hashable, Sendable {
   public let type: String
   /// What the sender calls the wake, 16 bytes.
   public let nonce: [UInt8]
-  /// What the sender wants brought, encrypted by him; at most ``Wake/payloadByteCountMaximum`` bytes.
+  /// What the sender wants brought, encrypted by him; at most `Wake.payloadByteCountMaximum` bytes.
   public let payload: [UInt8]?
   /// The recipient's permission, still to be verified.
   public let ticket: WakeTicket?
@@ -27,7 +27,9 @@ public struct WakeRequest: Hashable, Sendable {
 
   /// Reads a wake.
   ///
-  /// - Parameter sender: who signed the request.
+  /// - Parameters:
+  ///   - body: what was signed.
+  ///   - sender: who signed it.
   /// - Throws: `invalid_signature` when the body says that somebody else sends it; `invalid_payload`, `invalid_ticket`,
   ///   `invalid_request` for the rest.
   public init(_ body: RequestBody, sender: PushOwner) throws(PushRefusal) {

@@ -75,7 +75,10 @@ public struct WakeTicket: Hashable, Sendable {
 
   /// Writes a ticket: for tests and tools, since the recipient's key is never on the relay's machine.
   ///
-  /// - Parameter holder: whom it is for; nil: whoever has it.
+  /// - Parameters:
+  ///   - key: the recipient's.
+  ///   - holder: whom it is for; nil: whoever has it.
+  ///   - expiresAt: Unix seconds.
   public static func text(by key: Ed25519SecretKey, holder: PushOwner?, expiresAt: Int64) -> String {
     let issuer = ZBase32.text(of: key.publicKey.octets)
     let claims = #"{"v":1,"iss":"\#(issuer)","sub":"\#(holder.map(OwnerName.text(of:)) ?? "*")","exp":\#(expiresAt)}"#
