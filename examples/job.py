@@ -7,7 +7,7 @@
 What is submitted goes on without this program; started again with the same --key it gets the same job.
 Whose job it is says --as; it has to where this machine has several accounts, which 'roost key list' shows.
 The socket is $ROOST_SOCKET. Standard library, and client.py beside this file."""
-import argparse, json, re, sys, uuid
+import argparse, json, re, sys, time, uuid
 
 sys.dont_write_bytecode = True  # nothing of the next line is left beside the examples
 from client import Refused, Roost
@@ -38,12 +38,22 @@ def found(content):
     isTag = lambda tag: isinstance(tag, list) and len(tag) > 1 and tag[0] == "e" and isID(tag[1])
     return [tag[1] for tag in tags] if isinstance(tags, list) and all(map(isTag, tags)) else []
 
+def patiently(ask):
+    """The parts of an answer, asked for again while the tracker is away: it knows its jobs when it is back."""
+    for seconds in [0, 0.2, 0.5, 1, 2, 5, 10, None]:
+        try:
+            yield from ask()
+            return
+        except Refused as refused:
+            if seconds is None or refused.refusal["code"] not in ("unavailable", "worker-died", "gone"): raise
+            time.sleep(seconds)
+
 def run(wanted):
     roost = Roost("job.py")
     ask = lambda method, arguments: roost.ask(method, json.dumps(arguments).encode())
-    (job,) = ask("job.submit", wanted)
+    (job,) = patiently(lambda: ask("job.submit", wanted))  # the same key is the same job, however often it is asked for
     said = None
-    for change in ask("job.follow", {"job": job["id"]}):  # the whole job at each change of anything
+    for change in patiently(lambda: ask("job.follow", {"job": job["id"]})):  # the whole job at each change of anything
         if not change or "state" not in change: continue
         job, state = change, " ".join(filter(None, [change["state"], change.get("reason")]))
         if state != said: print(state, file=sys.stderr)

@@ -207,6 +207,24 @@ extension ProcessTests {
       }
     }
 
+    @Test("The example in Python outlives a tracker that is killed while the job is done")
+    func outlives() throws {
+      let folder = try TemporaryDirectory()
+      let file = open("\(folder.path)/5998", O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
+      try Descriptors.writeAll("#!/bin/sh\nsleep 3\necho done all the same\n", to: file)
+      Descriptors.close(file)
+      try Self.run(jobs: [5_998: ["program": "[\"\(folder.path)/5998\"]"]]) { rig, _ in
+        let script = "\(SharedFolder.repository)/examples/job.py"
+        let example = try SpawnedProcess(
+          "/usr/bin/env", ["python3", script, "5998"],
+          environment: ["ROOST_SOCKET=\(rig.roost.socket)", "PATH=/usr/bin:/bin"])
+        _ = try example.readLine { $0.contains("published") || $0.contains("processing") }
+        try rig.kill("dvm-tracker")
+        _ = try example.readLine { $0 == "done all the same" }
+        #expect(try example.waitForEnd() == .exited(0))
+      }
+    }
+
     @Test("The example in Python says which accounts there are, and how to choose one")
     func accounts() throws {
       try Self.run { rig, _ in
