@@ -19,6 +19,8 @@ public enum ProgramFinding: Hashable, Sendable {
   case special
   /// A file that we may not run.
   case notExecutable
+  /// A script whose interpreter, the path given, is not there.
+  case withoutInterpreter(String)
 
   /// What is wrong with it, after its path; nil if nothing is.
   public var complaint: String? {
@@ -28,6 +30,7 @@ public enum ProgramFinding: Hashable, Sendable {
     case .directory: "is a directory, not a program"
     case .special: "is no regular file"
     case .notExecutable: "is not executable"
+    case .withoutInterpreter(let path): "asks in its first line for \(path), which is not there"
     }
   }
 
@@ -39,14 +42,14 @@ public enum ProgramFinding: Hashable, Sendable {
     switch self {
     case .changeable(let how): "can be changed by others, and is not run then: \(how)"
     case .notExecutable: "is not executable: chmod +x \(path)"
-    case .runnable, .missing, .directory, .special: complaint
+    case .runnable, .missing, .directory, .special, .withoutInterpreter: complaint
     }
   }
 
   var isRunnable: Bool {
     switch self {
     case .runnable, .changeable: true
-    case .missing, .directory, .special, .notExecutable: false
+    case .missing, .directory, .special, .notExecutable, .withoutInterpreter: false
     }
   }
 }

@@ -20,6 +20,7 @@ extension ProgramFinding {
 
   private static func trusted(_ path: String) -> ProgramFinding {
     do throws(SystemFault) { try PathTrust.check(path, is: .file) } catch { return .changeable("\(error)") }
+    if let interpreter = ScriptInterpreter.missing(for: path) { return .withoutInterpreter(interpreter) }
     return .runnable
   }
 }

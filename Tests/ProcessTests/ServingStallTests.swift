@@ -11,9 +11,11 @@ extension ProcessTests {
   /// What must not keep a provider's loop: the disk. And what it is asked while it has no room.
   @Suite("A provider that has to wait, or has no room")
   struct ServingStallTests {
-    private static func put(_ script: String, at path: String, mode: mode_t = 0o700) throws {
+    private static func put(
+      _ script: String, at path: String, mode: mode_t = 0o700, interpreter: String = "/bin/sh"
+    ) throws {
       let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
-      try Descriptors.writeAll("#!/bin/sh\n\(script)\n", to: file)
+      try Descriptors.writeAll("#!\(interpreter)\n\(script)\n", to: file)
       Descriptors.close(file)
     }
 
@@ -87,7 +89,9 @@ extension ProcessTests {
       let (good, bad) = (directory.path + "/good", directory.path + "/bad")
       try Self.put("echo done", at: good)
       try Self.put("echo done", at: bad, mode: 0o600)
-      let programs = [5_001: good, 5_002: bad, 5_003: directory.path + "/none"]
+      let astray = directory.path + "/astray"
+      try Self.put("", at: astray, interpreter: "/usr/bin/python9")
+      let programs = [5_001: good, 5_002: bad, 5_003: directory.path + "/none", 5_004: astray]
       let jobs = programs.mapValues { ["program": "[\"\($0)\"]"] }
       try ServingRig.run(ServingRig.layout(jobs: jobs)) { rig in
         func checks() throws -> [DoctorResult.Check] {
@@ -96,11 +100,14 @@ extension ProcessTests {
             .filter { $0.name.hasPrefix("job") }
         }
         let found = try checks()
-        #expect(found.map(\.name) == ["job 5002", "job 5003"] && !found.contains(where: \.isGood), "\(found)")
+        #expect(found.map(\.name) == ["job 5002", "job 5003", "job 5004"], "\(found)")
+        #expect(found.allSatisfy { !$0.isGood }, "\(found)")
         #expect(found.first?.text.contains("is not executable: chmod +x \(bad)") == true, "\(found)")
-        #expect(found.last?.text.contains("\(directory.path)/none, is not there") == true, "\(found)")
+        #expect(found.dropFirst().first?.text.contains("/none, is not there") == true, "\(found)")
+        #expect(found.last?.text.contains("asks in its first line for /usr/bin/python9, which") == true, "\(found)")
         #expect(chmod(bad, 0o700) == 0)
         try Self.put("echo done", at: directory.path + "/none")
+        try Self.put("echo done", at: astray)
         let mended = try checks()
         #expect(mended.map(\.name) == ["job programs"] && mended.allSatisfy(\.isGood), "\(mended)")
       }

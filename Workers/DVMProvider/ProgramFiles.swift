@@ -50,6 +50,9 @@ struct ProgramFiles: Sendable {
     do throws(SystemFault) { try PathTrust.check(program, is: .file) } catch { return .unfit("\(error)") }
     guard access(program, X_OK) == 0 else { return .unfit("\(program) is not executable: chmod +x \(program)") }
     guard access(program, R_OK) == 0 else { return .unfit("\(program) may not be read: chmod u+r \(program)") }
+    if let interpreter = ScriptInterpreter.missing(for: program) {
+      return .unfit("\(program) asks in its first line for \(interpreter), which is not there")
+    }
     for path in [program] + readable where Identity(path) != identities[path] && Self.isDenied(path) {
       return listed.contains(path) ? .replaced(path) : .unfit("\(path) is outside the sandbox of this process")
     }
