@@ -16,7 +16,10 @@ class Roost:
 
     def __init__(self, name):
         self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
+        path = os.environ.get("ROOST_SOCKET", "run/roost.sock")
+        try: self.connection.connect(path)
+        except OSError as error:
+            sys.exit(f"no Roost at {path} ({error.strerror}): 'make run' starts one; $ROOST_SOCKET says where")
         self.stream = self.connection.makefile("rb")  # reads whole frames
         self.id, self.sent, self.taken = 0, [0, 0], [WINDOW["frames"], WINDOW["bytes"]]
         self.send(HELLO, json.dumps({"role": "client", "name": name, "window": WINDOW}).encode())
