@@ -7,7 +7,7 @@
 What is submitted goes on without this program; started again with the same --key it gets the same job.
 Whose job it is says --as; it has to where this machine has several accounts, which 'roost key list' shows.
 The socket is $ROOST_SOCKET. Standard library, and client.py beside this file."""
-import argparse, json, re, sys, time, uuid
+import argparse, json, os, re, sys, time, uuid
 
 sys.dont_write_bytecode = True  # nothing of the next line is left beside the examples
 from client import Refused, Roost
@@ -68,3 +68,4 @@ def run(wanted):
 
 try: run(arguments())
 except Refused as refused: sys.exit(str(refused))
+except BrokenPipeError: os._exit(1)  # nobody reads on: | head
