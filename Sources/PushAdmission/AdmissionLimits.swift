@@ -21,7 +21,7 @@ public struct AdmissionLimits: Hashable, Sendable {
   /// Registrations from one network in an hour. More than an owner's: a mobile network has thousands of phones behind
   /// one address.
   public var addressRegistrationsPerHour = 120
-  /// Keys that each table has room for, some 90 bytes each. There are eight tables.
+  /// Keys that each table has room for, some 120 bytes each. There are eight tables.
   public var keyMaximum = 65_536
 
   /// The limits above.

@@ -1,4 +1,4 @@
-// How much was spent in the last minute, or hour, in 24 bytes.
+// How much was spent in the last minute, or hour, in 36 bytes.
 //
 // The window is cut into six slots and the one that is running; what was spent counts until the end of its slot is as
 // old as the window. So there is never more than the limit in any window of that length, wherever it begins, and what
@@ -9,14 +9,17 @@
 
 /// How long a window is, and how much there is room for in it.
 public struct WindowRule: Hashable, Sendable {
-  /// Most that may be spent in a window; 1 to 65,535.
+  /// Most that may be spent in a window; 0 to ``limitMaximum``. With 0 nothing is ever let through.
   public let limit: Int
   /// Length of the window.
   public let seconds: Int64
 
+  /// The largest limit: what settings may say, and far less than a slot counts to.
+  public static let limitMaximum = 10_000_000
+
   /// A rule; the length is a multiple of six seconds.
   public init(limit: Int, seconds: Int64) {
-    precondition((1...Int(UInt16.max)).contains(limit), "a window has room for 1 to 65535")
+    precondition((0...Self.limitMaximum).contains(limit), "a window has room for 0 to 10,000,000")
     precondition(seconds >= SlidingWindow.divisor && seconds.isMultiple(of: SlidingWindow.divisor), "slots are seconds")
     self.limit = limit
     self.seconds = seconds
@@ -41,13 +44,13 @@ public struct SlidingWindow: Hashable, Sendable {
   /// The newest slot, numbered from 1970.
   private(set) var newest: UInt32 = 0
   /// What was spent in slot `n`, at place `n % 8`. Of slots older than the newest by more than six it means nothing.
-  private(set) var counts = SIMD8<UInt16>(repeating: 0)
+  private(set) var counts = SIMD8<UInt32>(repeating: 0)
 
   /// A window in which nothing was spent.
   public init() {}
 
   /// A window that was written down.
-  init(newest: UInt32, counts: SIMD8<UInt16>) {
+  init(newest: UInt32, counts: SIMD8<UInt32>) {
     self.newest = newest
     self.counts = counts
   }
@@ -63,7 +66,7 @@ public struct SlidingWindow: Hashable, Sendable {
     return sum
   }
 
-  /// Spends, whether there is room or not; a slot holds at most 65,535.
+  /// Spends, whether there is room or not; a slot holds at most 2^32 - 1.
   public mutating func spend(_ cost: Int, _ rule: WindowRule, now: Int64) {
     // Time does not go back here; see `SteadyClock`. If it did, it would stand still.
     let slot = max(Self.slot(now, rule), newest)
@@ -78,12 +81,14 @@ public struct SlidingWindow: Hashable, Sendable {
     }
     newest = slot
     let place = Int(slot % UInt32(Self.slotCount))
-    counts[place] = UInt16(min(Int(counts[place]) + max(cost, 0), Int(UInt16.max)))
+    counts[place] = UInt32(clamping: Int(counts[place]) + max(cost, 0))
   }
 
   /// In how many seconds there is room for `cost`, if nobody spends meanwhile: 0 for now, never more than the window
-  /// and a slot. A cost above the limit waits until nothing counts, and is let through then.
+  /// and a slot. A cost above the limit waits until nothing counts, and is let through then; where the limit is 0 there
+  /// is never room.
   public func wait(for cost: Int, _ rule: WindowRule, now: Int64) -> Int64 {
+    guard rule.limit > 0 else { return rule.waitMaximum }
     var left = spent(rule, now: now)
     guard left > 0, left + cost > rule.limit else { return 0 }
     let slot = max(Self.slot(now, rule), newest)

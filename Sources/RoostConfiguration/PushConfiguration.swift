@@ -127,6 +127,7 @@ extension Schema {
     Setting(
       "version-1", entry: "versionOne", standard: PushWords.OldSignatures.accept,
       .choice(PushWords.OldSignatures.self), .restartsWorker),
+    Setting("prefixed-paths", entry: "prefixedPaths", standard: false, .flag, .restartsWorker),
     Setting("key-ring-file", entry: "keyRingFile", standard: "", .optionalPath, .restartsWorker),
   ]
 

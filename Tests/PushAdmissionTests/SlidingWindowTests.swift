@@ -76,9 +76,15 @@ import Testing
   @Test("What a slot cannot count any more it counts as full")
   func saturated() {
     var window = SlidingWindow()
-    let rule = WindowRule.perMinute(65_535)
-    for _ in 0..<3 { window.spend(40_000, rule, now: start) }
-    #expect(window.spent(rule, now: start) == 65_535 && window.wait(for: 1, rule, now: start) > 0)
+    let rule = WindowRule.perMinute(WindowRule.limitMaximum)
+    for _ in 0..<3 { window.spend(3_000_000_000, rule, now: start) }
+    #expect(window.spent(rule, now: start) == Int(UInt32.max) && window.wait(for: 1, rule, now: start) > 0)
+  }
+
+  @Test("Whoever may spend nothing waits for ever")
+  func nothing() {
+    let rule = WindowRule.perHour(0)
+    #expect(SlidingWindow().wait(for: 1, rule, now: start) == rule.waitMaximum)
   }
 }
 

@@ -235,7 +235,7 @@ import Testing
 
   @Test("After a crash everybody has spent at least half, known or not, and it comes back with time")
   func unclean() {
-    for snapshot in [admission().snapshot(), [], Array("PUSHLIM1".utf8)] {
+    for snapshot in [admission().snapshot(), [], Array("PUSHLIM2".utf8)] {
       var admission = WakeAdmission(snapshot: snapshot, hashKey: (1, 2), now: start, isClean: snapshot.isEmpty)
       let verdicts = (0..<7).map { admission.admit(wake(1, to: $0), now: start) }
       #expect(verdicts.filter { $0 == .admitted }.count == 5 && limited(verdicts.last)?.scope == .senderMinute)

@@ -1,141 +1,339 @@
-/// The OpenAPI document of the service, as it is served at `/v1/openapi.json`. Tests ask the service by it.
+/// The OpenAPI document of the service, as it is served at `/v1/openapi.json`.
+///
+/// It says what is taken and what is answered as exactly as OpenAPI 3.0 can; a test asks the service by it. What it
+/// cannot say: that of `device_id` and `relay_id` one is named, that lengths are counted in bytes, which keys are none.
 enum PushOpenAPI {
   /// JSON.
   static let document = Array(text.utf8)
 
   private static let text = #"""
-    {"openapi":"3.0.3",
-    "info":{"title":"Roost push relay","version":"1",
-    "description":"Wakes phones without anybody knowing their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
-    characters of z-base-32), X-Pubky-Timestamp (Unix seconds), X-Pubky-Signature (128 hexadecimal digits), Ed25519 \#
-    over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1."},
-    "servers":[{"url":"/v1"}],
-    "paths":{
-    "/register":{
-    "post":{"operationId":"register","summary":"A device, new or again; or the answer to a challenge",\#
-    "security":[{"pubky":[],"timestamp":[],"signature":[]}],
-    "requestBody":{"required":true,\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Registration"}}}},
-    "responses":{"200":{"description":"Registered",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Registered"}}}},\#
-    "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
-    "409":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
-    "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}},
-    "delete":{"operationId":"unregister",\#
-    "summary":"A device is none any more; {} means those that were registered without a name",\#
-    "security":[{"pubky":[],"timestamp":[],"signature":[]}],
-    "parameters":[{"name":"device_id","in":"query","required":false,"schema":{"type":"string","minLength":1,\#
-    "maxLength":128}},{"name":"relay_id","in":"query","required":false,"schema":{"type":"string",\#
-    "pattern":"^[0-9a-f]{32}$"}}],
-    "responses":{"200":{"description":"Unregistered",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Unregistered"}}}},\#
-    "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
-    "404":{"$ref":"#/components/responses/Error"},"409":{"$ref":"#/components/responses/Error"},\#
-    "413":{"$ref":"#/components/responses/Error"},"429":{"$ref":"#/components/responses/Error"},\#
-    "503":{"$ref":"#/components/responses/Error"}}}},
-    "/unregister":{
-    "post":{"operationId":"unregisterByPost",\#
-    "summary":"The same, where something on the way drops the body of a DELETE","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
-    "requestBody":{"required":true,\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Selection"}}}},
-    "responses":{"200":{"description":"Unregistered",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Unregistered"}}}},\#
-    "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
-    "409":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
-    "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}}},
-    "/wake":{
-    "post":{"operationId":"wake","summary":"Somebody is to be woken","security":[{"pubky":[],"timestamp":[],\#
-    "signature":[]}],
-    "requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Wake"}}}},
-    "responses":{"200":{"description":"Queued, or so it is said to strangers",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Queued"}}}},\#
-    "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
-    "404":{"$ref":"#/components/responses/Error"},"409":{"$ref":"#/components/responses/Error"},\#
-    "413":{"$ref":"#/components/responses/Error"},"429":{"$ref":"#/components/responses/Error"},\#
-    "503":{"$ref":"#/components/responses/Error"}}}},
-    "/wake/{id}":{
-    "get":{"operationId":"wakeStatus","summary":"What became of a wake, for who sent it","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
-    "parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string","pattern":"^[0-9a-f]{32}$"}}],
-    "responses":{"200":{"description":"Its state",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/State"}}}},\#
-    "401":{"$ref":"#/components/responses/Error"},"404":{"$ref":"#/components/responses/Error"},\#
-    "413":{"$ref":"#/components/responses/Error"},"429":{"$ref":"#/components/responses/Error"}}}},
-    "/contacts":{
-    "get":{"operationId":"readContacts","summary":"Who may wake me, and who may not","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
-    "responses":{"200":{"description":"The lists",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Contacts"}}}},\#
-    "401":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
-    "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}},
-    "put":{"operationId":"writeContacts","summary":"The lists, in place of what was there","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
-    "requestBody":{"required":true,\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Contacts"}}}},
-    "responses":{"200":{"description":"As they are kept",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Contacts"}}}},\#
-    "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
-    "409":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
-    "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}}},
-    "/info":{"get":{"operationId":"info","summary":"What a client should know before it signs",\#
-    "responses":{"200":{"description":"The relay","content":{"application/json":{"schema":{"type":"object"}}}},\#
-    "429":{"$ref":"#/components/responses/Error"}}}},
-    "/health":{"get":{"operationId":"health","summary":"The process lives and can write",\#
-    "responses":{"200":{"description":"Well",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Status"}}}},\#
-    "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}}},
-    "/ready":{"get":{"operationId":"ready","summary":"Which platforms can be delivered to",\#
-    "responses":{"200":{"description":"One at least",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Ready"}}}},\#
-    "429":{"$ref":"#/components/responses/Error"},"503":{"description":"None",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Ready"}}}}}}},
-    "/openapi.json":{"get":{"operationId":"document","summary":"This document",\#
-    "responses":{"200":{"description":"OpenAPI","content":{"application/json":{"schema":{"type":"object"}}}},\#
-    "429":{"$ref":"#/components/responses/Error"}}}}
-    },
-    "components":{
-    "securitySchemes":{
-    "pubky":{"type":"apiKey","in":"header","name":"X-Pubky-Pubkey"},
-    "timestamp":{"type":"apiKey","in":"header","name":"X-Pubky-Timestamp"},
-    "signature":{"type":"apiKey","in":"header","name":"X-Pubky-Signature"}},
-    "responses":{"Error":{"description":"Why not, and what to do",\#
-    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}}},
-    "schemas":{
-    "Error":{"type":"object","required":["error","message"],"properties":{"error":{"type":"string"},\#
-    "message":{"type":"string"},"retry_after":{"type":"integer","minimum":1},"server_time":{"type":"integer"}}},
-    "Status":{"type":"object","required":["status"],"properties":{"status":{"type":"string"}}},
-    "Ready":{"type":"object","required":["status","platforms"],"properties":{"status":{"type":"string"},\#
-    "platforms":{"type":"object","additionalProperties":{"type":"string"}}}},
-    "Registration":{"type":"object","required":["platform","token"],"properties":{"platform":{"type":"string",\#
-    "enum":["ios","android","webpush"]},\#
-    "token":{"description":"APNs: 64 to 200 hexadecimal digits. FCM: as FCM gives it. Web Push: {endpoint, p256dh, \#
-    auth}","oneOf":[{"type":"string"},{"type":"object","required":["endpoint","p256dh","auth"],\#
-    "properties":{"endpoint":{"type":"string"},"p256dh":{"type":"string"},"auth":{"type":"string"}}}]},\#
-    "capabilities":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":64}},\#
-    "device_id":{"type":"string","minLength":1,"maxLength":128},"challenge":{"type":"string","maxLength":128},\#
-    "policy":{"type":"string","enum":["open","contacts","block_strangers"]},"enc_pubkey":{"type":"string"},\#
-    "audience":{"type":"string"}}},
-    "Registered":{"type":"object","required":["status","relay_id","expires_at"],\#
-    "properties":{"status":{"type":"string","enum":["registered"]},"relay_id":{"type":"string",\#
-    "pattern":"^[0-9a-f]{32}$"},"expires_at":{"type":"integer"},"verification":{"type":"string",\#
-    "enum":["challenge_sent"]}}},
-    "Selection":{"type":"object","properties":{"device_id":{"type":"string","minLength":1,"maxLength":128},\#
-    "relay_id":{"type":"string","pattern":"^[0-9a-f]{32}$"}}},
-    "Unregistered":{"type":"object","required":["status"],"properties":{"status":{"type":"string",\#
-    "enum":["unregistered"]}},"additionalProperties":{"type":"string"}},
-    "Wake":{"type":"object","required":["recipient_pubkey","sender_pubkey","wake_type","nonce"],\#
-    "properties":{"recipient_pubkey":{"type":"string"},"sender_pubkey":{"type":"string"},\#
-    "wake_type":{"type":"string","pattern":"^[a-z0-9_]{1,64}$"},"nonce":{"type":"string",\#
-    "pattern":"^[0-9a-fA-F]{32}$"},"payload":{"type":"string","format":"byte"},"ticket":{"type":"string"},\#
-    "audience":{"type":"string"}}},
-    "Queued":{"type":"object","required":["status","wake_id"],"properties":{"status":{"type":"string",\#
-    "enum":["queued"]},"wake_id":{"type":"string","pattern":"^[0-9a-f]{32}$"}}},
-    "State":{"type":"object","required":["status"],"properties":{"status":{"type":"string","enum":["queued","sent",\#
-    "expired","failed","unknown"]}}},
-    "Contacts":{"type":"object","properties":{"allow":{"type":"array","maxItems":1000,"items":{"type":"string"}},\#
-    "block":{"type":"array","maxItems":1000,"items":{"type":"string"}},"policy":{"type":"string","enum":["open",\#
-    "contacts","block_strangers"]}}}
-    }}}
+    {
+     "openapi": "3.0.3", "info": {"title": "Roost push relay", "version": "1", "description": "\#
+    Wakes phones without anybody knowing their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
+    characters of z-base-32), X-Pubky-Timestamp (Unix seconds), X-Pubky-Signature (128 hexadecimal \#
+    digits), Ed25519 over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1."},
+     "servers": [{"url": "/v1"}],
+     "paths": {
+      "/register": {
+       "post": {
+        "operationId": "register", "summary": "A device, new or again; or the answer to a challenge",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "requestBody": {
+         "required": true,
+         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Registration"}}}},
+        "responses": {
+         "200": {
+          "description": "Registered",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Registered"}}},
+          "links": {
+           "unregister": {"operationId": "unregister", "parameters": {"relay_id": "$response.body#/relay_id"}}}},
+         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}},
+       "delete": {
+        "operationId": "unregister",
+        "summary": "A device is none any more; {} means those that were registered without a name",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "parameters": [
+         {
+          "name": "device_id", "in": "query", "required": false,
+          "schema": {
+           "type": "string", "minLength": 1, "maxLength": 128,
+           "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$"}},
+         {
+          "name": "relay_id", "in": "query", "required": false,
+          "schema": {"$ref": "#/components/schemas/Identifier"}}],
+        "requestBody": {
+         "required": false, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Selection"}}}},
+        "responses": {
+         "200": {
+          "description": "Unregistered",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unregistered"}}}},
+         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}}},
+      "/unregister": {
+       "post": {
+        "operationId": "unregisterByPost",
+        "summary": "The same, where something on the way drops the body of a DELETE",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "requestBody": {
+         "required": false, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Selection"}}}},
+        "responses": {
+         "200": {
+          "description": "Unregistered",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unregistered"}}}},
+         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}}},
+      "/wake": {
+       "post": {
+        "operationId": "wake", "summary": "Somebody is to be woken",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "requestBody": {
+         "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Wake"}}}},
+        "responses": {
+         "200": {
+          "description": "Queued, or so it is said to strangers",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Queued"}}},
+          "links": {"state": {"operationId": "wakeStatus", "parameters": {"id": "$response.body#/wake_id"}}}},
+         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}}},
+      "/wake/{id}": {
+       "get": {
+        "operationId": "wakeStatus", "summary": "What became of a wake, for who sent it",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "parameters": [
+         {"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}}],
+        "responses": {
+         "200": {
+          "description": "Its state",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/State"}}}},
+         "401": {"$ref": "#/components/responses/Unsigned"}, "404": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"}}}},
+      "/contacts": {
+       "get": {
+        "operationId": "readContacts", "summary": "Who may wake me, and who may not",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "responses": {
+         "200": {
+          "description": "The lists",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contacts"}}}},
+         "401": {"$ref": "#/components/responses/Unsigned"}, "404": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}},
+       "put": {
+        "operationId": "writeContacts", "summary": "The lists, in place of what was there",
+        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "requestBody": {
+         "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Lists"}}}},
+        "responses": {
+         "200": {
+          "description": "As they are kept",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contacts"}}}},
+         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}}},
+      "/info": {
+       "get": {
+        "operationId": "info", "summary": "What a client should know before it signs",
+        "responses": {
+         "200": {
+          "description": "The relay",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Info"}}}},
+         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"}}}},
+      "/health": {
+       "get": {
+        "operationId": "health", "summary": "The process lives and can write",
+        "responses": {
+         "200": {
+          "description": "Well",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Status"}}}},
+         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}}},
+      "/ready": {
+       "get": {
+        "operationId": "ready", "summary": "Which platforms can be delivered to",
+        "responses": {
+         "200": {
+          "description": "One at least",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ready"}}}},
+         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {
+          "description": "None",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ready"}}}}}}},
+      "/openapi.json": {
+       "get": {
+        "operationId": "document", "summary": "This document",
+        "responses": {
+         "200": {
+          "description": "OpenAPI",
+          "content": {"application/json": {"schema": {"type": "object", "required": ["openapi", "paths"]}}}},
+         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"}}}}},
+     "components": {
+      "securitySchemes": {
+       "pubky": {"type": "apiKey", "in": "header", "name": "X-Pubky-Pubkey"},
+       "timestamp": {"type": "apiKey", "in": "header", "name": "X-Pubky-Timestamp"},
+       "signature": {"type": "apiKey", "in": "header", "name": "X-Pubky-Signature"}},
+      "responses": {
+       "Error": {
+        "description": "Why not, and what to do",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+       "Unsigned": {
+        "description": "Whose request it is, is not shown",
+        "headers": {"WWW-Authenticate": {"required": true, "schema": {"type": "string"}}},
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+       "Later": {
+        "description": "Not now",
+        "headers": {
+         "Retry-After": {"required": true, "schema": {"type": "integer", "minimum": 1, "maximum": 86400}}},
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}},
+      "schemas": {
+       "Error": {
+        "type": "object", "required": ["error", "message"],
+        "properties": {
+         "error": {"type": "string", "pattern": "^[a-z_]+$"}, "message": {"type": "string", "minLength": 1},
+         "retry_after": {"type": "integer", "minimum": 1, "maximum": 86400}, "server_time": {"type": "integer"}},
+        "additionalProperties": false},
+       "Status": {
+        "type": "object", "required": ["status"], "properties": {"status": {"type": "string", "enum": ["ok"]}},
+        "additionalProperties": false},
+       "Ready": {
+        "type": "object", "required": ["status", "platforms"],
+        "properties": {
+         "status": {"type": "string", "enum": ["ok", "unavailable"]},
+         "platforms": {
+          "type": "object", "required": ["ios", "android", "webpush"], "additionalProperties": {"type": "string"}}}},
+       "Identifier": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+       "Key": {
+        "type": "string", "description": "z-base-32, 52 characters; or a Nostr key, 64 hexadecimal digits",
+        "pattern": "^([ybndrfg8ejkmcpqxot1uwisza345h769]{51}[yo]|[0-9a-f]{64})$"},
+       "Device": {
+        "type": "string", "description": "At most 128 bytes", "minLength": 1, "maxLength": 128,
+        "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "nullable": true},
+       "Registration": {
+        "oneOf": [
+         {"$ref": "#/components/schemas/Apple"}, {"$ref": "#/components/schemas/Google"},
+         {"$ref": "#/components/schemas/WebPush"}]},
+       "Apple": {
+        "type": "object", "required": ["platform", "token"],
+        "properties": {
+         "platform": {"type": "string", "enum": ["ios"]},
+         "token": {
+          "type": "string", "description": "64 to 200 hexadecimal digits", "pattern": "^([0-9a-fA-F]{2}){32,100}$"},
+         "capabilities": {
+          "type": "array", "maxItems": 32,
+          "items": {
+           "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "maxLength": 64},
+          "nullable": true},
+         "device_id": {"$ref": "#/components/schemas/Device"},
+         "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
+         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
+         "enc_pubkey": {
+          "type": "string", "description": "X25519, base64url or hexadecimal",
+          "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+       "Google": {
+        "type": "object", "required": ["platform", "token"],
+        "properties": {
+         "platform": {"type": "string", "enum": ["android"]},
+         "token": {"type": "string", "description": "As FCM gives it", "pattern": "^[0-9A-Za-z:_-]{32,4096}$"},
+         "capabilities": {
+          "type": "array", "maxItems": 32,
+          "items": {
+           "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "maxLength": 64},
+          "nullable": true},
+         "device_id": {"$ref": "#/components/schemas/Device"},
+         "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
+         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
+         "enc_pubkey": {
+          "type": "string", "description": "X25519, base64url or hexadecimal",
+          "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+       "WebPush": {
+        "type": "object", "required": ["platform", "token"],
+        "properties": {
+         "platform": {"type": "string", "enum": ["webpush"]},
+         "token": {"$ref": "#/components/schemas/Subscription"},
+         "capabilities": {
+          "type": "array", "maxItems": 32,
+          "items": {
+           "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "maxLength": 64},
+          "nullable": true},
+         "device_id": {"$ref": "#/components/schemas/Device"},
+         "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
+         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
+         "enc_pubkey": {
+          "type": "string", "description": "X25519, base64url or hexadecimal",
+          "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+       "Subscription": {
+        "type": "object", "required": ["endpoint", "p256dh", "auth"],
+        "properties": {
+         "endpoint": {
+          "type": "string", "description": "https, a host that is everybody's",
+          "pattern": "^[hH][tT][tT][pP][sS]://[!-~]+$", "maxLength": 2048},
+         "p256dh": {
+          "type": "string", "description": "P-256, uncompressed, base64url",
+          "pattern": "^B[A-P][0-9A-Za-z_-]{84}[AEIMQUYcgkosw048]$"},
+         "auth": {"type": "string", "description": "16 bytes, base64url", "pattern": "^[0-9A-Za-z_-]{21}[AQgw]$"}}},
+       "Registered": {
+        "type": "object", "required": ["status", "relay_id", "expires_at"],
+        "properties": {
+         "status": {"type": "string", "enum": ["registered"]},
+         "relay_id": {"$ref": "#/components/schemas/Identifier"},
+         "expires_at": {"type": "integer", "description": "Unix seconds"},
+         "verification": {"type": "string", "enum": ["challenge_sent"]}},
+        "additionalProperties": false},
+       "Selection": {
+        "type": "object",
+        "properties": {
+         "device_id": {"$ref": "#/components/schemas/Device"},
+         "relay_id": {"type": "string", "pattern": "^[0-9a-f]{32}$", "nullable": true}}},
+       "Unregistered": {
+        "type": "object", "required": ["status"],
+        "properties": {"status": {"type": "string", "enum": ["unregistered"]}},
+        "additionalProperties": {"type": "string"}},
+       "Wake": {
+        "type": "object", "required": ["recipient_pubkey", "sender_pubkey", "wake_type", "nonce"],
+        "properties": {
+         "recipient_pubkey": {"$ref": "#/components/schemas/Key"},
+         "sender_pubkey": {"$ref": "#/components/schemas/Key"},
+         "wake_type": {"type": "string", "pattern": "^[a-z0-9_]{1,64}$"},
+         "nonce": {"type": "string", "pattern": "^[0-9a-fA-F]{32}$"},
+         "payload": {
+          "type": "string", "description": "base64, at most 3,072 bytes", "format": "byte", "maxLength": 4096,
+          "nullable": true},
+         "ticket": {
+          "type": "string", "pattern": "^[0-9A-Za-z_-]+\\.[0-9A-Za-z_-]+$", "maxLength": 1024, "nullable": true},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+       "Queued": {
+        "type": "object", "required": ["status", "wake_id"],
+        "properties": {
+         "status": {"type": "string", "enum": ["queued"]}, "wake_id": {"$ref": "#/components/schemas/Identifier"}},
+        "additionalProperties": false},
+       "State": {
+        "type": "object", "required": ["status"],
+        "properties": {"status": {"type": "string", "enum": ["queued", "sent", "expired", "failed", "unknown"]}},
+        "additionalProperties": false},
+       "Contacts": {
+        "type": "object", "required": ["allow", "block", "policy"],
+        "properties": {
+         "allow": {"type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Key"}},
+         "block": {"type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Key"}},
+         "policy": {"type": "string", "enum": ["open", "contacts", "block_strangers"]}},
+        "additionalProperties": false},
+       "Lists": {
+        "type": "object", "description": "What is left out is empty, or open",
+        "properties": {
+         "allow": {
+          "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Key"}, "nullable": true},
+         "block": {
+          "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Key"}, "nullable": true},
+         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]}}},
+       "Info": {
+        "type": "object",
+        "required": [
+         "software", "audiences", "signature_v1", "window_seconds", "platforms", "disclosure",
+         "registration_seconds", "wake_seconds", "limits", "server_time"],
+        "properties": {
+         "software": {"type": "string"}, "audiences": {"type": "array", "items": {"type": "string"}},
+         "signature_v1": {"type": "string", "enum": ["accept", "registered_only", "reject"]},
+         "window_seconds": {"type": "integer"},
+         "platforms": {"type": "array", "items": {"type": "string", "enum": ["ios", "android", "webpush"]}},
+         "disclosure": {"type": "string", "enum": ["contacts", "open", "never"]},
+         "registration_seconds": {"type": "integer"}, "wake_seconds": {"type": "integer"},
+         "webpush_key": {"type": "string", "pattern": "^B[0-9A-Za-z_-]{86}$"},
+         "limits": {
+          "type": "object", "required": ["sender_per_minute", "sender_per_hour", "recipient_per_hour"],
+          "additionalProperties": {"type": "integer"}},
+         "server_time": {"type": "integer"}},
+        "additionalProperties": false}}}}
     """#
 }

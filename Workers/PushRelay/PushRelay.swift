@@ -124,6 +124,7 @@ final class PushRelay {
         senderPerMinute: limits.senderPerMinute, senderPerHour: limits.senderPerHour,
         recipientPerHour: limits.recipientPerHour), serverTime: WallTime.seconds)
     return FrontRules(
+      mount: PushMount(acceptsPrefixedSignatures: settings.prefixedPaths ?? false),
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
       allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys))

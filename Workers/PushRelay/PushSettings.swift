@@ -15,6 +15,7 @@ struct PushSettings: Decodable, Sendable {
   var connectionsMaximum: Int?
   var audience: String?
   var versionOne: String?
+  var prefixedPaths: Bool?
   var keyRingFile: String?
   // Who is woken by whom, how often.
   var disclosure: String?
