@@ -31,6 +31,8 @@ final class ConnectionHandler: ChannelInboundHandler, SendingLine {
   private static let windowLowMark = 32_768
   /// The window that both sides begin with (RFC 9113, 6.9.2).
   private static let windowByteCount = 65_535
+  /// Bytes of a goodbye's words that are looked at.
+  private static let debugByteCountMaximum = 512
   /// RFC 9113 lets an origin leave the number of streams open.
   private static let streamMaximumUnsaid = Int(Int32.max)
 
@@ -182,9 +184,21 @@ final class ConnectionHandler: ChannelInboundHandler, SendingLine {
   private func receiveGoodbye(last: Int, _ code: HTTP2ErrorCode, _ debug: ByteBuffer?) {
     var reason = SendingMachine.goodbyeWithoutReason
     if code != .noError { reason += " with error \(code.networkCode)" }
-    if let debug, debug.readableBytes > 0 { reason += ": " + String(decoding: debug.readableBytesView, as: UTF8.self) }
-    let text = printable(reason)
-    core.line(number) { $0.goAway(number, lastStream: last, reason: text, at: $1) }
+    if let debug, debug.readableBytes > 0 { reason += ": " + (Self.word(of: debug) ?? "for no reason that is a word") }
+    core.line(number) { [reason] in $0.goAway(number, lastStream: last, reason: reason, at: $1) }
+  }
+
+  /// `Shutdown` of `{"reason":"Shutdown"}`, as APNs says it: 1 to 48 letters. What stands there otherwise is not
+  /// repeated: it may hold a token, or be a whole page.
+  static func word(of debug: ByteBuffer) -> String? {
+    let text = String(decoding: debug.readableBytesView.prefix(debugByteCountMaximum), as: UTF8.self)
+    guard let name = text.firstRange(of: "\"reason\"") else { return nil }
+    let value = text[name.upperBound...].drop { $0 == " " || $0 == ":" }
+    let word = value.dropFirst().prefix { $0.isASCII && $0.isLetter }
+    guard value.first == "\"", (1...48).contains(word.count), value.dropFirst(word.count + 1).first == "\"" else {
+      return nil
+    }
+    return String(word)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -131,6 +131,10 @@ final class ProtocolGate: ChannelInboundHandler, RemovableChannelHandler {
     guard case TLSUserEvent.handshakeCompleted(let agreed) = event else {
       return context.fireUserInboundEventTriggered(event)
     }
+    guard hasAlternativeName(context) else {
+      line.ended("TLS: the certificate has no subject alternative name, and a common name counts for nothing")
+      return context.close(promise: nil)
+    }
     guard agreed == "h2" else {
       line.ended("the far side does not speak HTTP/2")
       return context.close(promise: nil)
@@ -140,6 +144,14 @@ final class ProtocolGate: ChannelInboundHandler, RemovableChannelHandler {
       try pipeline.addHandlers(Dialler.handlers(line), position: .after(self))
       _ = pipeline.removeHandler(context: context)
     } catch { errorCaught(context: context, error: error) }
+  }
+
+  // NIOSSL falls back to the common name where there is nothing else, which RFC 9110, 4.3.4 does not know any more: an
+  // authority vouches for alternative names only.
+  private func hasAlternativeName(_ context: ChannelHandlerContext) -> Bool {
+    // Without a handler for TLS, or without a certificate, there is nobody to believe either.
+    let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
+    return certificate.map { !$0._subjectAlternativeNames().isEmpty } ?? false
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {

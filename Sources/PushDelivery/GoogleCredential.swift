@@ -36,6 +36,10 @@ public struct GoogleCredential: Hashable, Sendable {
   private var renewal = Instant(nanoseconds: 0)
   private var end = Instant(nanoseconds: 0)
   private var isRefused = false
+  /// Whether a push came through with the token at hand.
+  private var isAccepted = false
+  /// Whether the token at hand stands for one that was refused.
+  private var isReplacement = false
   private var isAsking = false
   private var failureCount = 0
   private var notBefore: Instant?
@@ -64,7 +68,9 @@ public struct GoogleCredential: Hashable, Sendable {
     granting = instant
     end = instant.advanced(milliseconds: UInt64(seconds) * 1_000)
     renewal = instant.advanced(milliseconds: UInt64(seconds - Self.renewalSeconds) * 1_000)
+    isReplacement = isRefused
     isRefused = false
+    isAccepted = false
     isAsking = false
     failureCount = 0
     notBefore = nil
@@ -82,11 +88,18 @@ public struct GoogleCredential: Hashable, Sendable {
     notBefore = instant.advanced(milliseconds: max(wait, afterMilliseconds ?? 0))
   }
 
-  /// FCM answered 401 to a push that carried the token of this serial. Another is asked for, but not more often than
-  /// once in ``refusalSpacingMilliseconds``: what Google has just given and does not take will not be better next time.
+  /// FCM took a push that carried the token of this serial.
+  public mutating func accepted(serial: UInt64) {
+    if serial == self.serial { isAccepted = true }
+  }
+
+  /// FCM answered 401 to a push that carried the token of this serial. Another is asked for: at once for one that was
+  /// good before and was revoked; else not more often than once in ``refusalSpacingMilliseconds``, since what Google has
+  /// just given and does not take will not be better next time.
   public mutating func refused(serial: UInt64) {
     guard serial == self.serial, !isRefused else { return }
     isRefused = true
+    if isAccepted, !isReplacement { return }
     let earliest = granting.advanced(milliseconds: Self.refusalSpacingMilliseconds)
     notBefore = max(notBefore ?? earliest, earliest)
   }

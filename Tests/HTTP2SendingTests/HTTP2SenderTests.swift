@@ -148,6 +148,24 @@ struct HTTP2SenderTests {
     await pair.stop()
   }
 
+  @Test(
+    "repeats of a goodbye what is a word, and nothing else (45)",
+    arguments: [
+      (#"{"reason":"Shutdown"}"#, "Shutdown"), (#"{ "timestamp" : 1, "reason" : "IdleTimeout" }"#, "IdleTimeout"),
+      (#"{"reason":"token 00ff00ff"}"#, nil), (#"{"reason":"a\nb"}"#, nil), ("<html>00ff00ff", nil),
+    ] as [(String, String?)])
+  func repeatsWords(debug: String, word: String?) async throws {
+    let pair = try await Pair { arrival, connection in
+      connection.answer(arrival.stream, 200)
+      if connection.number == 0 { connection.sayGoodbye(last: arrival.stream, debug: debug) }
+    }
+    #expect(status(await pair.sender.send(post("/"))) == 200)
+    while await pair.sender.counters().goAways == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    let end = await pair.sender.counters().lastEnd ?? ""
+    #expect(end == "the origin said goodbye: " + (word ?? "for no reason that is a word"))
+    await pair.stop()
+  }
+
   @Test("sends a refused stream again once, and then says that it was not sent")
   func resendsRefused() async throws {
     let pair = try await Pair { arrival, connection in
@@ -269,7 +287,9 @@ struct HTTP2SenderTests {
     await pair.stop()
   }
 
-  @Test("trusts no certificate but the right one (47)", arguments: ["self", "stranger", "expired", "future", "other"])
+  @Test(
+    "trusts no certificate but the right one, and no name that is only a common one (47)",
+    arguments: ["self", "stranger", "expired", "future", "other", "named"])
   func trustsRightCertificate(certificate: String) async throws {
     let pair = try await Pair(.init(certificate: certificate))
     let reason = unreachable(await pair.sender.send(post("/")))

@@ -126,6 +126,21 @@ struct CredentialTests {
     #expect(credential.wanted(at: moment(70_000).instant) == .ask)
   }
 
+  @Test("49: a token that was good and is revoked is replaced at once, and the next not so soon")
+  func revoked() {
+    var credential = GoogleCredential()
+    _ = credential.wanted(at: moment(0).instant)
+    credential.granted("a", expiresInSeconds: 3_600, at: moment(0).instant)
+    credential.accepted(serial: 1)
+    credential.refused(serial: 1)
+    #expect(credential.wanted(at: moment(1).instant) == .ask)
+    credential.granted("b", expiresInSeconds: 3_600, at: moment(2).instant)
+    credential.accepted(serial: 1)
+    credential.accepted(serial: 2)
+    credential.refused(serial: 2)
+    #expect(credential.wanted(at: moment(3).instant) == .wait(until: moment(30_002).instant))
+  }
+
   @Test("49: requests for a token that fail are further and further apart")
   func failures() {
     var generator = SeededGenerator(seed: 1)

@@ -18,6 +18,10 @@ struct AppleAccount: Sendable {
   var keyID: String
   var teamID: String
 
+  /// What a token hangs on. One that was signed with another key, or for another team, is refused: whoever mends that
+  /// in the settings must not wait 20 minutes for the next.
+  var signature: String { "\(keyID) \(teamID) \(SHA256.hash(key.publicKey))" }
+
   /// What the settings say; nil when APNs is off.
   init?(_ settings: PushSettings) throws(Refusal) {
     guard let file = PushSettings.file(settings.apnsKeyFile) else { return nil }
@@ -41,6 +45,8 @@ final class AppleCourier: Courier {
   private let writer: PushWriter
   private let log: Logger
   private var credential: AppleCredential
+  /// Why there was no connection the last time, as it was told.
+  private var lastTrouble: String?
 
   /// The credential's name in the ledger.
   nonisolated static let credentialName = "apns"
@@ -56,7 +62,7 @@ final class AppleCourier: Courier {
     self.log = log
     // What cannot be read is as good as none: a token too many at the worst.
     let saved = kept.flatMap { try? JSONPayload.decode(AppleCredential.Kept.self, from: $0) }
-    credential = AppleCredential(keyID: account.keyID, kept: saved, at: .now)
+    credential = AppleCredential(keyID: account.signature, kept: saved, at: .now)
     var settings = HTTP2SenderSettings()
     settings.startsCautiously = true
     do throws(HTTP2TrustFault) {
@@ -79,7 +85,9 @@ final class AppleCourier: Courier {
     let request = HTTP2Request(
       method: "POST", path: message.target, headers: headers, body: message.body,
       timeoutMilliseconds: Self.answerMilliseconds)
-    let verdict = Self.verdict(await sender.send(request))
+    let outcome = await sender.send(request)
+    tellTrouble(outcome)
+    let verdict = Self.verdict(outcome)
     switch verdict {
     case .renewCredential: credential.refused(serial: serial)
     case .providerFault("TooManyProviderTokenUpdates"): await keep(credential.updatedTooOften(at: .now))
@@ -89,6 +97,18 @@ final class AppleCourier: Courier {
   }
 
   func close() async { await sender.close() }
+
+  /// Says once why there is no connection: a name, a firewall, an authority, and not only that there is none.
+  private func tellTrouble(_ outcome: HTTP2Outcome) {
+    switch outcome {
+    case .answered: lastTrouble = nil
+    case .notSent(.unreachable(let reason, _)), .unknown(.connectionLost(let reason)):
+      guard reason != lastTrouble else { return }
+      lastTrouble = reason
+      log.warning("no connection to APNs", metadata: ["why": "\(reason)"])
+    default: break
+    }
+  }
 
   /// What an outcome means.
   private static func verdict(_ outcome: HTTP2Outcome) -> PushVerdict {

@@ -249,7 +249,8 @@ final class Dispatcher {
   private func prune(_ device: PushDevice) {
     let platform = device.token.platform
     EventLoopActor.task { [self] in
-      let command = PruneCommand(device: device.number, token: device.token)
+      // Who registered the same token again while the push was under way has shown that it lives.
+      let command = PruneCommand(device: device.number, token: device.token, goneSince: device.registeredAt)
       guard case .success(.pruned(true)) = await writer.perform(.prune(command)) else { return }
       figures[platform]?.pruned += 1
       perform { $0.deviceRemoved(device.number, at: $1) }
@@ -265,8 +266,20 @@ final class Dispatcher {
       case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
       case .message(let provider, let reason): (provider, reason, "does not understand a push: a fault of the relay")
       }
-    troubles[provider.platform] = "\(reason)"
+    if alarm.concernsPlatform { troubles[provider.platform] = "\(reason)" }
     log.warning("\(provider) \(text)", metadata: ["why": "\(reason)"])
+  }
+}
+
+extension PushAlarm {
+  /// Whether a whole platform is in trouble: not when one push is not understood, and not when one of many Web Push
+  /// services is away, which may be anybody's own.
+  var concernsPlatform: Bool {
+    switch self {
+    case .fault, .everyTokenRefused: true
+    case .trouble(let provider, _): provider.platform != .webPush
+    case .message: false
+    }
   }
 }
 

@@ -94,7 +94,11 @@ final class GoogleCourier: Courier {
       body: message.body)
     request.totalMilliseconds = Self.answerMilliseconds
     let verdict = await client.verdict(on: request, of: .android)
-    if case .renewCredential = verdict { credential.refused(serial: serial) }
+    switch verdict {
+    case .renewCredential: credential.refused(serial: serial)
+    case .delivered: credential.accepted(serial: serial)
+    default: break
+    }
     return verdict
   }
 

@@ -39,21 +39,29 @@ final class WebCourier: Courier {
       let body = WebPushEncryption.body(
         message.body, publicKey: encryption.publicKey, authentication: encryption.authentication)
     else { return .messageFault("not-encrypted") }
-    let authorization = "vapid t=\(token(for: message.target)), k=\(publicKey)"
+    let audience = Self.audience(of: message.target)
+    let authorization = "vapid t=\(token(for: audience)), k=\(publicKey)"
     var request = HTTPRequest(
       .post, message.target,
       fields: [HTTPField("authorization", authorization)] + message.headers.map { HTTPField($0.name, $0.value) },
       body: body)
     request.totalMilliseconds = Self.answerMilliseconds
     request.dialsGlobalAddressesOnly = !dialsNeighbours
-    return await client.verdict(on: request, of: .webPush)
+    let verdict = await client.verdict(on: request, of: .webPush)
+    // It may be the clock that was wrong when it was signed; it is not sent again for hours.
+    if case .providerFault = verdict { tokens[audience] = nil }
+    return verdict
   }
 
   func close() async {}
 
-  private func token(for endpoint: String) -> String {
+  /// The origin of an endpoint.
+  private static func audience(of endpoint: String) -> String {
     let scheme = endpoint.firstRange(of: "://").map { endpoint[..<$0.upperBound] } ?? ""
-    let audience = String(scheme + endpoint[scheme.endIndex...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+    return String(scheme + endpoint[scheme.endIndex...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
+  }
+
+  private func token(for audience: String) -> String {
     let now = WallTime.seconds
     if let known = tokens[audience], known.until > now { return known.text }
     var claims: [String: JSONValue] = ["aud": .string(audience), "exp": .integer(now + Self.tokenSeconds)]
