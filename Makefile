@@ -48,7 +48,8 @@ sanitize: packages python ## run every test under each of SANITIZERS="address th
 bench: packages ## measure against yardsticks in C and other supervisors, and print the ratios
 	-@Scripts/python-environment.sh
 	@for program in roostd roost-exec relay-connector event-store signer outbox-planner local-relay \
-	    dvm-tracker dvm-provider loop-bench event-bench archive-bench websocket-bench job-bench; do \
+	    dvm-tracker dvm-provider push-relay loop-bench event-bench archive-bench websocket-bench job-bench \
+	    push-bench http2-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	python3 Benchmarks/run.py

@@ -328,7 +328,10 @@ let package = Package(
       name: "archive-bench", dependencies: ["Cryptography", "EventArchive", "Nostr", "Reconciliation", "Storage"],
       path: "Benchmarks/ArchiveBench"),
 
-    // How fast one HTTP/2 connection carries posts; run by hand
+    // Phones and senders that ask a push relay as fast as it answers; run by `make bench`
+    .executableTarget(name: "push-bench", dependencies: ["Cryptography"], path: "Benchmarks/PushBench"),
+
+    // How fast one HTTP/2 connection carries posts; run by `make bench`
     .executableTarget(
       name: "http2-bench", dependencies: ["Addresses", "Clocks", "HTTP2Sending"], path: "Benchmarks/HTTP2Bench"),
 
