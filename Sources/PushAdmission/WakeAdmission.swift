@@ -254,7 +254,8 @@ public struct WakeAdmission: Sendable {
     addresses.assumeHalfSpent(now: now)
     senderMinutes.assumeHalfSpent(now: now)
     senderHours.assumeHalfSpent(now: now)
-    pairs.assumeHalfSpent(now: now)
+    // By one table for contacts and strangers: half of a contact's would be more than all that a stranger has.
+    pairs.assumeHalfSpent(of: min(limits.contactPairPerHour, limits.strangerPairPerHour), now: now)
     strangers.assumeHalfSpent(now: now)
     recipients.assumeHalfSpent(now: now)
     registrations.assumeHalfSpent(now: now)

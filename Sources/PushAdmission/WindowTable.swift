@@ -166,10 +166,10 @@ struct WindowTable: Sendable {
     }
   }
 
-  /// Everybody, known or not, has spent half of what he may, now.
-  mutating func assumeHalfSpent(now: Int64) {
+  /// Everybody, known or not, has spent half of what he may, now; of a smaller limit, where there is one.
+  mutating func assumeHalfSpent(of limit: Int? = nil, now: Int64) {
     var half = SlidingWindow()
-    half.spend(rule.limit / 2, rule, now: now)
+    half.spend((limit ?? rule.limit) / 2, rule, now: now)
     for index in windows.indices { windows[index] = windows[index].union(half) }
     if shadows.isEmpty { shadows = Array(repeating: SlidingWindow(), count: Self.shadowCount) }
     for index in shadows.indices { shadows[index] = shadows[index].union(half) }

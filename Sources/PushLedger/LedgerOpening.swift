@@ -13,6 +13,13 @@ struct LedgerOpening {
   let isRescue: Bool
 
   func open() throws -> LedgerKeys {
+    let keys = try keys()
+    try recount()
+    return keys
+  }
+
+  /// Looks whether the ring is the file's, and has the file know its newest key.
+  func keys() throws -> LedgerKeys {
     var numbered = try knownKeys()
     let newestNumber: Int64
     if let number = numbered.first(where: { $0.value === ring.newest })?.key {
@@ -24,7 +31,6 @@ struct LedgerOpening {
       numbered[newestNumber] = ring.newest
     }
     let root = try root(numbered) ?? makeRoot(newestNumber)
-    try recount()
     return LedgerKeys(root: root, ring: ring, numbered: numbered, newestNumber: newestNumber)
   }
 

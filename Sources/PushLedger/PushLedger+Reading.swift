@@ -10,13 +10,14 @@ extension PushLedger {
   ///   - owner: whose.
   ///   - now: Unix seconds.
   public func devices(of owner: PushOwner, now: Int64) async throws(StorageFault) -> [PushDevice] {
-    let keys = keys
-    let rows = try await file.read { session in
-      try session.rows(
+    let rows = try await file.read { [self] session in
+      let rows = try session.rows(
         """
         SELECT \(DeviceRow.columns) FROM device WHERE owner = ? AND expiresAt > ? AND isQuarantined = 0 ORDER BY number
         """, [owner.column, .number(now)]
-      ) { (number: $0.number(0), device: DeviceRow($0)?.device(keys)) }
+      ) { (number: $0.number(0), row: DeviceRow($0)) }
+      let keys = keys
+      return rows.map { (number: $0.number, device: $0.row?.device(keys)) }
     }
     let broken = rows.filter { $0.device == nil }.map(\.number)
     if !broken.isEmpty {
@@ -27,8 +28,8 @@ extension PushLedger {
   }
 
   private func quarantine(_ numbers: [Int64]) async throws(StorageFault) {
-    let keys = keys
-    try await file.write { session in
+    try await file.write { [self] session in
+      let keys = keys
       let ledger = try PushSession(session, keys)
       for number in numbers {
         // It may have been registered anew since it was read.
@@ -115,8 +116,7 @@ extension PushLedger {
 
   /// What a platform gave this relay; nil when it gave nothing, or that does not open.
   public func credential(_ name: String) async throws(StorageFault) -> SavedBytes? {
-    let keys = keys
-    return try await file.read { session in
+    try await file.read { [self] session in
       try session.first("SELECT ringKey, sealed, savedAt FROM credential WHERE name = ?", [.text(name)]) { row in
         guard let key = keys.numbered[row.number(0)] else { return nil }
         return SealedBox.open(row.bytes(1), key: key.credential, place: Array(name.utf8)).map {
@@ -146,8 +146,7 @@ extension PushLedger {
   ///   - number: those with a greater number.
   ///   - limit: at most ``pageMaximum``.
   public func page(after number: Int64, limit: Int) async throws(StorageFault) -> [DeviceSummary] {
-    let keys = keys
-    return try await file.read { session in
+    try await file.read { [self] session in
       try session.rows(
         "SELECT \(DeviceRow.columns) FROM device WHERE number > ? ORDER BY number LIMIT ?",
         [.number(number), .number(Self.page(limit))]
@@ -166,8 +165,7 @@ extension PushLedger {
   ///
   /// - Parameter now: Unix seconds.
   public func statistics(now: Int64) async throws(StorageFault) -> PushStatistics {
-    let keys = keys
-    return try await file.read { session in
+    try await file.read { [self] session in
       var figures = PushStatistics()
       let soon = now + 7 * 86_400
       let groups = try session.rows(
@@ -176,6 +174,7 @@ extension PushLedger {
         GROUP BY 1, 2, 3, 4, 5
         """, [.number(soon), .number(now)]
       ) { row in (0..<6).map { row.number($0) } }
+      let keys = keys
       for group in groups {
         let count = group[5]
         if let name = keys.numbered[group[1]]?.name { figures.tokensByKey[name, default: 0] += count }

@@ -1,6 +1,7 @@
 internal import Cryptography
 public import PushDelivery
 public import Storage
+internal import Synchronization
 
 // The push relay's ledger: one SQLite file, synchronous=FULL. What was answered to somebody stands in it, and what
 // follows from it: which devices there are, whom they want to hear from, which wakes are still to be brought.
@@ -16,7 +17,7 @@ public import Storage
 /// What the push relay knows, on disk.
 public final class PushLedger: Sendable {
   let file: StorageFile
-  let keys: LedgerKeys
+  private let currentKeys: Mutex<LedgerKeys>
 
   /// Most commands of one transaction.
   public static let commandMaximum = 1_000
@@ -64,11 +65,12 @@ public final class PushLedger: Sendable {
   init(path: String, keyRing: TokenKeyRing, isRescue: Bool) throws(StorageFault) {
     let file = try Self.storage(path)
     do throws(StorageFault) {
-      keys = try file.writeNow { session in
+      let keys = try file.writeNow { session in
         // Else what is deleted stays in the file until something else is written there.
         try session.execute("PRAGMA secure_delete = ON")
         return try LedgerOpening(session: session, ring: keyRing, isRescue: isRescue).open()
       }
+      currentKeys = Mutex(keys)
     } catch let fault {
       // What was wrong first is what is told.
       do throws(StorageFault) { try file.close() } catch { throw fault }
@@ -107,8 +109,7 @@ public final class PushLedger: Sendable {
   /// - Parameter commands: at most ``commandMaximum``.
   /// - Returns: an answer for each.
   public func write(_ commands: [PushCommand]) async throws(StorageFault) -> [LedgerAnswer] {
-    let keys = keys
-    return try await file.write { session in
+    try await file.write { [self] session in
       guard !session.isFileGone else { throw Self.gone(session.path) }
       return try Self.run(commands, session, keys)
     }
@@ -128,6 +129,24 @@ public final class PushLedger: Sendable {
     try ledger.finish()
     return answers
   }
+
+  /// Begins to use another ring: from the next transaction on its newest key encrypts. What stands under another stays
+  /// until it is encrypted anew (`rekey`).
+  ///
+  /// - Throws: `failed` for a ring without a key that something stands under, or with another one of that name; then
+  ///   all stays as it was.
+  public func turn(to ring: TokenKeyRing) async throws(StorageFault) {
+    _ = try await file.write { session in
+      guard !session.isFileGone else { throw Self.gone(session.path) }
+      return try LedgerOpening(session: session, ring: ring, isRescue: false).keys()
+    } onCommit: { [self] keys in
+      currentKeys.withLock { $0 = keys }
+    }
+  }
+
+  /// The keys in use. A transaction that writes asks in its midst: the ring may turn while it waits for its turn. One
+  /// that reads asks behind its rows: these are under no younger key then.
+  var keys: LedgerKeys { currentKeys.withLock { $0 } }
 
   /// What is written into a file that nobody finds again is not accepted.
   private static func gone(_ path: String) -> StorageFault {

@@ -1,5 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
+internal import Synchronization
 
 // A worker's database: one SQLite file in WAL mode, one writer, some readers, each on threads of their own.
 //
@@ -66,6 +67,7 @@ public final class StorageFile: Sendable {
   public let path: String
   private let pool: DatabasePool
   private let checkpointer: Checkpointer
+  private let isClosed = Mutex(false)
 
   /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`;
   /// without any it is taken as it is.
@@ -201,13 +203,23 @@ public final class StorageFile: Sendable {
   }
 
   /// Closes all connections; a later use fails. Waits for what is going on. Then all is in the one file: the log is
-  /// emptied here, since the connection that is closed last may only read, and would leave it.
+  /// emptied here, since the connection that is closed last may only read, and would leave it. A second time it does
+  /// nothing.
   public func close() throws(StorageFault) {
+    // SQLite does not look whether the connection it is to empty the log of is one.
+    let wasClosed = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return isClosed
+    }
+    guard !wasClosed else { return }
     do {
       // Left to the next who opens the file, if somebody still reads or the disk is full.
       _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
       try checkpointer.close()
       try pool.close()
-    } catch { throw StorageFault(error, path: path) }
+    } catch {
+      isClosed.withLock { $0 = false }
+      throw StorageFault(error, path: path)
+    }
   }
 }

@@ -3,7 +3,8 @@
 // Loaded with LD_PRELOAD, it stands before the C library's functions, which libuv and Swift call by name. What fails is
 // told by a file that the variable ROOST_TEST_FAULTS names; the file is mapped, so a test changes its mind at any time
 // and sees how often it had its way. The variable is inherited, hence the look at the program's name: workers, the exec
-// shim and the guardian live in peace. Of a provider of jobs one call can be held up: the look into a folder.
+// shim and the guardian live in peace. Of a provider of jobs one call can be held up: the look into a folder. Of a push
+// relay the writes of its database can fail, and its wall clock can be set.
 //
 // Rejected: seccomp with SECCOMP_RET_ERRNO, which cannot be taken back, and ptrace, which makes everything slow.
 #include "include/FaultInjector.h"
@@ -23,17 +24,20 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct roost_fault *faults;         // of roostd
 static struct roost_fault *provider_faults;  // of a provider of jobs
+static struct roost_fault *push_faults;      // of a push relay
 
 __attribute__((constructor)) static void begin(void) {
   const char *path = getenv("ROOST_TEST_FAULTS");
   char name[16] = "";
   if (!path || prctl(PR_GET_NAME, name) != 0) return;
   int is_provider = strcmp(name, "dvm-provider") == 0;
-  if (!is_provider && strcmp(name, "roostd") != 0) return;
+  int is_push = strcmp(name, "push-relay") == 0;
+  if (!is_provider && !is_push && strcmp(name, "roostd") != 0) return;
   int (*real_open)(const char *, int, ...) = dlsym(RTLD_NEXT, "open");
   int file = real_open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) abort();
@@ -42,15 +46,17 @@ __attribute__((constructor)) static void begin(void) {
   if (memory == MAP_FAILED) abort();
   if (is_provider) {
     provider_faults = memory;
+  } else if (is_push) {
+    push_faults = memory;
   } else {
     faults = memory;
   }
 }
 
 // Whether this call fails; errno is set then.
-static int fails(enum roost_faulty_call call) {
-  if (!faults) return 0;
-  struct roost_fault *fault = &faults[call];
+static int fails_in(struct roost_fault *table, enum roost_faulty_call call) {
+  if (!table) return 0;
+  struct roost_fault *fault = &table[call];
   int32_t code = __atomic_load_n(&fault->code, __ATOMIC_ACQUIRE);
   uint32_t count = __atomic_add_fetch(&fault->calls, 1, __ATOMIC_RELAXED);
   if (code == 0 || fault->every == 0 || count % fault->every != 0) return 0;
@@ -58,6 +64,8 @@ static int fails(enum roost_faulty_call call) {
   errno = code;
   return 1;
 }
+
+static int fails(enum roost_faulty_call call) { return fails_in(faults, call); }
 
 static int is_file(int descriptor) {
   struct stat facts;
@@ -105,12 +113,30 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
 
 int fsync(int descriptor) {
   REAL(fsync);
-  return fails(ROOST_FSYNC) ? -1 : real(descriptor);
+  return fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC) ? -1 : real(descriptor);
 }
 
 int fdatasync(int descriptor) {
   REAL(fdatasync);
-  return fails(ROOST_FSYNC) ? -1 : real(descriptor);
+  return fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC) ? -1 : real(descriptor);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+  REAL(pwrite);
+  return fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
+  REAL(pwrite64);
+  return fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  REAL(clock_gettime);
+  int result = real(clock, time);
+  if (push_faults && clock == CLOCK_REALTIME && result == 0)
+    time->tv_sec += __atomic_load_n(&push_faults[ROOST_CLOCK].code, __ATOMIC_ACQUIRE);
+  return result;
 }
 
 #define OPEN_LIKE(name)                                               \

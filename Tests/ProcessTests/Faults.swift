@@ -6,6 +6,7 @@ final class Faults {
   /// The calls, in the order of `enum roost_faulty_call`.
   enum Call: Int, CaseIterable {
     case accept, read, socketWrite, fileWrite, fsync, open, fork, pipe, socketPair, waitForEvents, watch, close, folder
+    case databaseWrite, databaseSync, clock
   }
 
   private let directory: TemporaryDirectory
@@ -40,6 +41,9 @@ final class Faults {
 
   /// From now on a provider's looks into folders take until ``end()``.
   func holdFolders() { fail(.folder, with: EAGAIN) }
+
+  /// From now on a push relay's wall clock is so many seconds ahead of ours.
+  func setClock(ahead seconds: Int32) { fail(.clock, with: seconds) }
 
   /// How many calls failed so far, or were held up; of ``Call/close``, which is never made to, those of what was not
   /// open.

@@ -244,6 +244,13 @@ import Testing
     }
   }
 
+  @Test("After a crash a stranger has half of what strangers have, and not less than nothing")
+  func uncleanStranger() {
+    var admission = WakeAdmission(snapshot: admission().snapshot(), hashKey: (1, 2), now: start, isClean: false)
+    let ask = WakeAsk(sender: owner(1), recipient: owner(2), charge: .stranger)
+    #expect(admission.admit(ask, now: start) == .admitted)
+  }
+
   @Test("A snapshot with a byte changed or cut is not believed, and does no harm", arguments: seeds(5))
   func broken(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

@@ -49,6 +49,8 @@ final class Dispatcher {
 
   /// Wakes that are read at once.
   private static let pageCount = 500
+  /// After a failure, how long until the queue is read again.
+  private static let retryMilliseconds: UInt64 = 1_000
 
   init(
     ledger: PushLedger, writer: PushWriter, couriers: Couriers, classes: WakeClasses, messages: PushMessageSettings,
@@ -116,7 +118,7 @@ final class Dispatcher {
           perform { $0.accepted(wake, for: devices, at: $1) }
         }
         guard page.count == Self.pageCount else { return }
-      } catch { return complain(error) }
+      } catch { return complain(error) { [self] in wakesQueued() } }
     }
   }
 
@@ -139,7 +141,10 @@ final class Dispatcher {
         }
         guard page.count == Self.pageCount else { break }
       }
-    } catch { return complain(error) }
+    } catch {
+      // The board asks once, and waits for the answer.
+      return complain(error) { [self] in EventLoopActor.task { [self] in await refill(count, on: platform) } }
+    }
     lastNumber = max(lastNumber, after)
     perform { $0.restored(found, on: platform, isAll: isAll, at: $1) }
   }
@@ -159,9 +164,14 @@ final class Dispatcher {
     return found
   }
 
-  private func complain(_ fault: StorageFault) {
+  /// The queue cannot be read now: what is in it was accepted, so it is read again before long.
+  private func complain(_ fault: StorageFault, _ again: @escaping @EventLoopActor () -> Void) {
     writer.health.leaveIfDamaged(fault)
     log.warning("the queue of wakes cannot be read", metadata: ["why": "\(fault)"])
+    EventLoopActor.task { [self] in
+      await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
+      if !isClosed { again() }
+    }
   }
 
   // MARK: The board
@@ -195,7 +205,9 @@ final class Dispatcher {
     let platform = delivery.device.token.platform
     if delivery.attempt > 1 { figures[platform]?.repeated += 1 }
     EventLoopActor.task { [self] in
+      FaultPoint.pass(.sending, platform.rawValue)
       let verdict = await post(delivery, to: platform)
+      FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
       if verdict.isFinal {
         writer.note(WakeSettlement(wake: delivery.wake.number, devices: [delivery.device.number]))

@@ -3,12 +3,10 @@ import Contracts
 import Frames
 import HTTPTypes
 import HummingbirdCore
-import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOHTTPTypes
 import NIOPosix
-import NIOSSL
 import PushRequests
 import Synchronization
 
@@ -38,8 +36,7 @@ final class PushDoor: Sendable {
   /// Listens.
   ///
   /// - Returns: where, with the port that was chosen where none was given.
-  func open(_ address: ListenAddress, security: NIOSSL.TLSConfiguration?, connectionMaximum: Int) async throws -> String
-  {
+  func open(_ address: ListenAddress, security: DoorCertificate?, connectionMaximum: Int) async throws -> String {
     let plain = HTTP1Channel(
       responder: { [front] request, writer, channel in
         try await Self.respond(to: request, writer, from: channel.remoteAddress, front)
@@ -50,7 +47,7 @@ final class PushDoor: Sendable {
           maxHeaderFieldSize: Self.headByteCountMaximum, maxHeaderListSize: Self.headByteCountMaximum,
           maxHeaderFieldCount: Self.fieldCountMaximum)))
     guard let security else { return try await run(plain, at: address, connectionMaximum) }
-    return try await run(TLSChannel(plain, tlsConfiguration: security), at: address, connectionMaximum)
+    return try await run(RenewedTLSChannel(base: plain, certificate: security), at: address, connectionMaximum)
   }
 
   /// Takes no new connections, and lets those that are at work finish.
@@ -107,7 +104,9 @@ final class PushDoor: Sendable {
       FrontRequest(
         method: method, target: target, fields: fields, body: isWhole ? body : nil,
         peer: peer?.ipAddress.flatMap { IPAddress($0)?.unmapped }))
+    FaultPoint.pass(.replying, "\(method) \(target)")
     try await write(reply, writer, method: method, closes: !isWhole)
+    FaultPoint.pass(.replied, "\(method) \(target)")
   }
 
   /// The body, as far as it may go.

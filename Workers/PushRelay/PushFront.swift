@@ -206,6 +206,7 @@ final class PushFront: Sendable {
 
   /// Decides on a wake, in the ledger's transaction: the same steps whoever the recipient is.
   private func ruling(for wake: Wake, _ found: WakeStanding, hasTicket: Bool, now: Int64) -> WakeRuling {
+    FaultPoint.pass(.deciding)
     let standing: SenderStanding =
       switch found.contact {
       case .blocked: .blocked

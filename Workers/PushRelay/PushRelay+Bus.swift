@@ -4,6 +4,7 @@ import Cryptography
 import EventLoop
 import Frames
 import LedgerKeeping
+import Logging
 import Nostr
 import PushDelivery
 import PushLedger
@@ -142,7 +143,19 @@ extension PushRelay {
     }
   }
 
+  /// Reads the key ring anew, and goes on with it; where it cannot be taken, with the old one.
+  func turnRing() async throws(Refusal) {
+    let ring = try Self.ring(settings, in: directory)
+    let newest = ledger.newestKeyName
+    FaultPoint.pass(.writing, "ring")
+    do throws(StorageFault) { try await ledger.turn(to: ring) } catch { throw writer.health.refusal(error) }
+    FaultPoint.pass(.written, "ring")
+    guard ledger.newestKeyName != newest else { return }
+    log.notice("tokens are encrypted under a new key", metadata: ["name": "\(ledger.newestKeyName)"])
+  }
+
   private func rekey() async throws(Refusal) -> PushRekeyed {
+    try await turnRing()
     let before = try await statistics()
     let newest = ledger.newestKeyName
     var left = before.tokensByKey.filter { $0.key != newest }.values.reduce(0, +)

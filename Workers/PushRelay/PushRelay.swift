@@ -8,7 +8,6 @@ import HTTP2Sending
 import HTTPClient
 import LedgerKeeping
 import Logging
-import NIOSSL
 import PushAdmission
 import PushDelivery
 import PushLedger
@@ -44,6 +43,7 @@ final class PushRelay {
   private var door: PushDoor?
   private let loop = HTTP2Loop()
   private var security: TLSClient?
+  private var identity: DoorIdentity?
   private let sweepTimer = LoopTimer()
   private let limitsTimer = LoopTimer()
   private var isDraining = false
@@ -64,8 +64,7 @@ final class PushRelay {
     self.worker = worker
     self.directory = directory
     settings = try worker.settings(as: PushSettings.self)
-    let ring = try SecretFiles.ring(
-      PushSettings.file(settings.keyRingFile), in: directory, date: "k\(WallTime.seconds / 86_400)")
+    let ring = try Self.ring(settings, in: directory)
     let rescue: PushRescue?
     let limits: SavedLimits?
     do throws(StorageFault) {
@@ -86,6 +85,12 @@ final class PushRelay {
     }
   }
 
+  /// The key ring, as its file is now.
+  static func ring(_ settings: PushSettings, in directory: String) throws(Refusal) -> TokenKeyRing {
+    try SecretFiles.ring(
+      PushSettings.file(settings.keyRingFile), in: directory, date: "k\(WallTime.seconds / 86_400)")
+  }
+
   /// Listens, and begins to deliver.
   func start() async throws(Refusal) {
     let classes = try settings.classes()
@@ -101,6 +106,7 @@ final class PushRelay {
       try rules(classes, messages, couriers), desk: desk, house: House(relay: self))
     self.front = front
     serve()
+    worker.onSettings = { [unowned self] _ in reload() }
     worker.onDrain = { [unowned self] in drain() }
     worker.isBusy = { [unowned self] in isBusy }
     worker.onEnd = { [unowned self] in end() }
@@ -180,31 +186,32 @@ final class PushRelay {
   private func listen(_ front: PushFront) async throws(Refusal) {
     let door = PushDoor(front, log)
     self.door = door
-    let security = try tls()
+    if let file = PushSettings.file(settings.certificateFile) {
+      identity = try DoorIdentity(
+        certificateFile: file, keyFile: PushSettings.file(settings.keyFile) ?? file, log)
+    }
     for address in try settings.addresses() {
-      if !address.isLoopback, security == nil, (settings.trustedProxies ?? []).isEmpty {
+      if !address.isLoopback, identity == nil, (settings.trustedProxies ?? []).isEmpty {
         throw Refusal(
           .failed, "listen: \(address) is open to others: that needs certificate-file and key-file, or trusted-proxies")
       }
       do {
         addresses.append(
           try await door.open(
-            address, security: security, connectionMaximum: settings.connectionsMaximum ?? 1_000))
+            address, security: identity?.shown, connectionMaximum: settings.connectionsMaximum ?? 1_000))
       } catch { throw Refusal(.unavailable, "listen: \(address): \(error)") }
     }
   }
 
-  private func tls() throws(Refusal) -> NIOSSL.TLSConfiguration? {
-    guard let file = PushSettings.file(settings.certificateFile) else { return nil }
-    let key = PushSettings.file(settings.keyFile) ?? file
-    do {
-      let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
-      var configuration = NIOSSL.TLSConfiguration.makeServerConfiguration(
-        certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-      configuration.minimumTLSVersion = .tlsv12
-      configuration.applicationProtocols = ["http/1.1"]
-      return configuration
-    } catch { throw Refusal(.failed, "certificate-file: \(file), or key-file, cannot be used: \(error)") }
+  /// What `roost reload` is for, beside the settings, with which a push relay is started anew: files that are others
+  /// than before.
+  private func reload() {
+    identity?.renew()
+    EventLoopActor.task { [self] in
+      do throws(Refusal) { try await turnRing() } catch {
+        log.error("the key ring is not taken, and the old one stays in use", metadata: ["why": "\(error.message)"])
+      }
+    }
   }
 
   // MARK: Time
@@ -226,6 +233,7 @@ final class PushRelay {
       EventLoopActor.task { [self] in
         _ = await writer.perform(
           .saveLimits(snapshot: desk.snapshot(), savedAt: WallTime.seconds, isClean: false))
+        identity?.renew()
         tellStatus()
         if !isDraining { keepLimits() }
       }

@@ -97,7 +97,10 @@ final class PushWriter {
       return
     }
     do throws(StorageFault) {
-      let answers = try await ledger.write(ended.isEmpty ? commands : commands + [.settle(ended)])
+      let all = ended.isEmpty ? commands : commands + [.settle(ended)]
+      if FaultPoint.isWatched { for command in all { FaultPoint.pass(.writing, command.word) } }
+      let answers = try await ledger.write(all)
+      if FaultPoint.isWatched { for command in all { FaultPoint.pass(.written, command.word) } }
       health.written()
       var isQueued = false
       for index in commands.indices {

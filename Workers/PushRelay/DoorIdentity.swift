@@ -1,0 +1,109 @@
+import Contracts
+import EventLoop
+import Frames
+import Glibc
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOSSL
+import Synchronization
+import TransportTLS
+
+// The certificate that the door shows. It is renewed every few weeks by a program that need not know of us: the files
+// are looked at every ten seconds, and at `roost reload`. What was read is for the connections that come from then on;
+// nobody's ends for it. Files that cannot be taken, the certificate before its key perhaps, are told once, and looked
+// at again when they change; until then the old certificate stays.
+//
+// The files are judged by `TLSServer`, whose words are for whoever keeps them, and shown by SwiftNIO's library.
+
+/// What connections are encrypted with at present.
+final class DoorCertificate: Sendable {
+  private let present: Mutex<NIOSSLContext>
+
+  init(_ context: NIOSSLContext) { present = Mutex(context) }
+
+  /// For the next connection.
+  var context: NIOSSLContext {
+    get { present.withLock { $0 } }
+    set { present.withLock { $0 = newValue } }
+  }
+}
+
+/// The files of the door's certificate and key.
+@EventLoopActor
+final class DoorIdentity {
+  /// What the door shows.
+  let shown: DoorCertificate
+  private let certificateFile: String
+  private let keyFile: String
+  private let judge: TLSServer
+  private let log: Logger
+  private var stamps: [Int]
+
+  /// Reads the files.
+  init(certificateFile: String, keyFile: String, _ log: Logger) throws(Refusal) {
+    self.certificateFile = certificateFile
+    self.keyFile = keyFile
+    self.log = log
+    stamps = Self.stamps([certificateFile, keyFile])
+    do throws(IdentityFault) {
+      judge = try TLSServer(certificateFile: certificateFile, keyFile: keyFile)
+    } catch { throw Refusal(.failed, "certificate-file: \(error)") }
+    shown = DoorCertificate(try Self.context(certificateFile, keyFile))
+  }
+
+  /// Takes the files as they are now, if they are others than before.
+  func renew() {
+    let present = Self.stamps([certificateFile, keyFile])
+    guard present != stamps else { return }
+    stamps = present
+    do throws(Refusal) {
+      do throws(IdentityFault) { try judge.reload() } catch { throw Refusal(.failed, "\(error)") }
+      shown.context = try Self.context(certificateFile, keyFile)
+      log.notice("the certificate is a new one", metadata: ["for": "\(judge.certificate)"])
+    } catch {
+      log.error(
+        "the new certificate is not taken, and the old one stays in use",
+        metadata: ["why": "\(error.message)", "or": "'roost restart', if a sandbox keeps the file closed"])
+    }
+  }
+
+  private static func context(_ certificateFile: String, _ keyFile: String) throws(Refusal) -> NIOSSLContext {
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(certificateFile).map { NIOSSLCertificateSource.certificate($0) }
+      var configuration = NIOSSL.TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: keyFile, format: .pem)))
+      configuration.minimumTLSVersion = .tlsv12
+      configuration.applicationProtocols = ["http/1.1"]
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw Refusal(.failed, "certificate-file: \(certificateFile), or key-file, cannot be used: \(error)")
+    }
+  }
+
+  /// By what it is seen that files are others than before; a file that is not there has a stamp as well.
+  private static func stamps(_ paths: [String]) -> [Int] {
+    paths.flatMap { path -> [Int] in
+      var facts = stat()
+      guard stat(path, &facts) == 0 else { return [-1] }
+      return [
+        Int(truncatingIfNeeded: facts.st_dev), Int(truncatingIfNeeded: facts.st_ino), Int(facts.st_size),
+        facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec,
+      ]
+    }
+  }
+}
+
+/// A connection that is encrypted with the certificate of its time; Hummingbird's `TLSChannel` has one for its life.
+struct RenewedTLSChannel<Base: ServerChildChannel>: ServerChildChannel {
+  let base: Base
+  let certificate: DoorCertificate
+
+  func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
+    channel.eventLoop.makeCompletedFuture {
+      try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: certificate.context))
+    }.flatMap { base.setup(channel: channel, logger: logger) }
+  }
+
+  func handle(value: Base.Value, logger: Logger) async { await base.handle(value: value, logger: logger) }
+}

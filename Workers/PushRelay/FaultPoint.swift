@@ -1,0 +1,69 @@
+import Glibc
+import PushLedger
+import WorkerKit
+
+// Where a process may die, and a test has it die: between any two steps that something else sees.
+//
+//    request ─▶ writing ─▶ deciding ─▶ written ─▶ replying ─▶ replied          the sender
+//                                      written ─▶ sending ─▶ answered ─▶ writing ─▶ written      the platform
+//
+// With ROOST_TEST_FAULT_POINTS in the environment, which nobody but a test has a worker inherit, a file `fault-point`
+// in the worker's directory names a step, and the process that comes to it is killed as by `kill -9`, once. Without the
+// variable a step costs one look at a constant.
+
+/// A step of the push relay's work.
+enum FaultPoint: String {
+  /// A command is to be written (`writing wake`).
+  case writing
+  /// The ledger decides on a wake, in its transaction.
+  case deciding
+  /// It is written, and nobody has heard of it.
+  case written
+  /// A request is to be answered (`replying POST /v1/wake`).
+  case replying
+  /// It was answered.
+  case replied
+  /// A push is to be sent (`sending ios`).
+  case sending
+  /// The platform has answered, and that is not written down.
+  case answered
+
+  /// Whether a test watches.
+  static let isWatched = getenv("ROOST_TEST_FAULT_POINTS") != nil
+
+  private static let byteCountMaximum = 128
+
+  /// Comes to a step of something.
+  static func pass(_ point: FaultPoint, _ what: @autoclosure () -> String = "") {
+    guard isWatched, case .success(let directory) = WorkerDirectory.path else { return }
+    let path = directory + "/fault-point"
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return }
+    var bytes = [UInt8](repeating: 0, count: byteCountMaximum)
+    let count = read(file, &bytes, bytes.count)
+    close(file)
+    let words = [point.rawValue, what()].filter { !$0.isEmpty }.joined(separator: " ")
+    guard count > 0, String(decoding: bytes[..<count], as: UTF8.self) == words, unlink(path) == 0 else { return }
+    kill(getpid(), SIGKILL)
+  }
+}
+
+extension PushCommand {
+  /// What it is, in a word.
+  var word: String {
+    switch self {
+    case .register: "registration"
+    case .unregister: "removal"
+    case .wake: "wake"
+    case .contacts: "contacts"
+    case .settle: "settlement"
+    case .prune: "prune"
+    case .challenge: "challenge"
+    case .prove: "proof"
+    case .sweep: "sweep"
+    case .rekey: "rekey"
+    case .saveCredential: "credential"
+    case .saveLimits: "limits"
+    }
+  }
+}
