@@ -369,8 +369,8 @@ let package = Package(
     .testTarget(
       name: "ProcessTests",
       dependencies: [
-        "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr",
-        "Recordings", "Reconciliation", "Signing", "Storage", "RoostClient", "TestSupport",
+        "Clocks", "Cryptography", "EventArchive", "Frames", "LinuxSystem", "EventLoop", "Contracts", "Nostr", "Storage",
+        "PushDelivery", "PushLedger", "Recordings", "Reconciliation", "Signing", "RoostClient", "TestSupport",
       ],
       exclude: ["Transcripts"]),
     .testTarget(name: "LinuxSystemTests", dependencies: ["LinuxSystem", "TestSupport"]),

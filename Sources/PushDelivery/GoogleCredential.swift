@@ -94,8 +94,8 @@ public struct GoogleCredential: Hashable, Sendable {
   }
 
   /// FCM answered 401 to a push that carried the token of this serial. Another is asked for: at once for one that was
-  /// good before and was revoked; else not more often than once in ``refusalSpacingMilliseconds``, since what Google has
-  /// just given and does not take will not be better next time.
+  /// good before and was revoked; else not more often than once in ``refusalSpacingMilliseconds``, since what Google
+  /// has just given and does not take will not be better next time.
   public mutating func refused(serial: UInt64) {
     guard serial == self.serial, !isRefused else { return }
     isRefused = true

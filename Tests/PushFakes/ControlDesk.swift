@@ -4,6 +4,7 @@ import Frames
 ///
 ///     POST /order     {"service":"apns","token":"…","answers":[{"status":410,"reason":"Unregistered","timestamp":1}]}
 ///                     {"service":"apns","mode":"goaway","count":1,"left":2,"reason":"Shutdown"}
+///                     {"service":"apns","mode":"hold"}    {"service":"apns","release":true,"left":2}
 ///                     {"service":"apns","streamMaximum":1}     {"service":"fcm","revoke":true}
 ///     POST /clock     {"advanceMilliseconds":1200000}
 ///     GET /requests?service=apns      GET /counters
@@ -38,12 +39,15 @@ enum ControlDesk {
       mood.left = Int(json["left"]?.whole ?? 0)
       mood.reason = json["reason"]?.text ?? mood.reason
       mood.delayMilliseconds = json["delayMilliseconds"]?.whole ?? mood.delayMilliseconds
-      world.moods[service] = mood
+      world.feel(mood, service)
     }
     if let answers = json["answers"]?.elements {
       let read = answers.compactMap(OrderedAnswer.init)
       guard read.count == answers.count else { return objection("an answer cannot be read") }
       world.order(service, json["token"]?.text ?? "*", read)
+    }
+    if json["release"] == .bool(true) {
+      world.release(service, left: Int(json["left"]?.whole ?? 0), reason: json["reason"]?.text ?? "Shutdown")
     }
     return Reply(200, .object([:]))
   }

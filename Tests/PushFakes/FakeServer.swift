@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
@@ -43,8 +44,34 @@ struct FakeServer: Sendable {
     }
     let number = world.value.began(service)
     // What is taken and never served has no handlers: its bytes go nowhere.
-    if world.value.moods[service]?.kind == .blackHole { return }
+    let kind = world.value.moods[service]?.kind ?? .normal
+    if kind == .blackHole { return }
+    if kind.isOfConnections { return try pipeline.addHandler(RudeLine(kind)) }
     try pipeline.addHandlers([NIOSSLServerHandler(context: tls), ProtocolChoice(world.value, service, number)])
+  }
+}
+
+/// A connection that comes to nothing.
+final class RudeLine: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let kind: Mood.Kind
+
+  init(_ kind: Mood.Kind) { self.kind = kind }
+
+  func channelActive(context: ChannelHandlerContext) {
+    switch kind {
+    case .halfClosed: context.close(mode: .output, promise: nil)
+    case .garbage:
+      context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: "220 smtp.example ESMTP\r\n")), promise: nil)
+    default:
+      // Without lingering an end is a reset.
+      guard let socket = context.channel as? any SocketOptionProvider else { return context.close(promise: nil) }
+      socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).assumeIsolated().whenComplete { _ in
+        context.close(promise: nil)
+      }
+    }
   }
 }
 

@@ -20,6 +20,11 @@ final class FakeWorld {
   private(set) var handshakes: [Service: Int] = [:]
   private(set) var connectionCounts: [Service: Int] = [:]
   private(set) var requestCounts: [Service: Int] = [:]
+  /// The most requests at once in one connection since what it allows was last changed.
+  private var streamPeaks: [Service: Int] = [:]
+  /// SETTINGS that callers have acknowledged.
+  private var acknowledgements: [Service: Int] = [:]
+  private var held: [(arrival: Arrival, line: any FakeLine)] = []
   private var lastConnection = -1
   private var ordered: [String: [OrderedAnswer]] = [:]
   private var live: [Int: (service: Service, line: any FakeLine)] = [:]
@@ -59,8 +64,15 @@ final class FakeWorld {
   /// Changes what all connections of a service allow.
   func allow(_ count: Int, _ service: Service) {
     streamMaximum[service] = count
+    streamPeaks[service] = 0
     for (_, entry) in live where entry.service == service { entry.line.allow(count) }
   }
+
+  /// A connection has so many requests that are not answered.
+  func sawOpen(_ count: Int, _ service: Service) { streamPeaks[service] = max(count, streamPeaks[service] ?? 0) }
+
+  /// A connection obeys what it was last told to.
+  func acknowledged(_ service: Service) { acknowledgements[service, default: 0] += 1 }
 
   // MARK: Orders
 
@@ -78,6 +90,28 @@ final class FakeWorld {
     return nil
   }
 
+  /// Looks at the requests that are held, and holds no more. The newest `left` of them are left behind a goodbye.
+  func release(_ service: Service, left: Int, reason: String) {
+    if moods[service]?.kind == .hold { moods[service] = nil }
+    let due = held.filter { $0.arrival.service == service }.sorted { $0.arrival.stream < $1.arrival.stream }
+    held.removeAll { $0.arrival.service == service }
+    let kept = due.dropLast(left)
+    if left > 0, let line = due.last?.line { line.sayGoodbye(last: kept.last?.arrival.stream ?? 0, reason: reason) }
+    for (arrival, line) in kept {
+      var arrival = arrival
+      arrival.milliseconds = milliseconds
+      answer(arrival, line, Mood())
+    }
+    for (arrival, _) in due.suffix(left) { write(arrival, outcome: "left behind") }
+  }
+
+  /// Changes how a service behaves.
+  func feel(_ mood: Mood, _ service: Service) {
+    moods[service] = mood
+    guard mood.kind.isOfConnections else { return }
+    for (_, entry) in live where entry.service == service { entry.line.cut() }
+  }
+
   private func takeMood(_ service: Service) -> Mood {
     guard let mood = moods[service] else { return Mood() }
     guard let remaining = mood.remaining else { return mood }
@@ -93,6 +127,10 @@ final class FakeWorld {
     switch mood.kind {
     case .normal, .slowBody: answer(arrival, line, mood)
     case .blackHole: write(arrival, outcome: "black-hole")
+    case .hold: held.append((arrival, line))
+    case .cut, .halfClosed, .garbage:
+      write(arrival, outcome: mood.kind.rawValue)
+      line.cut()
     case .refuse, .reset:
       write(arrival, outcome: mood.kind.rawValue)
       line.reset(arrival.stream, isRefusal: mood.kind == .refuse)
@@ -172,7 +210,9 @@ final class FakeWorld {
     return .object([
       "handshakes": counts(handshakes), "connections": counts(connectionCounts), "requests": counts(requestCounts),
       "providerTokens": .integer(Int64(apns.tokens.count)), "tokenExchanges": .integer(Int64(fcm.exchangeCount)),
-      "unwritten": .integer(Int64(unwritten)),
+      "unwritten": .integer(Int64(unwritten)), "streamPeaks": counts(streamPeaks),
+      "acknowledgements": counts(acknowledgements),
+      "held": counts(Dictionary(grouping: held) { $0.arrival.service }.mapValues(\.count)),
     ])
   }
 }
@@ -184,4 +224,6 @@ protocol FakeLine: AnyObject {
   func reset(_ stream: Int, isRefusal: Bool)
   func sayGoodbye(last: Int, reason: String)
   func allow(_ streamMaximum: Int)
+  /// Ends the connection.
+  func cut()
 }

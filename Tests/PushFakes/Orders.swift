@@ -7,6 +7,8 @@ struct Mood {
     case normal
     /// New connections are taken and never heard of again, requests never answered.
     case blackHole = "black-hole"
+    /// Requests are kept until they are released, and looked at then.
+    case hold
     /// Streams are refused (REFUSED_STREAM); over HTTP/1.1 the connection is closed.
     case refuse
     /// Streams are reset (INTERNAL_ERROR); over HTTP/1.1 the connection is closed.
@@ -15,6 +17,15 @@ struct Mood {
     case goaway
     /// Answers come a byte at a time.
     case slowBody = "slow-body"
+    /// Connections are reset (RST of TCP) as soon as they stand; those that stand already end.
+    case cut
+    /// The same, with one half of each connection closed.
+    case halfClosed = "half-closed"
+    /// The same, with bytes that are no TLS.
+    case garbage
+
+    /// Whether it is for connections, and not for requests.
+    var isOfConnections: Bool { self == .cut || self == .halfClosed || self == .garbage }
   }
 
   var kind: Kind = .normal

@@ -89,4 +89,5 @@ final class PlainLine: ChannelInboundHandler, FakeLine {
   func reset(_ stream: Int, isRefusal: Bool) { context?.close(promise: nil) }
   func sayGoodbye(last: Int, reason: String) { context?.close(promise: nil) }
   func allow(_ streamMaximum: Int) {}
+  func cut() { context?.close(promise: nil) }
 }

@@ -44,6 +44,7 @@ final class StreamLine: ChannelInboundHandler, FakeLine {
     case .headers(let headers) where partial[stream] == nil && !open.contains(stream):
       guard stream <= lastWanted else { return }
       open.insert(stream)
+      world.sawOpen(open.count, service)
       begin(stream, headers.headers)
       if headers.endStream { complete(stream) }
     case .headers(let headers): if headers.endStream { complete(stream) }
@@ -52,6 +53,7 @@ final class StreamLine: ChannelInboundHandler, FakeLine {
         partial[stream]?.body += bytes.readableBytesView.prefix(Self.bodyByteCountMaximum - count)
       }
       if data.endStream { complete(stream) }
+    case .settings(.ack): world.acknowledged(service)
     default: break
     }
   }
@@ -114,6 +116,8 @@ final class StreamLine: ChannelInboundHandler, FakeLine {
   }
 
   func reset(_ stream: Int, isRefusal: Bool) { send(stream, .rstStream(isRefusal ? .refusedStream : .internalError)) }
+
+  func cut() { context?.close(promise: nil) }
 
   func sayGoodbye(last: Int, reason: String) {
     lastWanted = min(lastWanted, last)

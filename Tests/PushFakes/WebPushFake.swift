@@ -11,6 +11,7 @@ struct WebPushFake {
   }
 
   static let bodyByteCountMaximum = 4_096
+  static let subscriptionCount = 16
   /// Seconds that a VAPID token may be good for.
   static let tokenLifeMaximum: Int64 = 86_400
 
@@ -20,7 +21,8 @@ struct WebPushFake {
 
   init(audiences: Set<String>) {
     self.audiences = audiences
-    for name in ["first", "second", "third"] {
+    for number in 1...Self.subscriptionCount {
+      let name = "browser-\(number)"
       subscriptions[name] = Subscription(authentication: (0..<16).map { _ in UInt8.random(in: 0...255) })
     }
   }

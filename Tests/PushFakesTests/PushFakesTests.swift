@@ -140,6 +140,55 @@ struct APNsFakeTests {
   }
 }
 
+extension APNsFakeTests {
+  @Test("holds requests until they are released, the newest behind a goodbye if that is wanted")
+  func holds() async throws {
+    let caller = try FakeCaller()
+    let request = caller.notification(try caller.providerToken())
+    // From then on it allows more than one stream.
+    #expect(try await caller.send(.apns, request).status == 200)
+    let sender = try caller.sender(.apns)
+    try caller.fakes.order(#"{"service":"apns","mode":"hold"}"#)
+    let outcomes = await withTaskGroup(of: HTTP2Outcome.self) { group in
+      for _ in 0..<4 { group.addTask { await sender.send(request) } }
+      while (try? caller.fakes.counters()["held"]?["apns"]) != .integer(4) {
+        try? await Task.sleep(for: .milliseconds(5))
+      }
+      #expect((try? caller.fakes.requests(to: .apns).count) == 1)
+      #expect(throws: Never.self) { try caller.fakes.order(#"{"service":"apns","release":true,"left":1}"#) }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for outcome in outcomes {
+      guard case .answered(let answer) = outcome else {
+        Issue.record("\(outcome)")
+        continue
+      }
+      #expect(answer.status == 200)
+    }
+    let journal = try caller.fakes.requests(to: .apns)
+    #expect(journal.count == 6 && journal.count { $0["outcome"] == .string("left behind") } == 1)
+    let counters = try caller.fakes.counters()
+    #expect(counters["streamPeaks"]?["apns"] == .integer(4) && counters["connections"]?["apns"] == .integer(2))
+    await caller.stop()
+  }
+}
+
+extension APNsFakeTests {
+  @Test("resets, half closes and fouls connections when it is told to", arguments: ["cut", "half-closed", "garbage"])
+  func isRude(mode: String) async throws {
+    let caller = try FakeCaller()
+    let request = caller.notification(try caller.providerToken())
+    try caller.fakes.order(#"{"service":"apns","mode":"\#(mode)"}"#)
+    guard case .notSent(.unreachable) = try await caller.sender(.apns).send(request) else {
+      Issue.record("it was reached")
+      return
+    }
+    #expect(try caller.fakes.requests(to: .apns).isEmpty)
+    #expect(try caller.fakes.counters()["connections"]?["apns"] == .integer(1))
+    await caller.stop()
+  }
+}
+
 @Suite("The fake of FCM")
 struct FCMFakeTests {
   @Test("gives an access token for a good assertion, and none for a bad one")

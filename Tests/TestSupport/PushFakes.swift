@@ -37,8 +37,8 @@ public final class PushFakes {
   private let process: SpawnedProcess
   private let input: Int32
 
-  /// Starts the program and waits until it listens.
-  public init() throws {
+  /// Starts the program and waits until it listens. `certificate` is one of ``TestCertificates``.
+  public init(certificate: String = "good") throws {
     authorityFile = try TestCertificates.path("authority")
     var pair: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
@@ -47,7 +47,7 @@ public final class PushFakes {
     defer { close(pair[1]) }
     input = pair[0]
     process = try SpawnedProcess(
-      SpawnedProcess.builtProgram("push-fakes"), [TestCertificates.path("good")], descriptors: [0: pair[1]])
+      SpawnedProcess.builtProgram("push-fakes"), [TestCertificates.path(certificate)], descriptors: [0: pair[1]])
     let line = try process.readLine { $0.hasPrefix("{") }
     greeting = try JSONPayload.decode(JSONValue.self, from: Array(line.utf8))
   }
@@ -69,7 +69,7 @@ public final class PushFakes {
   /// The service account for FCM, as the JSON file that Google gives.
   public var serviceAccount: [UInt8] { JSONPayload.encode(greeting["serviceAccount"] ?? .null) }
 
-  /// Three subscriptions.
+  /// Sixteen subscriptions.
   public var subscriptions: [Subscription] {
     guard case .array(let all) = greeting["subscriptions"] else { return [] }
     return all.map { entry in
@@ -92,7 +92,7 @@ public final class PushFakes {
     return entries
   }
 
-  /// Handshakes, connections and requests by service, `providerTokens`, `tokenExchanges`.
+  /// Handshakes, connections and requests by service, `held` and `streamPeaks`, `providerTokens`, `tokenExchanges`.
   public func counters() throws -> JSONValue { try ask("GET", "/counters") }
 
   private static func text(_ value: JSONValue?) -> String { if case .string(let text) = value { text } else { "" } }

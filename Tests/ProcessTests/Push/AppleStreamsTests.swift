@@ -1,0 +1,105 @@
+import Contracts
+import Cryptography
+import Frames
+import TestSupport
+import Testing
+
+extension ProcessTests {
+  @Suite("A push relay and its connection to APNs")
+  struct AppleStreamsTests {
+    /// So many devices of one owner: one wake is as many pushes at once.
+    private func devices(_ rig: PushRig, _ count: Int) throws -> [PushRig.Phone] {
+      let owner = Ed25519SecretKey.generate()
+      return try (0..<count).map { try rig.phone(owner: owner, device: "phone-\($0)") }
+    }
+
+    @Test("sends again, once, what a GOAWAY left behind, and nothing that it did not (case 45)")
+    func goodbye() throws {
+      try PushRig.run { rig in
+        let phones = try devices(rig, 10)
+        try rig.wake(phones[0])
+        try rig.awaitPlatform("ios", "has taken the first") { $0.delivered == 10 }
+        try rig.mood(.apns, "hold")
+        try rig.wake(phones[0], type: "second")
+        try rig.awaitHeld(10, .apns)
+        try rig.fakes.order(#"{"service":"apns","release":true,"left":4,"reason":"Shutdown"}"#)
+        let apple = try rig.awaitPlatform("ios", "has taken all") { $0.delivered == 20 }
+        #expect(apple.repeated == 0 && apple.state == "ready")
+        #expect(try rig.count("connections", "apns") == 2)
+        #expect(try rig.count("handshakes", "apns") == 2)
+        let requests = Array(try rig.fakes.requests(to: .apns).dropFirst(10))
+        #expect(requests.count == 14)
+        let left = requests.filter { $0["outcome"] == .string("left behind") }
+        #expect(left.count == 4)
+        for phone in phones {
+          let own = requests.filter { $0["receiver"] == .string(phone.receiver) }
+          let isLeft = left.contains { $0["receiver"] == .string(phone.receiver) }
+          #expect(own.count == (isLeft ? 2 : 1))
+          #expect(own.count { $0["status"] == .integer(200) } == 1)
+          #expect(Set(own.map { "\($0["headers"]?["apns-id"] ?? .null)" }).count == 1)
+          if isLeft { #expect(own[0]["connection"] != own[1]["connection"]) }
+        }
+        #expect(try rig.count("providerTokens") == 1)
+      }
+    }
+
+    @Test("opens no stream too many and stalls at none: 1 at the start, 1 after an error, then 1,000 (case 46)")
+    func streamMaximum() throws {
+      try PushRig.run { rig in
+        let phones = try devices(rig, 6)
+        func awaitAllUnderWay() throws {
+          try rig.awaitPlatform("ios", "has six under way") { $0.inFlight == 6 }
+        }
+        // Before a push came through there is one, whatever waits.
+        try rig.mood(.apns, "hold")
+        try rig.wake(phones[0])
+        try awaitAllUnderWay()
+        try rig.awaitHeld(1, .apns)
+        #expect(try rig.count("streamPeaks", "apns") == 1)
+        try rig.fakes.order(#"{"service":"apns","release":true}"#)
+        try rig.awaitPlatform("ios", "has taken six") { $0.delivered == 6 && $0.inFlight == 0 }
+
+        let acknowledged = try rig.count("acknowledgements", "apns")
+        try rig.order(.apns, to: phones[0].receiver, [#"{"status":400,"reason":"BadPriority"}"#])
+        try rig.fakes.order(#"{"service":"apns","streamMaximum":1}"#)
+        try awaitSoon("the relay knows") { try rig.count("acknowledgements", "apns") > acknowledged }
+        try rig.wake(phones[0], type: "second")
+        try rig.awaitPlatform("ios", "has taken five more") { $0.delivered == 11 && $0.failed == 1 }
+        #expect(try rig.count("streamPeaks", "apns") == 1)
+
+        try rig.mood(.apns, "hold")
+        try rig.wake(phones[0], type: "third")
+        try awaitAllUnderWay()
+        try rig.awaitHeld(1, .apns)
+        #expect(try rig.count("streamPeaks", "apns") == 1)
+        // Nothing else happens that could wake the sender: those that wait go for the new number alone.
+        try rig.fakes.order(#"{"service":"apns","streamMaximum":1000}"#)
+        try rig.awaitHeld(6, .apns)
+        try rig.fakes.order(#"{"service":"apns","release":true}"#)
+        let apple = try rig.awaitPlatform("ios", "has taken all") { $0.delivered == 17 }
+        #expect(apple.repeated == 0)
+        #expect(try rig.fakes.requests(to: .apns).count == 18)
+        #expect(try rig.count("connections", "apns") == 1)
+      }
+    }
+
+    @Test("sends one push for five wakes of a kind within two seconds, and another for another kind (case 50)")
+    func coalescing() throws {
+      try PushRig.run { rig in
+        let phone = try rig.phone()
+        let start = Monotonic.seconds
+        for _ in 0..<5 { try rig.wake(phone, type: "channel_update") }
+        let isQuick = Monotonic.seconds - start < 1.9
+        try rig.wake(phone, type: "payment_received")
+        try rig.awaitEnded(6)
+        let ended = try rig.status().ended
+        let requests = try rig.requests(.apns, to: phone.receiver)
+        #expect(UInt64(requests.count) == ended["delivered"])
+        #expect((ended["coalesced"] ?? 0) + (ended["delivered"] ?? 0) == 6)
+        #expect(requests.count { "\($0)".contains("payment_received") } == 1)
+        // A machine that took longer for five requests has shown nothing of two seconds.
+        if isQuick { #expect(requests.count == 2, "\(ended)") }
+      }
+    }
+  }
+}
