@@ -6,6 +6,7 @@
 # .venv               what Tests/python/requirements.txt and Benchmarks/requirements.txt pin
 # .venv-nostr-relay   nostr-relay, alone, because it wants an older websockets than the rest
 # .venv-nostr-dvm     nostr-dvm, alone, because it is installed without most of what it asks for
+# .venv-schemathesis  schemathesis, alone, because of all that it brings
 #
 # An environment that already holds what the files pin is left alone, in a few milliseconds. A test that needs one and
 # does not find it says "skipped: …"; nothing here is needed to build or to run Roost.
@@ -19,7 +20,11 @@ requirements_of() {
     .venv) echo Tests/python/requirements.txt Benchmarks/requirements.txt ;;
     .venv-nostr-relay) echo Tests/python/requirements-nostr-relay.txt ;;
     .venv-nostr-dvm) echo Tests/python/requirements-nostr-dvm.txt ;;
-    *) echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay] [.venv-nostr-dvm]" >&2; exit 2 ;;
+    .venv-schemathesis) echo Tests/python/requirements-schemathesis.txt ;;
+    *)
+      echo "usage: Scripts/python-environment.sh [.venv] [.venv-nostr-relay] [.venv-nostr-dvm] [.venv-schemathesis]" >&2
+      exit 2
+      ;;
   esac
 }
 
@@ -59,5 +64,5 @@ make_environment() {
   cat $files >"$environment/installed.txt"
 }
 
-if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm; fi
+if (($# == 0)); then set -- .venv .venv-nostr-relay .venv-nostr-dvm .venv-schemathesis; fi
 for environment in "$@"; do make_environment "$environment"; done

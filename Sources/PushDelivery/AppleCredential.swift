@@ -81,6 +81,8 @@ public struct AppleCredential: Hashable, Sendable {
     // Of a clock that was set, no more is believed than is possible.
     let left = min(Self.milliseconds(from: moment.unixSeconds, to: kept.forbiddenUntil), Self.spacingMilliseconds)
     if left > 0 { forbiddenUntil = moment.instant.advanced(milliseconds: left) }
+    // One that is due is not shown to a new connection, which would see two within a second.
+    if left == 0, ageAtAnchor >= Self.renewalMilliseconds { isRefused = true }
   }
 
   /// From one wall-clock second to a later one; 0 when it is not later, and at most a day.

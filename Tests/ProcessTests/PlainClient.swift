@@ -53,7 +53,10 @@ final class PlainClient {
 
   /// Sends bytes as they are.
   func send(_ bytes: [UInt8]) throws {
-    try Descriptors.writeAll(String(decoding: bytes, as: UTF8.self), to: descriptor)
+    let sent = bytes.withUnsafeBytes { bytes in
+      Result<Void, any Error> { try Descriptors.writeAll(bytes, to: descriptor) }
+    }
+    try sent.get()
   }
 
   /// What comes until `end` is in it, or until the other side closes.

@@ -32,6 +32,18 @@ struct CredentialTests {
     #expect(other.wanted(at: moment(61 * minute).instant) == .mint)
   }
 
+  @Test("11: a process that starts when the token is due uses the next one only, unless none may be made")
+  func dueAtStart() {
+    var credential = minted()
+    let late = moment(51 * minute)
+    var next = AppleCredential(keyID: "KEY", kept: credential.kept, at: late)
+    #expect(next.wanted(at: late.instant) == .mint)
+    #expect(next.wanted(at: late.instant) == .minting)
+    let forbidden = credential.updatedTooOften(at: moment(45 * minute))
+    var other = AppleCredential(keyID: "KEY", kept: forbidden, at: late)
+    #expect(other.wanted(at: late.instant) == .token("one", serial: 1))
+  }
+
   @Test("44: a burst of a hundred refusals makes exactly one new token")
   func burst() {
     var credential = minted()
