@@ -1,4 +1,4 @@
-// How much was spent in the last minute, or hour, in 24 bytes; of what all spend together, in twice as many.
+// How much was spent in the last minute, or hour, in 24 bytes.
 //
 // The window is cut into six slots and the one that is running; what was spent counts until the end of its slot is as
 // old as the window. So there is never more than the limit in any window of that length, wherever it begins, and what
@@ -9,22 +9,18 @@
 
 /// How long a window is, and how much there is room for in it.
 public struct WindowRule: Hashable, Sendable {
-  /// Most that may be spent in a window; 1 to 10,000,000, and for a ``SlidingWindow`` 65,535.
+  /// Most that may be spent in a window; 1 to 65,535.
   public let limit: Int
   /// Length of the window.
   public let seconds: Int64
 
   /// A rule; the length is a multiple of six seconds.
   public init(limit: Int, seconds: Int64) {
-    precondition((1...Self.limitMaximum).contains(limit), "a window has room for 1 to \(Self.limitMaximum)")
-    let divisor = SlidingWindow.divisor
-    precondition(seconds >= divisor && seconds.isMultiple(of: divisor), "slots are seconds")
+    precondition((1...Int(UInt16.max)).contains(limit), "a window has room for 1 to 65535")
+    precondition(seconds >= SlidingWindow.divisor && seconds.isMultiple(of: SlidingWindow.divisor), "slots are seconds")
     self.limit = limit
     self.seconds = seconds
   }
-
-  /// Most that any rule has room for.
-  public static let limitMaximum = 10_000_000
 
   /// That many in a minute.
   public static func perMinute(_ limit: Int) -> WindowRule { WindowRule(limit: limit, seconds: 60) }
@@ -36,26 +32,22 @@ public struct WindowRule: Hashable, Sendable {
   var waitMaximum: Int64 { seconds + slotSeconds }
 }
 
-/// What one key has spent.
-public typealias SlidingWindow = CountingWindow<UInt16>
-
-/// A window whose slots are counted in `Count`. It knows no rule: whoever asks brings it, always the same one.
-public struct CountingWindow<Count: FixedWidthInteger & UnsignedInteger & SIMDScalar & Sendable>: Hashable, Sendable
-where Count.SIMD8Storage: Sendable {
+/// What one key has spent. It knows no rule: whoever asks brings it, always the same one.
+public struct SlidingWindow: Hashable, Sendable {
   /// Slots of a window, without the one that is running.
-  static var divisor: Int64 { 6 }
-  private static var slotCount: Int { 8 }
+  static let divisor: Int64 = 6
+  private static let slotCount = 8
 
   /// The newest slot, numbered from 1970.
   private(set) var newest: UInt32 = 0
   /// What was spent in slot `n`, at place `n % 8`. Of slots older than the newest by more than six it means nothing.
-  private(set) var counts = SIMD8<Count>(repeating: 0)
+  private(set) var counts = SIMD8<UInt16>(repeating: 0)
 
   /// A window in which nothing was spent.
   public init() {}
 
   /// A window that was written down.
-  init(newest: UInt32, counts: SIMD8<Count>) {
+  init(newest: UInt32, counts: SIMD8<UInt16>) {
     self.newest = newest
     self.counts = counts
   }
@@ -71,7 +63,7 @@ where Count.SIMD8Storage: Sendable {
     return sum
   }
 
-  /// Spends, whether there is room or not; a slot holds at most what a `Count` does.
+  /// Spends, whether there is room or not; a slot holds at most 65,535.
   public mutating func spend(_ cost: Int, _ rule: WindowRule, now: Int64) {
     // Time does not go back here; see `SteadyClock`. If it did, it would stand still.
     let slot = max(Self.slot(now, rule), newest)
@@ -86,7 +78,7 @@ where Count.SIMD8Storage: Sendable {
     }
     newest = slot
     let place = Int(slot % UInt32(Self.slotCount))
-    counts[place] = Count(clamping: Int(counts[place]) + max(cost, 0))
+    counts[place] = UInt16(min(Int(counts[place]) + max(cost, 0), Int(UInt16.max)))
   }
 
   /// In how many seconds there is room for `cost`, if nobody spends meanwhile: 0 for now, never more than the window
@@ -109,7 +101,7 @@ where Count.SIMD8Storage: Sendable {
   public func isIdle(_ rule: WindowRule, now: Int64) -> Bool { spent(rule, now: now) == 0 }
 
   /// The larger of both, slot by slot: whoever is held to it is held to either.
-  func union(_ other: CountingWindow) -> CountingWindow {
+  func union(_ other: SlidingWindow) -> SlidingWindow {
     var (older, newer) = newest <= other.newest ? (self, other) : (other, self)
     guard newer.newest - older.newest < UInt32(Self.slotCount - 1) else { return newer }
     var slot = older.newest

@@ -2,7 +2,7 @@ internal import Cryptography
 
 // How windows are written down, for the ledger to keep beside what they have let through. Numbers are little-endian:
 //
-//      0   8 bytes  "PUSHLIM2"
+//      0   8 bytes  "PUSHLIM1"
 //      8  16 bytes  the key of the hash
 //     24  i64       the steady time, seconds
 //     32  i64       the wall clock then, Unix seconds
@@ -10,17 +10,17 @@ internal import Cryptography
 //                   u32 length of the window, u32 entries, the entries, u32 shadows, the shadows
 //     end 32 bytes  SHA-256 of all before
 //
-//     an entry: u64 key, u32 newest slot, 8 × u16 counts; of the relay's own window 8 × u32
+//     an entry: u64 key, u32 newest slot, 8 × u16 counts
 //
 // It holds no public keys and no addresses, only hashes of them, and the key of the hash is beside them: whoever has
 // the ledger can ask whether a key he knows has spent something.
 
 struct SnapshotWriter {
-  private(set) var bytes = Array("PUSHLIM2".utf8)
+  private(set) var bytes = Array("PUSHLIM1".utf8)
 
   mutating func write(_ number: some FixedWidthInteger) { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
 
-  mutating func write<Count>(_ key: UInt64, _ window: CountingWindow<Count>) {
+  mutating func write(_ key: UInt64, _ window: SlidingWindow) {
     write(key)
     write(window.newest)
     for index in 0..<8 { write(window.counts[index]) }
@@ -35,7 +35,7 @@ struct SnapshotReader {
   /// Begins behind the first eight bytes; nil for bytes that are none, or not all.
   init?(_ bytes: [UInt8]) {
     let content = bytes.dropLast(Octets32.byteCount)
-    guard content.starts(with: Array("PUSHLIM2".utf8)),
+    guard content.starts(with: Array("PUSHLIM1".utf8)),
       SHA256.hash(Array(content)).bytes.elementsEqual(bytes.suffix(Octets32.byteCount))
     else { return nil }
     rest = content.dropFirst(8)
@@ -52,14 +52,14 @@ struct SnapshotReader {
 
   mutating func readNumber() -> UInt32? { read(UInt32.self) }
 
-  mutating func readWindow<Count>(_ type: Count.Type = UInt16.self) -> (UInt64, CountingWindow<Count>)? {
+  mutating func readWindow() -> (UInt64, SlidingWindow)? {
     guard let key = read(UInt64.self), let newest = readNumber() else { return nil }
-    var counts = SIMD8<Count>(repeating: 0)
+    var counts = SIMD8<UInt16>(repeating: 0)
     for index in 0..<8 {
-      guard let count = read(Count.self) else { return nil }
+      guard let count = read(UInt16.self) else { return nil }
       counts[index] = count
     }
-    return (key, CountingWindow(newest: newest, counts: counts))
+    return (key, SlidingWindow(newest: newest, counts: counts))
   }
 
   var isAtEnd: Bool { rest.isEmpty }

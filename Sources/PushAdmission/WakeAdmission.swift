@@ -27,8 +27,7 @@ public struct WakeAdmission: Sendable {
   private let limits: AdmissionLimits
   private let hashKey: (UInt64, UInt64)
   private var clock: SteadyClock
-  /// Of all: many more than one key may ever have.
-  private var global = CountingWindow<UInt32>()
+  private var global = SlidingWindow()
   private var addresses: WindowTable
   private var senderMinutes: WindowTable
   private var senderHours: WindowTable
@@ -231,7 +230,7 @@ public struct WakeAdmission: Sendable {
   private init?(limits: AdmissionLimits, reading bytes: [UInt8], now: Int64) {
     guard var reader = SnapshotReader(bytes), let first = reader.read(UInt64.self),
       let second = reader.read(UInt64.self), let last = reader.read(Int64.self), let wall = reader.read(Int64.self),
-      let (_, global) = reader.readWindow(UInt32.self)
+      let (_, global) = reader.readWindow()
     else { return nil }
     self.init(limits: limits, hashKey: (first, second), now: now)
     clock = SteadyClock(last: last, wall: wall, now: now)

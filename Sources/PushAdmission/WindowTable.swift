@@ -33,7 +33,6 @@ struct WindowTable: Sendable {
   private var shadows: [SlidingWindow] = []
 
   init(rule: WindowRule, keyMaximum: Int) {
-    precondition(rule.limit <= Int(UInt16.max), "a key's window has room for 1 to 65535")
     precondition(keyMaximum > 0 && keyMaximum < Int(Int32.max), "a table has room, and places are numbered")
     self.rule = rule
     self.keyMaximum = keyMaximum

@@ -130,9 +130,6 @@ extension Schema {
     Setting("key-ring-file", entry: "keyRingFile", standard: "", .optionalPath, .restartsWorker),
   ]
 
-  /// What the window of one key has room for: 16 bits.
-  private static let pushLimits: ClosedRange<Int> = 1...65_535
-
   private static let pushRules: [Setting<WorkerConfiguration>] = [
     Setting(
       "disclosure", entry: "disclosure", standard: PushWords.Disclosure.contacts,
@@ -141,11 +138,11 @@ extension Schema {
       "admission", entry: "admission", standard: PushWords.Admission.open, .choice(PushWords.Admission.self),
       .restartsWorker),
     Setting("devices-maximum", entry: "devicesMaximum", standard: 10, .integer(1...100), .restartsWorker),
-    Setting("sender-minute", entry: "senderMinute", standard: 10, .integer(pushLimits), .restartsWorker),
-    Setting("sender-hour", entry: "senderHour", standard: 100, .integer(pushLimits), .restartsWorker),
-    Setting("recipient-hour", entry: "recipientHour", standard: 100, .integer(pushLimits), .restartsWorker),
-    Setting("strangers-hour", entry: "strangersHour", standard: 20, .integer(pushLimits), .restartsWorker),
-    Setting("prefix-minute", entry: "prefixMinute", standard: 600, .integer(pushLimits), .restartsWorker),
+    Setting("sender-minute", entry: "senderMinute", standard: 10, .integer(1...1_000_000), .restartsWorker),
+    Setting("sender-hour", entry: "senderHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
+    Setting("recipient-hour", entry: "recipientHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
+    Setting("strangers-hour", entry: "strangersHour", standard: 20, .integer(0...1_000_000), .restartsWorker),
+    Setting("prefix-minute", entry: "prefixMinute", standard: 600, .integer(1...10_000_000), .restartsWorker),
     Setting("global-minute", entry: "globalMinute", standard: 6_000, .integer(1...10_000_000), .restartsWorker),
   ]
 
