@@ -50,7 +50,7 @@ WORKER = """
 role = "push-relay"
 listen = ["127.0.0.1:{port}"]
 trusted-proxies = ["127.0.0.1"]
-global-minute = 65_000
+global-minute = 1_000_000
 {settings}
 """
 CLASS = """

@@ -95,6 +95,9 @@ struct Dialler: Sendable {
     try pipeline.addHandlers([handler, ProtocolGate(line)])
   }
 
+  /// Streams of one connection that end with a reset within a second: more than are opened.
+  private static let resetMaximum = 30_000
+
   static func handlers(_ line: ConnectionHandler) -> [any ChannelHandler] {
     var connection = NIOHTTP2Handler.ConnectionConfiguration()
     connection.initialSettings = [
@@ -102,9 +105,13 @@ struct Dialler: Sendable {
       HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2Request.headerByteCountMaximum),
     ]
     var stream = NIOHTTP2Handler.StreamConfiguration()
-    // An origin in distress refuses all streams of a full connection at once, more than once.
-    stream.streamResetFrameRateLimit.maximumCount = 10_000
-    stream.streamErrorRateLimit.maximumCount = 10_000
+    // An origin in distress refuses all streams of a full connection at once, more than once; and one that answers
+    // before it has read the body resets each stream behind its answer (RFC 9113, 8.1). It can reset no more streams
+    // than were opened to it, so this bounds only what is kept to count them.
+    stream.streamResetFrameRateLimit.maximumCount = resetMaximum
+    stream.streamResetFrameRateLimit.windowLength = .seconds(1)
+    stream.streamErrorRateLimit.maximumCount = resetMaximum
+    stream.streamErrorRateLimit.windowLength = .seconds(1)
     return [
       NIOHTTP2Handler(mode: .client, connectionConfiguration: connection, streamConfiguration: stream), line,
     ]

@@ -30,17 +30,19 @@ extension PushLedger {
   ///   - path: the database file.
   ///   - keyRing: the keys under which its tokens are.
   ///   - now: Unix seconds, for the name of the damaged file and for messages that are not taken any more.
+  ///   - requestsPerMinute: what the limits let through; messages and wakes have room for as many.
   /// - Throws: as ``init(path:keyRing:)``, but for `corrupt`. A ring that is not the file's is no damage.
   public static func openOrRescue(
-    path: String, keyRing: TokenKeyRing, now: Int64
+    path: String, keyRing: TokenKeyRing, now: Int64, requestsPerMinute: Int = PushLedger.requestsPerMinute
   ) throws(StorageFault) -> (PushLedger, PushRescue?) {
     var rescue: PushRescue?
     let (ledger, quarantine) = try RescuableFile(path: path).open(now: now) { path throws(StorageFault) in
-      try PushLedger(path: path, keyRing: keyRing)
+      try PushLedger(path: path, keyRing: keyRing, requestsPerMinute: requestsPerMinute)
     } refill: { unfinished, damaged throws(StorageFault) in
       var report = PushRescue(quarantinePath: damaged.path)
       try copy(from: damaged.path, to: unfinished, now: now, &report)
-      let ledger = try PushLedger(path: unfinished, keyRing: keyRing, isRescue: true)
+      let ledger = try PushLedger(
+        path: unfinished, keyRing: keyRing, requestsPerMinute: requestsPerMinute, isRescue: true)
       try ledger.repair(&report)
       try ledger.close()
       rescue = report
@@ -89,7 +91,7 @@ extension PushLedger {
     var last: Int64 = 0
     while true {
       let (numbers, broken) = try file.writeNow { session in
-        let ledger = try PushSession(session, keys)
+        let ledger = try PushSession(session, keys, bounds)
         let rows = try session.rows(
           "SELECT \(DeviceRow.columns) FROM device WHERE number > ? ORDER BY number LIMIT ?",
           [.number(last), .number(Self.repairCount)]

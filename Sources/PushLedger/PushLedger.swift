@@ -18,7 +18,10 @@ internal import Synchronization
 public final class PushLedger: Sendable {
   let file: StorageFile
   private let currentKeys: Mutex<LedgerKeys>
+  let bounds: TableBounds
 
+  /// What the limits let through unless said otherwise, requests a minute.
+  public static let requestsPerMinute = 6_000
   /// Most commands of one transaction.
   public static let commandMaximum = 1_000
   /// Devices of one owner; the one whose registration is the oldest leaves when there are more.
@@ -56,13 +59,17 @@ public final class PushLedger: Sendable {
   /// - Parameters:
   ///   - path: the database file.
   ///   - keyRing: the keys under which its tokens are; they must all be there.
+  ///   - requestsPerMinute: what the limits let through; messages and wakes have room for as many.
   /// - Throws: `failed` for a ring that is not this file's; `newer` for a file from the future, `corrupt`,
   ///   `inaccessible`, `busy`, `full`.
-  public convenience init(path: String, keyRing: TokenKeyRing) throws(StorageFault) {
-    try self.init(path: path, keyRing: keyRing, isRescue: false)
+  public convenience init(
+    path: String, keyRing: TokenKeyRing, requestsPerMinute: Int = PushLedger.requestsPerMinute
+  ) throws(StorageFault) {
+    try self.init(path: path, keyRing: keyRing, requestsPerMinute: requestsPerMinute, isRescue: false)
   }
 
-  init(path: String, keyRing: TokenKeyRing, isRescue: Bool) throws(StorageFault) {
+  init(path: String, keyRing: TokenKeyRing, requestsPerMinute: Int, isRescue: Bool) throws(StorageFault) {
+    bounds = TableBounds(requestsPerMinute: requestsPerMinute)
     let file = try Self.storage(path)
     do throws(StorageFault) {
       let keys = try file.writeNow { session in
@@ -111,20 +118,20 @@ public final class PushLedger: Sendable {
   public func write(_ commands: [PushCommand]) async throws(StorageFault) -> [LedgerAnswer] {
     try await file.write { [self] session in
       guard !session.isFileGone else { throw Self.gone(session.path) }
-      return try Self.run(commands, session, keys)
+      return try Self.run(commands, session, keys, bounds)
     }
   }
 
   /// The same, waiting on this thread: for an end, and for tests.
   public func writeNow(_ commands: [PushCommand]) throws(StorageFault) -> [LedgerAnswer] {
-    try file.writeNow { session in try Self.run(commands, session, keys) }
+    try file.writeNow { session in try Self.run(commands, session, keys, bounds) }
   }
 
   private static func run(
-    _ commands: [PushCommand], _ session: StorageSession, _ keys: LedgerKeys
+    _ commands: [PushCommand], _ session: StorageSession, _ keys: LedgerKeys, _ bounds: TableBounds
   ) throws -> [LedgerAnswer] {
     precondition(commands.count <= commandMaximum, "one transaction does at most \(commandMaximum) commands")
-    let ledger = try PushSession(session, keys)
+    let ledger = try PushSession(session, keys, bounds)
     let answers = try commands.map { try ledger.run($0) }
     try ledger.finish()
     return answers

@@ -85,16 +85,39 @@ enum PushSchema {
 enum BoundedTable: String, CaseIterable {
   case device, tombstone, account, contact, replay, nonce, wake, status
 
-  /// Most rows. Of messages and wakes it is what a relay at its limit of 6,000 requests a minute gathers, twice.
-  var rowMaximum: Int64 {
-    switch self {
-    case .device, .wake, .account: 1_000_000
-    case .contact: 4_000_000
-    case .replay, .nonce, .tombstone: 200_000
-    case .status: 1_000_000
-    }
-  }
-
   /// Under what its rows are counted.
   var counter: String { "rows.\(rawValue)" }
+}
+
+/// Most rows of each table. Of messages and wakes it is what a relay that is asked as often as its limit lets through
+/// gathers while they are kept, twice: a bound below that would shut out honest senders every hour.
+struct TableBounds: Sendable {
+  private let messageMaximum: Int64
+  private let statusMaximum: Int64
+
+  /// What any ledger has room for, and what none has.
+  private static let messageRange: ClosedRange<Int64> = 200_000...20_000_000
+  private static let statusRange: ClosedRange<Int64> = 1_000_000...50_000_000
+  /// For how long a message signed in the future is kept, in minutes; and a wake's state, of a wake that lives a minute.
+  private static let messageMinutes: Int64 = 15
+  private static let statusMinutes: Int64 = 62
+
+  /// - Parameter requestsPerMinute: what the limits let through.
+  init(requestsPerMinute: Int) {
+    func maximum(_ minutes: Int64, _ range: ClosedRange<Int64>) -> Int64 {
+      let (rows, isFar) = Int64(max(0, requestsPerMinute)).multipliedReportingOverflow(by: 2 * minutes)
+      return isFar ? range.upperBound : min(max(rows, range.lowerBound), range.upperBound)
+    }
+    messageMaximum = maximum(Self.messageMinutes, Self.messageRange)
+    statusMaximum = maximum(Self.statusMinutes, Self.statusRange)
+  }
+
+  func rowMaximum(of table: BoundedTable) -> Int64 {
+    switch table {
+    case .device, .wake, .account: 1_000_000
+    case .contact: 4_000_000
+    case .replay, .nonce, .tombstone: messageMaximum
+    case .status: statusMaximum
+    }
+  }
 }

@@ -102,7 +102,9 @@ extension PushSession {
   // MARK: How they end
 
   func settle(_ settlements: [WakeSettlement]) throws {
-    for settlement in settlements {
+    // Of a wake that ends here no device is written down first, only to be deleted.
+    let ended = Set(settlements.lazy.filter { $0.end != nil }.map(\.wake))
+    for settlement in settlements where settlement.end != nil || !ended.contains(settlement.wake) {
       // It may have been swept, or settled by who died before hearing that it was.
       guard let queued = try queued(settlement.wake) else { continue }
       if let end = settlement.end {

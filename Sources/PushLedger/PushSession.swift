@@ -72,6 +72,7 @@ extension PushOwner {
 final class PushSession {
   let session: StorageSession
   let keys: LedgerKeys
+  private let bounds: TableBounds
   private var counters: [String: Int64]
   private var changed: Set<String> = []
 
@@ -80,9 +81,10 @@ final class PushSession {
   /// Bytes of payloads in the queue.
   static let wakeBytes = "bytes.wake"
 
-  init(_ session: StorageSession, _ keys: LedgerKeys) throws {
+  init(_ session: StorageSession, _ keys: LedgerKeys, _ bounds: TableBounds) throws {
     self.session = session
     self.keys = keys
+    self.bounds = bounds
     let rows = try session.rows("SELECT name, value FROM counter") { ($0.text(0), $0.number(1)) }
     counters = Dictionary(rows) { first, _ in first }
   }
@@ -114,7 +116,7 @@ final class PushSession {
 
   /// Whether each of these tables takes one row more.
   func hasRoom(_ tables: BoundedTable...) -> Bool {
-    tables.allSatisfy { counter($0.counter) < $0.rowMaximum }
+    tables.allSatisfy { counter($0.counter) < bounds.rowMaximum(of: $0) }
   }
 
   /// Deletes rows that are over, at most `limit`, by the columns of their key.

@@ -180,6 +180,19 @@ struct HTTP2SenderTests {
     await pair.stop()
   }
 
+  @Test("keeps the connection of an origin that resets every stream, thousands of them")
+  func bearsResets() async throws {
+    let pair = try await Pair(.init(streamMaximum: 1_000)) { arrival, connection in
+      connection.reset(arrival.stream, .internalError)
+    }
+    for _ in 0..<3 {
+      let outcomes = await pair.sendAll(4_000)
+      #expect(outcomes.allSatisfy { $0 == .unknown(.reset(code: 2)) })
+    }
+    #expect(pair.origin.connectionCount == 1)
+    await pair.stop()
+  }
+
   @Test("says of a stream that was reset, and of a connection that was cut, that nobody knows (47)")
   func admitsDoubt() async throws {
     let pair = try await Pair { arrival, connection in

@@ -197,4 +197,22 @@ struct WakeTests {
     try bench.reopen()
     #expect(try bench.run(.register(registration)) != .unavailable)
   }
+
+  @Test("A relay that lets more through has room for more, so its memory of messages is not full within the hour")
+  func roomForMore() async throws {
+    try bench.ledger.close()
+    // What 500 wakes a second leave behind while messages and states are kept.
+    bench.ledger = try PushLedger(path: bench.path, keyRing: bench.ring, requestsPerMinute: 30_000)
+    for (counter, value) in [("rows.replay", 450_000), ("rows.nonce", 450_000), ("rows.status", 1_830_000)] {
+      try bench.setCounter(counter, Int64(value))
+    }
+    #expect(try bench.run(.wake(bench.wake(bob, alice))) != .unavailable)
+    try bench.setCounter("rows.replay", 900_000)
+    #expect(try bench.run(.wake(bench.wake(bob, alice))) == .unavailable)
+    // No setting makes the file grow without end.
+    try bench.ledger.close()
+    bench.ledger = try PushLedger(path: bench.path, keyRing: bench.ring, requestsPerMinute: .max)
+    try bench.setCounter("rows.replay", 20_000_000)
+    #expect(try bench.run(.wake(bench.wake(bob, alice))) == .unavailable)
+  }
 }

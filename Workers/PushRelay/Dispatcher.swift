@@ -131,14 +131,15 @@ final class Dispatcher {
       while !isClosed {
         let page = try await ledger.openWakes(after: after, limit: Self.pageCount)
         after = page.last?.wake.number ?? after
-        if found.count < count {
-          let wanted = try await withDevices(page.filter { !board.has($0.wake.number) }).filter { _, devices in
-            platform.map { platform in devices.contains { $0.token.platform == platform } } ?? true
-          }
-          found += wanted
-        } else if !page.isEmpty {
-          isAll = false
+        // What is not handed in is read when the board asks again: no queue is read through for a part of it.
+        guard found.count < count else {
+          isAll = page.isEmpty
+          break
         }
+        let wanted = try await withDevices(page.filter { !board.has($0.wake.number) }).filter { _, devices in
+          platform.map { platform in devices.contains { $0.token.platform == platform } } ?? true
+        }
+        found += wanted
         guard page.count == Self.pageCount else { break }
       }
     } catch {
@@ -151,17 +152,14 @@ final class Dispatcher {
 
   /// The devices that each wake is still to be brought to; of one who has proved nothing none.
   private func withDevices(_ page: [OpenWake]) async throws(StorageFault) -> [(wake: Wake, devices: [PushDevice])] {
-    var known: [PushOwner: [PushDevice]] = [:]
-    var found: [(wake: Wake, devices: [PushDevice])] = []
-    for open in page {
-      let owner = open.wake.recipient
-      if known[owner] == nil {
-        known[owner] = try await ledger.devices(of: owner, now: WallTime.seconds).filter(\.isVerified)
+    guard !page.isEmpty else { return [] }
+    let known = try await ledger.devices(of: Set(page.map(\.wake.recipient)), now: WallTime.seconds)
+    return page.map { open in
+      let devices = (known[open.wake.recipient] ?? []).filter {
+        $0.isVerified && !open.settledDevices.contains($0.number)
       }
-      let devices = (known[owner] ?? []).filter { !open.settledDevices.contains($0.number) }
-      found.append((open.wake, devices))
+      return (open.wake, devices)
     }
-    return found
   }
 
   /// The queue cannot be read now: what is in it was accepted, so it is read again before long.

@@ -69,7 +69,8 @@ final class PushRelay {
     let limits: SavedLimits?
     do throws(StorageFault) {
       (ledger, rescue) = try PushLedger.openOrRescue(
-        path: directory + "/" + Self.fileName, keyRing: ring, now: WallTime.seconds)
+        path: directory + "/" + Self.fileName, keyRing: ring, now: WallTime.seconds,
+        requestsPerMinute: settings.limits.globalPerMinute)
       limits = try ledger.takeLimitsNow()
     } catch { throw Refusal(error.mayPass ? .unavailable : .failed, error.description) }
     writer = PushWriter(ledger, log)
