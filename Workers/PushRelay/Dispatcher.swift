@@ -115,6 +115,7 @@ final class Dispatcher {
           lastNumber = wake.number
           perform { $0.accepted(wake, for: devices, at: $1) }
         }
+        lastNumber = max(lastNumber, page.last?.wake.number ?? 0)
         guard page.count == Self.pageCount else { return }
       } catch { return complain(error) }
     }
@@ -130,7 +131,7 @@ final class Dispatcher {
         let page = try await ledger.openWakes(after: after, limit: Self.pageCount)
         after = page.last?.wake.number ?? after
         if found.count < count {
-          let wanted = try await withDevices(page.filter { !board.has($0.wake.number) }).filter { _, devices in
+          let wanted = try await withDevices(page) { !board.has($0) }.filter { _, devices in
             platform.map { platform in devices.contains { $0.token.platform == platform } } ?? true
           }
           found += wanted
@@ -144,11 +145,18 @@ final class Dispatcher {
     perform { $0.restored(found, on: platform, isAll: isAll, at: $1) }
   }
 
-  /// The devices that each wake is still to be brought to; of one who has proved nothing none.
-  private func withDevices(_ page: [OpenWake]) async throws(StorageFault) -> [(wake: Wake, devices: [PushDevice])] {
+  /// The devices that each wake is still to be brought to; of one who has proved nothing none. What is brought nowhere
+  /// is settled.
+  private func withDevices(
+    _ page: [OpenWake], where isWanted: (Int64) -> Bool = { _ in true }
+  ) async throws(StorageFault) -> [(wake: Wake, devices: [PushDevice])] {
     var known: [PushOwner: [PushDevice]] = [:]
     var found: [(wake: Wake, devices: [PushDevice])] = []
-    for open in page {
+    for open in page where isWanted(open.wake.number) {
+      if open.isDropped {
+        writer.note(WakeSettlement(wake: open.wake.number, devices: [], end: .dropped))
+        continue
+      }
       let owner = open.wake.recipient
       if known[owner] == nil {
         known[owner] = try await ledger.devices(of: owner, now: WallTime.seconds).filter(\.isVerified)

@@ -289,7 +289,7 @@ struct House: FrontHouse {
     case .queued: .queued
     case .ended(.delivered), .ended(.coalesced): .sent
     case .ended(.expired): .expired
-    case .ended(.failed): .failed
+    case .ended(.failed), .ended(.dropped): .failed
     }
   }
   var isHealthy: Bool { get async { await relay.isHealthy } }
