@@ -126,7 +126,8 @@ final class PushRelay {
     return FrontRules(
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
-      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys))
+      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys),
+      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
   }
 
   // MARK: Platforms
