@@ -178,7 +178,7 @@ final class PushRelay {
   // MARK: The door
 
   private func listen(_ front: PushFront) async throws(Refusal) {
-    let door = PushDoor(front, log)
+    let door = PushDoor(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log)
     self.door = door
     let security = try tls()
     for address in try settings.addresses() {
@@ -187,9 +187,7 @@ final class PushRelay {
           .failed, "listen: \(address) is open to others: that needs certificate-file and key-file, or trusted-proxies")
       }
       do {
-        addresses.append(
-          try await door.open(
-            address, security: security, connectionMaximum: settings.connectionsMaximum ?? 1_000))
+        addresses.append(try await door.open(address, security: security))
       } catch { throw Refusal(.unavailable, "listen: \(address): \(error)") }
     }
   }
