@@ -19,12 +19,14 @@ import hub
 import jobs
 import measure
 import publish
+import push_privacy
 import relay
 import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "jobs", "restart", "sockets"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "jobs", "push-privacy", "restart",
+         "sockets"]
 
 
 def main():
@@ -49,6 +51,7 @@ def main():
         "endtoend": lambda: endtoend.run(options.rounds, options.idle_seconds),
         "relay": lambda: relay.run(options.rounds),
         "jobs": lambda: jobs.run(options.rounds),
+        "push-privacy": push_privacy.run,
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
         "sockets": lambda: sockets.run(options.rounds),
     }
