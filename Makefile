@@ -52,6 +52,7 @@ bench: packages ## measure against yardsticks in C and other supervisors, and pr
 	    push-bench http2-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
+	@for program in push-relay push-fakes; do $(SWIFT) build -c release --product $$program || exit; done
 	python3 Benchmarks/run.py
 
 hostile: packages ## attack the local relay in every way for half an hour, and print how an honest client fares

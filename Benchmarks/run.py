@@ -20,12 +20,14 @@ import jobs
 import measure
 import publish
 import push
+import push_privacy
 import relay
 import report
 import restart
 import sockets
 
-PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "jobs", "push", "restart", "sockets"]
+PARTS = ["hub", "executor", "events", "gate", "publish", "endtoend", "relay", "jobs", "push", "push-privacy",
+         "restart", "sockets"]
 
 
 def main():
@@ -51,6 +53,7 @@ def main():
         "relay": lambda: relay.run(options.rounds),
         "jobs": lambda: jobs.run(options.rounds),
         "push": lambda: push.run(options.rounds),
+        "push-privacy": push_privacy.run,
         "restart": lambda: restart.run(options.restarts, options.idle_seconds),
         "sockets": lambda: sockets.run(options.rounds),
     }

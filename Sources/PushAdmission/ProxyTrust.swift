@@ -41,7 +41,8 @@ public struct ProxyTrust: Hashable, Sendable {
     return client
   }
 
-  private func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
+  /// Whether an address is one of theirs.
+  public func isTrusted(_ address: IPAddress) -> Bool { trusted.contains { $0.contains(address) } }
 
   /// `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:443`; some proxies add the port.
   private static func address(_ hop: Substring) -> IPAddress? {

@@ -74,6 +74,8 @@ public struct RegisterCommand: Sendable {
   public var policy: String?
   /// The answer to a challenge that came by push.
   public var challenge: String?
+  /// Devices that its owner may have; the one whose registration is the oldest leaves when there are more.
+  public var deviceMaximum = PushLedger.deviceMaximum
   /// Unix seconds.
   public var now: Int64
   /// Unix seconds from which the device is none any more.
@@ -173,7 +175,8 @@ public struct WakeRuling: Hashable, Sendable {
 
   /// What the sender hears.
   public var answer: Answer
-  /// Whether it goes into the queue. To be `limited` and in the queue is a contradiction, and is not queued.
+  /// Whether it is to be brought. To be `limited` and brought is a contradiction, and is not. What is answered `queued`
+  /// and is not to be brought stands in the queue all the same, marked, until the next ``PushCommand/settle(_:)``.
   public var isQueued: Bool
   /// Whether the sender may learn what becomes of it.
   public var isTold: Bool
@@ -241,6 +244,8 @@ public enum WakeEnd: Int64, Hashable, Sendable, CaseIterable {
   case expired = 3
   /// Another of the same kind was brought in its place.
   case coalesced = 4
+  /// It was nobody's, or not let through: it stood in the queue for as long as one that is brought at once.
+  case dropped = 5
 }
 
 /// A device whose token its platform knows no more.

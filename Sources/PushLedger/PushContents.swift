@@ -6,6 +6,8 @@ public struct OpenWake: Hashable, Sendable {
   public var wake: Wake
   /// Rows of devices that it needs to be brought to no more.
   public var settledDevices: Set<Int64>
+  /// Whether it is to be brought to none at all, and settled as ``WakeEnd/dropped``.
+  public var isDropped = false
 }
 
 /// What became of a wake, as its sender may know it.

@@ -66,15 +66,15 @@ extension PushLedger {
     try await file.read { session in
       let wakes = try session.rows(
         """
-        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt FROM wake
+        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, isDropped FROM wake
         WHERE number > ? ORDER BY number LIMIT ?
         """, [.number(number), .number(Self.page(limit))]
-      ) { Self.wake($0) }
-      return try wakes.map { wake in
+      ) { row in Self.wake(row).map { ($0, row.number(9) != 0) } }
+      return try wakes.map { wake, isDropped in
         let settled = try session.rows("SELECT device FROM delivery WHERE wake = ?", [.number(wake.number)]) {
           $0.number(0)
         }
-        return OpenWake(wake: wake, settledDevices: Set(settled))
+        return OpenWake(wake: wake, settledDevices: Set(settled), isDropped: isDropped)
       }
     }
   }

@@ -170,7 +170,7 @@ private struct RescuedTable {
     RescuedTable("nonce", key: "sender", "nonce", columns: "sender:b nonce:b body:b expiresAt:n answer:b"),
     RescuedTable(
       "wake", key: "number",
-      columns: "number:n id:b recipient:b sender:b type:t payload:b nonce:b acceptedAt:n expiresAt:n"),
+      columns: "number:n id:b recipient:b sender:b type:t payload:b nonce:b acceptedAt:n expiresAt:n isDropped:n"),
     RescuedTable("delivery", key: "wake", "device", columns: "wake:n device:n"),
     RescuedTable("status", key: "id", columns: "id:b sender:b state:n isTold:n keepUntil:n"),
     RescuedTable("credential", key: "name", columns: "name:t ringKey:n sealed:b savedAt:n"),

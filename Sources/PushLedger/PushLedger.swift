@@ -24,7 +24,7 @@ public final class PushLedger: Sendable {
   public static let requestsPerMinute = 6_000
   /// Most commands of one transaction.
   public static let commandMaximum = 1_000
-  /// Devices of one owner; the one whose registration is the oldest leaves when there are more.
+  /// Devices of one owner, unless a registration says otherwise.
   public static let deviceMaximum = 10
   /// Owners that one token may stand under; of those who have proved nothing the oldest leaves.
   public static let ownersOfTokenMaximum = 4

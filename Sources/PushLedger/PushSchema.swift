@@ -11,7 +11,7 @@ internal import Storage
 //   contact     whom an owner allows or blocks
 //   replay      signed messages that were answered, with the answer
 //   nonce       what senders called their wakes, with the answer
-//   wake        the queue: accepted, and neither brought nor worthless
+//   wake        the queue: accepted, and neither brought nor worthless; `isDropped`: answered alike, and brought nowhere
 //   delivery    devices that a wake in the queue needs to be brought to no more
 //   status      what became of a wake, for its sender
 //   credential  what a platform gave this relay (a token of OAuth, a JWT), sealed
@@ -22,7 +22,10 @@ internal import Storage
 // milliseconds.
 
 enum PushSchema {
-  static let migrations = [StorageMigration(version: 1, tables + "\n" + indices)]
+  static let migrations = [
+    StorageMigration(version: 1, tables + "\n" + indices),
+    StorageMigration(version: 2, "ALTER TABLE wake ADD COLUMN isDropped INTEGER NOT NULL DEFAULT 0;"),
+  ]
 
   private static let tables = """
     CREATE TABLE ringKey (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, mark BLOB NOT NULL);

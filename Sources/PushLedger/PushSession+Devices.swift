@@ -55,7 +55,7 @@ extension PushSession {
     } else {
       row.number = try insert(row)
     }
-    try evict(beside: row, others)
+    try evict(beside: row, others, atMost: max(1, command.deviceMaximum))
     try keepAccount(row.owner, until: row.expiresAt)
     if let policy = command.policy { try setPolicy(policy, command.message) }
     add(to: .registrations)
@@ -82,14 +82,14 @@ extension PushSession {
   }
 
   /// Keeps an owner's devices, and those with one token, to their bounds.
-  private func evict(beside row: DeviceRow, _ sameToken: [DeviceRow]) throws {
+  private func evict(beside row: DeviceRow, _ sameToken: [DeviceRow], atMost deviceMaximum: Int) throws {
     let unproved = sameToken.filter { $0.owner != row.owner && !$0.isVerified }
       .sorted { ($0.signedAt, $0.number) < ($1.signedAt, $1.number) }
     let holders = sameToken.count { $0.owner != row.owner } + 1
     for other in unproved.prefix(max(0, holders - PushLedger.ownersOfTokenMaximum)) { try evict(other) }
     let all = try devices(of: row.owner).filter { $0.number != row.number }
       .sorted { ($0.signedAt, $0.number) < ($1.signedAt, $1.number) }
-    for other in all.prefix(max(0, all.count + 1 - PushLedger.deviceMaximum)) { try evict(other) }
+    for other in all.prefix(max(0, all.count + 1 - deviceMaximum)) { try evict(other) }
   }
 
   private func evict(_ row: DeviceRow) throws {

@@ -55,11 +55,12 @@ extension ConfigurationReader {
   }
 
   /// Each connection takes a descriptor: without one, clients would wait at a door that is not opened.
-  private mutating func checkDescriptors(of worker: WorkerConfiguration, _ table: ConfigurationPath) {
+  mutating func checkDescriptors(of worker: WorkerConfiguration, _ table: ConfigurationPath) {
     guard case .integer(let count)? = worker.settings["connectionsMaximum"], let limit = worker.limits.openFiles else {
       return
     }
-    let needed = count + WorkerLimits.descriptorsBesides
+    let isPush = worker.role == Role.pushRelay.name
+    let needed = count + (isPush ? WorkerLimits.pushDescriptorsBesides : WorkerLimits.descriptorsBesides)
     guard limit < needed else { return }
     let named = table.appending("limits").appending("open-files")
     let (path, depth) =

@@ -260,6 +260,7 @@ extension ConfigurationReader {
     for worker in configuration.workers where worker.role == Role.pushRelay.name {
       let table = ConfigurationPath("worker", worker.name)
       let isEncrypted = checkCertificate(of: worker, table)
+      checkDescriptors(of: worker, table)
       checkTogether(["apns-key-file", "apns-key-id", "apns-team-id", "apns-topic"], of: worker, table)
       for (index, text) in worker.texts("listen").enumerated() {
         guard let address = try? ListenAddress(text), !address.isLoopback, !isEncrypted,

@@ -85,7 +85,8 @@ public enum SandboxMode: String, Sendable, Hashable, CaseIterable {
 
 /// `[worker.NAME.limits]`: what the kernel, and in one case roostd, holds a worker to. Nil leaves a limit as inherited.
 public struct WorkerLimits: Sendable, Hashable {
-  /// Descriptors (`RLIMIT_NOFILE`). A local relay has ``serverOpenFiles``, one for each client and some to spare.
+  /// Descriptors (`RLIMIT_NOFILE`). A local relay has ``serverOpenFiles``, a push relay ``pushOpenFiles``: one for each
+  /// client and some to spare.
   public var openFiles: Int? = 1_024
   /// The size of a core file, in bytes (`RLIMIT_CORE`); 0 means no core.
   public var coreBytes: Int? = 0
@@ -98,12 +99,18 @@ public struct WorkerLimits: Sendable, Hashable {
 
   /// Descriptors of a local relay, unless the file says otherwise: its 10,000 clients, and as many again by a half.
   public static let serverOpenFiles = 16_384
+  /// Descriptors of a push relay, unless the file says otherwise.
+  public static let pushOpenFiles = 4_096
   /// Descriptors that a local relay needs besides those of its clients: its database, its listeners, the bus, logs.
   static let descriptorsBesides = 128
+  /// The same of a push relay, which has up to 64 connections to FCM and as many to services of Web Push, too, and for a
+  /// moment 64 clients that were told to go.
+  static let pushDescriptorsBesides = 320
 
   /// The defaults of a role.
   public init(role: String = "") {
     if role == Role.localRelay.name { openFiles = Self.serverOpenFiles }
+    if role == Role.pushRelay.name { openFiles = Self.pushOpenFiles }
   }
 }
 

@@ -87,6 +87,7 @@ struct SupervisorConfTests {
       + keys("worker.dvm-provider", Schema.settings(ofRole: "dvm-provider"))
       + keys("worker.dvm-provider.job.5302", Schema.job) + ["worker.dvm-provider.job.5400 builtin"]
       + ["worker.push-relay enabled"] + keys("worker.push-relay", Schema.settings(ofRole: "push-relay"))
+      + ["worker.push-relay.limits open-files"]
       + keys("worker.push-relay.wake.noise_connect", Schema.wake)
       + keys("role.example", Schema.role)
     #expect(try Self.settings() == expected)

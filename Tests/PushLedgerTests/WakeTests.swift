@@ -83,7 +83,7 @@ struct WakeTests {
     #expect(try bench.run(.wake(wake)) == .queued(id: wake.wake.id))
   }
 
-  @Test("A wake to nobody leaves the same rows as one to somebody, but for the queue's")
+  @Test("A wake to nobody leaves the same rows as one to somebody, the queue's too, and is brought nowhere (case 33)")
   func strangers() async throws {
     func rows() throws -> [Int64] {
       try ["replay", "nonce", "status", "wake"].map { try bench.count($0) }
@@ -95,7 +95,12 @@ struct WakeTests {
     let unknown = zip(try rows(), known).map { $0 - $1 }
     // The registration of the test's beginning is a message, too.
     #expect(known == [2, 1, 1, 1])
-    #expect(unknown == [1, 1, 1, 0])
+    #expect(unknown == [1, 1, 1, 1])
+    let open = try await bench.openWakes()
+    #expect(open.map(\.isDropped) == [false, true])
+    try bench.run(.settle(open.map { WakeSettlement(wake: $0.wake.number, devices: [], end: .dropped) }))
+    #expect(try bench.count("wake") == 0)
+    #expect(try await bench.ledger.statistics(now: LedgerBench.now).totals[.droppedWakes] == 1)
     for wake in wakes {
       #expect(try await bench.ledger.progress(ofWake: wake.wake.id, sender: bob, now: LedgerBench.now) == .queued)
     }

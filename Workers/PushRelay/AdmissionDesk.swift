@@ -7,7 +7,8 @@ import Synchronization
 /// The limits, for requests of any thread: they are asked on the threads of HTTP, and in the ledger's transactions.
 final class AdmissionDesk: Sendable {
   private let admission: Mutex<WakeAdmission>
-  /// When somebody was last woken for something, Unix milliseconds.
+  /// When somebody was last woken for something, Unix milliseconds. Wakes that were dropped are none: else one that was
+  /// beyond what strangers may would make way for the next.
   private let recent = Mutex<[Recent: Int64]>([:])
 
   private struct Recent: Hashable, Sendable {
@@ -46,12 +47,16 @@ final class AdmissionDesk: Sendable {
   /// Whether a wake of the same kind went to the same recipient a moment ago: both are one push, which costs once.
   func isRepeated(_ wake: Wake) -> Bool {
     recent.withLock { recent in
-      let key = Recent(recipient: wake.recipient, type: wake.type)
-      let last = recent[key] ?? .min
-      if wake.acceptedAt >= last, wake.acceptedAt - max(last, 0) < Self.repeatMilliseconds { return true }
+      guard let last = recent[Recent(recipient: wake.recipient, type: wake.type)] else { return false }
+      return wake.acceptedAt >= last && wake.acceptedAt - last < Self.repeatMilliseconds
+    }
+  }
+
+  /// A wake that joins no other goes to its recipient.
+  func began(_ wake: Wake) {
+    recent.withLock { recent in
       if recent.count >= Self.recentMaximum { recent = [:] }
-      recent[key] = wake.acceptedAt
-      return false
+      recent[Recent(recipient: wake.recipient, type: wake.type)] = wake.acceptedAt
     }
   }
 

@@ -117,6 +117,7 @@ final class Dispatcher {
           lastNumber = wake.number
           perform { $0.accepted(wake, for: devices, at: $1) }
         }
+        lastNumber = max(lastNumber, page.last?.wake.number ?? 0)
         guard page.count == Self.pageCount else { return }
       } catch { return complain(error) { [self] in wakesQueued() } }
     }
@@ -150,11 +151,16 @@ final class Dispatcher {
     perform { $0.restored(found, on: platform, isAll: isAll, at: $1) }
   }
 
-  /// The devices that each wake is still to be brought to; of one who has proved nothing none.
+  /// The devices that each wake is still to be brought to; of one who has proved nothing none. What is brought nowhere
+  /// is settled.
   private func withDevices(_ page: [OpenWake]) async throws(StorageFault) -> [(wake: Wake, devices: [PushDevice])] {
-    guard !page.isEmpty else { return [] }
-    let known = try await ledger.devices(of: Set(page.map(\.wake.recipient)), now: WallTime.seconds)
-    return page.map { open in
+    for dropped in page where dropped.isDropped {
+      writer.note(WakeSettlement(wake: dropped.wake.number, devices: [], end: .dropped))
+    }
+    let open = page.filter { !$0.isDropped }
+    guard !open.isEmpty else { return [] }
+    let known = try await ledger.devices(of: Set(open.map(\.wake.recipient)), now: WallTime.seconds)
+    return open.map { open in
       let devices = (known[open.wake.recipient] ?? []).filter {
         $0.isVerified && !open.settledDevices.contains($0.number)
       }

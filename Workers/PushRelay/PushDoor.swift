@@ -10,10 +10,9 @@ import NIOPosix
 import PushRequests
 import Synchronization
 
-// HTTP by HummingbirdCore, without its router: the target is read byte for byte (`PushTarget`).
-//
-// A request has ten seconds from its first line to its last byte, and a connection a minute between requests, so that
-// who sends a byte a second has no more of us than who sends none.
+// HTTP by HummingbirdCore, without its router: the target is read byte for byte (`PushTarget`). HTTP/1.1 alone: there
+// is no ALPN for another, no upgrade, and who begins to speak HTTP/2 is told so. How long anything may take is told by
+// `ConnectionKeeper`.
 
 /// The server.
 final class PushDoor: Sendable {
@@ -21,33 +20,45 @@ final class PushDoor: Sendable {
   private let group: MultiThreadedEventLoopGroup
   private let stops = Mutex<[@Sendable () async -> Void]>([])
   private let log: Logger
+  private let connectionMaximum: Int
+  private let table: ConnectionTable
 
   /// Most bytes of a request's head.
-  private static let headByteCountMaximum = 8 << 10
+  static let headByteCountMaximum = 8 << 10
   private static let fieldCountMaximum = 64
   private static let threadMaximum = 4
+  /// Connections beyond the maximum that may be there for a moment: those that were told to go.
+  private static let leavingMaximum = 64
 
-  init(_ front: PushFront, _ log: Logger) {
+  /// A server.
+  ///
+  /// - Parameters:
+  ///   - front: what answers.
+  ///   - connectionMaximum: most connections at all addresses together.
+  ///   - log: the worker's.
+  init(_ front: PushFront, connectionMaximum: Int, _ log: Logger) {
     self.front = front
     self.log = log
+    self.connectionMaximum = connectionMaximum
+    table = ConnectionTable(maximum: connectionMaximum, proxies: front.rules.proxies)
     group = MultiThreadedEventLoopGroup(numberOfThreads: min(max(1, System.coreCount), Self.threadMaximum))
   }
 
   /// Listens.
   ///
   /// - Returns: where, with the port that was chosen where none was given.
-  func open(_ address: ListenAddress, security: DoorCertificate?, connectionMaximum: Int) async throws -> String {
+  func open(_ address: ListenAddress, security: DoorCertificate?) async throws -> String {
     let plain = HTTP1Channel(
       responder: { [front] request, writer, channel in
-        try await Self.respond(to: request, writer, from: channel.remoteAddress, front)
+        try await Self.respond(to: request, writer, from: channel, front)
       },
       configuration: .init(
-        additionalChannelHandlers: [RequestDeadlines()], idleTimeout: nil,
+        additionalChannelHandlers: [ConnectionKeeper(self.table)], idleTimeout: nil,
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: Self.headByteCountMaximum, maxHeaderListSize: Self.headByteCountMaximum,
           maxHeaderFieldCount: Self.fieldCountMaximum)))
-    guard let security else { return try await run(plain, at: address, connectionMaximum) }
-    return try await run(RenewedTLSChannel(base: plain, certificate: security), at: address, connectionMaximum)
+    guard let security else { return try await run(plain, at: address) }
+    return try await run(RenewedTLSChannel(base: plain, certificate: security), at: address)
   }
 
   /// Takes no new connections, and lets those that are at work finish.
@@ -57,15 +68,13 @@ final class PushDoor: Sendable {
     try? await group.shutdownGracefully()
   }
 
-  private func run(
-    _ channel: some ServerChildChannel, at address: ListenAddress, _ connectionMaximum: Int
-  ) async throws -> String {
+  private func run(_ channel: some ServerChildChannel, at address: ListenAddress) async throws -> String {
     let (bound, told) = AsyncStream.makeStream(of: Result<String, any Error>.self)
     let server = Server(
       childChannelSetup: channel,
       configuration: ServerConfiguration(
         address: .hostname(address.host.description, port: Int(address.port)),
-        availableConnectionsDelegate: .maximum(connectionMaximum, logger: log)),
+        availableConnectionsDelegate: .maximum(connectionMaximum + Self.leavingMaximum, logger: log)),
       onServerRunning: { channel in
         let place = channel.localAddress
         told.yield(.success("\(place?.ipAddress ?? "")|\(place?.port ?? 0)"))
@@ -92,7 +101,7 @@ final class PushDoor: Sendable {
   // MARK: Requests
 
   @concurrent private static func respond(
-    to request: Request, _ writer: consuming ResponseWriter, from peer: NIOCore.SocketAddress?, _ front: PushFront
+    to request: Request, _ writer: consuming ResponseWriter, from channel: any Channel, _ front: PushFront
   ) async throws {
     let method = request.method.rawValue
     let target = request.head.path ?? ""
@@ -103,10 +112,12 @@ final class PushDoor: Sendable {
     let reply = await front.answer(
       FrontRequest(
         method: method, target: target, fields: fields, body: isWhole ? body : nil,
-        peer: peer?.ipAddress.flatMap { IPAddress($0)?.unmapped }))
+        peer: channel.remoteAddress?.ipAddress.flatMap { IPAddress($0)?.unmapped }))
     FaultPoint.pass(.replying, "\(method) \(target)")
     try await write(reply, writer, method: method, closes: !isWhole)
     FaultPoint.pass(.replied, "\(method) \(target)")
+    // Who has more to say than is read is not listened to any longer.
+    if !isWhole { channel.close(mode: .output, promise: nil) }
   }
 
   /// The body, as far as it may go.
@@ -136,60 +147,5 @@ final class PushDoor: Sendable {
     var body = try await writer.writeHead(head)
     if method != "HEAD" { try await body.write(ByteBuffer(bytes: reply.body)) }
     try await body.finish(nil)
-    // Who has more to say than is read is not listened to any longer.
-    if closes { throw TooMuch() }
-  }
-
-  private struct TooMuch: Error {}
-}
-
-/// Ends connections that take too long over a request, or over the next one.
-final class RequestDeadlines: ChannelDuplexHandler, RemovableChannelHandler {
-  typealias InboundIn = HTTPRequestPart
-  typealias InboundOut = HTTPRequestPart
-  typealias OutboundIn = HTTPResponsePart
-  typealias OutboundOut = HTTPResponsePart
-
-  private var timer: Scheduled<Void>?
-  private var answersDue = 0
-
-  /// From a request's head to its last byte.
-  private static let bodyTime = TimeAmount.seconds(10)
-  /// From the connection, or the last answer, to the head of the next request.
-  private static let headTime = TimeAmount.seconds(60)
-  /// From a request's last byte to the end of its answer.
-  private static let answerTime = TimeAmount.seconds(60)
-
-  func handlerAdded(context: ChannelHandlerContext) { set(Self.headTime, context) }
-
-  func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    timer?.cancel()
-    context.fireChannelInactive()
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    switch unwrapInboundIn(data) {
-    case .head:
-      answersDue += 1
-      set(Self.bodyTime, context)
-    case .end: set(Self.answerTime, context)
-    case .body: break
-    }
-    context.fireChannelRead(data)
-  }
-
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if case .end = unwrapOutboundIn(data) {
-      answersDue -= 1
-      if answersDue <= 0 { set(Self.headTime, context) }
-    }
-    context.write(data, promise: promise)
-  }
-
-  private func set(_ time: TimeAmount, _ context: ChannelHandlerContext) {
-    timer?.cancel()
-    timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { context.close(promise: nil) }
   }
 }

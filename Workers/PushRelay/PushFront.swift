@@ -27,6 +27,9 @@ struct FrontRules: Sendable {
   /// Platforms that are on.
   var platforms: Set<PushPlatform>
 
+  /// Devices of one owner.
+  var deviceMaximum = PushLedger.deviceMaximum
+
   /// How long a registration lasts: 30 days.
   static let registrationSeconds: Int64 = 30 * 86_400
 }
@@ -176,6 +179,7 @@ final class PushFront: Sendable {
     var command = RegisterCommand(
       message: message, deviceID: registration.deviceID, token: registration.token,
       capabilities: registration.capabilities, now: now, expiresAt: now + FrontRules.registrationSeconds)
+    command.deviceMaximum = rules.deviceMaximum
     command.sealingKey = registration.sealingKey
     command.policy = registration.policy?.rawValue
     command.challenge = registration.challenge
@@ -214,17 +218,18 @@ final class PushFront: Sendable {
       case nil: wake.sender == wake.recipient ? .contact : hasTicket ? .ticket : .stranger
       }
     let isStranger = standing == .stranger || standing == .blocked
+    let isRepeated = desk.isRepeated(wake)
     let verdict = desk.admit(
       WakeAsk(
         sender: wake.sender, recipient: wake.recipient,
-        charge: desk.isRepeated(wake) ? .nothing : isStranger ? .stranger : .contact,
+        charge: isRepeated ? .nothing : isStranger ? .stranger : .contact,
         pushCount: min(max(1, found.verifiedCount), WakeAsk.pushCountMaximum)), now: now)
     let given = WakeCircumstances(
       standing: standing, isRegistered: found.verifiedCount > 0,
       admission: found.policy.flatMap(AdmissionPolicy.init) ?? rules.admission, disclosure: rules.disclosure,
       limit: verdict.limit)
     let decision = WakePolicy.decide(given)
-    if decision.drop != nil { dropCount.withLock { $0 += 1 } }
+    if decision.drop != nil { dropCount.withLock { $0 += 1 } } else if !isRepeated { desk.began(wake) }
     let answer: WakeRuling.Answer =
       switch decision.answer {
       case .queued: .queued

@@ -134,7 +134,8 @@ final class PushRelay {
       mount: PushMount(acceptsPrefixedSignatures: settings.prefixedPaths ?? false),
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
-      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys))
+      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys),
+      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
   }
 
   // MARK: Platforms
@@ -185,7 +186,7 @@ final class PushRelay {
   // MARK: The door
 
   private func listen(_ front: PushFront) async throws(Refusal) {
-    let door = PushDoor(front, log)
+    let door = PushDoor(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log)
     self.door = door
     if let file = PushSettings.file(settings.certificateFile) {
       identity = try DoorIdentity(
@@ -197,9 +198,7 @@ final class PushRelay {
           .failed, "listen: \(address) is open to others: that needs certificate-file and key-file, or trusted-proxies")
       }
       do {
-        addresses.append(
-          try await door.open(
-            address, security: identity?.shown, connectionMaximum: settings.connectionsMaximum ?? 1_000))
+        addresses.append(try await door.open(address, security: identity?.shown))
       } catch { throw Refusal(.unavailable, "listen: \(address): \(error)") }
     }
   }
@@ -299,7 +298,7 @@ struct House: FrontHouse {
     case .queued: .queued
     case .ended(.delivered), .ended(.coalesced): .sent
     case .ended(.expired): .expired
-    case .ended(.failed): .failed
+    case .ended(.failed), .ended(.dropped): .failed
     }
   }
   var isHealthy: Bool { get async { await relay.isHealthy } }

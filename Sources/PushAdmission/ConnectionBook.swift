@@ -1,0 +1,134 @@
+public import Addresses
+
+// Who may stay connected when more would be than there is room for.
+//
+// A connection that waits, for its first request or its next one, costs a descriptor and nothing else, and whoever has
+// lost one comes again. So none of them keeps anybody out: for a newcomer the one that has waited longest goes. One at
+// work, whose request has begun, stays; it has seconds. And one network may have a share of the places only: beyond it
+// the newcomer takes the place of one of its own.
+//
+// Rejected: to take nobody in while all places are taken, as servers do by themselves. Then a thousand connections that
+// say nothing, which one machine can open in a second, shut the door for everybody else.
+
+/// The connections there are, by numbers.
+public struct ConnectionBook: Sendable {
+  /// What becomes of a newcomer.
+  public enum Verdict: Hashable, Sendable {
+    /// There is room.
+    case admitted(UInt64)
+    /// There is when another goes, which the book has forgotten already.
+    case admittedInstead(UInt64, of: UInt64)
+    /// All that might go for it are at work.
+    case refused
+  }
+
+  /// Most connections.
+  public let maximum: Int
+  /// Most of them from one network: a quarter.
+  public let shareMaximum: Int
+
+  /// Networks smaller than this would be shut out by their own pages and apps.
+  private static let shareMinimum = 16
+  private static let shareDivisor = 4
+
+  private struct Network {
+    var count = 0
+    var line = WaitingLine()
+  }
+
+  private var connections: [UInt64: BookedConnection] = [:]
+  private var networks: [AddressPrefix: Network] = [:]
+  private var line = WaitingLine()
+  private var lastNumber: UInt64 = 0
+  private var lastTurn: UInt64 = 0
+
+  /// An empty book.
+  ///
+  /// - Parameter maximum: most connections, 1 at least.
+  public init(maximum: Int) {
+    self.maximum = max(1, maximum)
+    shareMaximum = min(self.maximum, max(Self.shareMinimum, maximum / Self.shareDivisor))
+  }
+
+  /// Connections.
+  public var count: Int { connections.count }
+
+  /// Somebody connects. He waits at first.
+  ///
+  /// - Parameter address: where from; nil where that says nothing of who it is, as behind a proxy.
+  public mutating func enter(from address: IPAddress?) -> Verdict {
+    let network = address.map(AddressPrefix.init)
+    var leaving: UInt64?
+    if let network, networks[network]?.count ?? 0 >= shareMaximum {
+      guard let own = networks[network]?.line.takeFirst(of: connections) else { return .refused }
+      leaving = own
+    } else if connections.count >= maximum {
+      guard let longest = line.takeFirst(of: connections) else { return .refused }
+      leaving = longest
+    }
+    if let leaving { leave(leaving) }
+    lastNumber += 1
+    connections[lastNumber] = BookedConnection(network: network)
+    if let network { networks[network, default: Network()].count += 1 }
+    wait(lastNumber)
+    return leaving.map { .admittedInstead(lastNumber, of: $0) } ?? .admitted(lastNumber)
+  }
+
+  /// A connection waits from now on, for its next request.
+  public mutating func wait(_ number: UInt64) {
+    guard let connection = connections[number] else { return }
+    lastTurn += 1
+    connections[number]?.turn = lastTurn
+    let place = WaitingLine.Place(number: number, turn: lastTurn)
+    line.append(place, atMost: maximum, of: connections)
+    if let network = connection.network {
+      networks[network]?.line.append(place, atMost: shareMaximum, of: connections)
+    }
+  }
+
+  /// A request has begun on a connection.
+  public mutating func work(_ number: UInt64) { connections[number]?.turn = nil }
+
+  /// A connection has ended. One that is not known any more is none.
+  public mutating func leave(_ number: UInt64) {
+    guard let connection = connections.removeValue(forKey: number), let network = connection.network else { return }
+    networks[network]?.count -= 1
+    if networks[network]?.count == 0 { networks[network] = nil }
+  }
+}
+
+private struct BookedConnection: Sendable {
+  var network: AddressPrefix?
+  /// Since when it waits, as a turn; nil: it is at work.
+  var turn: UInt64?
+}
+
+/// Those that wait, the longest first; and some that did, until there are too many of them.
+private struct WaitingLine: Sendable {
+  struct Place: Sendable {
+    var number: UInt64
+    var turn: UInt64
+  }
+
+  private var places: [Place] = []
+  private var first = 0
+
+  /// Places beyond those that can be true, from which the others are thrown away: so that each costs a step or two.
+  private static let slack = 64
+
+  mutating func append(_ place: Place, atMost maximum: Int, of connections: [UInt64: BookedConnection]) {
+    places.append(place)
+    guard places.count > 2 * maximum + Self.slack else { return }
+    places = places[first...].filter { connections[$0.number]?.turn == $0.turn }
+    first = 0
+  }
+
+  mutating func takeFirst(of connections: [UInt64: BookedConnection]) -> UInt64? {
+    while first < places.count {
+      let place = places[first]
+      first += 1
+      if connections[place.number]?.turn == place.turn { return place.number }
+    }
+    return nil
+  }
+}
