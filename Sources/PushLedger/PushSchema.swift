@@ -16,13 +16,26 @@ internal import Storage
 //   status      what became of a wake, for its sender
 //   credential  what a platform gave this relay (a token of OAuth, a JWT), sealed
 //   limits      how much of the limits is spent, as the limits themselves write it
+//   rules       what an owner of a Nostr key is woken for, as his request said it; goes with his account
+//   eventSeen   events that somebody was woken for already
 //   counter     totals of the file's life, by name; `notBefore`, the second up to which messages may be forgotten
 //
 // Platforms and states are numbers, so that a later name does not need a later form. Times are Unix seconds; of wakes,
 // milliseconds.
 
 enum PushSchema {
-  static let migrations = [StorageMigration(version: 1, tables + "\n" + indices)]
+  static let migrations = [
+    StorageMigration(version: 1, tables + "\n" + indices), StorageMigration(version: 2, events),
+  ]
+
+  private static let events = """
+    ALTER TABLE wake ADD COLUMN topic TEXT;
+    ALTER TABLE wake ADD COLUMN event BLOB;
+    CREATE TABLE rules (owner BLOB PRIMARY KEY, rules BLOB NOT NULL, signedAt INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE eventSeen (
+      owner BLOB NOT NULL, event BLOB NOT NULL, expiresAt INTEGER NOT NULL, PRIMARY KEY (owner, event)) WITHOUT ROWID;
+    CREATE INDEX eventSeenByExpiry ON eventSeen (expiresAt);
+    """
 
   private static let tables = """
     CREATE TABLE ringKey (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, mark BLOB NOT NULL);
@@ -81,16 +94,17 @@ enum PushSchema {
     """
 }
 
-/// Tables that strangers fill. Each has a bound, and what would pass it is answered `unavailable`.
+/// Tables that strangers fill. Each has a bound, and what would pass it is answered `unavailable`; of events the oldest
+/// are forgotten.
 enum BoundedTable: String, CaseIterable {
-  case device, tombstone, account, contact, replay, nonce, wake, status
+  case device, tombstone, account, contact, replay, nonce, wake, status, eventSeen
 
   /// Most rows. Of messages and wakes it is what a relay at its limit of 6,000 requests a minute gathers, twice.
   var rowMaximum: Int64 {
     switch self {
     case .device, .wake, .account: 1_000_000
     case .contact: 4_000_000
-    case .replay, .nonce, .tombstone: 200_000
+    case .replay, .nonce, .tombstone, .eventSeen: 200_000
     case .status: 1_000_000
     }
   }

@@ -8,22 +8,23 @@ enum PushOpenAPI {
     "info":{"title":"Roost push relay","version":"1",
     "description":"Wakes phones without anybody knowing their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
     characters of z-base-32), X-Pubky-Timestamp (Unix seconds), X-Pubky-Signature (128 hexadecimal digits), Ed25519 \#
-    over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1."},
+    over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1. Owners of Nostr keys register by NIP-98."},
     "servers":[{"url":"/v1"}],
     "paths":{
     "/register":{
     "post":{"operationId":"register","summary":"A device, new or again; or the answer to a challenge",\#
-    "security":[{"pubky":[],"timestamp":[],"signature":[]}],
+    "security":[{"pubky":[],"timestamp":[],"signature":[]},{"nostr":[]}],
     "requestBody":{"required":true,\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Registration"}}}},
     "responses":{"200":{"description":"Registered",\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Registered"}}}},\#
     "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
+    "403":{"$ref":"#/components/responses/Error"},\#
     "409":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
     "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}},
     "delete":{"operationId":"unregister",\#
     "summary":"A device is none any more; {} means those that were registered without a name",\#
-    "security":[{"pubky":[],"timestamp":[],"signature":[]}],
+    "security":[{"pubky":[],"timestamp":[],"signature":[]},{"nostr":[]}],
     "parameters":[{"name":"device_id","in":"query","required":false,"schema":{"type":"string","minLength":1,\#
     "maxLength":128}},{"name":"relay_id","in":"query","required":false,"schema":{"type":"string",\#
     "pattern":"^[0-9a-f]{32}$"}}],
@@ -36,7 +37,7 @@ enum PushOpenAPI {
     "/unregister":{
     "post":{"operationId":"unregisterByPost",\#
     "summary":"The same, where something on the way drops the body of a DELETE","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
+    "timestamp":[],"signature":[]},{"nostr":[]}],
     "requestBody":{"required":true,\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Selection"}}}},
     "responses":{"200":{"description":"Unregistered",\#
@@ -64,20 +65,36 @@ enum PushOpenAPI {
     "413":{"$ref":"#/components/responses/Error"},"429":{"$ref":"#/components/responses/Error"}}}},
     "/contacts":{
     "get":{"operationId":"readContacts","summary":"Who may wake me, and who may not","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
+    "timestamp":[],"signature":[]},{"nostr":[]}],
     "responses":{"200":{"description":"The lists",\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Contacts"}}}},\#
     "401":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
     "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}},
     "put":{"operationId":"writeContacts","summary":"The lists, in place of what was there","security":[{"pubky":[],\#
-    "timestamp":[],"signature":[]}],
+    "timestamp":[],"signature":[]},{"nostr":[]}],
     "requestBody":{"required":true,\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Contacts"}}}},
     "responses":{"200":{"description":"As they are kept",\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Contacts"}}}},\#
     "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
+    "403":{"$ref":"#/components/responses/Error"},\#
     "409":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
     "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}}},
+    "/rules":{
+    "get":{"operationId":"readRules","summary":"For which events of Nostr I am woken","security":[{"nostr":[]}],
+    "responses":{"200":{"description":"The rules",\#
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Rules"}}}},\#
+    "401":{"$ref":"#/components/responses/Error"},"413":{"$ref":"#/components/responses/Error"},\#
+    "429":{"$ref":"#/components/responses/Error"},"503":{"$ref":"#/components/responses/Error"}}},
+    "put":{"operationId":"writeRules","summary":"The rules, in place of what was there","security":[{"nostr":[]}],
+    "requestBody":{"required":true,\#
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Rules"}}}},
+    "responses":{"200":{"description":"As they are kept",\#
+    "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Rules"}}}},\#
+    "400":{"$ref":"#/components/responses/Error"},"401":{"$ref":"#/components/responses/Error"},\#
+    "403":{"$ref":"#/components/responses/Error"},"409":{"$ref":"#/components/responses/Error"},\#
+    "413":{"$ref":"#/components/responses/Error"},"429":{"$ref":"#/components/responses/Error"},\#
+    "503":{"$ref":"#/components/responses/Error"}}}},
     "/info":{"get":{"operationId":"info","summary":"What a client should know before it signs",\#
     "responses":{"200":{"description":"The relay","content":{"application/json":{"schema":{"type":"object"}}}},\#
     "429":{"$ref":"#/components/responses/Error"}}}},
@@ -98,7 +115,9 @@ enum PushOpenAPI {
     "securitySchemes":{
     "pubky":{"type":"apiKey","in":"header","name":"X-Pubky-Pubkey"},
     "timestamp":{"type":"apiKey","in":"header","name":"X-Pubky-Timestamp"},
-    "signature":{"type":"apiKey","in":"header","name":"X-Pubky-Signature"}},
+    "signature":{"type":"apiKey","in":"header","name":"X-Pubky-Signature"},
+    "nostr":{"type":"http","scheme":"nostr","description":"Nostr and the base64 of an event of kind 27235 (NIP-98), 60 \#
+    seconds old at most; its tag u is nostr_url of /info, then the path below /v1"}},
     "responses":{"Error":{"description":"Why not, and what to do",\#
     "content":{"application/json":{"schema":{"$ref":"#/components/schemas/Error"}}}}},
     "schemas":{
@@ -115,7 +134,16 @@ enum PushOpenAPI {
     "capabilities":{"type":"array","maxItems":32,"items":{"type":"string","maxLength":64}},\#
     "device_id":{"type":"string","minLength":1,"maxLength":128},"challenge":{"type":"string","maxLength":128},\#
     "policy":{"type":"string","enum":["open","contacts","block_strangers"]},"enc_pubkey":{"type":"string"},\#
-    "audience":{"type":"string"}}},
+    "audience":{"type":"string"},"rules":{"$ref":"#/components/schemas/Rules"}}},
+    "Rules":{"type":"object","additionalProperties":false,"properties":{"wake":{"type":"object",\#
+    "additionalProperties":false,"properties":{"message":{"type":"boolean","default":true},\#
+    "mention":{"type":"boolean","default":true},"reply":{"type":"boolean","default":true},\#
+    "zap":{"type":"boolean","default":true},"reaction":{"type":"boolean","default":false},\#
+    "repost":{"type":"boolean","default":false}}},"mute":{"type":"object","additionalProperties":false,\#
+    "properties":{"pubkeys":{"type":"array","maxItems":1000,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},\#
+    "events":{"type":"array","maxItems":500,"items":{"type":"string","pattern":"^[0-9a-f]{64}$"}},\#
+    "hashtags":{"type":"array","maxItems":200,"items":{"type":"string","minLength":1,"maxLength":64}},\#
+    "words":{"type":"array","maxItems":200,"items":{"type":"string","minLength":1,"maxLength":64}}}}}},
     "Registered":{"type":"object","required":["status","relay_id","expires_at"],\#
     "properties":{"status":{"type":"string","enum":["registered"]},"relay_id":{"type":"string",\#
     "pattern":"^[0-9a-f]{32}$"},"expires_at":{"type":"integer"},"verification":{"type":"string",\#
