@@ -1,6 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
+import LinuxSystem
 import Nostr
 import TestSupport
 import Testing
