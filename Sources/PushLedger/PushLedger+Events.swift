@@ -2,7 +2,7 @@ public import PushDelivery
 public import Storage
 
 extension PushLedger {
-  /// The owners of Nostr keys who have a device that can be woken, the first `limit` of them in the order of their keys.
+  /// The owners of Nostr keys who have a device that can be woken; the first `limit`, in the order of keys.
   ///
   /// - Parameter now: Unix seconds.
   public func watchedOwners(now: Int64, limit: Int) async throws(StorageFault) -> [WatchedOwner] {

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import PushDelivery
 internal import Storage
 
-// Wakes for events of Nostr. An event that was in one goes into `eventSeen` in the same transaction, so that it is in no
+// Wakes for events of Nostr. An event that was in one goes to `eventSeen` in the same transaction, so that it is in no
 // other one, wherever the store is read again from.
 
 extension PushSession {

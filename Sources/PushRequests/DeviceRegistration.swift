@@ -7,7 +7,7 @@ public import PushRules
 ///
 ///     {"platform":"ios","token":"…","capabilities":["wake"],"device_id":"phone"}
 ///
-/// Beside these `challenge` (what came by push to a token that was another's), `policy` and `enc_pubkey`; of a Nostr key
+/// Beside these `challenge` (what came by push to a token that was another's), `policy`, `enc_pubkey`; of a Nostr key
 /// `rules`, the body of `PUT /rules`.
 public struct DeviceRegistration: Hashable, Sendable {
   /// Where the device is.

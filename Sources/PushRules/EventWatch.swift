@@ -109,7 +109,7 @@ public struct EventWatch: Sendable {
 
   /// A stream of the store begins.
   ///
-  /// - Parameter pastIsNews: whether what comes before ``caughtUp(seq:)`` was stored so short a time ago that gift wraps
+  /// - Parameter pastIsNews: whether what comes before ``caughtUp(seq:)`` was stored so short ago that gift wraps
   ///   among it are news.
   public mutating func began(pastIsNews: Bool) {
     isCaughtUp = false
