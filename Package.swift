@@ -113,13 +113,10 @@ let package = Package(
         "Cryptography", "Frames", "Nostr", "Contracts", .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
+    .target(name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"]),
     .target(
-      name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"]),
-    .target(
-      name: "OutboxPlan",
-      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"]),
-    .target(
-      name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"]),
+      name: "OutboxPlan", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"]),
+    .target(name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"]),
     .target(
       name: "JobTracking",
       dependencies: [
@@ -132,7 +129,10 @@ let package = Package(
         "Clocks", "Cryptography", "Frames", .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
-    .target(name: "PushRequests", dependencies: ["Addresses", "Cryptography", "Frames", "Nostr", "PushDelivery"]),
+    .target(name: "PushRules", dependencies: ["Clocks", "Cryptography", "Nostr", "PushDelivery"]),
+    .target(
+      name: "PushRequests",
+      dependencies: ["Addresses", "Cryptography", "Frames", "Nostr", "PushDelivery", "PushRules"]),
     .target(name: "PushAdmission", dependencies: ["Addresses", "Cryptography", "PushDelivery"]),
     .target(name: "RoostConfiguration", dependencies: ["Frames", "Contracts"]),
 
@@ -150,9 +150,7 @@ let package = Package(
       name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"]),
     .target(
       name: "LedgerKeeping",
-      dependencies: [
-        "Frames", "EventLoop", "Contracts", "Storage", .product(name: "Logging", package: "swift-log"),
-      ]),
+      dependencies: ["Frames", "EventLoop", "Contracts", "Storage", .product(name: "Logging", package: "swift-log")]),
     .target(name: "PushLedger", dependencies: ["Cryptography", "PushDelivery", "Storage"]),
     .target(
       name: "HTTP2Sending",
@@ -285,8 +283,8 @@ let package = Package(
       name: "push-relay",
       dependencies: [
         "Addresses", "Clocks", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Cryptography", "Nostr",
-        "Observing", "PushDelivery", "PushRequests", "PushAdmission", "PushLedger", "LedgerKeeping", "HTTP2Sending",
-        "HTTPClient", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
+        "Observing", "PushDelivery", "PushRules", "PushRequests", "PushAdmission", "PushLedger", "LedgerKeeping",
+        "HTTP2Sending", "HTTPClient", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "NIOCore", package: "swift-nio"),
@@ -418,15 +416,16 @@ let package = Package(
       ]),
     .testTarget(
       name: "JobLedgerTests",
-      dependencies: [
-        "Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr", "Storage", "TestSupport",
-      ]),
+      dependencies: ["Contracts", "Cryptography", "JobLedger", "JobTracking", "Nostr", "Storage", "TestSupport"]),
     .testTarget(
       name: "PushDeliveryTests", dependencies: ["Clocks", "Cryptography", "Frames", "PushDelivery", "TestSupport"]),
     .testTarget(
+      name: "PushRulesTests", dependencies: ["Clocks", "Cryptography", "Nostr", "PushDelivery", "PushRules"]),
+    .testTarget(
       name: "PushRequestsTests",
-      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "PushDelivery", "PushRequests", "TestSupport"],
-      exclude: ["Vectors"]),
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "Nostr", "PushDelivery", "PushRules", "PushRequests", "TestSupport",
+      ], exclude: ["Vectors"]),
     .testTarget(
       name: "PushAdmissionTests",
       dependencies: ["Addresses", "Clocks", "Cryptography", "PushAdmission", "PushDelivery", "TestSupport"]),

@@ -103,7 +103,7 @@ extension AccessTable {
     AccessEntry(647, "signer.unwrap", servedBy: .signer, callers: [.client]),
     AccessEntry(
       648, "signer.accounts", servedBy: .signer,
-      callers: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .localRelay]),
+      callers: [.client, .relayConnector, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay]),
     AccessEntry(649, "signer.generate", servedBy: .signer, callers: [.client]),
     AccessEntry(650, "signer.import", servedBy: .signer, callers: [.client]),
     AccessEntry(651, "signer.unlock", servedBy: .signer, callers: [.client]),

@@ -28,6 +28,24 @@ public struct PushStatus: Codable, Sendable, Hashable {
       self.reason = reason
     }
   }
+  /// Wakes for events of Nostr.
+  public struct Events: Codable, Sendable, Hashable {
+    /// Devices that were registered with a Nostr key.
+    public var devices = 0
+    /// Keys whose events are looked at.
+    public var keys = 0
+    /// `idle`: there are no such devices; `following`; `away`: the event store does not answer.
+    public var state = "idle"
+    /// Wakes since the ledger was made; those among ``PushStatus/accepted``.
+    public var wakes: UInt64 = 0
+    /// Events that woke somebody, alone or with others.
+    public var waking: UInt64 = 0
+    /// Events that woke nobody, by why: `old`, `muted`, `off`, `own`, `unrelated`, `crowd`, `malformed`.
+    public var dismissed: [String: UInt64] = [:]
+
+    /// Nothing yet.
+    public init() {}
+  }
   /// Where it listens.
   public var addresses: [String] = []
   /// The platforms.
@@ -48,6 +66,8 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public var underOlderKeys = 0
   /// Rows that no key opens.
   public var unreadable = 0
+  /// Wakes for events of Nostr; absent where no key may register for them.
+  public var events: Events?
   /// Since when is counted, seconds since 1970.
   public var countedSince: Int64 = 0
 

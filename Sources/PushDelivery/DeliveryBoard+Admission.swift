@@ -9,6 +9,7 @@ struct CoalescingBook: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
     let type: String
+    let topic: WakeTopic?
   }
 
   struct Carrier: Sendable {
@@ -60,7 +61,7 @@ extension DeliveryBoard {
     let left = min(wake.expiresAt - moment.unixMilliseconds, wake.expiresAt - wake.acceptedAt)
     guard left > 0 else { return actions.append(.done(wake: wake.number, .expired)) }
     let numbers = Set(wanting.map(\.number))
-    let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type)
+    let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type, topic: wake.topic)
     let window = limits.coalescingMilliseconds
     if carriers.carrier(key, acceptedAt: wake.acceptedAt, devices: numbers, within: window) != nil {
       return actions.append(.done(wake: wake.number, .coalesced))

@@ -7,7 +7,8 @@ public import Cryptography
 //     {"wake_type":"noise_connect","wake_id":"<32 hex>","sender_pubkey":"<z-base-32, or hex for Nostr>",
 //      "nonce":"<hex>","payload":"<base64>"}
 //
-// `sender_pubkey` and `nonce` are left out where there is no sender, `payload` where there is none. Three forms:
+// `sender_pubkey` and `nonce` are left out where there is no sender, `payload` where there is none. A wake for an event
+// of Nostr has `"class":"mention"` behind its type (`WakeTopic`), and nothing else of the event. Three forms:
 //
 //     clear         the fields, as older clients want them: Apple and Google learn who wakes whom
 //     content-free  {"wake_id":"…"} and nothing else: the app asks elsewhere

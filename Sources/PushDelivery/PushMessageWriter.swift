@@ -21,6 +21,7 @@ struct PushMessageWriter {
     var writer = JSONWriter()
     writer.object { object in
       object.member("wake_type", wake.type)
+      if let topic = wake.topic { object.member("class", topic.rawValue) }
       object.member("wake_id", Hexadecimal.text(of: wake.id))
       if let sender = wake.sender {
         object.member("sender_pubkey", sender.realm == .pubky ? ZBase32.text(of: sender.key) : sender.key.description)
@@ -57,7 +58,8 @@ struct PushMessageWriter {
   /// What stands in for the collapse id. Where the platform is to learn nothing, it is not told the text, which may
   /// name the type, but something that is the same for this device only.
   func collapseID(for device: PushDevice) -> String? {
-    guard let text = wakeClass.collapseID else { return nil }
+    guard var text = wakeClass.collapseID else { return nil }
+    if let topic = wake.topic { text += "-\(topic.rawValue)" }
     if device.sealingKey == nil, settings.disclosure == .clear, device.token.platform != .webPush { return text }
     let digest = SHA256.hash(Array("roost push-relay collapse \(device.relayID) \(text)".utf8))
     return Hexadecimal.text(of: digest.bytes[..<16])

@@ -22,7 +22,7 @@ public import Cryptography
 //     65    1  t: bytes of the wake type
 //     66    t  the wake type, ASCII
 //   66+t    2  p: bytes of the payload
-//   68+t    p  the payload, as the sender gave it
+//   68+t    p  the payload, as the sender gave it; of a wake for an event of Nostr JSON, `Wake.sealedPayload`
 //          …   zeroes
 //
 // The zeroes fill the message to 512, 1,024 or 2,048 bytes, or to all that the platform takes: its length says next to
@@ -44,7 +44,7 @@ public enum SealedMessage {
 
   /// How long the message of a wake is where there is room for so many bytes; nil when it does not fit.
   public static func byteCount(for wake: Wake, within room: Int) -> Int? {
-    let needed = overheadByteCount + headByteCount + wake.type.utf8.count + 2 + (wake.payload?.count ?? 0)
+    let needed = overheadByteCount + headByteCount + wake.type.utf8.count + 2 + wake.sealedPayload.count
     return sizes.first { needed <= $0 && $0 <= room } ?? (needed <= room ? room : nil)
   }
 
@@ -93,7 +93,7 @@ public enum SealedMessage {
     bytes += nonce + [UInt8](repeating: 0, count: nonceByteCount - nonce.count)
     bytes.append(UInt8(wake.type.utf8.count))
     bytes += Array(wake.type.utf8)
-    let payload = wake.payload ?? []
+    let payload = wake.sealedPayload
     bytes += [UInt8(payload.count >> 8), UInt8(payload.count & 255)]
     bytes += payload
     return bytes + [UInt8](repeating: 0, count: byteCount - bytes.count)

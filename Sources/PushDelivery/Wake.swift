@@ -1,3 +1,5 @@
+public import Cryptography
+
 /// A wake that was accepted: it reaches the recipient's devices before it expires, or is counted as expired.
 public struct Wake: Hashable, Sendable {
   /// Its row in the ledger, which orders the queue; 0 before it has one.
@@ -14,11 +16,17 @@ public struct Wake: Hashable, Sendable {
   public var payload: [UInt8]?
   /// What the sender called the wake, 16 bytes.
   public var nonce: [UInt8]
+  /// What kind of Nostr event it is for; nil for a wake that somebody asked for.
+  public var topic: WakeTopic?
+  /// The event's id: told to devices that have a key to seal for, and to nobody else.
+  public var event: Octets32?
   /// Unix milliseconds of its acceptance.
   public var acceptedAt: Int64
   /// Unix milliseconds from which it is worth nothing.
   public var expiresAt: Int64
 
+  /// The type of wakes for events of Nostr.
+  public static let nostr = "nostr"
   /// Most bytes of a payload. What a platform takes is less, and is measured with the rest of the message.
   public static let payloadByteCountMaximum = 3_072
 
@@ -38,10 +46,19 @@ public struct Wake: Hashable, Sendable {
   }
 
   /// Whether a device wants wakes of this type: it names the type, or names no type at all, or names `wake`, which
-  /// stands for `noise_connect` and `channel_update`. Words that are no types are ignored.
+  /// stands for `noise_connect` and `channel_update`, and for events of Nostr, of which its owner's rules say more.
+  /// Words that are no types are ignored.
   public func isWanted(by capabilities: [String]) -> Bool {
     if capabilities.isEmpty || capabilities.contains(type) { return true }
-    return capabilities.contains("wake") && Self.general.contains(type)
+    return capabilities.contains("wake") && (topic != nil || Self.general.contains(type))
+  }
+
+  /// What a sealed message has as its payload: the sender's; of a wake for an event
+  /// `{"class":"mention","event":"<64 hexadecimal digits>"}`.
+  public var sealedPayload: [UInt8] {
+    guard let topic else { return payload ?? [] }
+    let event = event.map { #","event":"\#($0)""# } ?? ""
+    return Array(#"{"class":"\#(topic.rawValue)"\#(event)}"#.utf8)
   }
 
   /// What `wake` stands for in a device's capabilities.

@@ -18,6 +18,10 @@ public enum LedgerAnswer: Hashable, Sendable {
   case nonceReused
   /// The contacts stand as asked, or as a newer message has asked.
   case contactsKept
+  /// The rules stand as asked, or as a newer message has asked.
+  case rulesKept
+  /// How many wakes were put into the queue.
+  case noted(queued: Int)
   /// More contacts than an owner may have; nothing was done.
   case tooManyContacts
   /// The message is so old that it may have been answered and forgotten; nothing was done.
@@ -78,6 +82,7 @@ public struct PushSweep: Hashable, Sendable {
 ///
 ///     1 registered   isVerified 1 | expiresAt 8 | relay id 32 | device id
 ///     2 superseded   3 unregistered   4 queued (id)   5 recipient not found   6 contacts kept
+///     7 rules kept
 enum KeptAnswer {
   /// Nil for what is not kept: whoever heard it may come again with the same message.
   static func bytes(_ answer: LedgerAnswer) -> [UInt8]? {
@@ -91,6 +96,7 @@ enum KeptAnswer {
     case .queued(let id): return [4] + id
     case .recipientNotFound: return [5]
     case .contactsKept: return [6]
+    case .rulesKept: return [7]
     default: return nil
     }
   }
@@ -112,6 +118,7 @@ enum KeptAnswer {
     case 4: return .queued(id: Array(bytes.dropFirst()))
     case 5: return .recipientNotFound
     case 6: return .contactsKept
+    case 7: return .rulesKept
     default: return nil
     }
   }

@@ -36,6 +36,10 @@ public enum PushCommand: Sendable {
   case wake(WakeCommand)
   /// Whom an owner wants to hear from. Answer: `contactsKept`, `tooManyContacts`, `stale`, `unavailable`.
   case contacts(ContactsCommand)
+  /// What an owner wants to be woken for. Answer: `rulesKept`, `stale`, `unavailable`.
+  case rules(RulesCommand)
+  /// Events of Nostr came that somebody is to be woken for. Answer: `noted`.
+  case events(EventsCommand)
   /// What became of wakes. Answer: `done`.
   case settle([WakeSettlement])
   /// A platform knows a token no more. Answer: `pruned`.
@@ -72,6 +76,8 @@ public struct RegisterCommand: Sendable {
   public var sealingKey: Octets32?
   /// The owner's policy, a word of at most ``PushLedger/policyByteCountMaximum`` bytes; nil leaves it as it is.
   public var policy: String?
+  /// What the owner wants to be woken for, at most ``PushLedger/rulesByteCountMaximum`` bytes; nil leaves it.
+  public var rules: [UInt8]?
   /// The answer to a challenge that came by push.
   public var challenge: String?
   /// Devices that its owner may have; the one whose registration is the oldest leaves when there are more.

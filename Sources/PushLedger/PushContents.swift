@@ -88,6 +88,8 @@ public enum PushTotal: String, Hashable, Sendable, CaseIterable {
   case movedTokens
   /// Wakes that were put into the queue.
   case acceptedWakes
+  /// Wakes for events of Nostr, among those accepted.
+  case eventWakes
   /// Wakes that were answered and not put into the queue.
   case droppedWakes
   /// Wakes that a platform took for one device at least.
@@ -120,6 +122,8 @@ public struct PushStatistics: Hashable, Sendable {
   public var queuedWakes: Int64 = 0
   /// Bytes of their payloads.
   public var queuedByteCount: Int64 = 0
+  /// Devices of Nostr keys that can be woken, or have yet to show that their token is theirs.
+  public var nostrDevices: Int64 = 0
   /// Signed messages that are remembered.
   public var rememberedMessages: Int64 = 0
   /// Totals of the file's life.

@@ -66,10 +66,11 @@ extension PushLedger {
     try await file.read { session in
       let wakes = try session.rows(
         """
-        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, isDropped FROM wake
+        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, topic, event, isDropped
+        FROM wake
         WHERE number > ? ORDER BY number LIMIT ?
         """, [.number(number), .number(Self.page(limit))]
-      ) { row in Self.wake(row).map { ($0, row.number(9) != 0) } }
+      ) { row in Self.wake(row).map { ($0, row.number(11) != 0) } }
       return try wakes.map { wake, isDropped in
         let settled = try session.rows("SELECT device FROM delivery WHERE wake = ?", [.number(wake.number)]) {
           $0.number(0)
@@ -87,6 +88,8 @@ extension PushLedger {
       payload: row.isNull(5) ? nil : row.bytes(5), nonce: row.bytes(6), acceptedAt: row.number(7),
       expiresAt: row.number(8))
     wake.number = row.number(0)
+    wake.topic = row.isNull(9) ? nil : WakeTopic(rawValue: row.text(9))
+    wake.event = row.isNull(10) ? nil : Octets32(row.bytes(10))
     return wake
   }
 
@@ -201,6 +204,11 @@ extension PushLedger {
         if group[2] == 0 { figures.unverifiedDevices += count }
         if group[4] != 0 { figures.expiringDevices += count }
       }
+      figures.nostrDevices = try session.count(
+        "SELECT count(*) FROM device WHERE owner >= ? AND owner < ? AND expiresAt > ? AND isQuarantined = 0",
+        [
+          .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
+        ])
       let counters = Dictionary(
         try session.rows("SELECT name, value FROM counter") { ($0.text(0), $0.number(1)) }
       ) { first, _ in first }

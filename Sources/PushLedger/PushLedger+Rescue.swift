@@ -170,11 +170,14 @@ private struct RescuedTable {
     RescuedTable("nonce", key: "sender", "nonce", columns: "sender:b nonce:b body:b expiresAt:n answer:b"),
     RescuedTable(
       "wake", key: "number",
-      columns: "number:n id:b recipient:b sender:b type:t payload:b nonce:b acceptedAt:n expiresAt:n isDropped:n"),
+      columns: "number:n id:b recipient:b sender:b type:t payload:b nonce:b acceptedAt:n expiresAt:n isDropped:n "
+        + "topic:t event:b"),
     RescuedTable("delivery", key: "wake", "device", columns: "wake:n device:n"),
     RescuedTable("status", key: "id", columns: "id:b sender:b state:n isTold:n keepUntil:n"),
     RescuedTable("credential", key: "name", columns: "name:t ringKey:n sealed:b savedAt:n"),
     RescuedTable("limits", key: "number", columns: "number:n snapshot:b savedAt:n isClean:n"),
+    RescuedTable("rules", key: "owner", columns: "owner:b rules:b signedAt:n"),
+    RescuedTable("eventSeen", key: "owner", "event", columns: "owner:b event:b expiresAt:n"),
     RescuedTable("counter", key: "name", columns: "name:t value:n"),
   ]
 

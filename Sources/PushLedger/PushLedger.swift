@@ -43,6 +43,10 @@ public final class PushLedger: Sendable {
   /// Wrong answers to one challenge.
   public static let challengeAttemptMaximum: Int64 = 5
   static let challengeByteCount = 16
+  /// Most bytes of what an owner says he wants to be woken for.
+  public static let rulesByteCountMaximum = 128 << 10
+  /// For how long it is known that somebody was woken for an event, in seconds: longer than a gift wrap is news.
+  public static let eventSeconds: Int64 = 3 * 86_400
   /// Most bytes of a credential.
   public static let credentialByteCountMaximum = 16 << 10
   /// Most credentials.
@@ -171,6 +175,8 @@ extension PushSession {
     case .unregister(let command): return try unregister(command)
     case .wake(let command): return try wake(command)
     case .contacts(let command): return try contacts(command)
+    case .rules(let command): return try rules(command)
+    case .events(let command): return try events(command)
     case .settle(let settlements):
       try settle(settlements)
       return .done

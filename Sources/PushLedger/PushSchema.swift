@@ -16,6 +16,8 @@ internal import Storage
 //   status      what became of a wake, for its sender
 //   credential  what a platform gave this relay (a token of OAuth, a JWT), sealed
 //   limits      how much of the limits is spent, as the limits themselves write it
+//   rules       what an owner of a Nostr key is woken for, as his request said it; goes with his account
+//   eventSeen   events that somebody was woken for already
 //   counter     totals of the file's life, by name; `notBefore`, the second up to which messages may be forgotten
 //
 // Platforms and states are numbers, so that a later name does not need a later form. Times are Unix seconds; of wakes,
@@ -25,7 +27,17 @@ enum PushSchema {
   static let migrations = [
     StorageMigration(version: 1, tables + "\n" + indices),
     StorageMigration(version: 2, "ALTER TABLE wake ADD COLUMN isDropped INTEGER NOT NULL DEFAULT 0;"),
+    StorageMigration(version: 3, events),
   ]
+
+  private static let events = """
+    ALTER TABLE wake ADD COLUMN topic TEXT;
+    ALTER TABLE wake ADD COLUMN event BLOB;
+    CREATE TABLE rules (owner BLOB PRIMARY KEY, rules BLOB NOT NULL, signedAt INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE eventSeen (
+      owner BLOB NOT NULL, event BLOB NOT NULL, expiresAt INTEGER NOT NULL, PRIMARY KEY (owner, event)) WITHOUT ROWID;
+    CREATE INDEX eventSeenByExpiry ON eventSeen (expiresAt);
+    """
 
   private static let tables = """
     CREATE TABLE ringKey (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, mark BLOB NOT NULL);
@@ -84,9 +96,10 @@ enum PushSchema {
     """
 }
 
-/// Tables that strangers fill. Each has a bound, and what would pass it is answered `unavailable`.
+/// Tables that strangers fill. Each has a bound, and what would pass it is answered `unavailable`; of events the oldest
+/// are forgotten.
 enum BoundedTable: String, CaseIterable {
-  case device, tombstone, account, contact, replay, nonce, wake, status
+  case device, tombstone, account, contact, replay, nonce, wake, status, eventSeen
 
   /// Under what its rows are counted.
   var counter: String { "rows.\(rawValue)" }
@@ -121,6 +134,7 @@ struct TableBounds: Sendable {
     case .contact: 4_000_000
     case .replay, .nonce, .tombstone: messageMaximum
     case .status: statusMaximum
+    case .eventSeen: 200_000
     }
   }
 }

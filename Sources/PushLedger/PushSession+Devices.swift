@@ -58,6 +58,7 @@ extension PushSession {
     try evict(beside: row, others, atMost: max(1, command.deviceMaximum))
     try keepAccount(row.owner, until: row.expiresAt)
     if let policy = command.policy { try setPolicy(policy, command.message) }
+    if let rules = command.rules { try setRules(rules, command.message) }
     add(to: .registrations)
     var registration = row.registration
     if !row.isVerified, let code = command.challenge, try isProved(row, code, now: command.now) {

@@ -90,6 +90,7 @@ extension PushSession {
     var counts = [wakes.count, sweep.expiredDevices]
     counts.append(try removeOld(.replay, key: "owner, message", now: now, limit: limit))
     counts.append(try removeOld(.nonce, key: "sender, nonce", now: now, limit: limit))
+    counts.append(try removeOld(.eventSeen, key: "owner, event", now: now, limit: limit))
     counts.append(try removeOld(.tombstone, key: "owner, id", now: now, limit: limit))
     counts.append(try removeOld(.status, key: "id", expiry: "keepUntil", now: now, limit: limit))
     try session.run(
@@ -110,6 +111,7 @@ extension PushSession {
     for owner in owners {
       try session.run("DELETE FROM contact WHERE owner = ?", [.bytes(owner)])
       add(-session.changedRowCount, to: .contact)
+      try session.run("DELETE FROM rules WHERE owner = ?", [.bytes(owner)])
       try session.run("DELETE FROM account WHERE owner = ?", [.bytes(owner)])
     }
     add(-owners.count, to: .account)

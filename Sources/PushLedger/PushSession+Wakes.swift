@@ -60,7 +60,7 @@ extension PushSession {
     add(1, to: .nonce)
   }
 
-  private func standing(_ wake: Wake) throws -> WakeStanding {
+  func standing(_ wake: Wake) throws -> WakeStanding {
     let devices = try session.rows(
       """
       SELECT capabilities, isVerified FROM device WHERE owner = ? AND expiresAt > ? AND isQuarantined = 0
@@ -78,16 +78,17 @@ extension PushSession {
       deviceCount: wanting.count, verifiedCount: wanting.count(where: \.isVerified), contact: contact, policy: policy)
   }
 
-  private func enqueue(_ wake: Wake, isDropped: Bool) throws {
+  func enqueue(_ wake: Wake, isDropped: Bool = false) throws {
     try session.run(
       """
-      INSERT INTO wake (id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, isDropped)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO wake (id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, topic, event, isDropped)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       [
         .bytes(wake.id), wake.recipient.column, wake.sender?.column ?? .null, .text(wake.type),
         wake.payload.map { .bytes($0) } ?? .null, .bytes(wake.nonce), .number(wake.acceptedAt),
-        .number(wake.expiresAt), .number(isDropped ? 1 : 0),
+        .number(wake.expiresAt), wake.topic.map { .text($0.rawValue) } ?? .null,
+        wake.event.map { .bytes($0.bytes) } ?? .null, .number(isDropped ? 1 : 0),
       ])
     add(1, to: .wake)
     add(wake.payload?.count ?? 0, to: Self.wakeBytes)

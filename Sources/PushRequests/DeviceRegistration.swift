@@ -1,12 +1,14 @@
 public import Cryptography
 internal import Frames
 public import PushDelivery
+public import PushRules
 
 /// The body of `POST /register`: a device its owner wants woken.
 ///
 ///     {"platform":"ios","token":"…","capabilities":["wake"],"device_id":"phone"}
 ///
-/// Beside these `challenge` (what came by push to a token that was another's), `policy` and `enc_pubkey`.
+/// Beside these `challenge` (what came by push to a token that was another's), `policy`, `enc_pubkey`; of a Nostr key
+/// `rules`, the body of `PUT /rules`.
 public struct DeviceRegistration: Hashable, Sendable {
   /// Where the device is.
   public let token: PushToken
@@ -20,6 +22,9 @@ public struct DeviceRegistration: Hashable, Sendable {
   public let policy: AdmissionPolicy?
   /// An X25519 key to seal what the device is told for.
   public let sealingKey: Octets32?
+
+  /// What its owner wants to be woken for, when that is to be changed.
+  public let rules: WakeRules?
 
   /// Most capabilities.
   public static let capabilityCountMaximum = 32
@@ -47,6 +52,7 @@ public struct DeviceRegistration: Hashable, Sendable {
     challenge = try Self.challenge(body)
     policy = try body.word("policy", of: AdmissionPolicy.self)
     sealingKey = try Self.sealingKey(body)
+    rules = try body.part("rules").map { (part) throws(PushRefusal) in try WakeRules(part) }
   }
 
   private static func capabilities(_ body: RequestBody) throws(PushRefusal) -> [String] {

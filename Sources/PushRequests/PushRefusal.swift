@@ -11,6 +11,8 @@ public struct PushRefusal: Error, Hashable, Sendable {
   public enum Code: String, Hashable, Sendable, CaseIterable {
     /// Who signs is not shown: a header is missing or malformed, or the signature is not the message's.
     case invalidSignature = "invalid_signature"
+    /// The key may not have this here.
+    case notAllowed = "not_allowed"
     /// The timestamp is outside the window.
     case expiredTimestamp = "expired_timestamp"
     /// Too many requests; `retry_after` says when one will pass.
@@ -47,6 +49,7 @@ public struct PushRefusal: Error, Hashable, Sendable {
       switch self {
       case .invalidRequest, .invalidToken, .invalidPayload, .invalidTicket, .bodyDropped: 400
       case .invalidSignature, .expiredTimestamp: 401
+      case .notAllowed: 403
       case .recipientNotFound, .notFound: 404
       case .methodNotAllowed: 405
       case .nonceReused, .staleRequest: 409

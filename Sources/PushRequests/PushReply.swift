@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import Frames
 public import PushDelivery
+public import PushRules
 
 // Bodies of answers that are no refusals. All are JSON objects of one line, keys in order.
 //
@@ -64,6 +65,8 @@ public struct RelayInfo: Hashable, Sendable, Encodable {
   public var wakeSeconds: Int64
   /// The public key (P-256, uncompressed, base64url) that Web Push subscriptions are made with (RFC 8292).
   public var webPushKey: String?
+  /// The address that a Nostr key signs for (NIP-98), up to `/register`; nil: none may register.
+  public var nostrURL: String?
   /// The limits.
   public var limits: Limits
   /// The relay's clock, Unix seconds.
@@ -94,6 +97,7 @@ public struct RelayInfo: Hashable, Sendable, Encodable {
     case registrationSeconds = "registration_seconds"
     case wakeSeconds = "wake_seconds"
     case webPushKey = "webpush_key"
+    case nostrURL = "nostr_url"
     case serverTime = "server_time"
   }
 }
@@ -138,6 +142,9 @@ public enum PushReply {
       "allow": names(book.allowed), "block": names(book.blocked), "policy": .string(book.policy.rawValue),
     ])
   }
+
+  /// `GET /rules`, and `PUT /rules` with what is kept now.
+  public static func rules(_ rules: WakeRules) -> [UInt8] { JSONPayload.encode(rules.json) }
 
   /// `GET /info`.
   public static func info(_ info: RelayInfo) -> [UInt8] { JSONPayload.encode(info) }

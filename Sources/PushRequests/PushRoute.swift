@@ -36,6 +36,10 @@ public enum PushRoute: Hashable, Sendable {
   case readContacts
   /// `PUT /contacts`.
   case writeContacts
+  /// `GET /rules`: for which events of Nostr its owner is woken.
+  case readRules
+  /// `PUT /rules`.
+  case writeRules
   /// `GET /info`: what a client should know before it signs.
   case info
   /// `GET /health`: the process lives.
@@ -48,17 +52,25 @@ public enum PushRoute: Hashable, Sendable {
   /// Whether a request for it must be signed.
   public var isSigned: Bool {
     switch self {
-    case .register, .unregister, .wake, .wakeStatus, .readContacts, .writeContacts: true
+    case .register, .unregister, .wake, .wakeStatus, .readContacts, .writeContacts, .readRules, .writeRules: true
     case .info, .health, .ready, .openAPI: false
+    }
+  }
+
+  /// Whether it takes the signature of a Nostr key (NIP-98). Waking others takes a Pubky key.
+  public var takesNostrKeys: Bool {
+    switch self {
+    case .register, .unregister, .readContacts, .writeContacts, .readRules, .writeRules: true
+    case .wake, .wakeStatus, .info, .health, .ready, .openAPI: false
     }
   }
 
   /// Most bytes of a body. A list of contacts has room for 2,000 keys.
   public var bodyByteCountMaximum: Int {
     switch self {
-    case .writeContacts: 131_072
+    case .writeContacts, .writeRules: 131_072
     case .register, .unregister, .wake: RequestBody.byteCountMaximum
-    case .wakeStatus, .readContacts, .info, .health, .ready, .openAPI: 0
+    case .wakeStatus, .readContacts, .readRules, .info, .health, .ready, .openAPI: 0
     }
   }
 }
@@ -124,6 +136,7 @@ public struct PushTarget: Hashable, Sendable {
     case "/unregister": return [("POST", .unregister)]
     case "/wake": return [("POST", .wake)]
     case "/contacts": return [("GET", .readContacts), ("PUT", .writeContacts)]
+    case "/rules": return [("GET", .readRules), ("PUT", .writeRules)]
     case "/info": return [("GET", .info)]
     case "/health": return [("GET", .health)]
     case "/ready": return [("GET", .ready)]

@@ -23,6 +23,9 @@ public struct RequestBody: Hashable, Sendable {
   /// An empty object.
   public init() { members = [:] }
 
+  /// A part of a body: the object that a member holds.
+  init(part members: [String: JSONValue]) { self.members = members }
+
   /// Reads a body.
   ///
   /// - Throws: `payload_too_large`, `invalid_request` with what is wrong and where.
@@ -157,6 +160,20 @@ extension RequestBody {
   func requiredText(_ name: String, byteCountMaximum: Int) throws(PushRefusal) -> String {
     guard let text = try text(name, byteCountMaximum: byteCountMaximum) else { throw .invalid("'\(name)' is missing") }
     return text
+  }
+
+  /// True or false, if the field is there.
+  func flag(_ name: String) throws(PushRefusal) -> Bool? {
+    guard let value = present(name) else { return nil }
+    guard case .bool(let flag) = value else { throw .invalid("'\(name)' is neither true nor false") }
+    return flag
+  }
+
+  /// An object, if the field is there.
+  func part(_ name: String) throws(PushRefusal) -> RequestBody? {
+    guard let value = present(name) else { return nil }
+    guard case .object(let members) = value else { throw .invalid("'\(name)' is not an object") }
+    return RequestBody(part: members)
   }
 
   /// A list of texts, if the field is there.

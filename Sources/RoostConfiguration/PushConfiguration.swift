@@ -94,6 +94,7 @@ enum PushWords {
     case reject
   }
   enum AppleEnvironment: String, CaseIterable, SettingsEntry { case production, sandbox }
+  enum NostrRegistration: String, CaseIterable, SettingsEntry { case known, anybody }
   enum Content: String, CaseIterable, SettingsEntry { case clear, none }
 }
 
@@ -111,7 +112,7 @@ extension Schema {
   ]
 
   /// `[worker.NAME]` of a push relay. A change restarts it: what is accepted is in its ledger.
-  static let pushRelay: [Setting<WorkerConfiguration>] = pushDoor + pushRules + pushPlatforms
+  static let pushRelay: [Setting<WorkerConfiguration>] = pushDoor + pushRules + pushEvents + pushPlatforms
 
   private static let pushDoor: [Setting<WorkerConfiguration>] = [
     Setting(
@@ -147,6 +148,23 @@ extension Schema {
     Setting("global-minute", entry: "globalMinute", standard: 6_000, .integer(1...10_000_000), .restartsWorker),
   ]
 
+  private static let pushEvents: [Setting<WorkerConfiguration>] = [
+    Setting("public-url", entry: "publicURL", standard: "", .publicURL, .restartsWorker),
+    Setting(
+      "nostr-registration", entry: "nostrRegistration", standard: PushWords.NostrRegistration.known,
+      .choice(PushWords.NostrRegistration.self), .restartsWorker),
+    Setting(
+      "nostr-owners", entry: "nostrOwners", standard: [], .list(of: .publicKey, "public keys"), .restartsWorker),
+    Setting("nostr-keys-maximum", entry: "nostrKeysMaximum", standard: 1_000, .integer(1...2_000), .restartsWorker),
+    Setting("nostr-relays", entry: "nostrRelays", standard: true, .flag, .restartsWorker),
+    Setting(
+      "nostr-age", entry: "nostrAgeMilliseconds", standard: 600_000,
+      .milliseconds(.seconds(60) ... .seconds(2 * 86_400)), .restartsWorker),
+    Setting(
+      "nostr-pause", entry: "nostrPauseMilliseconds", standard: 30_000, .milliseconds(.seconds(0) ... .seconds(86_400)),
+      .restartsWorker),
+  ]
+
   private static let pushPlatforms: [Setting<WorkerConfiguration>] = [
     Setting(
       "content", entry: "content", standard: PushWords.Content.clear, .choice(PushWords.Content.self), .restartsWorker),
@@ -169,6 +187,17 @@ extension Schema {
 }
 
 extension Notation where Value == String {
+  /// `https://host`, with a port and a path where there are any; or nothing (`""`).
+  static let publicURL = text("a URL such as \"https://push.example\"") { text in
+    guard !text.isEmpty else { return nil }
+    let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
+    guard let rest, !rest.isEmpty, !rest.hasPrefix("/"), !rest.contains(where: { "?#@ ".contains($0) }) else {
+      return Complaint(
+        message: "\"\(text)\" is no URL such as \"https://push.example\": what clients see before /v1")
+    }
+    return nil
+  }
+
   /// `https://host` or `https://host:port`, without a path; or nothing (`""`).
   static let secureURL = text("a URL that begins with https://") { text in
     guard !text.isEmpty else { return nil }

@@ -29,6 +29,7 @@ public enum PushText {
         + " \(status.accepted) accepted in all")
     let ended = status.ended.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     if !ended.isEmpty { lines.append("in the last \(since): " + ended.joined(separator: ", ")) }
+    if let events = status.events { lines.append(contentsOf: self.events(events, style)) }
     let refused = status.refused.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     if !refused.isEmpty { lines.append("refused: " + refused.joined(separator: ", ")) }
     if status.dropped > 0 { lines.append("dropped without a word: \(status.dropped)") }
@@ -37,6 +38,23 @@ public enum PushText {
     }
     if status.unreadable > 0 {
       lines.append(style.paint("\(status.unreadable) tokens cannot be opened; their devices must register", .warning))
+    }
+    return lines
+  }
+
+  private static func events(_ events: PushStatus.Events, _ style: Style) -> [String] {
+    let state: String =
+      switch events.state {
+      case "following": "the event store is followed for \(Amount.count(events.keys, "key"))"
+      case "away": style.paint("the event store is away", .warning)
+      default: "nobody to follow the event store for"
+      }
+    var lines = [
+      "Nostr: \(Amount.count(events.devices, "device")), \(events.wakes) of the wakes accepted for events; \(state)"
+    ]
+    let dismissed = events.dismissed.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    if events.waking > 0 || !dismissed.isEmpty {
+      lines.append("events: " + (["\(events.waking) that wake"] + dismissed).joined(separator: ", "))
     }
     return lines
   }

@@ -33,6 +33,30 @@ struct PushTests {
     #expect(try parse("[worker.signer]").workers[0].wakes.isEmpty)
   }
 
+  @Test("Nostr keys may register once the relay's address is set")
+  func nostr() throws {
+    let owner = String(repeating: "a", count: 64)
+    let settings = try sent(
+      """
+      [worker.push-relay]
+      public-url = "https://push.example/nostr"
+      nostr-owners = ["\(owner)"]
+      nostr-age = "5m"
+      nostr-pause = "0s"
+      """
+    ).1
+    #expect(settings["publicURL"] == .string("https://push.example/nostr"))
+    #expect(settings["nostrOwners"] == .array([.string(owner)]))
+    #expect(settings["nostrAgeMilliseconds"] == .integer(300_000))
+    #expect(settings["nostrPauseMilliseconds"] == .integer(0))
+    for line in [
+      #"public-url = "push.example""#, #"public-url = "https://push.example/?a""#, #"nostr-owners = ["x"]"#,
+      #"nostr-registration = "all""#, #"nostr-age = "1s""#, "nostr-keys-maximum = 0",
+    ] {
+      #expect(throws: (any Error).self, "\(line)") { _ = try sent("[worker.push-relay]\n\(line)") }
+    }
+  }
+
   @Test("A table changes a type, or adds one, and the whole is read again as it was")
   func tables() throws {
     let text = """

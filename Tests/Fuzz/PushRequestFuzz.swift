@@ -2,7 +2,7 @@
 // tickets. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Clocks Frames Cryptography Nostr InternalCollectionsUtilities ContainersPreview
-// modules: DequeModule HeapModule PushDelivery PushRequests
+// modules: DequeModule HeapModule PushDelivery PushRules PushRequests
 // libraries: crypto secp256k1 utf8proc FoundationEssentials
 // corpus: push-requests
 //

@@ -8,7 +8,8 @@ import Testing
       ("POST", "/v1/register", PushRoute.register), ("DELETE", "/v1/register", .unregister),
       ("POST", "/v1/unregister", .unregister), ("POST", "/v1/wake", .wake), ("GET", "/v1/contacts", .readContacts),
       ("PUT", "/v1/contacts", .writeContacts), ("GET", "/v1/info", .info), ("GET", "/v1/health", .health),
-      ("GET", "/v1/ready", .ready), ("GET", "/v1/openapi.json", .openAPI),
+      ("GET", "/v1/ready", .ready), ("GET", "/v1/openapi.json", .openAPI), ("GET", "/v1/rules", .readRules),
+      ("PUT", "/v1/rules", .writeRules),
       ("GET", "/v1/wake/000102030405060708090a0b0c0d0e0f", .wakeStatus(id: Array(0..<16))),
     ])
   func routes(method: String, target: String, route: PushRoute) throws {

@@ -25,6 +25,22 @@ struct PushTextTests {
     #expect(lines.contains("3 tokens are under an older key: roost push rekey"))
   }
 
+  @Test("says how many devices Nostr keys have, what woke them, and what did not")
+  func events() {
+    var status = PushStatus()
+    let style = Style(isColoured: false, columns: 120)
+    #expect(!PushText.status(status, now: 0, style).contains { $0.hasPrefix("Nostr") })
+    var events = PushStatus.Events()
+    (events.devices, events.keys, events.state, events.wakes) = (2, 1, "following", 7)
+    (events.waking, events.dismissed) = (9, ["old": 3, "muted": 1])
+    status.events = events
+    let lines = PushText.status(status, now: 0, style)
+    #expect(
+      lines.contains(
+        "Nostr: 2 devices, 7 of the wakes accepted for events; the event store is followed for 1 key"))
+    #expect(lines.contains("events: 9 that wake, 1 muted, 3 old"))
+  }
+
   @Test("names what a device wants, and never what its token is")
   func devices() {
     let row = PushDeviceRow(

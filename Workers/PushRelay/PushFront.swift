@@ -5,6 +5,7 @@ import PushAdmission
 import PushDelivery
 import PushLedger
 import PushRequests
+import PushRules
 import Storage
 import Synchronization
 
@@ -24,6 +25,8 @@ struct FrontRules: Sendable {
   var messages: PushMessageSettings
   var allowsPrivateEndpoints: Bool
   var info: RelayInfo
+  /// By which address Nostr keys sign for this relay.
+  var nostr: NostrRequests
   /// Platforms that are on.
   var platforms: Set<PushPlatform>
 
@@ -66,7 +69,7 @@ struct FrontReply: Sendable {
 final class PushFront: Sendable {
   let rules: FrontRules
   private let desk: AdmissionDesk
-  private let house: any FrontHouse
+  let house: any FrontHouse
   private let refusals = Mutex<[PushRefusal.Code: UInt64]>([:])
   private let dropCount = Mutex<UInt64>(0)
 
@@ -109,11 +112,21 @@ final class PushFront: Sendable {
     let announced = request.fields.first { $0.isNamed("content-length") }.flatMap { Int($0.value) }
     try RequestBody.checkArrival(announcedByteCount: announced, received: body)
     try checkType(request.fields, body)
-    let signed = try SignedRequest(
-      target: target, fields: request.fields, body: body, rules: rules.signatures, now: now)
-    let verified = try signed.verified()
+    let verified = try verify(request, target, body, now: now)
     if verified.needsRegistration, await !house.hasDevice(verified.owner) { throw VerifiedRequest.registrationNeeded }
     return try await serve(target, verified, body, from: address, now: now)
+  }
+
+  private func verify(
+    _ request: FrontRequest, _ target: PushTarget, _ body: [UInt8], now: Int64
+  ) throws(PushRefusal) -> VerifiedRequest {
+    if let header = try NostrRequests.header(in: request.fields) {
+      return try rules.nostr.verified(
+        header: header, method: request.method, target: request.target, route: target.route, body: body, now: now)
+    }
+    return try SignedRequest(
+      target: target, fields: request.fields, body: body, rules: rules.signatures, now: now
+    ).verified()
   }
 
   private func checkType(_ fields: [HeaderField], _ body: [UInt8]) throws(PushRefusal) {
@@ -155,7 +168,9 @@ final class PushFront: Sendable {
     case .wake: return try await wake(message, body, now: now)
     case .wakeStatus(let id): return FrontReply(PushReply.state(await house.state(ofWake: id, sender: message.owner)))
     case .readContacts: return FrontReply(PushReply.contacts(try await book(of: message.owner)))
+    case .readRules, .writeRules: return try await eventRules(target, message, body, now: now)
     default:
+      try await admit(nostrKeyOf: message.owner)
       let book = try ContactBook(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
       let command = ContactsCommand(
         message: message, contacts: book.kinds, policy: book.policy.rawValue,
@@ -176,6 +191,8 @@ final class PushFront: Sendable {
     if case .limited(let seconds, _) = desk.admit(registrationBy: message.owner, from: address, now: now) {
       throw .rateLimited(retryAfterSeconds: seconds)
     }
+    if registration.rules != nil, message.owner.realm != .nostr { throw Self.rulesNeedNostr }
+    try await admit(nostrKeyOf: message.owner)
     var command = RegisterCommand(
       message: message, deviceID: registration.deviceID, token: registration.token,
       capabilities: registration.capabilities, now: now, expiresAt: now + FrontRules.registrationSeconds)
@@ -183,6 +200,7 @@ final class PushFront: Sendable {
     command.sealingKey = registration.sealingKey
     command.policy = registration.policy?.rawValue
     command.challenge = registration.challenge
+    command.rules = registration.rules.map(PushReply.rules)
     return try await finish(.register(command))
   }
 
@@ -252,7 +270,7 @@ final class PushFront: Sendable {
 
   // MARK: Answers
 
-  private func finish(_ command: PushCommand) async throws(PushRefusal) -> FrontReply {
+  func finish(_ command: PushCommand) async throws(PushRefusal) -> FrontReply {
     guard let answer = await house.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
     switch answer {
     case .registered(let registration):
@@ -273,7 +291,8 @@ final class PushFront: Sendable {
     case .challengeFailed:
       throw PushRefusal(.invalidToken, "the challenge is not the one that came by push, or too old: register once more")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
-    case .contactsKept, .challenge, .pruned, .swept, .rekeyed, .done: return FrontReply(PushReply.health)
+    case .contactsKept, .rulesKept, .noted, .challenge, .pruned, .swept, .rekeyed, .done:
+      return FrontReply(PushReply.health)
     }
   }
 }
@@ -284,6 +303,9 @@ protocol FrontHouse: Sendable {
   func perform(_ command: PushCommand) async -> LedgerAnswer?
   func hasDevice(_ owner: PushOwner) async -> Bool
   func contacts(of owner: PushOwner) async -> PushContacts?
+  func nostrStanding(of owner: PushOwner) async -> NostrStanding
+  /// What was kept, or the standard; nil when it cannot be read.
+  func eventRules(of owner: PushOwner) async -> WakeRules?
   func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState
   var isHealthy: Bool { get async }
   /// `ok`, `off`, or what is wrong.

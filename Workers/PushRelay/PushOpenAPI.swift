@@ -11,13 +11,14 @@ enum PushOpenAPI {
      "openapi": "3.0.3", "info": {"title": "Roost push relay", "version": "1", "description": "\#
     Wakes phones without anybody knowing their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
     characters of z-base-32), X-Pubky-Timestamp (Unix seconds), X-Pubky-Signature (128 hexadecimal \#
-    digits), Ed25519 over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1."},
+    digits), Ed25519 over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1. Owners of Nostr keys \#
+    register by NIP-98."},
      "servers": [{"url": "/v1"}],
      "paths": {
       "/register": {
        "post": {
         "operationId": "register", "summary": "A device, new or again; or the answer to a challenge",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
         "requestBody": {
          "required": true,
          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Registration"}}}},
@@ -28,13 +29,14 @@ enum PushOpenAPI {
           "links": {
            "unregister": {"operationId": "unregister", "parameters": {"relay_id": "$response.body#/relay_id"}}}},
          "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "403": {"$ref": "#/components/responses/Error"},
          "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
          "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
          "503": {"$ref": "#/components/responses/Later"}}},
        "delete": {
         "operationId": "unregister",
         "summary": "A device is none any more; {} means those that were registered without a name",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
         "parameters": [
          {
           "name": "device_id", "in": "query", "required": false,
@@ -51,6 +53,7 @@ enum PushOpenAPI {
           "description": "Unregistered",
           "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unregistered"}}}},
          "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "403": {"$ref": "#/components/responses/Error"},
          "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
          "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
          "503": {"$ref": "#/components/responses/Later"}}}},
@@ -58,7 +61,7 @@ enum PushOpenAPI {
        "post": {
         "operationId": "unregisterByPost",
         "summary": "The same, where something on the way drops the body of a DELETE",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
         "requestBody": {
          "required": false, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Selection"}}}},
         "responses": {
@@ -66,6 +69,7 @@ enum PushOpenAPI {
           "description": "Unregistered",
           "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unregistered"}}}},
          "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "403": {"$ref": "#/components/responses/Error"},
          "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
          "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
          "503": {"$ref": "#/components/responses/Later"}}}},
@@ -99,17 +103,18 @@ enum PushOpenAPI {
       "/contacts": {
        "get": {
         "operationId": "readContacts", "summary": "Who may wake me, and who may not",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
         "responses": {
          "200": {
           "description": "The lists",
           "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contacts"}}}},
-         "401": {"$ref": "#/components/responses/Unsigned"}, "404": {"$ref": "#/components/responses/Error"},
+         "401": {"$ref": "#/components/responses/Unsigned"},
+         "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},
          "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
          "503": {"$ref": "#/components/responses/Later"}}},
        "put": {
         "operationId": "writeContacts", "summary": "The lists, in place of what was there",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
         "requestBody": {
          "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Lists"}}}},
         "responses": {
@@ -117,9 +122,32 @@ enum PushOpenAPI {
           "description": "As they are kept",
           "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contacts"}}}},
          "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "403": {"$ref": "#/components/responses/Error"},
          "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
          "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
          "503": {"$ref": "#/components/responses/Later"}}}},
+      "/rules": {
+       "get": {
+        "operationId": "readRules", "summary": "For which events of Nostr I am woken", "security": [{"nostr": []}],
+        "responses": {
+         "200": {
+          "description": "The rules",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rules"}}}},
+         "401": {"$ref": "#/components/responses/Unsigned"}, "403": {"$ref": "#/components/responses/Error"},
+         "404": {"$ref": "#/components/responses/Error"}, "413": {"$ref": "#/components/responses/Error"},
+         "429": {"$ref": "#/components/responses/Later"}, "503": {"$ref": "#/components/responses/Later"}}},
+       "put": {
+        "operationId": "writeRules", "summary": "The rules, in place of what was there", "security": [{"nostr": []}],
+        "requestBody": {
+         "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rules"}}}},
+        "responses": {
+         "200": {
+          "description": "As they are kept",
+          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rules"}}}},
+         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
+         "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},
+         "409": {"$ref": "#/components/responses/Error"}, "413": {"$ref": "#/components/responses/Error"},
+         "429": {"$ref": "#/components/responses/Later"}, "503": {"$ref": "#/components/responses/Later"}}}},
       "/info": {
        "get": {
         "operationId": "info", "summary": "What a client should know before it signs",
@@ -160,7 +188,11 @@ enum PushOpenAPI {
       "securitySchemes": {
        "pubky": {"type": "apiKey", "in": "header", "name": "X-Pubky-Pubkey"},
        "timestamp": {"type": "apiKey", "in": "header", "name": "X-Pubky-Timestamp"},
-       "signature": {"type": "apiKey", "in": "header", "name": "X-Pubky-Signature"}},
+       "signature": {"type": "apiKey", "in": "header", "name": "X-Pubky-Signature"},
+       "nostr": {
+        "type": "http", "scheme": "nostr", "description": "\#
+    Nostr and the base64 of an event of kind 27235 (NIP-98), 60 seconds old at most; its tag u is nostr_url \#
+    of /info, then the path below /v1"}},
       "responses": {
        "Error": {
         "description": "Why not, and what to do",
@@ -218,7 +250,8 @@ enum PushOpenAPI {
          "enc_pubkey": {
           "type": "string", "description": "X25519, base64url or hexadecimal",
           "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
-         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true},
+         "rules": {"$ref": "#/components/schemas/Rules"}}},
        "Google": {
         "type": "object", "required": ["platform", "token"],
         "properties": {
@@ -235,7 +268,8 @@ enum PushOpenAPI {
          "enc_pubkey": {
           "type": "string", "description": "X25519, base64url or hexadecimal",
           "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
-         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true},
+         "rules": {"$ref": "#/components/schemas/Rules"}}},
        "WebPush": {
         "type": "object", "required": ["platform", "token"],
         "properties": {
@@ -252,7 +286,8 @@ enum PushOpenAPI {
          "enc_pubkey": {
           "type": "string", "description": "X25519, base64url or hexadecimal",
           "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
-         "audience": {"type": "string", "maxLength": 255, "nullable": true}}},
+         "audience": {"type": "string", "maxLength": 255, "nullable": true},
+         "rules": {"$ref": "#/components/schemas/Rules"}}},
        "Subscription": {
         "type": "object", "required": ["endpoint", "p256dh", "auth"],
         "properties": {
@@ -263,6 +298,25 @@ enum PushOpenAPI {
           "type": "string", "description": "P-256, uncompressed, base64url",
           "pattern": "^B[A-P][0-9A-Za-z_-]{84}[AEIMQUYcgkosw048]$"},
          "auth": {"type": "string", "description": "16 bytes, base64url", "pattern": "^[0-9A-Za-z_-]{21}[AQgw]$"}}},
+       "Rules": {
+        "type": "object", "additionalProperties": false,
+        "properties": {
+         "wake": {
+          "type": "object", "additionalProperties": false,
+          "properties": {
+           "message": {"type": "boolean", "default": true}, "mention": {"type": "boolean", "default": true},
+           "reply": {"type": "boolean", "default": true}, "zap": {"type": "boolean", "default": true},
+           "reaction": {"type": "boolean", "default": false}, "repost": {"type": "boolean", "default": false}}},
+         "mute": {
+          "type": "object", "additionalProperties": false,
+          "properties": {
+           "pubkeys": {"type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/NostrID"}},
+           "events": {"type": "array", "maxItems": 500, "items": {"$ref": "#/components/schemas/NostrID"}},
+           "hashtags": {
+            "type": "array", "maxItems": 200, "items": {"type": "string", "minLength": 1, "maxLength": 64}},
+           "words": {
+            "type": "array", "maxItems": 200, "items": {"type": "string", "minLength": 1, "maxLength": 64}}}}}},
+       "NostrID": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
        "Registered": {
         "type": "object", "required": ["status", "relay_id", "expires_at"],
         "properties": {
@@ -330,6 +384,7 @@ enum PushOpenAPI {
          "disclosure": {"type": "string", "enum": ["contacts", "open", "never"]},
          "registration_seconds": {"type": "integer"}, "wake_seconds": {"type": "integer"},
          "webpush_key": {"type": "string", "pattern": "^B[0-9A-Za-z_-]{86}$"},
+         "nostr_url": {"type": "string", "nullable": true},
          "limits": {
           "type": "object", "required": ["sender_per_minute", "sender_per_hour", "recipient_per_hour"],
           "additionalProperties": {"type": "integer"}},

@@ -52,6 +52,7 @@ extension PushRelay {
     let newest = ledger.newestKeyName
     status.underOlderKeys = Int(figures.tokensByKey.filter { $0.key != newest }.values.reduce(0, +))
     status.unreadable = Int(figures.quarantinedDevices)
+    status.events = eventStatus(figures)
     status.countedSince = startedAt
     return status
   }

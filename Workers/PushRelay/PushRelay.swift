@@ -12,6 +12,7 @@ import PushAdmission
 import PushDelivery
 import PushLedger
 import PushRequests
+import PushRules
 import Storage
 import TransportTLS
 import WorkerKit
@@ -39,6 +40,8 @@ final class PushRelay {
   let startedAt = WallTime.seconds
   private(set) var dispatcher: Dispatcher?
   private(set) var front: PushFront?
+  var follower: EventFollower?
+  var nostrOwners: NostrOwners?
   private(set) var addresses: [String] = []
   private var door: PushDoor?
   private let loop = HTTP2Loop()
@@ -106,6 +109,7 @@ final class PushRelay {
     let front = PushFront(
       try rules(classes, messages, couriers), desk: desk, house: House(relay: self))
     self.front = front
+    try prepareEvents(classes)
     serve()
     worker.onSettings = { [unowned self] _ in reload() }
     worker.onDrain = { [unowned self] in drain() }
@@ -113,6 +117,7 @@ final class PushRelay {
     worker.onEnd = { [unowned self] in end() }
     try await listen(front)
     dispatcher.begin()
+    follower?.begin()
     sweep()
     keepLimits()
     tellStatus()
@@ -122,7 +127,7 @@ final class PushRelay {
     _ classes: WakeClasses, _ messages: PushMessageSettings, _ couriers: Couriers
   ) throws(Refusal) -> FrontRules {
     let limits = settings.limits
-    let info = RelayInfo(
+    var info = RelayInfo(
       software: "roost/\(RoostVersion.text)", rules: settings.signatureRules,
       platforms: PushPlatform.allCases.filter { couriers.running[$0] != nil }, disclosure: settings.disclosurePolicy,
       registrationSeconds: FrontRules.registrationSeconds, wakeSeconds: classes.standard.timeToLiveSeconds,
@@ -130,12 +135,13 @@ final class PushRelay {
       limits: RelayInfo.Limits(
         senderPerMinute: limits.senderPerMinute, senderPerHour: limits.senderPerHour,
         recipientPerHour: limits.recipientPerHour), serverTime: WallTime.seconds)
+    info.nostrURL = settings.nostr.publicURL.map { $0 + PushMount().prefix }
     return FrontRules(
       mount: PushMount(acceptsPrefixedSignatures: settings.prefixedPaths ?? false),
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
-      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, platforms: Set(couriers.running.keys),
-      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
+      allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
+      platforms: Set(couriers.running.keys), deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
   }
 
   // MARK: Platforms
@@ -249,12 +255,13 @@ final class PushRelay {
 
   // MARK: The end
 
-  private var isBusy: Bool { isDoorClosing || dispatcher?.isBusy == true || writer.isBusy }
+  private var isBusy: Bool { isDoorClosing || follower?.isBusy == true || dispatcher?.isBusy == true || writer.isBusy }
 
   private func drain() {
     isDraining = true
     sweepTimer.cancel()
     limitsTimer.cancel()
+    follower?.close()
     isDoorClosing = true
     EventLoopActor.task { [self] in
       await door?.close()
@@ -265,7 +272,7 @@ final class PushRelay {
 
   private func end() {
     dispatcher?.close()
-    writer.finish(limits: desk.snapshot(), now: WallTime.seconds)
+    writer.finish(limits: desk.snapshot(), place: follower?.last, now: WallTime.seconds)
     do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
   }
 
@@ -290,6 +297,8 @@ struct House: FrontHouse {
     // Whoever asks hears that the relay cannot work now.
     try? await relay.ledger.contacts(of: owner)
   }
+  func nostrStanding(of owner: PushOwner) async -> NostrStanding { await relay.nostrStanding(of: owner) }
+  func eventRules(of owner: PushOwner) async -> WakeRules? { await relay.eventRules(of: owner) }
   func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState {
     // A ledger that cannot be read knows of no wake.
     let progress = try? await relay.ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds)
@@ -311,6 +320,7 @@ extension PushRelay {
     if case .registered(let registration) = answer, case .register(let asked) = command {
       await registered(registration, by: asked.message.owner)
     }
+    await eventsChanged(by: command)
     return answer
   }
 

@@ -1,6 +1,8 @@
 import Addresses
 import Contracts
+import Cryptography
 import Frames
+import Nostr
 import PushAdmission
 import PushDelivery
 import PushRequests
@@ -27,6 +29,14 @@ struct PushSettings: Decodable, Sendable {
   var strangersHour: Int?
   var prefixMinute: Int?
   var globalMinute: Int?
+  // Events of Nostr.
+  var publicURL: String?
+  var nostrRegistration: String?
+  var nostrOwners: [String]?
+  var nostrKeysMaximum: Int?
+  var nostrRelays: Bool?
+  var nostrAgeMilliseconds: Int64?
+  var nostrPauseMilliseconds: UInt64?
   // The platforms.
   var content: String?
   var apnsKeyFile: String?
@@ -73,6 +83,20 @@ struct PushSettings: Decodable, Sendable {
       default: .accept
       }
     return SignatureRules(firstVersion: first, audiences: (audience ?? "").isEmpty ? [] : [audience ?? ""])
+  }
+
+  /// By which address Nostr keys sign.
+  var nostr: NostrRequests { NostrRequests(publicURL: publicURL ?? "") }
+
+  /// Nostr keys that may register beside the accounts of this machine.
+  func listedOwners() throws(Refusal) -> Set<PublicKey> {
+    var keys: Set<PublicKey> = []
+    for text in nostrOwners ?? [] {
+      do throws(EntityFault) { keys.insert(try PublicKey(spelled: text)) } catch {
+        throw Refusal(.failed, "nostr-owners: \"\(text)\" is no public key: \(error)")
+      }
+    }
+    return keys
   }
 
   var disclosurePolicy: DisclosurePolicy { disclosure.flatMap(DisclosurePolicy.init) ?? .contacts }

@@ -64,11 +64,11 @@ final class PushWriter {
   }
 
   /// Writes what is left, waiting on this thread: for the end.
-  func finish(limits: [UInt8], now: Int64) {
+  func finish(limits: [UInt8], place: PushCommand?, now: Int64) {
     let commands: [PushCommand] = [
       .settle(settlements), .saveLimits(snapshot: limits, savedAt: now, isClean: true),
     ]
-    do throws(StorageFault) { _ = try ledger.writeNow(commands) } catch {
+    do throws(StorageFault) { _ = try ledger.writeNow((place.map { [$0] } ?? []) + commands) } catch {
       log.error("how the last pushes ended is not written", metadata: ["why": "\(error)"])
     }
     settlements = []
@@ -104,7 +104,11 @@ final class PushWriter {
       health.written()
       var isQueued = false
       for index in commands.indices {
-        if case .queued = answers[index] { isQueued = true }
+        switch answers[index] {
+        case .queued: isQueued = true
+        case .noted(let queued): isQueued = isQueued || queued > 0
+        default: break
+        }
         tell(index, .success(answers[index]))
       }
       isWriting = false

@@ -27,6 +27,13 @@ public enum HTTPAuthorization {
   public static func verified(
     header: String, method: String, url: String, bodyHash: Octets32?, now: Int64
   ) -> Result<PublicKey, HTTPAuthorizationFault> {
+    event(header: header, method: method, url: url, bodyHash: bodyHash, now: now).map(\.pubkey)
+  }
+
+  /// The same, for whoever remembers what was shown: the event, by whose id it is known when it comes again.
+  public static func event(
+    header: String, method: String, url: String, bodyHash: Octets32?, now: Int64
+  ) -> Result<Event, HTTPAuthorizationFault> {
     do throws(HTTPAuthorizationFault) {
       let event = try event(in: header)
       guard event.kind == EventKind.httpAuthorization else { throw .wrongKind(event.kind) }
@@ -36,7 +43,7 @@ public enum HTTPAuthorization {
       guard try value(of: "method", in: event)?.hasSameBytes(as: method) == true else { throw .wrongMethod }
       try check(value(of: "payload", in: event), bodyHash: bodyHash)
       do throws(EventFault) { try event.verify() } catch { throw .notValid(error) }
-      return .success(event.pubkey)
+      return .success(event)
     } catch {
       return .failure(error)
     }

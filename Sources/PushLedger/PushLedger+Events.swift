@@ -1,0 +1,52 @@
+public import PushDelivery
+public import Storage
+
+extension PushLedger {
+  /// The owners of Nostr keys who have a device that can be woken; the first `limit`, in the order of keys.
+  ///
+  /// - Parameter now: Unix seconds.
+  public func watchedOwners(now: Int64, limit: Int) async throws(StorageFault) -> [WatchedOwner] {
+    try await file.read { session in
+      let rows = try session.rows(
+        """
+        SELECT owner, max(registeredAt), (SELECT rules FROM rules WHERE rules.owner = device.owner) FROM device
+        WHERE owner >= ? AND owner < ? AND expiresAt > ? AND isVerified <> 0 AND isQuarantined = 0
+        GROUP BY owner ORDER BY owner LIMIT ?
+        """,
+        [
+          .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
+          .number(Int64(max(0, limit))),
+        ]
+      ) { row in
+        PushOwner(bytes: row.bytes(0)).map { owner in
+          WatchedOwner(
+            owner: owner, rules: row.isNull(2) ? nil : row.bytes(2), blocked: [], registeredAt: row.number(1))
+        }
+      }
+      return try rows.map { row in
+        var row = row
+        row.blocked = try session.rows(
+          "SELECT other FROM contact WHERE owner = ? AND kind = ?",
+          [row.owner.column, .number(ContactKind.blocked.rawValue)]
+        ) { PushOwner(bytes: $0.bytes(0)) }
+        return row
+      }
+    }
+  }
+
+  /// What an owner has said he wants to be woken for; nil: nothing.
+  public func rules(of owner: PushOwner) async throws(StorageFault) -> [UInt8]? {
+    try await file.read { session in
+      try session.first("SELECT rules FROM rules WHERE owner = ?", [owner.column]) { $0.bytes(0) }
+    }
+  }
+
+  /// How far the event store was read; nil: it never was.
+  public func eventPlace() async throws(StorageFault) -> EventPlace? {
+    try await file.read { session in
+      let seq = try session.count("SELECT value FROM counter WHERE name = ?", [.text(PushSession.placeSeq)])
+      let time = try session.count("SELECT value FROM counter WHERE name = ?", [.text(PushSession.placeTime)])
+      return seq > 0 ? EventPlace(seq: seq - 1, readAt: time) : nil
+    }
+  }
+}

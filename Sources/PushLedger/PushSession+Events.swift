@@ -1,0 +1,75 @@
+internal import Cryptography
+internal import PushDelivery
+internal import Storage
+
+// Wakes for events of Nostr. An event that was in one goes to `eventSeen` in the same transaction, so that it is in no
+// other one, wherever the store is read again from.
+
+extension PushSession {
+  /// Where the store was read to: the seq and 1, so that 0 is none; and when that was.
+  static let placeSeq = "event.seq"
+  static let placeTime = "event.readAt"
+  /// Room that is made at once when there is none for events.
+  private static let forgottenCount: Int64 = 1_000
+
+  func events(_ command: EventsCommand) throws -> LedgerAnswer {
+    var queued = 0
+    for batch in command.batches where try wake(batch) { queued += 1 }
+    if let place = command.place {
+      set(Self.placeSeq, place.seq + 1)
+      set(Self.placeTime, place.readAt)
+    }
+    return .noted(queued: queued)
+  }
+
+  /// Whether somebody is woken: some of the events are new, and there is a device.
+  private func wake(_ batch: EventBatch) throws -> Bool {
+    let wake = batch.wake
+    let expiresAt = wake.acceptedAt / 1_000 + PushLedger.eventSeconds
+    var newCount = 0
+    for event in batch.events {
+      if !hasRoom(.eventSeen) { try forgetOldestEvents() }
+      try session.run(
+        "INSERT OR IGNORE INTO eventSeen (owner, event, expiresAt) VALUES (?, ?, ?)",
+        [wake.recipient.column, .bytes(event.bytes), .number(expiresAt)])
+      newCount += session.changedRowCount
+      add(session.changedRowCount, to: .eventSeen)
+    }
+    guard newCount > 0, try standing(wake).verifiedCount > 0 else { return false }
+    guard hasRoom(.wake), counter(Self.wakeBytes) < PushLedger.wakeByteCountMaximum else {
+      add(to: .droppedWakes)
+      return false
+    }
+    try enqueue(wake)
+    add(to: .eventWakes)
+    return true
+  }
+
+  private func forgetOldestEvents() throws {
+    try session.run(
+      """
+      DELETE FROM eventSeen WHERE (owner, event) IN (SELECT owner, event FROM eventSeen ORDER BY expiresAt LIMIT ?)
+      """, [.number(Self.forgottenCount)])
+    add(-session.changedRowCount, to: .eventSeen)
+  }
+
+  // MARK: Rules
+
+  func rules(_ command: RulesCommand) throws -> LedgerAnswer {
+    if let answer = try answer(to: command.message) { return answer }
+    guard hasRoom(.account) else { return .unavailable }
+    try keepAccount(command.message.owner, until: command.keepUntil)
+    try setRules(command.rules, command.message)
+    try keep(.rulesKept, to: command.message)
+    return .rulesKept
+  }
+
+  /// Sets them unless a newer message has.
+  func setRules(_ rules: [UInt8], _ message: SignedMessage) throws {
+    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "rules are bounded where they are read")
+    let values: [Column] = [message.owner.column, .bytes(rules), .number(message.timestamp)]
+    try session.run("INSERT OR IGNORE INTO rules (owner, rules, signedAt) VALUES (?, ?, ?)", values)
+    if session.changedRowCount > 0 { return }
+    try session.run("UPDATE rules SET rules = ?2, signedAt = ?3 WHERE owner = ?1 AND signedAt <= ?3", values)
+  }
+}

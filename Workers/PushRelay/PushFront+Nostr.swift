@@ -1,0 +1,45 @@
+import Cryptography
+import PushDelivery
+import PushLedger
+import PushRequests
+import PushRules
+
+// What is different for owners of Nostr keys: who of them may have a device here, and what wakes them.
+
+extension PushFront {
+  static let rulesNeedNostr = PushRefusal(
+    .invalidSignature,
+    "rules are for events of Nostr: sign with the Nostr key that they are for (Authorization: Nostr …, NIP-98)")
+
+  /// Makes sure that a Nostr key may have something kept here.
+  func admit(nostrKeyOf owner: PushOwner) async throws(PushRefusal) {
+    guard owner.realm == .nostr else { return }
+    switch await house.nostrStanding(of: owner) {
+    case .allowed: return
+    case .refused:
+      throw PushRefusal(
+        .notAllowed,
+        "this relay watches for events of its own people only, and this key is none of theirs: ask its operator to add "
+          + "it to nostr-owners")
+    case .full:
+      throw PushRefusal(.notAllowed, "this relay watches for as many keys as it may: ask its operator")
+    case .unknown: throw .unavailable(retryAfterSeconds: 5)
+    }
+  }
+
+  /// `GET /rules`, `PUT /rules`.
+  func eventRules(
+    _ target: PushTarget, _ message: SignedMessage, _ body: [UInt8], now: Int64
+  ) async throws(PushRefusal) -> FrontReply {
+    guard message.owner.realm == .nostr else { throw Self.rulesNeedNostr }
+    if target.route == .writeRules {
+      try await admit(nostrKeyOf: message.owner)
+      let rules = try WakeRules(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
+      let command = RulesCommand(
+        message: message, rules: PushReply.rules(rules), keepUntil: now + FrontRules.registrationSeconds)
+      _ = try await finish(.rules(command))
+    }
+    guard let rules = await house.eventRules(of: message.owner) else { throw .unavailable(retryAfterSeconds: 5) }
+    return FrontReply(PushReply.rules(rules))
+  }
+}

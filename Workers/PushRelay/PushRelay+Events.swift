@@ -1,0 +1,75 @@
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import PushDelivery
+import PushLedger
+import PushRequests
+import PushRules
+import Storage
+import WorkerKit
+
+// Wakes for events of Nostr, as the rest of the relay sees them.
+
+extension PushRelay {
+  /// Makes ready to follow the event store, where Nostr keys may register.
+  func prepareEvents(_ classes: WakeClasses) throws(Refusal) {
+    guard settings.nostr.publicURL != nil else { return }
+    var rules = EventFollower.Rules()
+    rules.ageSeconds = settings.nostrAgeMilliseconds.map { $0 / 1_000 } ?? rules.ageSeconds
+    rules.pauseMilliseconds = settings.nostrPauseMilliseconds ?? rules.pauseMilliseconds
+    rules.keyMaximum = settings.nostrKeysMaximum ?? rules.keyMaximum
+    rules.asksRelays = settings.nostrRelays ?? rules.asksRelays
+    rules.wakeSeconds = classes[Wake.nostr].timeToLiveSeconds
+    nostrOwners = NostrOwners(
+      worker, log, isOpen: settings.nostrRegistration == "anybody", listed: try settings.listedOwners())
+    follower = EventFollower(worker, ledger: ledger, writer: writer, rules: rules, log: log)
+  }
+
+  /// Whether a Nostr key may register.
+  func nostrStanding(of owner: PushOwner) async -> NostrStanding {
+    guard let nostrOwners, let follower else { return .refused }
+    let key = PublicKey(owner.key)
+    let standing = await nostrOwners.standing(of: key)
+    return standing == .allowed && follower.isFull(for: key) ? .full : standing
+  }
+
+  /// Somebody may be watched for now, or not any more, or for other things.
+  func eventsChanged(by command: PushCommand) async {
+    switch command {
+    case .register(let asked) where asked.message.owner.realm == .nostr:
+      await follower?.awaitFollowing(PublicKey(asked.message.owner.key))
+    case .unregister(let asked) where asked.message.owner.realm == .nostr: follower?.ownersChanged()
+    case .contacts(let asked) where asked.message.owner.realm == .nostr: follower?.ownersChanged()
+    case .rules: follower?.ownersChanged()
+    default: break
+    }
+  }
+
+  /// What an owner is woken for; nil when it cannot be read.
+  func eventRules(of owner: PushOwner) async -> WakeRules? {
+    do throws(StorageFault) {
+      guard let bytes = try await ledger.rules(of: owner) else { return WakeRules() }
+      // They were read before they were kept; those of a later version are the standard.
+      return (try? WakeRules(RequestBody(bytes, byteCountMaximum: PushLedger.rulesByteCountMaximum))) ?? WakeRules()
+    } catch {
+      log.warning("rules cannot be read", metadata: ["why": "\(error)"])
+      return nil
+    }
+  }
+
+  /// For `push.status`.
+  func eventStatus(_ figures: PushStatistics) -> PushStatus.Events? {
+    guard let follower else { return nil }
+    var events = PushStatus.Events()
+    events.devices = Int(figures.nostrDevices)
+    events.keys = follower.watch.keys.count
+    events.state = follower.state.rawValue
+    events.wakes = UInt64(max(0, figures.totals[.eventWakes] ?? 0))
+    events.waking = follower.watch.counts.waking
+    for (why, count) in follower.watch.counts.dismissed { events.dismissed[why.rawValue] = count }
+    return events
+  }
+}
