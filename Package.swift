@@ -72,12 +72,10 @@ let package = Package(
     .target(name: "Recordings", dependencies: ["Clocks", "Frames"]),
 
     // What the command line prints: values in, text out
-    .target(
-      name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"]),
+    .target(name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"]),
 
     // What is shown to browsers and to Prometheus: values in, text out
-    .target(
-      name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"]),
+    .target(name: "StatusPages", dependencies: ["Cryptography", "Frames", "Contracts", "RoostOutput"]),
 
     // Machines without I/O
     .target(
@@ -89,8 +87,7 @@ let package = Package(
       ]),
     .target(name: "Supervision", dependencies: ["Clocks"]),
     .target(name: "RelaySession", dependencies: ["Clocks", "Cryptography", "Nostr"]),
-    .target(
-      name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"]),
+    .target(name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"]),
     .target(name: "RelayStrikes", dependencies: ["Clocks"]),
     .target(
       name: "ClientSession",
@@ -114,8 +111,7 @@ let package = Package(
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(name: "Observing", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts"]),
-    .target(
-      name: "OutboxPlan", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"]),
+    .target(name: "OutboxPlan", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Observing"]),
     .target(name: "Signing", dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts"]),
     .target(
       name: "JobTracking",
@@ -142,10 +138,8 @@ let package = Package(
       dependencies: [
         .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
-    .target(
-      name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"]),
-    .target(
-      name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"]),
+    .target(name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"]),
+    .target(name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"]),
     .target(
       name: "JobLedger", dependencies: ["Contracts", "Cryptography", "Frames", "JobTracking", "Nostr", "Storage"]),
     .target(
@@ -165,8 +159,7 @@ let package = Package(
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"]),
     .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"]),
     .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"]),
-    .target(
-      name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"]),
+    .target(name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"]),
     .target(
       name: "EventArchive",
       dependencies: [
@@ -305,8 +298,7 @@ let package = Package(
       name: "example-job", dependencies: ["Contracts", "Frames", "Nostr", "EventLoop", "RoostClient"],
       path: "examples/SwiftJob"),
 
-    .executableTarget(
-      name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench"),
+    .executableTarget(name: "loop-bench", dependencies: ["Clocks", "EventLoop"], path: "Benchmarks/LoopBench"),
 
     // What reading and verifying an event costs; run by `make bench`
     .executableTarget(
@@ -339,15 +331,12 @@ let package = Package(
     .testTarget(name: "AddressesTests", dependencies: ["Addresses"]),
     .testTarget(name: "FramesTests", dependencies: ["Clocks", "Frames", "TestSupport"]),
     .testTarget(name: "ContractsTests", dependencies: ["Contracts", "Frames"]),
-    .testTarget(
-      name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"]),
+    .testTarget(name: "RecordingsTests", dependencies: ["Recordings", "Clocks", "Frames", "Contracts", "TestSupport"]),
     .testTarget(name: "EventLoopTests", dependencies: ["Clocks", "EventLoop", "TestSupport"]),
     // Run as a process of its own by LinuxSystemTests: no test can leave a sandbox again.
-    .executableTarget(
-      name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe"),
+    .executableTarget(name: "sandbox-probe", dependencies: ["LinuxSystem", "EventLoop"], path: "Tests/SandboxProbe"),
     // Run under a real roostd by ProcessTests: everything a worker must not do.
-    .executableTarget(
-      name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker"),
+    .executableTarget(name: "misbehaving-worker", dependencies: ["Frames"], path: "Tests/MisbehavingWorker"),
     // APNs, FCM and a Web Push service on loopback, for tests of push-relay and its benchmark.
     .executableTarget(
       name: "push-fakes",
@@ -461,8 +450,7 @@ let package = Package(
     .testTarget(
       name: "NostrTests", dependencies: ["Cryptography", "Frames", "Nostr", "Clocks", "TestSupport"],
       exclude: ["RealEvents"]),
-    .testTarget(
-      name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"]),
+    .testTarget(name: "WebSocketTests", dependencies: ["WebSocket", "EventLoop", "Clocks", "TestSupport"]),
     .testTarget(
       name: "TransportTLSTests",
       dependencies: ["TransportTLS", "WebSocket", "LinuxSystem", "EventLoop", "Clocks", "TestSupport"]),
@@ -474,8 +462,7 @@ let package = Package(
     .testTarget(
       name: "RelayWishesTests",
       dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
-    .testTarget(
-      name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"]),
+    .testTarget(name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"]),
     .testTarget(
       name: "ClientSessionTests", dependencies: ["ClientSession", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
     .testTarget(

@@ -2,7 +2,7 @@
 """Whether the push relay's answers take as long for who is registered as for who is not.
 
 A stranger's wake is answered `queued` in every case, with the same bytes; the process tests see to that. What is left is
-time, and a time is measured, not tested: thousands of wakes to registered keys, to keys that nobody has and to keys that
+time, and a time is measured, not tested: thousands of wakes to registered keys, to keys that nobody has and to such as
 have blocked the sender, in a random order by one connection that stays, after a warm-up, from forty senders.
 Two kinds are compared by the two-sample test of Kolmogorov and Smirnov. After each wake the same connection asks for
 /health at once, which is compared as well: what a wake leaves to do is seen there, if anywhere.
@@ -12,8 +12,8 @@ Two kinds are compared by the two-sample test of Kolmogorov and Smirnov. After e
     power       the smallest shift that this very test, with this noise and as many samples, would have found at
                 alpha = 0.01 in nine of ten runs: found by shifting one of two samples drawn from all that was measured
 
-Two controls stand beside: one kind divided at random, which must not differ, and the same with such a shift added to one
-half, which must. Without the second a small D would say nothing.
+Two controls stand beside: one kind divided at random, which must not differ, and the same with such a shift added to
+one half, which must. Without the second a small D would say nothing.
 
     python3 Benchmarks/push_privacy.py [--count 4000] [--products .build/release]
 """
@@ -81,7 +81,8 @@ class Signer:
         context = ctypes.c_void_p(self.library.EVP_MD_CTX_new())
         signature, size = ctypes.create_string_buffer(64), ctypes.c_size_t(64)
         self.library.EVP_DigestSignInit(context, None, None, None, handle)
-        done = self.library.EVP_DigestSign(context, signature, ctypes.byref(size), message, ctypes.c_size_t(len(message)))
+        length = ctypes.c_size_t(len(message))
+        done = self.library.EVP_DigestSign(context, signature, ctypes.byref(size), message, length)
         self.library.EVP_MD_CTX_free(context)
         if done != 1:
             raise RuntimeError("libcrypto does not sign")
