@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Whether the push relay's answers take as long for who is registered as for who is not.
 
-A stranger's wake is answered `queued` in every case, with the same bytes; the process tests see to that. What is left is
-time, and a time is measured, not tested: thousands of wakes to registered keys, to keys that nobody has and to such as
-have blocked the sender, in a random order by one connection that stays, after a warm-up, from forty senders.
+A stranger's wake is answered `queued` in every case, with the same bytes; the process tests see to that. What is left
+is time, and a time is measured, not tested: thousands of wakes to registered keys, to keys that nobody has and to
+such as have blocked the sender, in a random order by one connection that stays, after a warm-up, from forty senders.
 Two kinds are compared by the two-sample test of Kolmogorov and Smirnov. After each wake the same connection asks for
 /health at once, which is compared as well: what a wake leaves to do is seen there, if anywhere.
 

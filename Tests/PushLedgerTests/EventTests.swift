@@ -64,7 +64,8 @@ struct EventTests {
   @Test("Where there is no room for events the oldest are forgotten")
   func room() throws {
     #expect(try note(arrival([event])) == .noted(queued: 1))
-    try bench.setCounter(BoundedTable.eventSeen.counter, BoundedTable.eventSeen.rowMaximum)
+    let maximum = TableBounds(requestsPerMinute: 1).rowMaximum(of: .eventSeen)
+    try bench.setCounter(BoundedTable.eventSeen.counter, maximum)
     #expect(try note(arrival([SHA256.hash([1])])) == .noted(queued: 1))
     #expect(try bench.count("eventSeen") == 1)
   }
