@@ -56,6 +56,8 @@ extension PushCommand {
     case .unregister: "removal"
     case .wake: "wake"
     case .contacts: "contacts"
+    case .rules: "rules"
+    case .events: "events"
     case .settle: "settlement"
     case .prune: "prune"
     case .challenge: "challenge"
