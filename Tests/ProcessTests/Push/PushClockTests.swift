@@ -13,7 +13,7 @@ extension ProcessTests {
       let faults = try Faults()
       try PushRig.runWatched([:], faults) { rig in
         defer { faults.end() }
-        let phone = try rig.phone(["ios", "android"])
+        let phone = try rig.household(["ios", "android"])
         // Each by somebody else: a stranger has ten pushes an hour.
         func wake(_ type: String, ahead: Int64) throws -> PushRig.Answer {
           let sender = Ed25519SecretKey.generate()
@@ -57,7 +57,7 @@ extension ProcessTests {
       let faults = try Faults()
       try PushRig.runWatched([:], faults) { rig in
         defer { faults.end() }
-        let (phone, sender) = (try rig.phone(["ios"]), Ed25519SecretKey.generate())
+        let (phone, sender) = (try rig.household(["ios"]), Ed25519SecretKey.generate())
         var count = 0
         func wake(ahead: Int64) throws -> PushRig.Answer {
           count += 1

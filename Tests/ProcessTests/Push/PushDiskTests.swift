@@ -23,7 +23,7 @@ extension ProcessTests {
     }
 
     /// Asks for a wake that cannot be accepted, and looks at what is said.
-    private static func expectRefusal(_ rig: PushRig, _ phone: PushRig.Phone) throws {
+    private static func expectRefusal(_ rig: PushRig, _ phone: PushRig.Household) throws {
       let sender = Ed25519SecretKey.generate()
       let refused = try rig.insistSigned(sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender))
       #expect(refused.status == 503 && refused["error"] == "unavailable", "\(refused.text)")
@@ -36,7 +36,7 @@ extension ProcessTests {
     }
 
     /// Waits until the relay is well by itself, and has it wake somebody.
-    private static func expectRecovery(_ rig: PushRig, _ phone: PushRig.Phone) throws {
+    private static func expectRecovery(_ rig: PushRig, _ phone: PushRig.Household) throws {
       try awaitSoon("it is well again", within: 60) {
         try rig.insist("GET", "/health").status == 200 && rig.insist("GET", "/ready").status == 200
       }
@@ -52,12 +52,12 @@ extension ProcessTests {
       arguments: [(Faults.Call.databaseWrite, ENOSPC), (.databaseWrite, EROFS), (.databaseSync, EIO)])
     func disk(call: Faults.Call, code: Int32) throws {
       try Self.withFaults { rig, faults in
-        let phone = try rig.phone(["ios"])
+        let phone = try rig.household(["ios"])
         let process = try rig.processID()
         faults.fail(call, with: code)
         try Self.expectRefusal(rig, phone)
         #expect(faults.hits(call) > 0)
-        let other = PushRig.Phone()
+        let other = PushRig.Household()
         let refused = try rig.insistSigned(
           other.key, "POST", "/register", other.body("x", "ios", try rig.token("ios")), from: other.address)
         #expect(refused.status == 503, "\(refused.text)")
@@ -72,7 +72,7 @@ extension ProcessTests {
     @Test("How pushes ended is written when the disk takes it again, and none is sent twice for it (case 52)")
     func settlements() throws {
       try Self.withFaults { rig, faults in
-        let (phone, sender) = (try rig.phone(["ios"]), Ed25519SecretKey.generate())
+        let (phone, sender) = (try rig.household(["ios"]), Ed25519SecretKey.generate())
         try rig.fakes.order(#"{"service":"apns","answers":[{"status":200,"delayMilliseconds":1500}]}"#)
         let wake = try rig.insistSigned(sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender))
         try awaitSoon("it is sent") { try rig.pushes(of: wake["wake_id"], on: "ios").count == 1 }
@@ -89,7 +89,7 @@ extension ProcessTests {
     @Test("A ledger that another process holds: 503 with Retry-After, and all is well when it lets go (case 52)")
     func busy() throws {
       try Self.withFaults { rig, _ in
-        let phone = try rig.phone(["ios"])
+        let phone = try rig.household(["ios"])
         let file = try StorageFile(path: rig.ledgerPath, StorageSettings(durability: .normal), migrations: [])
         defer { try? file.close() }
         try file.writeNow { _ in try Self.expectRefusal(rig, phone) }
@@ -100,7 +100,7 @@ extension ProcessTests {
     @Test("A log that was overwritten under it costs no answer but 503, and it serves again by itself (case 52)")
     func damagedLog() throws {
       try Self.withFaults { rig, _ in
-        let phones = try (0..<12).map { _ in try rig.phone(["ios"]) }
+        let phones = try (0..<12).map { _ in try rig.household(["ios"]) }
         try Self.spoil(rig.ledgerPath + "-wal")
         // It may notice at once or never; it must not answer anything but that it can, or cannot. What stood in the log
         // alone may be lost: that is the disk's doing.
@@ -117,7 +117,7 @@ extension ProcessTests {
     func damagedStart() throws {
       // Time for the nonsense, before the next process.
       try Self.withFaults(PushRig.slowRestart) { rig, _ in
-        _ = try rig.phone(["ios"])
+        _ = try rig.household(["ios"])
         let process = try rig.processID()
         try rig.kill()
         try awaitSoon("it is gone") { Glibc.kill(process, 0) != 0 }
@@ -132,7 +132,7 @@ extension ProcessTests {
     private static func expectService(_ rig: PushRig) throws {
       try awaitSoon("a new phone is woken", within: 60) {
         // Refused while the relay cannot write.
-        guard let phone = try? rig.phone(["ios"]) else { return false }
+        guard let phone = try? rig.household(["ios"]) else { return false }
         let sender = Ed25519SecretKey.generate()
         let body = PushRig.body(to: phone.key, by: sender)
         let wake = try rig.insistSigned(sender, "POST", "/wake", body)["wake_id"]

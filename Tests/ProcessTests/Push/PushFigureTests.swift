@@ -43,7 +43,7 @@ extension ProcessTests {
     @Test("A platform that refuses is told by ready and status while it does, and no longer (case 57)")
     func trouble() throws {
       try PushRig.runWatched { rig in
-        let (phone, sender) = (try rig.phone(), Ed25519SecretKey.generate())
+        let (phone, sender) = (try rig.household(), Ed25519SecretKey.generate())
         try rig.fakes.order(#"{"service":"apns","answers":[{"status":403,"reason":"BadTopic"}]}"#)
         let wake = try rig.insistSigned(sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender))
         try awaitSoon("it is told") {
@@ -63,14 +63,14 @@ extension ProcessTests {
     /// Some of everything that is counted.
     private struct Script {
       let rig: PushRig
-      let phone: PushRig.Phone
+      let phone: PushRig.Household
       let friend = Ed25519SecretKey.generate()
       /// Wakes that go into the queue.
       let accepted = 6
 
       init(_ rig: PushRig) throws {
         self.rig = rig
-        phone = try rig.phone()
+        phone = try rig.household()
       }
 
       func run() throws {
@@ -98,7 +98,7 @@ extension ProcessTests {
         try wake("twice")
         try rig.awaitDelivered()
         // One to a token that is dead.
-        let (gone, token) = (PushRig.Phone(), PushRig.appleToken())
+        let (gone, token) = (PushRig.Household(), PushRig.appleToken())
         _ = try rig.insistSigned(gone.key, "POST", "/register", gone.body("gone", "ios", "\"\(token)\""))
         let later = (WallClock.seconds + 60) * 1_000
         try rig.fakes.order(

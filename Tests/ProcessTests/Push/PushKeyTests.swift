@@ -19,7 +19,7 @@ extension ProcessTests {
     }
 
     /// Has a phone woken by somebody new, and waits for the pushes.
-    private static func wake(_ rig: PushRig, _ phone: PushRig.Phone, _ type: String) throws {
+    private static func wake(_ rig: PushRig, _ phone: PushRig.Household, _ type: String) throws {
       let sender = Ed25519SecretKey.generate()
       let wake = try rig.insistSigned(
         sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender, type: type))
@@ -32,7 +32,7 @@ extension ProcessTests {
     @Test("turns while it serves, from its file as it is, and the old key can go (case 55)")
     func turning() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         let old = try #require(rig.keyLines().first)
         let process = try rig.processID()
         try Self.wake(rig, phone, "before")
@@ -65,7 +65,7 @@ extension ProcessTests {
     @Test("is read anew at a reload of the configuration (case 55)")
     func reload() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         try rig.addKey("reloaded")
         #expect(try rig.client.call("supervisor.reload").isResponse)
         try awaitSoon("it is under the new key") { try rig.status().underOlderKeys == 3 }
@@ -78,7 +78,7 @@ extension ProcessTests {
     @Test("is not taken when others can read it, a needed key is missing or another; the old one serves on (case 55)")
     func refused() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         let good = rig.keyLines()
         let name = try #require(good.first?.split(separator: ":").first)
         for (lines, mode, words) in [
@@ -101,7 +101,7 @@ extension ProcessTests {
     @Test("that is another refuses to start, in plain words, and starts with the right one (case 55)")
     func wrong() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         let good = rig.keyLines()
         let name = try #require(good.first?.split(separator: ":").first)
         for (lines, words) in [

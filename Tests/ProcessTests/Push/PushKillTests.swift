@@ -21,7 +21,7 @@ extension ProcessTests {
     @Test("at no step of a wake is it lost, and no phone is woken more than twice, with one apns-id (case 51)")
     func wakes() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         for (number, step) in Self.steps.enumerated() {
           let process = try rig.processID()
           let sender = Ed25519SecretKey.generate()
@@ -49,7 +49,7 @@ extension ProcessTests {
     @Test("what a platform was sent and has not answered is sent once more, and the rest is not (case 51)")
     func underWay() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         // Of a push to Web Push that is not answered the journal does not say whose it is: it is encrypted.
         for (number, platform) in ["ios", "android"].enumerated() {
           // A connection that is made to a black hole is none: each platform has one before.
@@ -91,7 +91,7 @@ extension ProcessTests {
           ["writing \(word)", "written \(word)", "replying \(request)", "replied \(request)"]
         }
         for step in steps("registration", "POST /v1/register") {
-          let (process, phone) = (try rig.processID(), PushRig.Phone())
+          let (process, phone) = (try rig.processID(), PushRig.Household())
           let body = phone.body("phone", "ios", try rig.token("ios"))
           let time = WallClock.seconds
           try rig.arm(step)
@@ -105,7 +105,7 @@ extension ProcessTests {
         }
         let count = try rig.status().devices
         for (number, step) in steps("removal", "DELETE /v1/register").enumerated() {
-          let phone = try rig.phone(["ios"])
+          let phone = try rig.household(["ios"])
           let process = try rig.processID()
           try rig.arm(step)
           let body = #"{"device_id":"ios"}"#
@@ -123,7 +123,7 @@ extension ProcessTests {
       arguments: ["writing credential", "written credential"])
     func oneToken(step: String) throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone(["ios"])
+        let phone = try rig.household(["ios"])
         try rig.arm(step)
         for number in 0..<10 {
           let (process, sender) = (try rig.processID(), Ed25519SecretKey.generate())
@@ -141,7 +141,7 @@ extension ProcessTests {
     @Test("a sweep, and the turning of the key ring, go on where they were killed (cases 51, 55)")
     func keeping() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone()
+        let phone = try rig.household()
         for step in ["writing sweep", "written sweep"] {
           let process = try rig.processID()
           // The next process sweeps when it begins, and dies of it; the one after that does as well, and lives.

@@ -104,7 +104,7 @@ extension PushRig {
 
   /// Somebody with a device of each platform, each wanting every type. Comes from an address of its own, so that what
   /// the limits assume of everybody after a death stands in no test's way.
-  final class Phone {
+  final class Household {
     let key = Ed25519SecretKey.generate()
     let address = "10.\(UInt8.random(in: 0...255)).\(UInt8.random(in: 0...255)).\(UInt8.random(in: 1...254))"
 
@@ -114,16 +114,17 @@ extension PushRig {
   }
 
   /// Registers a phone's devices on these platforms.
-  func phone(_ platforms: [String] = ["ios", "android", "webpush"]) throws -> Phone {
-    let phone = Phone()
+  func household(_ platforms: [String] = ["ios", "android", "webpush"]) throws -> Household {
+    let household = Household()
     for platform in platforms {
       let answer = try insistSigned(
-        phone.key, "POST", "/register", phone.body(platform, platform, try token(platform)), from: phone.address)
+        household.key, "POST", "/register", household.body(platform, platform, try token(platform)),
+        from: household.address)
       guard answer.status == 200 else {
         throw DeadlinePassed(description: "\(platform) is not registered: \(answer.text)")
       }
     }
-    return phone
+    return household
   }
 
   /// A token in JSON that no other device has; but of Web Push always the same: one phone of a run has it.

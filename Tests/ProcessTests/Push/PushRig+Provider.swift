@@ -146,7 +146,7 @@ extension PushRig {
   /// Kills the worker, and waits for the next one: what it had in memory alone is gone.
   func replaceWorker() throws {
     let before = try roost.worker("push-relay", client)
-    kill(pid_t(try #require(before.pid)), SIGKILL)
+    Glibc.kill(pid_t(try #require(before.pid)), SIGKILL)
     try roost.awaitWorker("push-relay", "is back", within: 60, client) {
       $0.generation > before.generation && $0.state == "ready"
     }

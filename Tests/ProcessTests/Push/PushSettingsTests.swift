@@ -19,7 +19,7 @@ extension ProcessTests {
       let layout = try PushRig.layout(fakes, port: port, directory: directory.path, none)
       try withRoost(layout) { roost in
         let rig = try PushRig(roost, fakes, port)
-        let phone = try rig.phone()
+        let phone = try rig.household()
         let sender = Ed25519SecretKey.generate()
         let ready = try rig.insist("GET", "/ready")
         #expect(ready.status == 200, "\(ready.text)")
@@ -54,14 +54,14 @@ extension ProcessTests {
         #expect(try rig.insist("GET", "/health").status == 200)
         let ready = try rig.insist("GET", "/ready")
         #expect(ready.status == 503 && !ready.text.contains("ok"), "\(ready.text)")
-        #expect(try rig.phone(["ios"]).key.publicKey.octets.bytes.count == 32)
+        #expect(try rig.household(["ios"]).key.publicKey.octets.bytes.count == 32)
       }
     }
 
     @Test("A setting that changes is taken at a reload, and what is registered stays (case 56)")
     func reload() throws {
       try PushRig.runWatched { rig in
-        let phone = try rig.phone(["ios"])
+        let phone = try rig.household(["ios"])
         let process = try rig.processID()
         try rig.roost.rewrite { $0.workers[0].keys["sender-minute"] = "2" }
         #expect(try rig.client.call("supervisor.reload").isResponse)

@@ -12,7 +12,7 @@ extension ProcessTests {
     @Test("SIGTERM: nobody new is let in, who is in is answered, it ends with 0, and the next goes on (case 54)")
     func term() throws {
       try PushRig.runWatched(PushRig.slowRestart) { rig in
-        let phone = try rig.phone(["ios"])
+        let phone = try rig.household(["ios"])
         let sender = Ed25519SecretKey.generate()
         let first = try rig.insistSigned(sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender, type: "one"))
         try awaitSoon("it is sent") { try rig.pushes(of: first["wake_id"], on: "ios").count == 1 }
@@ -50,7 +50,7 @@ extension ProcessTests {
       private let client: PlainClient
       private let last: UInt8
 
-      init(_ rig: PushRig, phone: PushRig.Phone, sender: Ed25519SecretKey) throws {
+      init(_ rig: PushRig, phone: PushRig.Household, sender: Ed25519SecretKey) throws {
         client = try PlainClient(port: rig.port)
         let body = Array(PushRig.body(to: phone.key, by: sender, type: "four").utf8)
         let lines =
