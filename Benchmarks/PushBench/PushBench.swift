@@ -9,7 +9,7 @@ import Glibc
 //
 // Without a pace the requests are made and signed before the clock runs, and each connection asks again as soon as it
 // is answered. With one (wakes a second) they are signed as they fall due, and a latency counts from when its request
-// was due: a relay that falls behind cannot hide it. `stamps` is a file with a line for each wake that was answered 200:
+// was due: a relay that falls behind cannot hide it. `stamps` is a file, a line for each wake that was answered 200:
 // its recipient's number, and when it was sent, microseconds since 1970. Prints one line of JSON.
 
 /// Why there are no figures.

@@ -11,7 +11,7 @@ internal import Storage
 //   contact     whom an owner allows or blocks
 //   replay      signed messages that were answered, with the answer
 //   nonce       what senders called their wakes, with the answer
-//   wake        the queue: accepted, and neither brought nor worthless; `isDropped`: answered alike, and brought nowhere
+//   wake        the queue: accepted, neither brought nor worthless; `isDropped`: answered alike, and brought nowhere
 //   delivery    devices that a wake in the queue needs to be brought to no more
 //   status      what became of a wake, for its sender
 //   credential  what a platform gave this relay (a token of OAuth, a JWT), sealed
@@ -114,7 +114,7 @@ struct TableBounds: Sendable {
   /// What any ledger has room for, and what none has.
   private static let messageRange: ClosedRange<Int64> = 200_000...20_000_000
   private static let statusRange: ClosedRange<Int64> = 1_000_000...50_000_000
-  /// For how long a message signed in the future is kept, in minutes; and a wake's state, of a wake that lives a minute.
+  /// For how long a message signed in the future is kept, in minutes; and a wake's state, if it lives a minute.
   private static let messageMinutes: Int64 = 15
   private static let statusMinutes: Int64 = 62
 

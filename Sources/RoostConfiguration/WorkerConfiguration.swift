@@ -103,8 +103,8 @@ public struct WorkerLimits: Sendable, Hashable {
   public static let pushOpenFiles = 4_096
   /// Descriptors that a local relay needs besides those of its clients: its database, its listeners, the bus, logs.
   static let descriptorsBesides = 128
-  /// The same of a push relay, which has up to 64 connections to FCM and as many to services of Web Push, too, and for a
-  /// moment 64 clients that were told to go.
+  /// The same of a push relay, which has up to 64 connections to FCM and as many to services of Web Push, too, and for
+  /// a moment 64 clients that were told to go.
   static let pushDescriptorsBesides = 320
 
   /// The defaults of a role.
