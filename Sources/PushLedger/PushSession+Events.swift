@@ -41,6 +41,7 @@ extension PushSession {
       return false
     }
     try enqueue(wake)
+    add(to: .acceptedWakes)
     add(to: .eventWakes)
     return true
   }
