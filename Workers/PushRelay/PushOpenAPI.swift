@@ -312,10 +312,11 @@ enum PushOpenAPI {
           "properties": {
            "pubkeys": {"type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/NostrID"}},
            "events": {"type": "array", "maxItems": 500, "items": {"$ref": "#/components/schemas/NostrID"}},
-           "hashtags": {
-            "type": "array", "maxItems": 200, "items": {"type": "string", "minLength": 1, "maxLength": 64}},
-           "words": {
-            "type": "array", "maxItems": 200, "items": {"type": "string", "minLength": 1, "maxLength": 64}}}}}},
+           "hashtags": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}},
+           "words": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}}}}}},
+       "MutedWord": {
+        "type": "string", "description": "At most 64 bytes", "minLength": 1, "maxLength": 64,
+        "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$"},
        "NostrID": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
        "Registered": {
         "type": "object", "required": ["status", "relay_id", "expires_at"],

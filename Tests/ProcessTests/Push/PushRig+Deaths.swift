@@ -46,7 +46,15 @@ extension PushRig {
   /// Whether it has died there.
   var hasDied: Bool { access(armed, F_OK) != 0 }
 
-  func processID() throws -> Int32 { try #require(try roost.worker("push-relay", client).pid) }
+  /// Of the process that there is, or of the next one.
+  func processID() throws -> Int32 {
+    var process: Int32?
+    try awaitSoon("push-relay has a process", within: 60) {
+      process = try roost.worker("push-relay", client).pid
+      return process != nil
+    }
+    return try #require(process)
+  }
 
   /// `kill -9`, or another signal.
   func kill(_ signal: Int32 = SIGKILL) throws { Glibc.kill(try processID(), signal) }
@@ -75,6 +83,8 @@ extension PushRig {
       let answer = try? connection.answer(), let end = answer.firstRange(of: "\r\n\r\n")
     else { return nil }
     let (head, text) = (String(answer[..<end.lowerBound]), String(answer[end.upperBound...]))
+    // Who dies with the answer half out has not answered.
+    guard head.lowercased().contains("content-length: \(text.utf8.count)") else { return nil }
     return Answer(
       status: Int(answer.split(separator: " ", maxSplits: 2)[1]) ?? 0, head: head, text: text,
       json: (try? JSONPayload.decode(JSONValue.self, from: Array(text.utf8))) ?? .null)
