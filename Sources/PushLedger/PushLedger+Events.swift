@@ -4,7 +4,9 @@ public import Storage
 extension PushLedger {
   /// The owners of Nostr keys who have a device that can be woken; the first `limit`, in the order of keys.
   ///
-  /// - Parameter now: Unix seconds.
+  /// - Parameters:
+  ///   - now: Unix seconds.
+  ///   - limit: most owners.
   public func watchedOwners(now: Int64, limit: Int) async throws(StorageFault) -> [WatchedOwner] {
     try await file.read { session in
       let rows = try session.rows(

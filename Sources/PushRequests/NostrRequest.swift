@@ -42,8 +42,10 @@ public struct NostrRequests: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - header: the value of `Authorization`.
+  ///   - method: as it came.
   ///   - target: the request's target as it came: with the mount, and the query.
   ///   - route: what it is for.
+  ///   - body: as it came.
   ///   - now: Unix seconds.
   /// - Throws: `invalid_signature`, `expired_timestamp`.
   public func verified(
