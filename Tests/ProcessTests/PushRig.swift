@@ -102,12 +102,13 @@ final class PushRig {
 
   @discardableResult
   func register(
-    _ key: Ed25519SecretKey, _ platform: String, _ token: String, device: String = "phone", more: String = ""
+    _ key: Ed25519SecretKey, _ platform: String, _ token: String, device: String = "phone",
+    capabilities: String = #"["wake","payment_received"]"#, more: String = ""
   ) throws -> Answer {
     let value = token.hasPrefix("{") ? token : "\"\(token)\""
     let answer = try signed(
       key, "POST", "/register",
-      #"{"platform":"\#(platform)","token":\#(value),"capabilities":["wake","payment_received"],"#
+      #"{"platform":"\#(platform)","token":\#(value),"capabilities":\#(capabilities),"#
         + #""device_id":"\#(device)"\#(more)}"#)
     return answer
   }

@@ -16,7 +16,7 @@ extension ProcessTests {
     func strangers() throws {
       let limits = ["recipient-hour": "30", "strangers-hour": "10", "sender-minute": "100"]
       try PushRig.run(limits) { rig in
-        try rig.register(phone, "ios", PushRig.appleToken())
+        try rig.register(phone, "ios", PushRig.appleToken(), capabilities: "[]")
         try rig.contacts(of: phone, allow: [friend])
         var shapes: Set<String> = []
         // Of different types, so that none of them joins another; by different senders, so that no pair is used up.

@@ -87,7 +87,7 @@ extension ProcessTests {
     @Test("takes a nonce for one body of one sender (case 29)")
     func nonces() throws {
       try PushRig.run { rig in
-        try rig.register(phone, "ios", PushRig.appleToken())
+        try rig.register(phone, "ios", PushRig.appleToken(), capabilities: "[]")
         let (nonce, stranger) = (RandomBytes.make(16), Ed25519SecretKey.generate())
         func wake(_ sender: Ed25519SecretKey, _ type: String, at shift: Int64 = 0) throws -> PushRig.Answer {
           try rig.signed(
@@ -155,15 +155,15 @@ extension ProcessTests {
     func squatting() throws {
       try PushRig.run { rig in
         let (token, thief) = (PushRig.appleToken(), Ed25519SecretKey.generate())
-        try rig.register(phone, "ios", token)
-        let claimed = try rig.register(thief, "ios", token)
+        try rig.register(phone, "ios", token, capabilities: "[]")
+        let claimed = try rig.register(thief, "ios", token, capabilities: "[]")
         #expect(claimed["verification"] == "challenge_sent", "\(claimed.text)")
         let code = try Self.code(try rig.await(1, at: .apns)[0])
         // His wakes are answered like any others, and reach nobody; the first owner's go on.
         #expect(try rig.wake(thief, by: friend, type: "a").status == 200)
         #expect(try rig.wake(phone, by: friend, type: "b").status == 200)
         for code in ["0123456789abcdef0123456789abcdef", "x"] {
-          let wrong = try rig.register(thief, "ios", token, more: #","challenge":"\#(code)""#)
+          let wrong = try rig.register(thief, "ios", token, capabilities: "[]", more: #","challenge":"\#(code)""#)
           #expect(wrong["verification"] == "challenge_sent", "\(wrong.text)")
         }
         #expect(try rig.wake(thief, by: friend, type: "c").status == 200)
@@ -176,7 +176,7 @@ extension ProcessTests {
         let owners = try rig.client.call("push.devices").parts.map(\.text)
         #expect(owners.count == 2)
 
-        let proved = try rig.register(thief, "ios", token, more: #","challenge":"\#(code)""#)
+        let proved = try rig.register(thief, "ios", token, capabilities: "[]", more: #","challenge":"\#(code)""#)
         #expect(proved.status == 200 && proved["verification"].isEmpty, "\(proved.text)")
         #expect(try rig.status().devices == 1, "the token is its new owner's now")
         #expect(try rig.wake(thief, by: friend, type: "e").status == 200)

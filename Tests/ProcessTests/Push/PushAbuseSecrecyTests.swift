@@ -62,7 +62,7 @@ extension ProcessTests {
         let (stranger, holder, blocked) =
           (Ed25519SecretKey.generate(), Ed25519SecretKey.generate(), Ed25519SecretKey.generate())
         let nobody = Ed25519SecretKey.generate()
-        try rig.register(phone, "ios", PushRig.appleToken())
+        try rig.register(phone, "ios", PushRig.appleToken(), capabilities: "[]")
         try rig.contacts(of: phone, allow: [friend], block: [blocked], policy: "contacts")
         let later = WallClock.seconds + 3_600
         let good = PushRig.ticket(by: phone, for: phone, holder: holder, expiresAt: later)
@@ -176,7 +176,7 @@ extension ProcessTests {
         let (other, third) = (Ed25519SecretKey.generate(), Ed25519SecretKey.generate())
         let (ios, others, android) = (PushRig.appleToken(), PushRig.appleToken(), PushRig.googleToken())
         let web = try #require(rig.fakes.subscriptions.first)
-        try rig.register(phone, "ios", ios)
+        try rig.register(phone, "ios", ios, capabilities: "[]")
         try rig.register(other, "ios", others)
         try rig.register(third, "android", android, device: "a")
         try rig.register(
@@ -213,7 +213,7 @@ extension ProcessTests {
         #expect(try rig.fakes.requests(to: .apns).isEmpty, "nobody is woken with another's token")
         #expect(try rig.worker() == pid)
         // To register again puts it right.
-        #expect(try rig.register(phone, "ios", ios).status == 200)
+        #expect(try rig.register(phone, "ios", ios, capabilities: "[]").status == 200)
         #expect(try rig.wake(phone, by: friend, type: "again").status == 200)
         let push = try rig.await(1, at: .apns)
         #expect("\(push[0])".contains(ios))
