@@ -31,7 +31,8 @@ extension PushLedger {
   ///   - keyRing: the keys under which its tokens are.
   ///   - now: Unix seconds, for the name of the damaged file and for messages that are not taken any more.
   ///   - requestsPerMinute: what the limits let through; messages and wakes have room for as many.
-  /// - Throws: as ``init(path:keyRing:requestsPerMinute:)``, but for `corrupt`. A ring that is not the file's is no damage.
+  /// - Throws: as ``init(path:keyRing:requestsPerMinute:)``, but for `corrupt`. A ring that is not the file's is no
+  ///   damage.
   public static func openOrRescue(
     path: String, keyRing: TokenKeyRing, now: Int64, requestsPerMinute: Int = PushLedger.requestsPerMinute
   ) throws(StorageFault) -> (PushLedger, PushRescue?) {
