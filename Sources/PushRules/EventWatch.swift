@@ -162,6 +162,7 @@ public struct EventWatch: Sendable {
 
   /// Takes in a mute list.
   public mutating func learn(_ event: Event) {
+    // What is no mute list mutes nobody.
     guard watched[event.pubkey] != nil, let list = try? MuteList(event) else { return }
     if let present = mutes[event.pubkey], present.createdAt > list.createdAt { return }
     mutes[event.pubkey] = list

@@ -292,6 +292,7 @@ extension ConfigurationReader {
       checkDescriptors(of: worker, table)
       checkTogether(["apns-key-file", "apns-key-id", "apns-team-id", "apns-topic"], of: worker, table)
       for (index, text) in worker.texts("listen").enumerated() {
+        // What is no address was told where it was read.
         guard let address = try? ListenAddress(text), !address.isLoopback, !isEncrypted,
           worker.texts("trustedProxies").isEmpty
         else { continue }

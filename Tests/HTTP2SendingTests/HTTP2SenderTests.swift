@@ -160,7 +160,7 @@ struct HTTP2SenderTests {
       if connection.number == 0 { connection.sayGoodbye(last: arrival.stream, debug: debug) }
     }
     #expect(status(await pair.sender.send(post("/"))) == 200)
-    while await pair.sender.counters().goAways == 0 { try await Task.sleep(for: .milliseconds(5)) }
+    try await awaitPatiently("the origin says goodbye") { await pair.sender.counters().goAways > 0 }
     let end = await pair.sender.counters().lastEnd ?? ""
     #expect(end == "the origin said goodbye: " + (word ?? "for no reason that is a word"))
     await pair.stop()
@@ -220,7 +220,7 @@ struct HTTP2SenderTests {
     async let late = pair.sender.send(post("/slow"))
     let outcomes = await pair.sendAll(50)
     #expect(outcomes.allSatisfy { status($0) == 200 })
-    while slow.withLock({ $0 == nil }) { try await Task.sleep(for: .milliseconds(5)) }
+    try await awaitPatiently("the slow one has begun") { slow.withLock { $0 != nil } }
     slow.withLock { $0?.0.answer($0?.1 ?? 0, 201) }
     #expect(status(await late) == 201)
     await pair.stop()
@@ -285,7 +285,7 @@ struct HTTP2SenderTests {
     // However long this waits for its turn: an origin that is asked oftener than 200 times in 30 seconds hangs up.
     let pair = try await Pair(settings: settings { $0.idlePingMilliseconds = 500 })
     #expect(status(await pair.sender.send(post("/"))) == 200)
-    while pair.origin.state.withLock({ $0.pings }) < 3 { try await Task.sleep(for: .milliseconds(5)) }
+    try await awaitPatiently("three signs of life are asked for") { pair.origin.state.withLock { $0.pings } >= 3 }
     #expect(status(await pair.sender.send(post("/"))) == 200)
     #expect(pair.origin.connectionCount == 1)
     await pair.stop()
@@ -295,7 +295,7 @@ struct HTTP2SenderTests {
   func closesIdle() async throws {
     let pair = try await Pair(settings: settings { $0.idleCloseMilliseconds = 5 })
     #expect(status(await pair.sender.send(post("/"))) == 200)
-    while await pair.sender.counters().lastEnd == nil { try await Task.sleep(for: .milliseconds(5)) }
+    try await awaitPatiently("the connection is closed") { await pair.sender.counters().lastEnd != nil }
     #expect(status(await pair.sender.send(post("/"))) == 200)
     #expect(pair.origin.connectionCount == 2)
     await pair.stop()

@@ -149,14 +149,12 @@ extension APNsFakeTests {
     #expect(try await caller.send(.apns, request).status == 200)
     let sender = try caller.sender(.apns)
     try caller.fakes.order(#"{"service":"apns","mode":"hold"}"#)
-    let outcomes = await withTaskGroup(of: HTTP2Outcome.self) { group in
+    let outcomes = try await withThrowingTaskGroup(of: HTTP2Outcome.self) { group in
       for _ in 0..<4 { group.addTask { await sender.send(request) } }
-      while (try? caller.fakes.counters()["held"]?["apns"]) != .integer(4) {
-        try? await Task.sleep(for: .milliseconds(5))
-      }
-      #expect((try? caller.fakes.requests(to: .apns).count) == 1)
-      #expect(throws: Never.self) { try caller.fakes.order(#"{"service":"apns","release":true,"left":1}"#) }
-      return await group.reduce(into: []) { $0.append($1) }
+      try await awaitPatiently("four are held") { try caller.fakes.counters()["held"]?["apns"] == .integer(4) }
+      #expect(try caller.fakes.requests(to: .apns).count == 1)
+      try caller.fakes.order(#"{"service":"apns","release":true,"left":1}"#)
+      return try await group.reduce(into: []) { $0.append($1) }
     }
     for outcome in outcomes {
       guard case .answered(let answer) = outcome else {

@@ -149,6 +149,19 @@ private func monotonicSeconds() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
+/// Waits until a condition holds, looking every 5 ms, without blocking a thread: beside hundreds of other tests a task
+/// may wait for its turn for a minute, so there is much time.
+public func awaitPatiently(
+  _ what: String, within seconds: Double = 300, isolation: isolated (any Actor)? = #isolation,
+  _ condition: () async throws -> Bool
+) async throws {
+  let end = monotonicSeconds() + seconds
+  while !(try await condition()) {
+    if monotonicSeconds() > end { throw DeadlinePassed(description: "not within \(seconds) s: \(what)") }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}
+
 /// Blocks until a condition holds, looking every 2 ms.
 public func awaitSoon(_ what: String, within seconds: Double = 30, _ condition: () throws -> Bool) throws {
   let end = monotonicSeconds() + seconds

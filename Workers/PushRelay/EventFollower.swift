@@ -217,13 +217,7 @@ final class EventFollower {
   }
 
   private static func rules(_ owner: WatchedOwner) -> WakeRules {
-    var rules = WakeRules()
-    // They were read before they were kept; those of a later version are the standard.
-    if let bytes = owner.rules,
-      let kept = try? WakeRules(RequestBody(bytes, byteCountMaximum: PushLedger.rulesByteCountMaximum))
-    {
-      rules = kept
-    }
+    var rules = WakeRules(kept: owner.rules)
     rules.mutedPeople.formUnion(owner.blocked.filter { $0.realm == .nostr }.map { PublicKey($0.key) })
     return rules
   }

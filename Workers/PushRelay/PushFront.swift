@@ -93,6 +93,7 @@ final class PushFront: Sendable {
 
   /// Most bytes that a request's body may have, told before it is read.
   func bodyMaximum(method: String, target: String) -> Int {
+    // What is no target of ours is told so when it is answered.
     (try? PushTarget(method: method, target: target, mount: rules.mount))?.route.bodyByteCountMaximum
       ?? RequestBody.byteCountMaximum
   }

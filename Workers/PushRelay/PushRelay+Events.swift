@@ -51,9 +51,7 @@ extension PushRelay {
   /// What an owner is woken for; nil when it cannot be read.
   func eventRules(of owner: PushOwner) async -> WakeRules? {
     do throws(StorageFault) {
-      guard let bytes = try await ledger.rules(of: owner) else { return WakeRules() }
-      // They were read before they were kept; those of a later version are the standard.
-      return (try? WakeRules(RequestBody(bytes, byteCountMaximum: PushLedger.rulesByteCountMaximum))) ?? WakeRules()
+      return WakeRules(kept: try await ledger.rules(of: owner))
     } catch {
       log.warning("rules cannot be read", metadata: ["why": "\(error)"])
       return nil
@@ -71,5 +69,14 @@ extension PushRelay {
     events.waking = follower.watch.counts.waking
     for (why, count) in follower.watch.counts.dismissed { events.dismissed[why.rawValue] = count }
     return events
+  }
+}
+
+extension WakeRules {
+  /// What stands in the ledger; nil and what cannot be read are the standard.
+  init(kept bytes: [UInt8]?) {
+    // They were read before they were kept; only those of a later version are none to this one.
+    let kept = bytes.flatMap { try? WakeRules(RequestBody($0, byteCountMaximum: PushLedger.rulesByteCountMaximum)) }
+    self = kept ?? WakeRules()
   }
 }

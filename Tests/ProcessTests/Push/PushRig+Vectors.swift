@@ -6,37 +6,11 @@ import LinuxSystem
 import TestSupport
 import Testing
 
-/// A request of `Tests/PushRequestsTests/Vectors`, as a phone sends it, and what it is answered.
-struct PushVector: Decodable, Sendable {
-  struct Rules: Decodable, Hashable, Sendable {
-    var v1: String?
-    var prefixed: Bool?
-  }
-
-  private struct File: Decodable { var cases: [PushVector] }
-
-  var name: String
-  /// The key that signed it; "" where nobody has one.
-  var seed: String
-  /// The relay's clock, Unix seconds.
-  var now: Int64
-  var method: String
-  var target: String
-  var fields: [[String]]
-  var body: String
-  var rules: Rules
-  /// `ok`, or the word of the refusal.
-  var expect: String
-
+extension PushVector {
   /// The clock of nearly all of them.
   static let clock: Int64 = 1_760_000_000
   /// The nonce of all wakes among them.
   private static let nonce = "00112233445566778899aabbccddeeff"
-
-  static func all(_ file: String) throws -> [PushVector] {
-    let path = SharedFolder.repository + "/Tests/PushRequestsTests/Vectors/\(file).json"
-    return try JSONPayload.decode(File.self, from: try #require(SharedFolder.bytes(ofFile: path))).cases
-  }
 
   /// The status of each word.
   static let statuses = [

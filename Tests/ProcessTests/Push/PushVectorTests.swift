@@ -19,7 +19,7 @@ extension ProcessTests {
 
     @Test("are answered as each of them says (cases 1 to 3, 6, 8, 10, 14 to 26)")
     func requests() throws {
-      let vectors = try PushVector.all("requests").filter { $0.rules == PushVector.Rules() }
+      let vectors = PushVector.all("requests").filter { $0.rules == PushVector.Rules() }
       #expect(vectors.count == 138)
       try PushRig.run(ahead: offset, settings()) { rig, clock in
         var wakes: Set<String> = []
@@ -38,7 +38,7 @@ extension ProcessTests {
 
     @Test("are taken in version 2 alone where the operator says so (case 10)")
     func versions() throws {
-      let vectors = try PushVector.all("requests").filter { $0.rules.v1 != nil }
+      let vectors = PushVector.all("requests").filter { $0.rules.v1 != nil }
       #expect(vectors.count == 2)
       try PushRig.run(ahead: offset, settings(["version-1": "\"reject\""])) { rig, _ in
         for vector in vectors { try check(vector, rig) }
@@ -47,7 +47,7 @@ extension ProcessTests {
 
     @Test("may sign the path that they ask for where the operator says so, and the other one still (case 17)")
     func prefix() throws {
-      let vectors = try PushVector.all("requests").filter { $0.rules.prefixed != nil || $0.name.hasPrefix("01") }
+      let vectors = PushVector.all("requests").filter { $0.rules.prefixed != nil || $0.name.hasPrefix("01") }
       #expect(vectors.count == 2)
       try PushRig.run(ahead: offset, settings(["prefixed-paths": "true"])) { rig, _ in
         for vector in vectors { try check(vector, rig) }
@@ -56,7 +56,7 @@ extension ProcessTests {
 
     @Test("are refused where anybody could have signed, or where libraries disagree whether somebody has (case 19)")
     func forged() throws {
-      let vectors = try PushVector.all("forged")
+      let vectors = PushVector.all("forged")
       #expect(vectors.count == 27 && vectors.count { $0.expect == "ok" } == 2)
       try PushRig.run(ahead: offset, settings()) { rig, clock in
         for vector in vectors { try check(vector, rig) }
