@@ -50,6 +50,7 @@ let package = Package(
     .systemLibrary(name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(name: "CTLS", pkgConfig: "libssl", providers: [.apt(["libssl-dev"])]),
     // Loaded when it is needed, never linked (docs/decisions/0011-libcurl.md): so no pkg-config, which would link it.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -60,7 +61,7 @@ let package = Package(
     .target(name: "Clocks"),
     .target(name: "Addresses"),
     .target(name: "Frames", dependencies: ["Clocks"]),
-    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSecp256k1", "CUtf8proc"]),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium", "CSecp256k1", "CUtf8proc"]),
     .target(name: "Nostr", dependencies: ["Addresses", "Cryptography"]),
     .target(name: "LinuxSystem", dependencies: ["CLinux", "CSeccomp"]),
     .target(name: "EventLoop", dependencies: ["CLibUV", "Addresses", "Clocks"]),

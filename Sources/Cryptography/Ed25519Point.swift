@@ -1,10 +1,10 @@
-// Which 32 bytes are taken for a point of edwards25519, before libcrypto computes with it.
+// Which 32 bytes are taken for a point of edwards25519, before libsodium computes with it.
 //
 // A point is its y coordinate, 255 bits from the lowest byte on, and a bit for the sign of x. RFC 8032 lets readers
 // differ about two kinds of bytes, and readers do: a y that is not reduced modulo p = 2^255 - 19, and the eight points
 // whose order divides 8. With a key or an R of the second kind one signature is good for many messages. Neither occurs
 // in what an honest signer makes, so both are refused, and everything that libraries disagree about goes with them but
-// the cofactor: here, as in libcrypto, [S]B = R + [k]A without it.
+// the cofactor: here, as in libsodium, [S]B = R + [k]A without it.
 
 /// The looks at an encoded point that need no arithmetic.
 enum Ed25519Point {

@@ -1,17 +1,6 @@
 /// Bytes as hexadecimal digits. Writing gives lower case; reading takes lower case only, because NIP-01 allows no
 /// other, and two spellings of one id would be two ids to somebody.
 public enum Hexadecimal {
-  /// The value of each byte as a digit; 0xFF for what is none.
-  private static let values: [UInt8] = (0...255).map { byte in
-    switch UInt8(byte) {
-    case 0x30...0x39: UInt8(byte) - 0x30
-    case 0x61...0x66: UInt8(byte) - 0x57
-    default: 0xFF
-    }
-  }
-
-  private static let digits = Array("0123456789abcdef".utf8)
-
   /// What is wrong with the digits read so far: 0 = nothing. Asked once for many of them.
   typealias Doubt = UInt64
 
@@ -66,25 +55,47 @@ public enum Hexadecimal {
 
   /// Lower-case digits as ASCII, two for each byte.
   public static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 15)])
-    }
-    return text
+    bytes.withContiguousStorageIfAvailable { encode($0) } ?? Array(bytes).withUnsafeBufferPointer { encode($0) }
   }
+
+  // A loop over any collection asks a table of its functions for each byte, which is most of the work.
+  private static func encode(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: bytes.count * 2) { text, count in
+      for (index, byte) in bytes.enumerated() {
+        text[2 * index] = digit(byte >> 4)
+        text[2 * index + 1] = digit(byte & 15)
+      }
+      count = bytes.count * 2
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
   /// The bytes that an even number of lower-case digits stands for; nil for anything else.
   public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    text.withContiguousStorageIfAvailable { decode($0) } ?? Array(text).withUnsafeBufferPointer { decode($0) }
+  }
+
+  private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     guard text.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count / 2)
-    var digits = text.makeIterator()
-    while let high = digits.next(), let low = digits.next() {
-      guard values[Int(high)] | values[Int(low)] < 16 else { return nil }
-      bytes.append(values[Int(high)] << 4 | values[Int(low)])
+    var doubt: UInt8 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 2) { bytes, count in
+      for index in 0..<(text.count / 2) {
+        let (high, low) = (value(of: text[2 * index]), value(of: text[2 * index + 1]))
+        doubt |= high | low
+        bytes[index] = high << 4 | low & 15
+      }
+      count = text.count / 2
     }
-    return bytes
+    return doubt < 16 ? bytes : nil
+  }
+
+  /// The value of a digit; 0xFF for what is none.
+  private static func value(of digit: UInt8) -> UInt8 {
+    switch digit {
+    case 0x30...0x39: digit - 0x30
+    case 0x61...0x66: digit - 0x57
+    default: 0xFF
+    }
   }
 }

@@ -1,11 +1,21 @@
 internal import COpenSSL
 
-/// SHA-256 (FIPS 180-4), computed with one context that is used again and again: looking the algorithm up costs OpenSSL
-/// 3 as much as hashing an event.
+/// SHA-256 (FIPS 180-4), computed with one context that is used again and again, of an algorithm that was looked up
+/// once: looking it up costs OpenSSL 3 as much as hashing an event.
 ///
 /// Belongs to one thread at a time; whoever hashes on several has one for each.
 public final class SHA256 {
-  private let algorithm: OpaquePointer
+  /// Looked up once for the process.
+  // @unchecked: libcrypto counts who uses it, and changes nothing else of it.
+  private struct Algorithm: @unchecked Sendable {
+    let pointer: OpaquePointer
+  }
+
+  private static let algorithm: Algorithm = {
+    guard let pointer = EVP_MD_fetch(nil, "SHA256", nil) else { preconditionFailure("libcrypto gives no SHA-256") }
+    return Algorithm(pointer: pointer)
+  }()
+
   private let context: OpaquePointer
 
   /// A hasher.
@@ -13,21 +23,15 @@ public final class SHA256 {
   /// A machine whose libcrypto has no SHA-256, or no memory for a context, cannot run any of this: that is a bug, not a
   /// fault.
   public init() {
-    guard let algorithm = EVP_MD_fetch(nil, "SHA256", nil), let context = EVP_MD_CTX_new() else {
-      preconditionFailure("libcrypto gives no SHA-256")
-    }
-    self.algorithm = algorithm
+    guard let context = EVP_MD_CTX_new() else { preconditionFailure("libcrypto has no memory") }
     self.context = context
   }
 
-  deinit {
-    EVP_MD_CTX_free(context)
-    EVP_MD_free(algorithm)
-  }
+  deinit { EVP_MD_CTX_free(context) }
 
   /// Begins a digest. What was begun before is forgotten.
   public func begin() {
-    precondition(EVP_DigestInit_ex2(context, algorithm, nil) == 1, "SHA-256 can always begin")
+    precondition(EVP_DigestInit_ex2(context, Self.algorithm.pointer, nil) == 1, "SHA-256 can always begin")
   }
 
   /// Adds bytes to the digest begun.

@@ -37,20 +37,28 @@ public enum ZBase32 {
   /// The 32 bytes that `text` stands for; nil when writing gives no such text.
   public static func octets(_ text: some StringProtocol) -> Octets32? {
     guard text.utf8.count == characterCount else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(Octets32.byteCount)
-    var bits: UInt32 = 0
-    var bitCount: UInt32 = 0
-    for letter in text.utf8 {
-      let value = values[Int(letter)]
-      guard value < 32 else { return nil }
-      bits = bits << 5 | UInt32(value)
-      bitCount += 5
-      guard bitCount >= 8 else { continue }
-      bitCount -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> bitCount))
+    var text = String(text)
+    return text.withUTF8 { octets($0) }
+  }
+
+  private static func octets(_ text: UnsafeBufferPointer<UInt8>) -> Octets32? {
+    withUnsafeTemporaryAllocation(byteCount: Octets32.byteCount, alignment: 8) { bytes in
+      var bits: UInt32 = 0
+      var bitCount: UInt32 = 0
+      var count = 0
+      for letter in text {
+        let value = values[Int(letter)]
+        guard value < 32 else { return nil }
+        bits = bits << 5 | UInt32(value)
+        bitCount += 5
+        guard bitCount >= 8 else { continue }
+        bitCount -= 8
+        bytes[count] = UInt8(truncatingIfNeeded: bits >> bitCount)
+        count += 1
+      }
+      // Four bits are left, and mean nothing.
+      guard bits & 15 == 0, let address = bytes.baseAddress else { return nil }
+      return Octets32(at: address)
     }
-    // Four bits are left, and mean nothing.
-    return bits & 15 == 0 ? Octets32(bytes) : nil
   }
 }

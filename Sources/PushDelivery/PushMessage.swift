@@ -102,6 +102,9 @@ public struct PushMessage: Hashable, Sendable {
   public static let byteCountMaximum = 4_096
   /// What one record of `aes128gcm` holds.
   public static let webByteCountMaximum = 3_993
+  /// Bytes of a payload that fits whatever stands beside it. Beside the longest words of an alert, each byte of them
+  /// escaped, and the longest of everything else, 2,000 bytes are left in the smallest of pushes; base64 takes a third.
+  public static let certainPayloadByteCount = 1_024
   /// Lengths that the body of a Web Push is filled to.
   public static let webSizes = [512, 1_024, 2_048, 3_072, webByteCountMaximum]
 
@@ -153,7 +156,9 @@ public struct PushMessage: Hashable, Sendable {
   /// Whether a wake could be brought to every kind of device, whatever its recipient has: the answer to a request must
   /// not depend on who is registered.
   public static func fits(_ wake: Wake, as wakeClass: WakeClass, _ settings: PushMessageSettings) -> Bool {
-    guard (wake.payload?.count ?? 0) <= Wake.payloadByteCountMaximum else { return false }
+    let byteCount = wake.payload?.count ?? 0
+    guard byteCount <= Wake.payloadByteCountMaximum else { return false }
+    if byteCount <= certainPayloadByteCount { return true }
     let writer = PushMessageWriter(wake: wake, wakeClass: wakeClass, settings: settings)
     do throws(PushMessageFault) {
       _ = try writer.appleBody(.clear)
@@ -174,12 +179,7 @@ public struct PushMessage: Hashable, Sendable {
     var id = Array(SHA256.hash(bytes).bytes[..<16])
     id[6] = id[6] & 0x0F | 0x80
     id[8] = id[8] & 0x3F | 0x80
-    let digits = Hexadecimal.text(of: id)
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text.append("-") }
-      text.append(digit)
-    }
-    return text
+    let parts = [id[..<4], id[4..<6], id[6..<8], id[8..<10], id[10...]]
+    return parts.map { Hexadecimal.text(of: $0) }.joined(separator: "-")
   }
 }

@@ -139,6 +139,26 @@ struct PushMessageTests {
     }
   }
 
+  @Test("a payload that is said to fit without a look fits beside the longest of everything else")
+  func certain() throws {
+    var words = WakeClassSetting(type: String(repeating: "t", count: 64))
+    words.title = String(repeating: "\"", count: WakeClass.wordsByteCountMaximum)
+    words.body = words.title
+    words.collapseID = String(repeating: "c", count: WakeClass.collapseIDByteCountMaximum)
+    let longest = try WakeClasses([words])[words.type]
+    var big = wake(1, type: words.type, payload: [UInt8](repeating: 1, count: PushMessage.certainPayloadByteCount))
+    big.sender = owner(5, .nostr)
+    big.topic = .reaction
+    for platform in PushPlatform.allCases {
+      var target = device(7, platform)
+      for key in [nil, X25519.publicKey(of: X25519.generate())] {
+        target.sealingKey = key
+        _ = try PushMessage(
+          of: big, to: target, as: longest, settings, unixMilliseconds: now, ephemeral: X25519.generate)
+      }
+    }
+  }
+
   @Test("whatever fits in a request fits for every kind of device, sealed or not")
   func fitsAll() throws {
     for type in ["a", "noise_connect", String(repeating: "t", count: 64)] {
