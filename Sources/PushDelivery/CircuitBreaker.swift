@@ -20,6 +20,8 @@ public struct BreakerLimits: Hashable, Sendable {
   public var faultBaseMilliseconds: UInt64 = 5_000
   /// Largest of those.
   public var faultCeilingMilliseconds: UInt64 = 600_000
+  /// The same as long as nothing has gone through: then those who are refused may be to blame.
+  public var doubtCeilingMilliseconds: UInt64 = 30_000
 
   /// The limits above.
   public init() {}
@@ -60,6 +62,12 @@ public struct CircuitBreaker: Hashable, Sendable {
   public var reopening: Instant? {
     guard case .open(let until) = state else { return nil }
     return until
+  }
+
+  /// Whether all goes through.
+  public var isClosed: Bool {
+    guard case .closed = state else { return false }
+    return true
   }
 
   /// Whether it is as new.
@@ -107,16 +115,21 @@ public struct CircuitBreaker: Hashable, Sendable {
 
   /// Something is wrong that no push escapes.
   ///
+  /// - Parameters:
+  ///   - isProbe: as above.
+  ///   - instant: now.
+  ///   - isDoubtful: whether nothing has gone through at this provider yet.
+  ///   - generator: for the wait.
   /// - Returns: whether it opened; it stays as it is when it is open already, or when a probe is to tell.
   public mutating func tripped(
-    isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
+    isProbe: Bool, at instant: Instant, isDoubtful: Bool = false, using generator: inout some RandomNumberGenerator
   ) -> Bool {
+    let ceiling = isDoubtful ? limits.doubtCeilingMilliseconds : limits.faultCeilingMilliseconds
     switch state {
     case .open: return false
     case .halfOpen where !isProbe: return false
     case .closed, .halfOpen:
-      open(
-        limits.faultBaseMilliseconds, limits.faultCeilingMilliseconds, at: instant, atLeast: 0, using: &generator)
+      open(limits.faultBaseMilliseconds, ceiling, at: instant, atLeast: 0, using: &generator)
       return true
     }
   }

@@ -95,6 +95,7 @@ extension DeliveryBoard {
     lines[device.number]?.isRemoved = false
     guard old.token != device.token else { return }
     shares[old.token.platform]?.suspects.forget(device.number)
+    shares[old.token.platform]?.witnesses.forget(device.number)
     lines[device.number]?.due = nil
     lineUp(device.number)
   }

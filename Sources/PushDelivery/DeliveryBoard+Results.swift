@@ -38,22 +38,30 @@ extension DeliveryBoard {
       tokenRefused(attempt, number, isCondemned: verdict.isDead(attempt.device))
     case .tokenSuspect(let reason): suspected(attempt, number, provider, reason, at: moment)
     case .providerFault(let reason):
-      let isOpened =
-        lanes[provider]?.breaker.tripped(isProbe: attempt.isProbe, at: moment.instant, using: &generator) ?? false
-      if isOpened { opened(provider, .fault(provider, reason)) }
+      if counts(attempt, number, provider) {
+        let isDoubtful = shares[provider.platform]?.witnesses.isKnownGood(provider) == false
+        let isOpened =
+          lanes[provider]?.breaker.tripped(
+            isProbe: attempt.isProbe, at: moment.instant, isDoubtful: isDoubtful, using: &generator) ?? false
+        if isOpened { opened(provider, .fault(provider, reason)) }
+      }
       tryAgain(number, atLeast: 0, at: moment.instant)
     case .renewCredential(let reason):
       failed(attempt, provider, reason, atLeast: 0, at: moment.instant)
       tryAgain(number, atLeast: 0, at: moment.instant)
     case .retry(let milliseconds, let reason):
-      failed(attempt, provider, reason, atLeast: milliseconds ?? 0, at: moment.instant)
+      if reason.isOfConnection || counts(attempt, number, provider) {
+        failed(attempt, provider, reason, atLeast: milliseconds ?? 0, at: moment.instant)
+      }
       tryAgain(number, atLeast: milliseconds ?? 0, at: moment.instant)
     case .resend: resend(attempt, number, provider, at: moment.instant)
     case .delayToken(let milliseconds):
       answered(provider)
       delay(number, milliseconds, at: moment)
     case .throttled(let milliseconds):
-      failed(attempt, provider, "throttled", atLeast: 0, at: moment.instant)
+      if counts(attempt, number, provider) {
+        failed(attempt, provider, "throttled", atLeast: 0, at: moment.instant)
+      }
       delay(number, milliseconds, at: moment)
     case .messageFault(let reason):
       answered(provider)
@@ -67,8 +75,17 @@ extension DeliveryBoard {
   /// It answers: whatever it says of one push, it works.
   private mutating func answered(_ provider: PushProvider) { lanes[provider]?.breaker.succeeded() }
 
+  /// Whether a failure says something of the provider. One that does not ends the probe without an outcome.
+  private mutating func counts(_ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider) -> Bool {
+    let isCounted = shares[provider.platform]?.witnesses.count(number, at: provider) ?? true
+    shares[provider.platform]?.witnesses.failed(number)
+    if !isCounted, attempt.isProbe { lanes[provider]?.breaker.probeLost() }
+    return isCounted
+  }
+
   private mutating func wentThrough(_ number: Int64, _ provider: PushProvider, at instant: Instant) {
     answered(provider)
+    shares[provider.platform]?.witnesses.wentThrough(number, at: provider)
     let condemned = shares[provider.platform]?.suspects.wentThrough(number, at: instant) ?? []
     for device in condemned {
       // Who has another token by now is nobody's suspect.
@@ -172,6 +189,7 @@ extension DeliveryBoard {
   mutating func drop(_ number: Int64) {
     guard let line = lines[number] else { return }
     shares[line.device.token.platform]?.suspects.forget(number)
+    shares[line.device.token.platform]?.witnesses.forget(number)
     for wake in Array(line.wakes) where wake != line.inFlight?.wake { end(wake, number) { _ in } }
     lines[number]?.due = nil
     lines[number]?.isRemoved = true

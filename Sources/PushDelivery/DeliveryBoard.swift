@@ -57,6 +57,7 @@ public struct DeliveryBoard: Sendable {
     var inFlightCount = 0
     var wakeCount = 0
     var suspects = SuspectTokens()
+    var witnesses = Witnesses()
     /// Whether its credential is missing, or it is switched off.
     var isDown = false
     /// Whether wakes were left in the ledger for want of room.
@@ -199,11 +200,20 @@ public struct DeliveryBoard: Sendable {
       lanes[provider]?.isInRing = false
       let bound = limits.inFlightMaximum(of: provider)
       guard lanes[provider]?.maySend(inFlightMaximum: bound, at: instant) == true,
-        let device = lanes[provider]?.next()
+        let device = nextDevice(in: provider)
       else { continue }
       send(to: device, in: provider, at: instant)
       enlist(provider, at: instant)
     }
+  }
+
+  /// Of those that wait for a provider in trouble the first whose last push did not fail is the probe: one bad token
+  /// must not be asked again and again how the provider is.
+  private mutating func nextDevice(in provider: PushProvider) -> Int64? {
+    guard lanes[provider]?.breaker.isClosed == false, let witnesses = shares[provider.platform]?.witnesses else {
+      return lanes[provider]?.next()
+    }
+    return lanes[provider]?.next { !witnesses.isAccused($0) }
   }
 
   private mutating func send(to number: Int64, in provider: PushProvider, at instant: Instant) {

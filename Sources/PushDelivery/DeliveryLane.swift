@@ -29,6 +29,19 @@ struct DeliveryLane: Sendable {
     ready[owner, default: []].append(device)
   }
 
+  /// The device whose turn it is, or, if it is to be another, the first of those that are waited for by the first
+  /// ``lookMaximum`` recipients; the others come to the back.
+  mutating func next(preferring isPreferred: (Int64) -> Bool) -> Int64? {
+    for _ in 0..<min(owners.count, Self.lookMaximum) {
+      guard let owner = owners.first, let device = ready[owner]?.first, !isPreferred(device) else { break }
+      owners.append(owners.removeFirst())
+    }
+    return next()
+  }
+
+  /// Recipients that are passed over for another one.
+  private static let lookMaximum = 1_024
+
   /// The device whose turn it is.
   mutating func next() -> Int64? {
     guard let owner = owners.popFirst(), var devices = ready.removeValue(forKey: owner) else { return nil }

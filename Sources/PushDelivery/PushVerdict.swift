@@ -62,6 +62,9 @@ public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, Custom
   /// The word.
   public let description: String
 
+  /// Whether there was no connection to anybody: nothing that one token could bring about.
+  var isOfConnection: Bool { self == "unreachable" || self == "no-secure-connection" }
+
   /// A word of ours.
   public init(stringLiteral value: StaticString) { description = value.description }
 

@@ -117,6 +117,10 @@ extension ProcessTests {
       try PushRig.run { rig in
         let phones = try Self.relayFaults.map { _ in try rig.phone() }
         for (phone, (status, reason)) in zip(phones, Self.relayFaults) {
+          // What is refused from the beginning could be the token's own fault.
+          try rig.wake(phone, type: "before")
+          try awaitSoon("it goes through") { try rig.requests(.apns, to: phone.receiver).count == 1 }
+          try rig.awaitNothingQueued()
           try rig.order(.apns, to: phone.receiver, [Answer(status, reason, .repeated).order])
           try rig.wake(phone)
           let word = reason ?? "status-\(status)"
@@ -128,12 +132,31 @@ extension ProcessTests {
           try rig.awaitPlatform("ios", "has taken it after \(word)") { $0.delivered == 1 }
           try rig.awaitNothingQueued()
           let requests = try rig.requests(.apns, to: phone.receiver)
-          #expect(requests.count == 2, "\(word)")
-          #expect(Set(requests.map { "\($0["headers"]?["apns-id"] ?? .null)" }).count == 1, "\(word)")
+          #expect(requests.count == 3, "\(word)")
+          #expect(Set(requests.dropFirst().map { "\($0["headers"]?["apns-id"] ?? .null)" }).count == 1, "\(word)")
         }
         #expect(try rig.status().devices == phones.count)
         #expect(try rig.count("providerTokens") == 1)
         try rig.awaitLog("made a token for APNs", times: 1)
+      }
+    }
+
+    @Test("is not held for everybody by tokens of another app once a push has gone through")
+    func strangersTokens() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        let known = try rig.phone()
+        try rig.wake(known, type: "before")
+        try rig.awaitPlatform("ios", "works") { $0.delivered == 1 }
+        let foreign = try (0..<8).map { _ in try rig.phone() }
+        let refusal = Answer(400, "DeviceTokenNotForTopic", .repeated).order
+        for phone in foreign { try rig.order(.apns, to: phone.receiver, Array(repeating: refusal, count: 64)) }
+        for phone in foreign { try rig.wake(phone) }
+        for phone in foreign {
+          try awaitSoon("each is refused") { try !rig.requests(.apns, to: phone.receiver).isEmpty }
+        }
+        let new = try rig.phone()
+        for phone in [known, new] { try rig.wake(phone) }
+        try rig.awaitPlatform("ios", "has taken both") { $0.delivered == 3 && $0.state == "ready" }
       }
     }
 

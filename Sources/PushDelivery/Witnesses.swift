@@ -1,0 +1,50 @@
+// Whose failures say something of a provider. Anybody can register a token that is refused: of another app, made with
+// another key, at a path that answers 503. If such a refusal held a provider, strangers could hold it for everybody. So
+// once a push has gone through at a provider, only those count that go to devices which one went through to before; of
+// the others each waits for itself. Until then everybody counts: a relay that is set up wrongly is to find out.
+//
+// Kept in memory: after a start the first push that goes through makes the first witness.
+
+/// Devices of one platform, and what has become of pushes to them.
+struct Witnesses: Sendable {
+  /// Devices that a push went through to with the token they have, and where.
+  private var providers: [Int64: PushProvider] = [:]
+  private var counts: [PushProvider: Int] = [:]
+  /// Devices whose last push failed in a way that could be the provider's.
+  private var accused: Set<Int64> = []
+
+  /// Most devices of either kind; beyond it any one of them is forgotten.
+  static let maximum = 65_536
+
+  /// Whether anything has gone through at a provider.
+  func isKnownGood(_ provider: PushProvider) -> Bool { counts[provider] != nil }
+
+  /// Whether a failure of this device says something of the provider.
+  func count(_ device: Int64, at provider: PushProvider) -> Bool {
+    providers[device] == provider || !isKnownGood(provider)
+  }
+
+  /// Whether the last push to this device failed, or nothing is known of it.
+  func isAccused(_ device: Int64) -> Bool { accused.contains(device) }
+
+  mutating func wentThrough(_ device: Int64, at provider: PushProvider) {
+    accused.remove(device)
+    guard providers[device] != provider else { return }
+    forget(device)
+    if providers.count >= Self.maximum, let any = providers.keys.first { forget(any) }
+    providers[device] = provider
+    counts[provider, default: 0] += 1
+  }
+
+  mutating func failed(_ device: Int64) {
+    if accused.count >= Self.maximum, let any = accused.first { accused.remove(any) }
+    accused.insert(device)
+  }
+
+  /// A device has another token, or is none any more.
+  mutating func forget(_ device: Int64) {
+    accused.remove(device)
+    guard let provider = providers.removeValue(forKey: device), let count = counts[provider] else { return }
+    counts[provider] = count > 1 ? count - 1 : nil
+  }
+}

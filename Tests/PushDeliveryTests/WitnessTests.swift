@@ -1,0 +1,111 @@
+import Clocks
+import PushDelivery
+import Testing
+
+@Suite("Whose failures say something of a provider")
+struct WitnessTests {
+  var board = DeliveryBoard(seed: 1)
+  var lastWake: Int64 = 0
+
+  /// Wakes somebody's device, and says what is sent for it.
+  private mutating func wakeUp(_ number: Int64, at milliseconds: UInt64) -> (wake: Int64, sends: [PushDelivery]) {
+    lastWake += 1
+    let target = device(number, .ios, of: UInt8(number))
+    let actions = board.accepted(
+      wake(lastWake, to: UInt8(number), at: milliseconds), for: [target], at: moment(milliseconds))
+    return (lastWake, actions.sends)
+  }
+
+  /// A push goes through to device 1.
+  private mutating func begin() {
+    let first = wakeUp(1, at: 0)
+    #expect(board.settled(wake: first.wake, device: 1, .delivered, at: moment(1)).outcomes == [first.wake: .delivered])
+  }
+
+  private static let refusals: [PushVerdict] = [
+    .providerFault("TopicDisallowed"), .retry(afterMilliseconds: nil, "status-503"),
+    .throttled(afterMilliseconds: 1_000), PushVerdict(.timedOut), PushVerdict(.broken),
+  ]
+
+  @Test("Tokens that were always refused hold nobody once a push has gone through", arguments: refusals)
+  mutating func strangers(_ refusal: PushVerdict) {
+    begin()
+    var now: UInt64 = 3_000
+    for _ in 0..<3 {
+      for stranger in Int64(11)...20 {
+        let bad = wakeUp(stranger, at: now)
+        if !bad.sends.isEmpty {
+          let actions = board.settled(wake: bad.wake, device: stranger, refusal, at: moment(now))
+          #expect(actions.told.isEmpty)
+        }
+        now += 100
+      }
+      // Somebody new, and somebody known.
+      #expect(wakeUp(Int64(30 + now % 7), at: now).sends.count == 1)
+      let known = wakeUp(1, at: now)
+      #expect(known.sends.count == 1)
+      _ = board.settled(wake: known.wake, device: 1, .delivered, at: moment(now))
+      now += 3_000
+    }
+    guard case .closed = board.breaker(of: .apple) else { return #expect(Bool(false), "it is held") }
+  }
+
+  @Test("A device that a push went through to is believed, until it has another token", arguments: [false, true])
+  mutating func witness(hasNewToken: Bool) {
+    begin()
+    if hasNewToken {
+      var moved = device(1, .ios, of: 1)
+      moved.token = token(.ios, 99)
+      _ = board.deviceChanged(moved, at: moment(5))
+    }
+    let later = wakeUp(1, at: 5_000)
+    let actions = board.settled(wake: later.wake, device: 1, .providerFault("Forbidden"), at: moment(5_001))
+    // The last witness is gone with its token: then everybody is believed again.
+    #expect(actions.told == [.fault(.apple, "Forbidden")])
+    guard case .open = board.breaker(of: .apple) else { return #expect(Bool(false), "it is not held") }
+  }
+
+  @Test("Without a connection everybody is believed")
+  mutating func unreachable() {
+    begin()
+    var told: [PushAlarm] = []
+    for stranger in Int64(11)...15 {
+      let bad = wakeUp(stranger, at: 10)
+      told += board.settled(wake: bad.wake, device: stranger, PushVerdict(.unreachable), at: moment(11)).told
+    }
+    #expect(told == [.trouble(.apple, "unreachable")])
+  }
+
+  @Test("Before one has gone through, the probe goes to a device whose push has not failed")
+  mutating func probe() throws {
+    let bad = wakeUp(11, at: 0)
+    #expect(board.settled(wake: bad.wake, device: 11, .providerFault("Forbidden"), at: moment(1)).told.count == 1)
+    #expect(wakeUp(1, at: 1_500).sends.isEmpty)
+    var now: UInt64 = 1_500
+    var sends: [PushDelivery] = []
+    while sends.isEmpty, now < 60_000 {
+      now += 10
+      sends = board.timerFired(at: moment(now)).sends
+    }
+    let probe = try #require(sends.first)
+    #expect(sends.count == 1 && probe.isProbe && probe.device.number == 1)
+    let actions = board.settled(wake: probe.wake.number, device: 1, .delivered, at: moment(now))
+    #expect(actions.outcomes == [probe.wake.number: .delivered])
+    guard case .closed = board.breaker(of: .apple) else { return #expect(Bool(false), "it is held") }
+  }
+
+  @Test("Until then a fault is looked at again within 30 s, however often it was met")
+  mutating func doubt() {
+    var now: UInt64 = 0
+    var faults = 0
+    while now < 900_000 {
+      let sends = wakeUp(11, at: now).sends + board.timerFired(at: moment(now)).sends
+      for send in sends {
+        faults += 1
+        _ = board.settled(wake: send.wake.number, device: 11, .providerFault("Forbidden"), at: moment(now))
+      }
+      now += 2_500
+    }
+    #expect(faults >= 25)
+  }
+}
