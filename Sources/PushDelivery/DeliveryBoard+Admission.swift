@@ -1,10 +1,12 @@
 internal import Clocks
+internal import Cryptography
 internal import DequeModule
 internal import HeapModule
 
 // What comes in: for whom it is, whether another stands for it, and whether there is room.
 
-/// Wakes that others are coalesced with: the first of a type for a recipient within two seconds.
+/// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. One that brings
+/// something of its own is coalesced with none: what its sender wanted brought would be lost.
 struct CoalescingBook: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
@@ -16,6 +18,7 @@ struct CoalescingBook: Sendable {
     let wake: Int64
     let acceptedAt: Int64
     let devices: Set<Int64>
+    let contents: Octets32?
     let end: Instant
   }
 
@@ -23,10 +26,11 @@ struct CoalescingBook: Sendable {
   /// In the order of their ends; void ones are among them.
   private var ends = Deque<(at: Instant, key: Key)>()
 
-  /// The wake that stands for another of its kind, accepted then, for these devices; nil when none does.
-  func carrier(_ key: Key, acceptedAt: Int64, devices: Set<Int64>, within milliseconds: Int64) -> Int64? {
+  /// The wake that stands for another of its kind, for these devices; nil when none does.
+  func carrier(_ key: Key, of wake: Wake, devices: Set<Int64>, within milliseconds: Int64) -> Int64? {
     guard let carrier = carriers[key], carrier.devices.isSuperset(of: devices),
-      acceptedAt.subtractingReportingOverflow(carrier.acceptedAt).partialValue.magnitude < UInt64(milliseconds)
+      wake.joins(carrier.contents),
+      wake.acceptedAt.subtractingReportingOverflow(carrier.acceptedAt).partialValue.magnitude < UInt64(milliseconds)
     else { return nil }
     return carrier.wake
   }
@@ -63,7 +67,7 @@ extension DeliveryBoard {
     let numbers = Set(wanting.map(\.number))
     let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type, topic: wake.topic)
     let window = limits.coalescingMilliseconds
-    if carriers.carrier(key, acceptedAt: wake.acceptedAt, devices: numbers, within: window) != nil {
+    if carriers.carrier(key, of: wake, devices: numbers, within: window) != nil {
       return actions.append(.done(wake: wake.number, .coalesced))
     }
     let platforms = Set(wanting.map(\.token.platform))
@@ -73,7 +77,8 @@ extension DeliveryBoard {
     if window > 0 {
       let end = moment.instant.advanced(milliseconds: UInt64(window))
       carriers.enter(
-        key, .init(wake: wake.number, acceptedAt: wake.acceptedAt, devices: numbers, end: end),
+        key,
+        .init(wake: wake.number, acceptedAt: wake.acceptedAt, devices: numbers, contents: wake.contents, end: end),
         maximum: limits.coalescingMaximum)
     }
     let expiry = moment.instant.advanced(milliseconds: UInt64(left))

@@ -53,6 +53,12 @@ public struct Wake: Hashable, Sendable {
     return capabilities.contains("wake") && (topic != nil || Self.general.contains(type))
   }
 
+  /// What is brought for the sender, as SHA-256; nil when that is nothing.
+  public var contents: Octets32? { payload.flatMap { $0.isEmpty ? nil : SHA256.hash($0) } }
+
+  /// Whether nothing is lost when a wake of the same kind with these contents is brought in place of this one.
+  public func joins(_ contents: Octets32?) -> Bool { self.contents.map { $0 == contents } ?? true }
+
   /// What a sealed message has as its payload: the sender's; of a wake for an event
   /// `{"class":"mention","event":"<64 hexadecimal digits>"}`.
   public var sealedPayload: [UInt8] {

@@ -172,6 +172,22 @@ struct BoardTests {
     #expect(board.timerFired(at: moment(20_000)).sends.map(\.wake.number) == [1])
   }
 
+  @Test("50: what a sender wants brought is not lost for another's wake a moment before")
+  mutating func contents() {
+    _ = board.accepted(wake(1, payload: [1]), for: [device(1)], at: moment(0))
+    _ = board.settled(wake: 1, device: 1, .delivered, at: moment(1))
+    let steps: [(payload: [UInt8]?, isSent: Bool)] = [
+      ([1], false), (nil, false), ([], false), ([2], true), ([2], false), ([1], true),
+    ]
+    for (index, step) in steps.enumerated() {
+      let number = Int64(index) + 2
+      let actions = board.accepted(wake(number, payload: step.payload), for: [device(1)], at: moment(10))
+      #expect(actions.sends.count == (step.isSent ? 1 : 0), "\(number)")
+      #expect(actions.outcomes == (step.isSent ? [:] : [number: .coalesced]), "\(number)")
+      if step.isSent { _ = board.settled(wake: number, device: 1, .delivered, at: moment(11)) }
+    }
+  }
+
   @Test("50: five wakes in two seconds are one push; another class is another")
   mutating func collapsing() {
     var pushes = 0

@@ -9,7 +9,7 @@ final class AdmissionDesk: Sendable {
   private let admission: Mutex<WakeAdmission>
   /// When somebody was last woken for something, Unix milliseconds. Wakes that were dropped are none: else one that was
   /// beyond what strangers may would make way for the next.
-  private let recent = Mutex<[Recent: Int64]>([:])
+  private let recent = Mutex<[Recent: (acceptedAt: Int64, contents: Octets32?)]>([:])
 
   private struct Recent: Hashable, Sendable {
     var recipient: PushOwner
@@ -48,7 +48,8 @@ final class AdmissionDesk: Sendable {
   func isRepeated(_ wake: Wake) -> Bool {
     recent.withLock { recent in
       guard let last = recent[Recent(recipient: wake.recipient, type: wake.type)] else { return false }
-      return wake.acceptedAt >= last && wake.acceptedAt - last < Self.repeatMilliseconds
+      return wake.acceptedAt >= last.acceptedAt && wake.acceptedAt - last.acceptedAt < Self.repeatMilliseconds
+        && wake.joins(last.contents)
     }
   }
 
@@ -56,7 +57,7 @@ final class AdmissionDesk: Sendable {
   func began(_ wake: Wake) {
     recent.withLock { recent in
       if recent.count >= Self.recentMaximum { recent = [:] }
-      recent[Recent(recipient: wake.recipient, type: wake.type)] = wake.acceptedAt
+      recent[Recent(recipient: wake.recipient, type: wake.type)] = (wake.acceptedAt, wake.contents)
     }
   }
 
