@@ -40,6 +40,8 @@ public enum DeliveryAction: Hashable, Sendable {
   case send(PushDelivery)
   /// The wake has ended: its row in the ledger is settled.
   case done(wake: Int64, WakeOutcome)
+  /// The wake has ended for this device, and goes on for others: after a crash it is not brought to this one again.
+  case ended(wake: Int64, device: Int64)
   /// There is no room: the wake stays in the ledger, and is asked for by ``needs(more:on:)``. One that expires there,
   /// because its recipient has no device of that platform any more, is the ledger's to settle.
   case deferred(wake: Int64)

@@ -180,13 +180,13 @@ extension DeliveryBoard {
 
   // MARK: The wake
 
-  /// A wake has ended for one device.
+  /// A wake has ended for one device, and altogether if that was the last one.
   mutating func end(_ number: Int64, _ device: Int64, _ change: (inout Entry) -> Void) {
     lines[device]?.remove(number)
     guard entries[number]?.open.remove(device) != nil, var entry = entries[number] else { return }
     change(&entry)
     entries[number] = entry
-    guard entry.open.isEmpty else { return }
+    guard entry.open.isEmpty else { return actions.append(.ended(wake: number, device: device)) }
     entries[number] = nil
     for platform in entry.platforms { shares[platform]?.wakeCount -= 1 }
     let outcome: WakeOutcome = entry.isDelivered ? .delivered : entry.isExpired ? .expired : .undeliverable

@@ -128,24 +128,21 @@ public struct DeliveryBoard: Sendable {
     return finish(at: moment.instant)
   }
 
-  /// Wakes that the ledger has, in its order: at the start, or because the board needs more. Those that are in memory
-  /// are passed over.
+  /// Wakes that the ledger has, in its order, because the board needs more. Those that are in memory are passed over;
+  /// one that has ended is none of them, though the ledger may not have heard of it.
   ///
   /// - Parameters:
   ///   - wakes: each with its recipient's devices.
-  ///   - platform: whose was asked for; nil for all.
-  ///   - isAll: whether the ledger has no other.
+  ///   - platform: for whose devices it was asked.
+  ///   - isAll: whether the ledger has no other of those that were handed in before.
   ///   - moment: now.
   public mutating func restored(
-    _ wakes: [(wake: Wake, devices: [PushDevice])], on platform: PushPlatform?, isAll: Bool, at moment: PushMoment
+    _ wakes: [(wake: Wake, devices: [PushDevice])], on platform: PushPlatform, isAll: Bool, at moment: PushMoment
   ) -> [DeliveryAction] {
-    let platforms = platform.map { [$0] } ?? PushPlatform.allCases
-    for platform in platforms {
-      let hasMoreSinceAsking = shares[platform]?.hasMoreSinceAsking ?? false
-      shares[platform]?.hasMore = !isAll || hasMoreSinceAsking
-      shares[platform]?.isAsking = false
-      shares[platform]?.hasMoreSinceAsking = false
-    }
+    let hasMoreSinceAsking = shares[platform]?.hasMoreSinceAsking ?? false
+    shares[platform]?.hasMore = !isAll || hasMoreSinceAsking
+    shares[platform]?.isAsking = false
+    shares[platform]?.hasMoreSinceAsking = false
     for (wake, devices) in wakes { admit(wake, devices, isRestored: true, at: moment) }
     return finish(at: moment.instant)
   }

@@ -10,8 +10,8 @@ struct BoardTests {
   mutating func twoDevices() {
     let actions = board.accepted(wake(1), for: [device(1), device(2, .android)], at: moment(0))
     #expect(Set(actions.sends.map(\.device.number)) == [1, 2] && Set(actions.sends.map(\.wake.number)) == [1])
-    #expect(board.settled(wake: 1, device: 1, .messageFault("x"), at: moment(1)).outcomes.isEmpty)
-    #expect(board.settled(wake: 1, device: 2, .delivered, at: moment(2)).outcomes == [1: .delivered])
+    #expect(board.settled(wake: 1, device: 1, .messageFault("x"), at: moment(1)).contains(.ended(wake: 1, device: 1)))
+    #expect(board.settled(wake: 1, device: 2, .delivered, at: moment(2)) == [.done(wake: 1, .delivered)])
     #expect(board.settled(wake: 1, device: 2, .delivered, at: moment(2)).isEmpty && board.count == 0)
   }
 
@@ -82,6 +82,18 @@ struct BoardTests {
     #expect(meanwhile.pruned.isEmpty && meanwhile.sends.map(\.device.token) == [moved.token])
     let after = board.settled(wake: 2, device: 1, since, at: moment(5_003))
     #expect(after.pruned == [1] && after.outcomes == [2: .undeliverable])
+  }
+
+  @Test("42: a wake has not ended for a device whose token has changed, only for its old token")
+  mutating func settledToken() {
+    _ = board.accepted(wake(1), for: [device(1), device(2)], at: moment(0))
+    var moved = device(1)
+    moved.token = token(.ios, 77)
+    _ = board.deviceChanged(moved, at: moment(1))
+    let dead = board.settled(wake: 1, device: 1, .tokenDead(sinceMilliseconds: nil), at: moment(2))
+    #expect(dead.sends.map(\.device.token) == [moved.token])
+    #expect(!dead.contains(.ended(wake: 1, device: 1)), "a crash now must bring it to the new token")
+    #expect(board.settled(wake: 1, device: 1, .delivered, at: moment(3)) == [.ended(wake: 1, device: 1)])
   }
 
   @Test("43: BadDeviceToken on every token holds the provider, tells somebody, and prunes nothing")
