@@ -121,6 +121,25 @@ public struct CircuitBreaker: Hashable, Sendable {
     }
   }
 
+  /// The provider refuses what it may be right to refuse, and perhaps for our fault: one push is tried after the other,
+  /// with the first window after a failure between them, which becomes no longer.
+  ///
+  /// - Returns: whether it opened, as ``tripped(isProbe:at:using:)``.
+  public mutating func doubted(
+    isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
+  ) -> Bool {
+    switch state {
+    case .open: return false
+    case .halfOpen where !isProbe: return false
+    case .closed, .halfOpen:
+      let count = openingCount
+      let window = limits.failureBaseMilliseconds
+      open(window, window, at: instant, atLeast: 0, using: &generator)
+      openingCount = count
+      return true
+    }
+  }
+
   /// The probe ended without saying anything of the provider.
   public mutating func probeLost() {
     if case .halfOpen = state { state = .halfOpen(isProbing: false) }

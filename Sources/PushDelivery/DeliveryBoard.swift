@@ -57,7 +57,7 @@ public struct DeliveryBoard: Sendable {
     var inFlightCount = 0
     var wakeCount = 0
     var suspects = SuspectTokens()
-    /// Whether its credential is missing, or it is switched off.
+    /// Whether it is switched off.
     var isDown = false
     /// Whether wakes were left in the ledger for want of room.
     var hasMore = false
@@ -153,14 +153,8 @@ public struct DeliveryBoard: Sendable {
     return finish(at: moment.instant)
   }
 
-  /// A platform has no credential, or is switched off: its wakes wait.
+  /// A platform is switched off, as long as this board lives: its wakes wait.
   public mutating func platformDown(_ platform: PushPlatform) { shares[platform]?.isDown = true }
-
-  /// It can be used again.
-  public mutating func platformUp(_ platform: PushPlatform, at moment: PushMoment) -> [DeliveryAction] {
-    shares[platform]?.isDown = false
-    return finish(at: moment.instant)
-  }
 
   /// A device registered again: what waits goes to its token as it is now.
   public mutating func deviceChanged(_ device: PushDevice, at moment: PushMoment) -> [DeliveryAction] {

@@ -47,6 +47,14 @@ struct BoardPlay {
     limits.webHostInFlightMaximum = Int.random(in: 1...3, using: &random)
     board = DeliveryBoard(limits: limits, seed: seed)
     for number in 1...12 as ClosedRange<Int64> { renew(number) }
+    switchOff()
+  }
+
+  /// Of each process, some platforms are switched off.
+  private mutating func switchOff() {
+    for platform in PushPlatform.allCases where Int.random(in: 0..<8, using: &random) == 0 {
+      board.platformDown(platform)
+    }
   }
 
   var moment: PushMoment { PushDeliveryTests.moment(now) }
@@ -69,14 +77,7 @@ struct BoardPlay {
     case 0..<9: accept()
     case 9..<17: settleOne()
     case 17..<20: pass(UInt64.random(in: 0...4_000, using: &random))
-    case 20:
-      let platform = PushPlatform.allCases[Int.random(in: 0..<3, using: &random)]
-      if Bool.random(using: &random) {
-        board.platformDown(platform)
-      } else {
-        perform(board.platformUp(platform, at: moment))
-      }
-    case 21:
+    case 20, 21:
       let number = Int64.random(in: 1...12, using: &random)
       renew(number)
       if let device = devices[number] { perform(board.deviceChanged(device, at: moment)) }
@@ -157,6 +158,7 @@ struct BoardPlay {
     inFlight = [:]
     delivered.subtract(ledger.keys)
     board = DeliveryBoard(limits: limits, seed: random.next())
+    switchOff()
     last = 0
     readOn()
   }
@@ -180,7 +182,6 @@ struct BoardPlay {
         ledger[wake] = nil
       case .ended(let wake, let device):
         #expect(ledger[wake] != nil && settled.insert(Key(wake: wake, device: device)).inserted)
-      case .deferred(let wake): #expect(ledger[wake] != nil && !board.has(wake))
       case .prune(let device):
         if devices[device.number]?.token == device.token { devices[device.number] = nil }
       case .needs(let more, let platform):
@@ -188,7 +189,6 @@ struct BoardPlay {
         let found = page(on: platform, most: more + 1)
         perform(
           board.restored(Array(found.prefix(more)), on: platform, isAll: found.count <= more, at: moment))
-      case .delayToken(_, let until): #expect(until > moment.unixMilliseconds)
       case .alarm: break
       }
     }
@@ -215,7 +215,6 @@ struct BoardPlay {
 
   /// Everything is answered and all time passes: nothing is left.
   mutating func end() {
-    for platform in PushPlatform.allCases { perform(board.platformUp(platform, at: moment)) }
     for _ in 0..<400 where !ledger.isEmpty || !inFlight.isEmpty {
       for key in inFlight.keys.sorted(by: { ($0.wake, $0.device) < ($1.wake, $1.device) }) {
         settle(key, Bool.random(using: &random) ? .delivered : chance())

@@ -115,9 +115,6 @@ final class Dispatcher {
     timer.cancel()
   }
 
-  /// Ends connections.
-  func closeCouriers() async { for courier in couriers.running.values { await courier.close() } }
-
   // MARK: The queue
 
   private func readOn() async {
@@ -204,10 +201,8 @@ final class Dispatcher {
       ended[outcome, default: 0] += 1
       writer.note(WakeSettlement(wake: wake, devices: [], end: outcome.end))
     case .ended(let wake, let device): writer.note(WakeSettlement(wake: wake, devices: [device]))
-    case .deferred: break
     case .needs(let count, let platform): EventLoopActor.task { [self] in await refill(count, on: platform) }
     case .prune(let device): prune(device)
-    case .delayToken: break
     case .alarm(let alarm): tell(alarm)
     }
   }
@@ -288,23 +283,13 @@ final class Dispatcher {
       case .fault(let provider, let reason): (provider, reason, "refuses our pushes; look at its settings")
       case .everyTokenRefused(let provider, let reason):
         (provider, reason, "refuses every token: another environment or project, most likely; none was forgotten")
+      case .noTokenTaken(let provider, let reason):
+        (provider, reason, "has taken no token yet and refused some: another environment or project, perhaps")
       case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
       case .message(let provider, let reason): (provider, reason, "does not understand a push: a fault of the relay")
       }
     if alarm.concernsPlatform { troubles[provider.platform] = "\(reason)" }
-    log.warning("\(provider) \(text)", metadata: ["why": "\(reason)"])
-  }
-}
-
-extension PushAlarm {
-  /// Whether a whole platform is in trouble: not when one push is not understood, and not when one of many Web Push
-  /// services is away, which may be anybody's own.
-  var concernsPlatform: Bool {
-    switch self {
-    case .fault, .everyTokenRefused: true
-    case .trouble(let provider, _): provider.platform != .webPush
-    case .message: false
-    }
+    log.log(level: alarm.isForOperator ? .warning : .debug, "\(provider) \(text)", metadata: ["why": "\(reason)"])
   }
 }
 
