@@ -11,7 +11,7 @@ struct CredentialTests {
     var credential = AppleCredential(keyID: "KEY", kept: nil, at: moment(0))
     #expect(credential.wanted(at: moment(0).instant) == .mint)
     #expect(credential.wanted(at: moment(0).instant) == .minting)
-    _ = credential.minted("one", at: moment(0))
+    #expect(credential.made("one", at: moment(0)).serial == 1)
     return credential
   }
 
@@ -27,7 +27,7 @@ struct CredentialTests {
     // While it is made, the old one still serves.
     #expect(next.wanted(at: moment(51 * minute).instant) == .token("one", serial: 1))
     #expect(next.wanted(at: moment(60 * minute).instant) == .minting)
-    #expect(next.minted("two", at: moment(60 * minute)).serial == 2)
+    #expect(next.made("two", at: moment(60 * minute)).serial == 2)
     var other = AppleCredential(keyID: "OTHER", kept: next.kept, at: moment(61 * minute))
     #expect(other.wanted(at: moment(61 * minute).instant) == .mint)
   }
@@ -52,7 +52,7 @@ struct CredentialTests {
       credential.refused(serial: 1)
       if credential.wanted(at: moment(21 * minute).instant) == .mint {
         mints += 1
-        _ = credential.minted("two", at: moment(21 * minute))
+        _ = credential.made("two", at: moment(21 * minute))
       }
     }
     #expect(mints == 1 && credential.wanted(at: moment(22 * minute).instant) == .token("two", serial: 2))
@@ -81,6 +81,25 @@ struct CredentialTests {
     var next = AppleCredential(keyID: "KEY", kept: kept, at: moment(62 * minute))
     #expect(next.wanted(at: moment(62 * minute).instant) == .wait(milliseconds: 3 * minute))
     #expect(next.wanted(at: moment(65 * minute).instant) == .mint)
+  }
+
+  @Test(
+    "44: a token is used when it is written down, and not if another was forbidden until then",
+    arguments: [true, false])
+  func forbiddenMeanwhile(isWritten: Bool) {
+    var credential = minted()
+    let (late, later) = (moment(51 * minute), moment(51 * minute + 1))
+    #expect(credential.wanted(at: late.instant) == .mint)
+    #expect(credential.minted("two", at: late).serial == 2)
+    #expect(credential.wanted(at: late.instant) == .token("one", serial: 1))
+    // Written now, it would stand behind the new token in the ledger's queue, and over it.
+    #expect(credential.updatedTooOften(at: later) == nil)
+    let kept = isWritten ? credential.written() : credential.mintingFailed()
+    #expect(kept?.serial == 1 && kept?.forbiddenUntil == later.unixSeconds + 20 * 60)
+    #expect(credential.wanted(at: later.instant) == .token("one", serial: 1))
+    #expect(credential.wanted(at: moment(62 * minute).instant) == .wait(milliseconds: 9 * minute + 1))
+    let next = AppleCredential(keyID: "KEY", kept: kept, at: later)
+    #expect(next.kept?.token == "one")
   }
 
   @Test(
@@ -167,5 +186,14 @@ struct CredentialTests {
       now += 100
     }
     #expect((10...30).contains(asked))
+  }
+}
+
+extension AppleCredential {
+  /// A token was made and written down.
+  fileprivate mutating func made(_ token: String, at moment: PushMoment) -> Kept {
+    let kept = minted(token, at: moment)
+    #expect(written() == nil)
+    return kept
   }
 }
