@@ -421,7 +421,7 @@ let package = Package(
       dependencies: ["Addresses", "Clocks", "Cryptography", "PushAdmission", "PushDelivery", "TestSupport"]),
     .testTarget(
       name: "PushLedgerTests",
-      dependencies: ["Cryptography", "PushDelivery", "PushLedger", "Storage", "TestSupport"]),
+      dependencies: ["Clocks", "Cryptography", "PushDelivery", "PushLedger", "Storage", "TestSupport"]),
     .testTarget(
       name: "PushFakesTests", dependencies: ["Addresses", "Cryptography", "Frames", "HTTP2Sending", "TestSupport"]),
     .testTarget(

@@ -14,7 +14,7 @@ public import Clocks
 // set back makes a token younger than it is, never the next one earlier.
 
 /// The age of APNs' provider token, and when there is another.
-public struct AppleCredential: Hashable, Sendable {
+public struct AppleCredential: Sendable {
   /// What the ledger keeps from one process to the next. The token is a credential for an hour: it belongs encrypted.
   public struct Kept: Codable, Hashable, Sendable {
     /// The key it was signed with; another key has tokens of its own.
@@ -42,7 +42,8 @@ public struct AppleCredential: Hashable, Sendable {
   public enum Need: Hashable, Sendable {
     /// This token. The serial is to be told with a refusal.
     case token(String, serial: UInt64)
-    /// A token has to be made now; it is to be told how that ended, and until then nobody else is asked.
+    /// A token has to be made now and written down; it is to be told how that ended, and until then nobody else is
+    /// asked.
     case mint
     /// One is being made.
     case minting
@@ -65,6 +66,10 @@ public struct AppleCredential: Hashable, Sendable {
   private var anchor: Instant
   private var ageAtAnchor: UInt64 = 0
   private var forbiddenUntil: Instant?
+  /// A token that was made and is being written down, and when it was made.
+  private var draft: (kept: Kept, at: Instant)?
+  /// Whether another was forbidden since it was to be made: that is written when it is known what stands before it.
+  private var isForbiddenMeanwhile = false
 
   /// Goes on where the process before ended.
   ///
@@ -116,23 +121,43 @@ public struct AppleCredential: Hashable, Sendable {
     return max(spacing, forbiddenUntil?.milliseconds(since: instant) ?? 0)
   }
 
-  /// A token was made, with `iat` of this moment. It must be written down before it is used.
+  /// A token was made, with `iat` of this moment. It is not used before it is written down: ``written()``, or
+  /// ``mintingFailed()``. Until then nothing else is to be written.
   ///
   /// - Returns: what is to be written down.
   public mutating func minted(_ token: String, at moment: PushMoment) -> Kept {
     let next = Kept(
       keyID: keyID, token: token, mintedAt: moment.unixSeconds, serial: (kept?.serial ?? 0) &+ 1)
-    kept = next
-    anchor = moment.instant
-    ageAtAnchor = 0
-    isRefused = false
-    isMinting = false
-    forbiddenUntil = nil
+    draft = (next, moment.instant)
     return next
   }
 
+  /// The token that was made is written down, and used from now on; unless APNs has forbidden another since it was to be
+  /// made. Then the one before it goes on.
+  ///
+  /// - Returns: what is to be written down in its place; nil when there is nothing.
+  public mutating func written() -> Kept? {
+    guard let draft else { return nil }
+    let forbidden = mintingFailed()
+    if let forbidden { return forbidden }
+    kept = draft.kept
+    anchor = draft.at
+    ageAtAnchor = 0
+    isRefused = false
+    forbiddenUntil = nil
+    return nil
+  }
+
   /// None could be made, or written down.
-  public mutating func mintingFailed() { isMinting = false }
+  ///
+  /// - Returns: what is to be written down now; nil when there is nothing.
+  @discardableResult
+  public mutating func mintingFailed() -> Kept? {
+    defer { isForbiddenMeanwhile = false }
+    isMinting = false
+    draft = nil
+    return isForbiddenMeanwhile ? kept : nil
+  }
 
   /// APNs answered `ExpiredProviderToken` or `InvalidProviderToken` to a push that carried the token of this serial.
   public mutating func refused(serial: UInt64) {
@@ -141,10 +166,12 @@ public struct AppleCredential: Hashable, Sendable {
 
   /// APNs answered `TooManyProviderTokenUpdates`: no other token for a while.
   ///
-  /// - Returns: what is to be written down; nil when there is nothing.
+  /// - Returns: what is to be written down; nil when there is nothing, or when a token is being written down, which this
+  ///   must not come behind of.
   public mutating func updatedTooOften(at moment: PushMoment) -> Kept? {
     forbiddenUntil = moment.instant.advanced(milliseconds: Self.spacingMilliseconds)
     kept?.forbiddenUntil = moment.unixSeconds + Int64(Self.spacingMilliseconds / 1_000)
-    return kept
+    if isMinting { isForbiddenMeanwhile = true }
+    return isMinting ? nil : kept
   }
 }

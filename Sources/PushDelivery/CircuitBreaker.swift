@@ -134,6 +134,25 @@ public struct CircuitBreaker: Hashable, Sendable {
     }
   }
 
+  /// The provider refuses what it may be right to refuse, and perhaps for our fault: one push is tried after the other,
+  /// with the first window after a failure between them, which becomes no longer.
+  ///
+  /// - Returns: whether it opened, as ``tripped(isProbe:at:using:)``.
+  public mutating func doubted(
+    isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
+  ) -> Bool {
+    switch state {
+    case .open: return false
+    case .halfOpen where !isProbe: return false
+    case .closed, .halfOpen:
+      let count = openingCount
+      let window = limits.failureBaseMilliseconds
+      open(window, window, at: instant, atLeast: 0, using: &generator)
+      openingCount = count
+      return true
+    }
+  }
+
   /// The probe ended without saying anything of the provider.
   public mutating func probeLost() {
     if case .halfOpen = state { state = .halfOpen(isProbing: false) }
@@ -147,20 +166,5 @@ public struct CircuitBreaker: Hashable, Sendable {
     openingCount = min(openingCount + 1, BackOff.doublingMaximum)
     let longest = UInt64(RetryAfter.secondsMaximum) * 1_000
     state = .open(until: instant.advanced(milliseconds: max(wait, min(milliseconds, longest))))
-  }
-}
-
-/// Waits that double.
-enum BackOff {
-  /// Doublings after which a window grows no more, whatever its ceiling.
-  static let doublingMaximum = 20
-
-  /// At random, from half the window to all of it.
-  static func milliseconds(
-    base: UInt64, ceiling: UInt64, failureCount: Int, using generator: inout some RandomNumberGenerator
-  ) -> UInt64 {
-    let (doubled, overflowed) = base.multipliedReportingOverflow(by: 1 << UInt64(min(failureCount, doublingMaximum)))
-    let window = max(2, min(overflowed ? ceiling : doubled, ceiling))
-    return UInt64.random(in: (window / 2)...window, using: &generator)
   }
 }

@@ -71,9 +71,8 @@ extension DeliveryBoard {
       return actions.append(.done(wake: wake.number, .coalesced))
     }
     let platforms = Set(wanting.map(\.token.platform))
-    guard hasRoom(on: platforms, isRestored: isRestored) else {
-      return actions.append(.deferred(wake: wake.number))
-    }
+    // It stays in the ledger, and is asked for when there is room.
+    guard hasRoom(on: platforms, isRestored: isRestored) else { return }
     if window > 0 {
       let end = moment.instant.advanced(milliseconds: UInt64(window))
       carriers.enter(

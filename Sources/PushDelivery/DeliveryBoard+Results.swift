@@ -31,7 +31,7 @@ extension DeliveryBoard {
   ) {
     switch verdict {
     case .delivered:
-      wentThrough(number, provider, at: moment.instant)
+      wentThrough(attempt.device, provider, at: moment.instant)
       end(attempt.wake, number) { $0.isDelivered = true }
     case .tokenDead:
       answered(provider)
@@ -57,12 +57,12 @@ extension DeliveryBoard {
     case .resend: resend(attempt, number, provider, at: moment.instant)
     case .delayToken(let milliseconds):
       answered(provider)
-      delay(number, milliseconds, at: moment)
+      delay(number, milliseconds, at: moment.instant)
     case .throttled(let milliseconds):
       if counts(attempt, number, provider) {
         failed(attempt, provider, "throttled", atLeast: 0, at: moment.instant)
       }
-      delay(number, milliseconds, at: moment)
+      delay(number, milliseconds, at: moment.instant)
     case .messageFault(let reason):
       answered(provider)
       actions.append(.alarm(.message(provider, reason)))
@@ -83,10 +83,10 @@ extension DeliveryBoard {
     return isCounted
   }
 
-  private mutating func wentThrough(_ number: Int64, _ provider: PushProvider, at instant: Instant) {
+  private mutating func wentThrough(_ device: PushDevice, _ provider: PushProvider, at instant: Instant) {
     answered(provider)
-    shares[provider.platform]?.witnesses.wentThrough(number, at: provider)
-    let condemned = shares[provider.platform]?.suspects.wentThrough(number, at: instant) ?? []
+    shares[provider.platform]?.witnesses.wentThrough(device.number, at: provider)
+    let condemned = shares[provider.platform]?.suspects.wentThrough(device, at: instant) ?? []
     for device in condemned {
       // Who has another token by now is nobody's suspect.
       if let line = lines[device.number], line.device.token != device.token { continue }
@@ -104,8 +104,8 @@ extension DeliveryBoard {
     if isOpened == true { opened(provider, .trouble(provider, reason)) }
   }
 
-  private mutating func opened(_ provider: PushProvider, _ alarm: PushAlarm) {
-    actions.append(.alarm(alarm))
+  private mutating func opened(_ provider: PushProvider, _ alarm: PushAlarm?) {
+    if let alarm { actions.append(.alarm(alarm)) }
     if let reopening = lanes[provider]?.breaker.reopening {
       reminders.insert(Reminder(at: reopening, cause: .lane(provider)))
     }
@@ -137,16 +137,28 @@ extension DeliveryBoard {
       if attempt.isProbe { lanes[provider]?.breaker.probeLost() }
       return
     }
-    let wasAll = shares[platform]?.suspects.isEveryTokenRefused ?? false
-    let isAll = shares[platform]?.suspects.refused(attempt.device, at: moment.instant) ?? false
-    if isAll || wasAll {
-      let isOpened =
-        lanes[provider]?.breaker.tripped(isProbe: attempt.isProbe, at: moment.instant, using: &generator) ?? false
-      if isOpened { opened(provider, .everyTokenRefused(provider, reason)) }
-    } else {
+    guard let refusal = shares[platform]?.suspects.refused(attempt.device, at: moment.instant) else { return }
+    switch refusal.standing {
+    case .sound: answered(provider)
+    case .doubtful:
       answered(provider)
+      if refusal.isNews { actions.append(.alarm(.noTokenTaken(provider, reason))) }
+    case .everyNew, .everyKnown:
+      if refusal.isNews { actions.append(.alarm(.everyTokenRefused(provider, reason))) }
+      hold(attempt, provider, isKnown: refusal.standing == .everyKnown && refusal.isKnown, at: moment.instant)
     }
     end(attempt.wake, number) { _ in }
+  }
+
+  /// Tokens are refused for our fault. What strangers can register makes no pause longer.
+  private mutating func hold(
+    _ attempt: DeviceLine.Attempt, _ provider: PushProvider, isKnown: Bool, at instant: Instant
+  ) {
+    let isOpened =
+      isKnown
+      ? lanes[provider]?.breaker.tripped(isProbe: attempt.isProbe, at: instant, using: &generator)
+      : lanes[provider]?.breaker.doubted(isProbe: attempt.isProbe, at: instant, using: &generator)
+    if isOpened == true { opened(provider, nil) }
   }
 
   /// The first of its wakes is tried again after a wait; if it has expired by then, it is not.
@@ -171,11 +183,8 @@ extension DeliveryBoard {
     }
   }
 
-  private mutating func delay(_ number: Int64, _ milliseconds: UInt64, at moment: PushMoment) {
-    let bounded = min(max(milliseconds, 1_000), UInt64(RetryAfter.secondsMaximum) * 1_000)
-    actions.append(
-      .delayToken(device: number, untilMilliseconds: moment.unixMilliseconds + Int64(bounded)))
-    rest(number, bounded, at: moment.instant)
+  private mutating func delay(_ number: Int64, _ milliseconds: UInt64, at instant: Instant) {
+    rest(number, min(max(milliseconds, 1_000), UInt64(RetryAfter.secondsMaximum) * 1_000), at: instant)
   }
 
   private mutating func rest(_ number: Int64, _ milliseconds: UInt64, at instant: Instant) {
@@ -198,13 +207,13 @@ extension DeliveryBoard {
 
   // MARK: The wake
 
-  /// A wake has ended for one device.
+  /// A wake has ended for one device, and altogether if that was the last one.
   mutating func end(_ number: Int64, _ device: Int64, _ change: (inout Entry) -> Void) {
     lines[device]?.remove(number)
     guard entries[number]?.open.remove(device) != nil, var entry = entries[number] else { return }
     change(&entry)
     entries[number] = entry
-    guard entry.open.isEmpty else { return }
+    guard entry.open.isEmpty else { return actions.append(.ended(wake: number, device: device)) }
     entries[number] = nil
     for platform in entry.platforms { shares[platform]?.wakeCount -= 1 }
     let outcome: WakeOutcome = entry.isDelivered ? .delivered : entry.isExpired ? .expired : .undeliverable

@@ -58,7 +58,7 @@ public struct DeliveryBoard: Sendable {
     var wakeCount = 0
     var suspects = SuspectTokens()
     var witnesses = Witnesses()
-    /// Whether its credential is missing, or it is switched off.
+    /// Whether it is switched off.
     var isDown = false
     /// Whether wakes were left in the ledger for want of room.
     var hasMore = false
@@ -129,24 +129,21 @@ public struct DeliveryBoard: Sendable {
     return finish(at: moment.instant)
   }
 
-  /// Wakes that the ledger has, in its order: at the start, or because the board needs more. Those that are in memory
-  /// are passed over.
+  /// Wakes that the ledger has, in its order, because the board needs more. Those that are in memory are passed over;
+  /// one that has ended is none of them, though the ledger may not have heard of it.
   ///
   /// - Parameters:
   ///   - wakes: each with its recipient's devices.
-  ///   - platform: whose was asked for; nil for all.
-  ///   - isAll: whether the ledger has no other.
+  ///   - platform: for whose devices it was asked.
+  ///   - isAll: whether the ledger has no other of those that were handed in before.
   ///   - moment: now.
   public mutating func restored(
-    _ wakes: [(wake: Wake, devices: [PushDevice])], on platform: PushPlatform?, isAll: Bool, at moment: PushMoment
+    _ wakes: [(wake: Wake, devices: [PushDevice])], on platform: PushPlatform, isAll: Bool, at moment: PushMoment
   ) -> [DeliveryAction] {
-    let platforms = platform.map { [$0] } ?? PushPlatform.allCases
-    for platform in platforms {
-      let hasMoreSinceAsking = shares[platform]?.hasMoreSinceAsking ?? false
-      shares[platform]?.hasMore = !isAll || hasMoreSinceAsking
-      shares[platform]?.isAsking = false
-      shares[platform]?.hasMoreSinceAsking = false
-    }
+    let hasMoreSinceAsking = shares[platform]?.hasMoreSinceAsking ?? false
+    shares[platform]?.hasMore = !isAll || hasMoreSinceAsking
+    shares[platform]?.isAsking = false
+    shares[platform]?.hasMoreSinceAsking = false
     for (wake, devices) in wakes { admit(wake, devices, isRestored: true, at: moment) }
     return finish(at: moment.instant)
   }
@@ -157,14 +154,8 @@ public struct DeliveryBoard: Sendable {
     return finish(at: moment.instant)
   }
 
-  /// A platform has no credential, or is switched off: its wakes wait.
+  /// A platform is switched off, as long as this board lives: its wakes wait.
   public mutating func platformDown(_ platform: PushPlatform) { shares[platform]?.isDown = true }
-
-  /// It can be used again.
-  public mutating func platformUp(_ platform: PushPlatform, at moment: PushMoment) -> [DeliveryAction] {
-    shares[platform]?.isDown = false
-    return finish(at: moment.instant)
-  }
 
   /// A device registered again: what waits goes to its token as it is now.
   public mutating func deviceChanged(_ device: PushDevice, at moment: PushMoment) -> [DeliveryAction] {

@@ -6,8 +6,8 @@ public enum LedgerAnswer: Hashable, Sendable {
   case registered(PushRegistration)
   /// A newer message has taken the device away; nothing was done.
   case superseded
-  /// It is none any more, or never was.
-  case unregistered
+  /// It is none any more, or never was; the rows of devices that went by it.
+  case unregistered(removed: [Int64] = [])
   /// The sender hears that it is queued, under this id.
   case queued(id: [UInt8])
   /// The sender hears that there is nobody.
@@ -54,6 +54,8 @@ public struct PushRegistration: Hashable, Sendable {
   public var isVerified: Bool
   /// What is to be sent to the device now. Never there when the message had been answered before.
   public var challenge: PushChallenge?
+  /// Rows of devices that went by it: of the same token, or one too many. None when it had been answered before.
+  public var removed: [Int64] = []
 }
 
 /// What is sent to a device so that its owner can show that the token is his.
@@ -114,7 +116,7 @@ enum KeptAnswer {
           relayID: String(decoding: bytes[relayStart..<relayEnd], as: UTF8.self),
           expiresAt: Int64(bitPattern: expiry), isVerified: bytes[1] == 1))
     case 2: return .superseded
-    case 3: return .unregistered
+    case 3: return .unregistered()
     case 4: return .queued(id: Array(bytes.dropFirst()))
     case 5: return .recipientNotFound
     case 6: return .contactsKept

@@ -39,7 +39,9 @@ extension PushSession {
       guard try isProved(row, code, now: now) else { return .challengeFailed }
       row.isVerified = true
     }
-    return .registered(row.registration)
+    var registration = row.registration
+    registration.removed = takeRemoved()
+    return .registered(registration)
   }
 
   /// Whether the code is what was sent to the device. If so the token is its owner's, and those who had it before have

@@ -18,7 +18,9 @@ extension PushSession {
     } else if try isTakenAway(fresh) {
       answer = .superseded
     } else {
-      answer = .registered(try write(fresh, over: old, command))
+      var registration = try write(fresh, over: old, command)
+      registration.removed = takeRemoved()
+      answer = .registered(registration)
     }
     try keep(answer, to: command.message)
     return answer
@@ -123,8 +125,9 @@ extension PushSession {
       }
       try bury(name, command.message)
     }
-    try keep(.unregistered, to: command.message)
-    return .unregistered
+    let answer = LedgerAnswer.unregistered(removed: takeRemoved())
+    try keep(answer, to: command.message)
+    return answer
   }
 
   private func bury(_ name: String, _ message: SignedMessage) throws {
@@ -140,6 +143,7 @@ extension PushSession {
   func remove(_ row: DeviceRow) throws {
     try session.run("DELETE FROM device WHERE number = ?", [.number(row.number)])
     add(-1, to: .device)
+    removed.append(row.number)
   }
 
   func prune(_ command: PruneCommand) throws -> LedgerAnswer {
@@ -149,6 +153,7 @@ extension PushSession {
     guard let row, row.tokenIndex == keys.index(of: command.token) else { return .pruned(false) }
     if let goneSince = command.goneSince, row.registeredAt > goneSince { return .pruned(false) }
     try remove(row)
+    _ = takeRemoved()
     add(to: .prunedDevices)
     return .pruned(true)
   }

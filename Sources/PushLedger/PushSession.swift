@@ -75,6 +75,8 @@ final class PushSession {
   private let bounds: TableBounds
   private var counters: [String: Int64]
   private var changed: Set<String> = []
+  /// Rows of devices that the present command has taken away.
+  var removed: [Int64] = []
 
   /// Seconds up to which signed messages may have been forgotten.
   static let notBefore = "notBefore"
@@ -132,6 +134,12 @@ final class PushSession {
     let count = session.changedRowCount
     add(-count, to: table)
     return count
+  }
+
+  /// Those rows, once.
+  func takeRemoved() -> [Int64] {
+    defer { removed = [] }
+    return removed
   }
 
   // MARK: Signed messages

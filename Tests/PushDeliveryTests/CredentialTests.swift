@@ -11,7 +11,7 @@ struct CredentialTests {
     var credential = AppleCredential(keyID: "KEY", kept: nil, at: moment(0))
     #expect(credential.wanted(at: moment(0).instant) == .mint)
     #expect(credential.wanted(at: moment(0).instant) == .minting)
-    _ = credential.minted("one", at: moment(0))
+    #expect(credential.made("one", at: moment(0)).serial == 1)
     return credential
   }
 
@@ -27,7 +27,7 @@ struct CredentialTests {
     // While it is made, the old one still serves.
     #expect(next.wanted(at: moment(51 * minute).instant) == .token("one", serial: 1))
     #expect(next.wanted(at: moment(60 * minute).instant) == .minting)
-    #expect(next.minted("two", at: moment(60 * minute)).serial == 2)
+    #expect(next.made("two", at: moment(60 * minute)).serial == 2)
     var other = AppleCredential(keyID: "OTHER", kept: next.kept, at: moment(61 * minute))
     #expect(other.wanted(at: moment(61 * minute).instant) == .mint)
   }
@@ -52,7 +52,7 @@ struct CredentialTests {
       credential.refused(serial: 1)
       if credential.wanted(at: moment(21 * minute).instant) == .mint {
         mints += 1
-        _ = credential.minted("two", at: moment(21 * minute))
+        _ = credential.made("two", at: moment(21 * minute))
       }
     }
     #expect(mints == 1 && credential.wanted(at: moment(22 * minute).instant) == .token("two", serial: 2))
@@ -81,6 +81,25 @@ struct CredentialTests {
     var next = AppleCredential(keyID: "KEY", kept: kept, at: moment(62 * minute))
     #expect(next.wanted(at: moment(62 * minute).instant) == .wait(milliseconds: 3 * minute))
     #expect(next.wanted(at: moment(65 * minute).instant) == .mint)
+  }
+
+  @Test(
+    "44: a token is used when it is written down, and not if another was forbidden until then",
+    arguments: [true, false])
+  func forbiddenMeanwhile(isWritten: Bool) {
+    var credential = minted()
+    let (late, later) = (moment(51 * minute), moment(51 * minute + 1))
+    #expect(credential.wanted(at: late.instant) == .mint)
+    #expect(credential.minted("two", at: late).serial == 2)
+    #expect(credential.wanted(at: late.instant) == .token("one", serial: 1))
+    // Written now, it would stand behind the new token in the ledger's queue, and over it.
+    #expect(credential.updatedTooOften(at: later) == nil)
+    let kept = isWritten ? credential.written() : credential.mintingFailed()
+    #expect(kept?.serial == 1 && kept?.forbiddenUntil == later.unixSeconds + 20 * 60)
+    #expect(credential.wanted(at: later.instant) == .token("one", serial: 1))
+    #expect(credential.wanted(at: moment(62 * minute).instant) == .wait(milliseconds: 9 * minute + 1))
+    let next = AppleCredential(keyID: "KEY", kept: kept, at: later)
+    #expect(next.kept?.token == "one")
   }
 
   @Test(
@@ -170,86 +189,11 @@ struct CredentialTests {
   }
 }
 
-@Suite("The circuit breaker")
-struct CircuitBreakerTests {
-  @Test("opens after failures in a row, lets one probe through, and closes with it")
-  func round() {
-    var generator = SeededGenerator(seed: 1)
-    var breaker = CircuitBreaker()
-    for failure in 1...5 {
-      #expect(breaker.mayBegin(at: moment(0).instant) && !breaker.begun(at: moment(0).instant))
-      #expect(breaker.failed(isProbe: false, at: moment(0).instant, using: &generator) == (failure == 5))
-    }
-    #expect(!breaker.mayBegin(at: moment(499).instant) && breaker.mayBegin(at: moment(1_000).instant))
-    #expect(breaker.begun(at: moment(1_000).instant) && !breaker.mayBegin(at: moment(9_000).instant))
-    // What began before it opened says nothing now.
-    #expect(!breaker.failed(isProbe: false, at: moment(1_000).instant, using: &generator))
-    breaker.probeLost()
-    #expect(breaker.mayBegin(at: moment(1_000).instant) && breaker.begun(at: moment(1_000).instant))
-    #expect(breaker.failed(isProbe: true, at: moment(1_000).instant, using: &generator))
-    #expect(!breaker.mayBegin(at: moment(1_999).instant) && breaker.mayBegin(at: moment(3_000).instant))
-    _ = breaker.begun(at: moment(3_000).instant)
-    breaker.succeeded()
-    #expect(breaker.isAtRest)
-  }
-
-  @Test("waits in bounds, whatever the provider wants", arguments: seeds(20))
-  func bounds(seed: UInt64) throws {
-    var generator = SeededGenerator(seed: seed)
-    var breaker = CircuitBreaker()
-    var now: UInt64 = 0
-    for round in 0..<100 {
-      if breaker.mayBegin(at: moment(now).instant) {
-        let isProbe = breaker.begun(at: moment(now).instant)
-        if round.isMultiple(of: 3) {
-          _ = breaker.tripped(isProbe: isProbe, at: moment(now).instant, using: &generator)
-        } else {
-          _ = breaker.failed(isProbe: isProbe, at: moment(now).instant, atLeast: .max, using: &generator)
-        }
-      }
-      if let until = breaker.reopening {
-        #expect(until.milliseconds(since: moment(now).instant) <= 3_600_000)
-        now += until.milliseconds(since: moment(now).instant)
-      }
-    }
-  }
-}
-
-@Suite("Suspect tokens")
-struct SuspectTokenTests {
-  @Test("43: when every token is refused, somebody is told once and nobody is pruned, at no later time either")
-  func everyToken() {
-    var suspects = SuspectTokens()
-    #expect(suspects.wentThrough(99, at: moment(0).instant).isEmpty)
-    let told = (1...1_000).map { suspects.refused(device($0), at: moment(UInt64($0)).instant) }
-    #expect(told.filter { $0 }.count == 1 && told[4] && suspects.isEveryTokenRefused)
-    #expect(suspects.wentThrough(99, at: moment(2_000).instant).isEmpty && !suspects.isEveryTokenRefused)
-  }
-
-  @Test("43: a token that is refused while others go through is dead")
-  func between() {
-    var suspects = SuspectTokens()
-    _ = suspects.wentThrough(1, at: moment(0).instant)
-    _ = suspects.refused(device(2), at: moment(10).instant)
-    #expect(suspects.wentThrough(1, at: moment(20).instant).map(\.number) == [2])
-    // It went through itself meanwhile.
-    _ = suspects.refused(device(3), at: moment(30).instant)
-    #expect(suspects.wentThrough(3, at: moment(40).instant).isEmpty)
-    // It has another token meanwhile.
-    _ = suspects.refused(device(4), at: moment(50).instant)
-    suspects.forget(4)
-    #expect(suspects.wentThrough(1, at: moment(60).instant).isEmpty)
-  }
-
-  @Test("43: where pushes are few, the third refusal condemns")
-  func seldom() {
-    var suspects = SuspectTokens()
-    let hour: UInt64 = 3_600_000
-    for round in 1...3 {
-      let at = UInt64(round) * 10 * hour
-      _ = suspects.refused(device(2), at: moment(at).instant)
-      _ = suspects.refused(device(2), at: moment(at + hour).instant)
-      #expect(suspects.wentThrough(1, at: moment(at + 2 * hour).instant).count == (round == 3 ? 1 : 0))
-    }
+extension AppleCredential {
+  /// A token was made and written down.
+  fileprivate mutating func made(_ token: String, at moment: PushMoment) -> Kept {
+    let kept = minted(token, at: moment)
+    #expect(written() == nil)
+    return kept
   }
 }

@@ -50,16 +50,40 @@ struct DeviceTests {
       (DeviceChoice.device("one"), 2), (.device("one"), 2), (.relay(second.relayID), 1), (.relay(second.relayID), 1),
       (.device("never"), 1), (.unnamed, 0), (.unnamed, 0),
     ] {
-      #expect(try bench.run(.unregister(bench.removal(alice, choice, at: 1))) == .unregistered)
-      #expect(try await bench.devices(alice).count == left)
+      let before = try await bench.devices(alice).map(\.number)
+      let answer = try bench.run(.unregister(bench.removal(alice, choice, at: 1)))
+      let after = try await bench.devices(alice).map(\.number)
+      #expect(answer == .unregistered(removed: before.filter { !after.contains($0) }) && after.count == left)
     }
+  }
+
+  @Test("A registration names the devices that went by it: of the same token, one too many, or another owner's")
+  func removed() async throws {
+    let (token, other) = (LedgerBench.token(1), LedgerBench.token(2))
+    try bench.register(alice, "before", token)
+    try bench.register(alice, "old", other)
+    let rows = try await bench.devices(alice).map(\.number)
+    var registration = bench.registration(alice, "after", token, at: 1)
+    registration.deviceMaximum = 1
+    let answer = try bench.run(.register(registration))
+    guard case .registered(let registered) = answer else { throw Unexpected(answer: answer) }
+    #expect(registered.removed == rows)
+    let last = try await bench.devices(alice).map(\.number)
+    let code = try #require(try bench.register(bob, "mine", token, at: 2).challenge?.code)
+    var proof = bench.registration(bob, "mine", token, at: 3)
+    proof.challenge = code
+    let proved = try bench.run(.register(proof))
+    guard case .registered(let moved) = proved else { throw Unexpected(answer: proved) }
+    #expect(moved.isVerified && moved.removed == last)
+    guard case .registered(let again) = try bench.run(.register(proof)) else { throw Unexpected(answer: .done) }
+    #expect(again.removed.isEmpty && again.relayID == moved.relayID)
   }
 
   @Test("Nobody takes away a device of another by its names")
   func others() async throws {
     let registration = try bench.register(alice, "phone", LedgerBench.token(1))
     for choice in [DeviceChoice.device("phone"), .relay(registration.relayID), .unnamed] {
-      #expect(try bench.run(.unregister(bench.removal(bob, choice, at: 5))) == .unregistered)
+      #expect(try bench.run(.unregister(bench.removal(bob, choice, at: 5))) == .unregistered())
     }
     // The same key in another realm is another owner.
     let twin = PushOwner(.nostr, alice.key)
@@ -108,9 +132,9 @@ struct DeviceTests {
   func replayedRemoval() async throws {
     try bench.register(alice, "phone", LedgerBench.token(1))
     let removal = bench.removal(alice, .device("phone"), at: 1)
-    #expect(try bench.run(.unregister(removal)) == .unregistered)
+    #expect(try bench.run(.unregister(removal)) == .unregistered(removed: [1]))
     try bench.register(alice, "phone", LedgerBench.token(1), at: 2)
-    #expect(try bench.run(.unregister(removal)) == .unregistered)
+    #expect(try bench.run(.unregister(removal)) == .unregistered())
     #expect(try await bench.devices(alice).count == 1)
   }
 
@@ -127,7 +151,7 @@ struct DeviceTests {
     let newest = try bench.register(alice, "phone", LedgerBench.token(4), at: 4)
     let older = bench.registration(alice, "phone", LedgerBench.token(3), at: 3)
     #expect(try bench.run(.register(older)) == .registered(newest))
-    #expect(try bench.run(.unregister(bench.removal(alice, .device("phone"), at: 3))) == .unregistered)
+    #expect(try bench.run(.unregister(bench.removal(alice, .device("phone"), at: 3))) == .unregistered())
     #expect(try await bench.devices(alice).map(\.token) == [LedgerBench.token(4)])
   }
 

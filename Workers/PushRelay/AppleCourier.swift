@@ -96,8 +96,6 @@ final class AppleCourier: Courier {
     return verdict
   }
 
-  func close() async { await sender.close() }
-
   /// Says once why there is no connection: a name, a firewall, an authority, and not only that there is none.
   private func tellTrouble(_ outcome: HTTP2Outcome) {
     switch outcome {
@@ -156,13 +154,13 @@ final class AppleCourier: Courier {
         JSONValue.object([
           "iss": .string(account.teamID), "iat": .integer(moment.unixSeconds),
         ])), by: account.key)
-    var next = credential
-    let kept = next.minted(token, at: moment)
+    let kept = credential.minted(token, at: moment)
+    // APNs may have answered something meanwhile: what is told the credential is told the one that there is by then.
     guard await keep(kept) else {
-      credential.mintingFailed()
+      await keep(credential.mintingFailed())
       return false
     }
-    credential = next
+    await keep(credential.written())
     log.info("made a token for APNs", metadata: ["number": "\(kept.serial)"])
     return true
   }

@@ -8,8 +8,6 @@ import PushDelivery
 protocol Courier: AnyObject {
   /// Sends a push, and says what came of it; within a time of its own.
   func send(_ message: PushMessage) async -> PushVerdict
-  /// Ends what it holds open.
-  func close() async
 }
 
 /// The platforms that are switched on, and why the others are not.

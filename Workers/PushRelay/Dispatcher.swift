@@ -15,7 +15,8 @@ import Storage
 //    ledger's queue ─▶ DeliveryBoard ─▶ Courier of the platform ─▶ verdict ─▶ DeliveryBoard ─▶ PushWriter
 //
 // The ledger is read in the order of its numbers, each wake once; what the board had no room for is read again when it
-// asks for more.
+// asks for more. A wake that has ended stays in the ledger until that is written, so whoever reads again asks the writer
+// which have.
 
 /// Sends what waits.
 @EventLoopActor
@@ -33,8 +34,9 @@ final class Dispatcher {
   private let messages: PushMessageSettings
   private let log: Logger
   private let timer = LoopTimer()
-  /// Wakes up to this number were handed in, or are known to the board to be in the ledger.
+  /// Wakes up to this number were handed to the board: it has them, had them, or asks for them.
   private var lastNumber: Int64 = 0
+  private var news = DeviceNews()
   private var isReading = false
   private var isAskedAgain = false
   private var isClosed = false
@@ -74,7 +76,7 @@ final class Dispatcher {
   var isBusy: Bool { board.inFlightCount > 0 }
 
   /// Goes on where the last process ended: all that is in the queue.
-  func begin() { EventLoopActor.task { [self] in await refill(board.limits.platformWakeMaximum, on: nil) } }
+  func begin() { wakesQueued() }
 
   /// There are new wakes in the queue.
   func wakesQueued() {
@@ -92,9 +94,18 @@ final class Dispatcher {
     }
   }
 
-  /// A device registered again, or is none any more.
-  func changed(_ devices: [PushDevice]) {
-    for device in devices { perform { $0.deviceChanged(device, at: $1) } }
+  /// A device registered again.
+  func changed(_ device: PushDevice) {
+    news.changed(device)
+    perform { $0.deviceChanged(device, at: $1) }
+  }
+
+  /// Devices are none any more: what waits for them reaches nobody.
+  func removed(_ devices: [Int64]) {
+    for device in devices {
+      news.removed(device)
+      perform { $0.deviceRemoved(device, at: $1) }
+    }
   }
 
   /// Nothing new is sent.
@@ -104,68 +115,65 @@ final class Dispatcher {
     timer.cancel()
   }
 
-  /// Ends connections.
-  func closeCouriers() async { for courier in couriers.running.values { await courier.close() } }
-
   // MARK: The queue
 
   private func readOn() async {
     while !isClosed {
+      await awaitRoom()
+      news.readingBegan()
+      defer { news.readingEnded() }
       do throws(StorageFault) {
         let page = try await ledger.openWakes(after: lastNumber, limit: Self.pageCount)
-        for (wake, devices) in try await withDevices(page) where wake.number > lastNumber {
-          lastNumber = wake.number
-          perform { $0.accepted(wake, for: devices, at: $1) }
+        let devices = try await devices(for: page)
+        for open in page where open.wake.number > lastNumber {
+          lastNumber = open.wake.number
+          if open.isDropped {
+            writer.note(WakeSettlement(wake: open.wake.number, devices: [], end: .dropped))
+          } else {
+            let known = news.current(open.devices(of: devices[open.wake.recipient] ?? []))
+            perform { $0.accepted(open.wake, for: known, at: $1) }
+          }
         }
-        lastNumber = max(lastNumber, page.last?.wake.number ?? 0)
         guard page.count == Self.pageCount else { return }
       } catch { return complain(error) { [self] in wakesQueued() } }
     }
   }
 
-  /// Reads the queue from its beginning, and hands in what the board has not, up to a number of wakes.
-  private func refill(_ count: Int, on platform: PushPlatform?) async {
-    var found: [(wake: Wake, devices: [PushDevice])] = []
-    var after: Int64 = 0
-    var isAll = true
+  /// Reads the queue from its beginning, and hands in what a platform has room for.
+  private func refill(_ count: Int, on platform: PushPlatform) async {
+    await awaitRoom()
+    var refill = QueueRefill(count, on: platform, upTo: lastNumber)
+    writer.readingBegan()
+    news.readingBegan()
+    defer {
+      writer.readingEnded()
+      news.readingEnded()
+    }
     do throws(StorageFault) {
-      while !isClosed {
-        let page = try await ledger.openWakes(after: after, limit: Self.pageCount)
-        after = page.last?.wake.number ?? after
-        // What is not handed in is read when the board asks again: no queue is read through for a part of it.
-        guard found.count < count else {
-          isAll = page.isEmpty
-          break
-        }
-        let wanted = try await withDevices(page.filter { !board.has($0.wake.number) }).filter { _, devices in
-          platform.map { platform in devices.contains { $0.token.platform == platform } } ?? true
-        }
-        found += wanted
-        guard page.count == Self.pageCount else { break }
+      while !isClosed, !refill.isDone {
+        let page = try await ledger.openWakes(after: refill.after, limit: Self.pageCount)
+        let wanted = refill.read(page, isWhole: page.count == Self.pageCount) { board.has($0) || writer.hasEnded($0) }
+        refill.add(wanted, devices: try await devices(for: wanted))
       }
     } catch {
       // The board asks once, and waits for the answer.
-      return complain(error) { [self] in EventLoopActor.task { [self] in await refill(count, on: platform) } }
+      return complain(error) { [self] in EventLoopActor.task { [self] in await self.refill(count, on: platform) } }
     }
-    lastNumber = max(lastNumber, after)
-    perform { $0.restored(found, on: platform, isAll: isAll, at: $1) }
+    // Another platform's reading may have handed one in meanwhile, and it may be over.
+    let found = refill.found.filter { !writer.hasEnded($0.wake.number) }.map {
+      (wake: $0.wake, devices: news.current($0.devices))
+    }
+    perform { $0.restored(found, on: platform, isAll: refill.isAll, at: $1) }
   }
 
-  /// The devices that each wake is still to be brought to; of one who has proved nothing none. What is brought nowhere
-  /// is settled.
-  private func withDevices(_ page: [OpenWake]) async throws(StorageFault) -> [(wake: Wake, devices: [PushDevice])] {
-    for dropped in page where dropped.isDropped {
-      writer.note(WakeSettlement(wake: dropped.wake.number, devices: [], end: .dropped))
-    }
-    let open = page.filter { !$0.isDropped }
-    guard !open.isEmpty else { return [] }
-    let known = try await ledger.devices(of: Set(open.map(\.wake.recipient)), now: WallTime.seconds)
-    return open.map { open in
-      let devices = (known[open.wake.recipient] ?? []).filter {
-        $0.isVerified && !open.settledDevices.contains($0.number)
-      }
-      return (open.wake, devices)
-    }
+  private func devices(for page: [OpenWake]) async throws(StorageFault) -> [PushOwner: [PushDevice]] {
+    let recipients = Set(page.lazy.filter { !$0.isDropped }.map(\.wake.recipient))
+    return recipients.isEmpty ? [:] : try await ledger.devices(of: recipients, now: WallTime.seconds)
+  }
+
+  /// Nothing more is begun while too much of what has ended is not written: a crash would repeat all of it.
+  private func awaitRoom() async {
+    while writer.isFull, !isClosed { await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds) }
   }
 
   /// The queue cannot be read now: what is in it was accepted, so it is read again before long.
@@ -192,10 +200,9 @@ final class Dispatcher {
     case .done(let wake, let outcome):
       ended[outcome, default: 0] += 1
       writer.note(WakeSettlement(wake: wake, devices: [], end: outcome.end))
-    case .deferred: break
+    case .ended(let wake, let device): writer.note(WakeSettlement(wake: wake, devices: [device]))
     case .needs(let count, let platform): EventLoopActor.task { [self] in await refill(count, on: platform) }
     case .prune(let device): prune(device)
-    case .delayToken: break
     case .alarm(let alarm): tell(alarm)
     }
   }
@@ -213,9 +220,6 @@ final class Dispatcher {
       let verdict = await post(delivery, to: platform)
       FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
-      if verdict.isFinal {
-        writer.note(WakeSettlement(wake: delivery.wake.number, devices: [delivery.device.number]))
-      }
       perform { $0.settled(wake: delivery.wake.number, device: delivery.device.number, verdict, at: $1) }
     }
   }
@@ -269,7 +273,7 @@ final class Dispatcher {
       let command = PruneCommand(device: device.number, token: device.token, goneSince: device.registeredAt)
       guard case .success(.pruned(true)) = await writer.perform(.prune(command)) else { return }
       figures[platform]?.pruned += 1
-      perform { $0.deviceRemoved(device.number, at: $1) }
+      removed([device.number])
     }
   }
 
@@ -279,23 +283,13 @@ final class Dispatcher {
       case .fault(let provider, let reason): (provider, reason, "refuses our pushes; look at its settings")
       case .everyTokenRefused(let provider, let reason):
         (provider, reason, "refuses every token: another environment or project, most likely; none was forgotten")
+      case .noTokenTaken(let provider, let reason):
+        (provider, reason, "has taken no token yet and refused some: another environment or project, perhaps")
       case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
       case .message(let provider, let reason): (provider, reason, "does not understand a push: a fault of the relay")
       }
     if alarm.concernsPlatform { troubles[provider.platform] = "\(reason)" }
-    log.warning("\(provider) \(text)", metadata: ["why": "\(reason)"])
-  }
-}
-
-extension PushAlarm {
-  /// Whether a whole platform is in trouble: not when one push is not understood, and not when one of many Web Push
-  /// services is away, which may be anybody's own.
-  var concernsPlatform: Bool {
-    switch self {
-    case .fault, .everyTokenRefused: true
-    case .trouble(let provider, _): provider.platform != .webPush
-    case .message: false
-    }
+    log.log(level: alarm.isForOperator ? .warning : .debug, "\(provider) \(text)", metadata: ["why": "\(reason)"])
   }
 }
 
@@ -307,16 +301,6 @@ extension WakeOutcome {
     case .expired: .expired
     case .coalesced: .coalesced
     case .undeliverable: .failed
-    }
-  }
-}
-
-extension PushVerdict {
-  /// Whether the push to this device is not tried again.
-  var isFinal: Bool {
-    switch self {
-    case .delivered, .messageFault, .tokenDead: true
-    default: false
     }
   }
 }

@@ -102,8 +102,6 @@ final class GoogleCourier: Courier {
     return verdict
   }
 
-  func close() async {}
-
   // MARK: The token
 
   private func authorisation() async -> (String, UInt64)? {

@@ -282,7 +282,8 @@ final class PushRelay {
       let devices = try await ledger.devices(of: owner, now: WallTime.seconds)
       guard let device = devices.first(where: { $0.relayID == registration.relayID }) else { return }
       if let challenge = registration.challenge { dispatcher?.send(challenge, to: device) }
-      if device.isVerified { dispatcher?.changed([device]) }
+      // One that has to be shown to be its owner's is woken by nothing, until it is.
+      if device.isVerified { dispatcher?.changed(device) } else { dispatcher?.removed([device.number]) }
     } catch { log.warning("a new device cannot be read", metadata: ["why": "\(error)"]) }
   }
 }
@@ -317,8 +318,12 @@ struct House: FrontHouse {
 extension PushRelay {
   fileprivate func perform(_ command: PushCommand) async -> LedgerAnswer? {
     guard case .success(let answer) = await writer.perform(command) else { return nil }
-    if case .registered(let registration) = answer, case .register(let asked) = command {
+    switch (command, answer) {
+    case (.register(let asked), .registered(let registration)):
+      dispatcher?.removed(registration.removed)
       await registered(registration, by: asked.message.owner)
+    case (.unregister, .unregistered(let removed)): dispatcher?.removed(removed)
+    default: break
     }
     await eventsChanged(by: command)
     return answer

@@ -22,13 +22,13 @@ final class PushWriter {
   private let log: Logger
   private var waiting:
     [(command: PushCommand, continuation: CheckedContinuation<Result<LedgerAnswer, StorageFault>, Never>)] = []
-  private var settlements: [WakeSettlement] = []
+  private var book = SettlementBook()
   private var isWriting = false
   private let timer = LoopTimer()
 
   /// Most commands that wait; more are refused.
   private static let waitingMaximum = 8_192
-  /// Most commands of one transaction, and most settlements.
+  /// Most commands of one transaction.
   private static let batchMaximum = 500
   /// How long settlements wait for company.
   private static let settlementMilliseconds: UInt64 = 50
@@ -42,7 +42,7 @@ final class PushWriter {
   }
 
   /// Whether something is still to be written.
-  var isBusy: Bool { isWriting || !waiting.isEmpty || !settlements.isEmpty }
+  var isBusy: Bool { isWriting || !waiting.isEmpty || !book.isEmpty }
 
   /// Does a command, and waits until it is written.
   func perform(_ command: PushCommand) async -> Result<LedgerAnswer, StorageFault> {
@@ -55,24 +55,40 @@ final class PushWriter {
     }
   }
 
+  // MARK: How pushes ended
+
   /// Pushes have ended: written with the next transaction.
   func note(_ settlement: WakeSettlement) {
-    settlements.append(settlement)
-    if settlements.count >= Self.batchMaximum { return pump() }
-    guard !isWriting, !timer.isSet else { return }
+    book.add(settlement)
+    guard !isWriting else { return }
+    if book.isDue { return pump() }
+    // In the pause after a failure the timer is set, for its end.
+    guard !timer.isSet else { return }
     timer.set(afterMilliseconds: Self.settlementMilliseconds) { [unowned self] in pump() }
   }
+
+  /// Whether so much is to be written that nothing more should be begun.
+  var isFull: Bool { book.isFull }
+
+  /// Whether a wake has ended that the ledger may still show to who reads it now.
+  func hasEnded(_ wake: Int64) -> Bool { book.hasEnded(wake) }
+
+  /// Somebody reads the queue from its beginning, until he says that he has.
+  func readingBegan() { book.readingBegan() }
+  func readingEnded() { book.readingEnded() }
 
   /// Writes what is left, waiting on this thread: for the end.
   func finish(limits: [UInt8], place: PushCommand?, now: Int64) {
     let commands: [PushCommand] = [
-      .settle(settlements), .saveLimits(snapshot: limits, savedAt: now, isClean: true),
+      .settle(book.all), .saveLimits(snapshot: limits, savedAt: now, isClean: true),
     ]
     do throws(StorageFault) { _ = try ledger.writeNow((place.map { [$0] } ?? []) + commands) } catch {
       log.error("how the last pushes ended is not written", metadata: ["why": "\(error)"])
     }
-    settlements = []
+    book = SettlementBook()
   }
+
+  // MARK: Writing
 
   private func pump() {
     guard !isWriting else { return }
@@ -82,9 +98,9 @@ final class PushWriter {
     EventLoopActor.task { [self] in
       let batch = Array(waiting.prefix(Self.batchMaximum))
       waiting.removeFirst(batch.count)
-      let ended = Array(settlements.prefix(Self.batchMaximum))
-      settlements.removeFirst(ended.count)
-      await write(batch.map(\.command), ended) { index, result in batch[index].continuation.resume(returning: result) }
+      await write(batch.map(\.command), book.take()) { index, result in
+        batch[index].continuation.resume(returning: result)
+      }
     }
   }
 
@@ -102,6 +118,7 @@ final class PushWriter {
       let answers = try await ledger.write(all)
       if FaultPoint.isWatched { for command in all { FaultPoint.pass(.written, command.word) } }
       health.written()
+      book.written()
       var isQueued = false
       for index in commands.indices {
         switch answers[index] {
@@ -116,14 +133,17 @@ final class PushWriter {
     } catch {
       health.notWritten(error)
       for index in commands.indices { tell(index, .failure(error)) }
-      settlements = ended + settlements
+      book.failed()
       isWriting = false
-      timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in pump() }
+      timer.set(afterMilliseconds: Self.retryMilliseconds) { [unowned self] in
+        book.pauseEnded()
+        pump()
+      }
       if waiting.isEmpty { return }
     }
-    if !waiting.isEmpty || settlements.count >= Self.batchMaximum {
+    if !waiting.isEmpty || book.isDue {
       pump()
-    } else if !settlements.isEmpty, !timer.isSet {
+    } else if !book.isEmpty, !timer.isSet {
       timer.set(afterMilliseconds: Self.settlementMilliseconds) { [unowned self] in pump() }
     }
   }

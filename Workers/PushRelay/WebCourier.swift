@@ -53,8 +53,6 @@ final class WebCourier: Courier {
     return verdict
   }
 
-  func close() async {}
-
   /// The origin of an endpoint.
   private static func audience(of endpoint: String) -> String {
     let scheme = endpoint.firstRange(of: "://").map { endpoint[..<$0.upperBound] } ?? ""

@@ -164,6 +164,8 @@ extension ProcessTests {
     func wrongEnvironment() throws {
       try PushRig.run { rig in
         let phones = try (0..<5).map { _ in try rig.phone() }
+        for phone in phones { try rig.wake(phone, type: "before") }
+        try rig.awaitEnded(5)
         for phone in phones {
           try rig.order(.apns, to: phone.receiver, [#"{"status":400,"reason":"BadDeviceToken"}"#])
         }
@@ -176,6 +178,26 @@ extension ProcessTests {
         let apple = try rig.awaitPlatform("ios", "works again") { $0.state == "ready" }
         #expect(apple.pruned == 0)
         #expect(try rig.status().devices == 5)
+      }
+    }
+
+    @Test("lets no made-up tokens hold anybody's wakes back (case 43)")
+    func bogusTokens() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        let bogus = try (0..<6).map { _ in try rig.phone() }
+        for phone in bogus {
+          try rig.order(
+            .apns, to: phone.receiver, Array(repeating: #"{"status":400,"reason":"BadDeviceToken"}"#, count: 9))
+        }
+        for type in ["one", "two"] { for phone in bogus { try rig.wake(phone, type: type) } }
+        try rig.awaitEnded(12)
+        try rig.awaitLog("has taken no token yet", times: 1)
+        #expect(try rig.platform("ios").state == "ready")
+        let good = try rig.phone()
+        try rig.wake(good)
+        try rig.awaitPlatform("ios", "has taken it") { $0.delivered == 1 && $0.state == "ready" }
+        #expect(!rig.log.contains("refuses every token"))
+        #expect(try rig.status().devices == 7)
       }
     }
 

@@ -89,6 +89,32 @@ extension ProcessTests {
       }
     }
 
+    @Test("gets nothing that waits for it once its owner has taken it away, or given its token another name (case 8)")
+    func takenAway() throws {
+      try PushRig.run { rig in
+        let (phones, last) = (try (0..<2).map { _ in try rig.phone() }, try rig.phone())
+        for phone in phones { try rig.wake(phone) }
+        try rig.awaitEnded(2)
+        try rig.mood(.apns, "hold")
+        for phone in phones {
+          try rig.wake(phone, type: "one")
+          // Waits behind the first, which APNs has.
+          try rig.wake(phone, type: "two")
+        }
+        // The queue is read in its order: when APNs has this one, the others wait in memory.
+        try rig.wake(last)
+        try rig.awaitHeld(3, .apns)
+        #expect(try rig.signed(phones[0].key, "DELETE", "/register", #"{"device_id":"phone"}"#).status == 200)
+        #expect(try rig.register(phones[1].key, "ios", phones[1].token, device: "other").status == 200)
+        try rig.fakes.order(#"{"service":"apns","release":true}"#)
+        try rig.awaitQuiet()
+        for phone in phones {
+          #expect(try rig.requests(.apns, to: phone.receiver).map { "\($0)".contains("two") } == [false, false])
+        }
+        #expect(try rig.status().ended["undeliverable"] == 2)
+      }
+    }
+
     private static func end(_ answer: PushRig.Answer) throws -> Int64 {
       guard case .integer(let end)? = answer.json["expires_at"] else {
         throw DeadlinePassed(description: "no whole expires_at: \(answer.text)")

@@ -31,7 +31,7 @@ extension ProcessTests {
         #expect(answer.contains("200 OK") && answer.contains("queued"), "\(answer)")
         try awaitSoon("it has ended", within: 20) { Glibc.kill(process, 0) != 0 }
         let status = try rig.roost.awaitWorker("push-relay", "has ended", rig.client) { $0.lastExit != nil }
-        #expect(status.lastExit?.contains("0") == true, "\(status.lastExit ?? "")")
+        #expect(status.lastExit?.hasPrefix("exited with 0") == true, "\(status.lastExit ?? "")")
         try rig.fakes.order(#"{"service":"apns","mode":"normal"}"#)
         try rig.awaitAnother(than: process)
         try rig.awaitDelivered()
@@ -39,7 +39,7 @@ extension ProcessTests {
           let pushes = try rig.pushes(of: wake, on: "ios").filter { $0["status"] == .integer(200) }
           #expect(pushes.count == 1, "\(pushes)")
         }
-        #expect(try rig.fakes.requests(to: .apns).contains { "\($0)".contains("\"four\"") || "\($0)".contains("four") })
+        #expect(try rig.fakes.requests(to: .apns).contains { "\($0)".contains("four") })
         #expect(try rig.fakes.counters()["providerTokens"] == .integer(1))
         #expect(try rig.status().addresses == ["127.0.0.1:\(rig.port)"])
       }

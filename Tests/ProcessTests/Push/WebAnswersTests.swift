@@ -56,8 +56,9 @@ extension ProcessTests {
         // Half a day later the signature has ended, for the service.
         try rig.fakes.advanceClock(milliseconds: 13 * 3_600_000)
         try rig.wake(phone, type: "second")
-        try rig.awaitPlatform("webpush", "is refused") { $0.state == "away" && $0.reason == "status-403" }
         try rig.awaitLog("Web Push refuses our pushes")
+        // Anybody can have a service that refuses everything: it puts nobody else's platform away.
+        #expect(try rig.platform("webpush").state == "ready")
         try rig.fakes.advanceClock(milliseconds: -13 * 3_600_000)
         let apple = try rig.phone()
         try rig.wake(apple)
