@@ -27,8 +27,6 @@ struct FrontRules: Sendable {
   var info: RelayInfo
   /// By which address Nostr keys sign for this relay.
   var nostr: NostrRequests
-  /// Platforms that are on.
-  var platforms: Set<PushPlatform>
 
   /// Devices of one owner.
   var deviceMaximum = PushLedger.deviceMaximum
@@ -114,7 +112,10 @@ final class PushFront: Sendable {
     try RequestBody.checkArrival(announcedByteCount: announced, received: body)
     try checkType(request.fields, body)
     let verified = try verify(request, target, body, now: now)
-    if verified.needsRegistration, await !house.hasDevice(verified.owner) { throw VerifiedRequest.registrationNeeded }
+    if verified.needsRegistration {
+      guard let hasDevice = await house.hasDevice(verified.owner) else { throw .unavailable(retryAfterSeconds: 5) }
+      if !hasDevice { throw VerifiedRequest.registrationNeeded }
+    }
     return try await serve(target, verified, body, from: address, now: now)
   }
 
@@ -167,10 +168,15 @@ final class PushFront: Sendable {
       let selection = try DeviceSelection(target: target, body: body)
       return try await finish(.unregister(UnregisterCommand(message: message, choice: selection.choice)))
     case .wake: return try await wake(message, body, now: now)
-    case .wakeStatus(let id): return FrontReply(PushReply.state(await house.state(ofWake: id, sender: message.owner)))
+    case .wakeStatus(let id):
+      guard let state = await house.state(ofWake: id, sender: message.owner) else {
+        throw .unavailable(retryAfterSeconds: 5)
+      }
+      return FrontReply(PushReply.state(state))
     case .readContacts: return FrontReply(PushReply.contacts(try await book(of: message.owner)))
-    case .readRules, .writeRules: return try await eventRules(target, message, body, now: now)
+    case .readRules, .writeRules: return try await eventRules(target, message, body, from: address, now: now)
     default:
+      try admit(changeBy: message.owner, from: address, now: now)
       try await admit(nostrKeyOf: message.owner)
       let book = try ContactBook(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
       let command = ContactsCommand(
@@ -182,6 +188,13 @@ final class PushFront: Sendable {
   }
 
   // MARK: Routes
+
+  /// Lists and rules take no device: before thousands of keys are looked at, the limits are asked.
+  func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) throws(PushRefusal) {
+    if case .limited(let seconds, _) = desk.admit(changeBy: owner, from: address, now: now) {
+      throw .rateLimited(retryAfterSeconds: seconds)
+    }
+  }
 
   private func register(
     _ message: SignedMessage, _ bytes: [UInt8], from address: IPAddress?, now: Int64
@@ -230,23 +243,25 @@ final class PushFront: Sendable {
   /// Decides on a wake, in the ledger's transaction: the same steps whoever the recipient is.
   private func ruling(for wake: Wake, _ found: WakeStanding, hasTicket: Bool, now: Int64) -> WakeRuling {
     FaultPoint.pass(.deciding)
+    let unblocked: SenderStanding = wake.sender == wake.recipient ? .contact : hasTicket ? .ticket : .stranger
     let standing: SenderStanding =
       switch found.contact {
       case .blocked: .blocked
       case .allowed: .contact
-      case nil: wake.sender == wake.recipient ? .contact : hasTicket ? .ticket : .stranger
+      case nil: unblocked
       }
-    let isStranger = standing == .stranger || standing == .blocked
-    let isRepeated = desk.isRepeated(wake)
-    let verdict = desk.admit(
-      WakeAsk(
-        sender: wake.sender, recipient: wake.recipient,
-        charge: isRepeated ? .nothing : isStranger ? .stranger : .contact,
-        pushCount: min(max(1, found.verifiedCount), WakeAsk.pushCountMaximum)), now: now)
-    let given = WakeCircumstances(
+    var given = WakeCircumstances(
       standing: standing, isRegistered: found.verifiedCount > 0,
-      admission: found.policy.flatMap(AdmissionPolicy.init) ?? rules.admission, disclosure: rules.disclosure,
-      limit: verdict.limit)
+      admission: found.policy.flatMap(AdmissionPolicy.init) ?? rules.admission, disclosure: rules.disclosure)
+    let isRepeated = desk.isRepeated(wake)
+    given.limit =
+      desk.admit(
+        WakeAsk(
+          sender: wake.sender, recipient: wake.recipient,
+          charge: isRepeated ? .nothing : WakePolicy.isStrangers(given) ? .stranger : .contact,
+          isTold: WakePolicy.isToldTruth(given),
+          pushCount: min(max(1, found.verifiedCount), WakeAsk.pushCountMaximum)), now: now
+      ).limit
     let decision = WakePolicy.decide(given)
     if decision.drop != nil { dropCount.withLock { $0 += 1 } } else if !isRepeated { desk.began(wake) }
     let answer: WakeRuling.Answer =
@@ -255,10 +270,9 @@ final class PushFront: Sendable {
       case .notFound: .notFound
       case .limited(let seconds): .limited(retryAfterSeconds: seconds)
       }
+    let view = WakePolicy.outcome(given, unblocked: unblocked)
     return WakeRuling(
-      answer, isQueued: decision.isEnqueued,
-      isTold: WakePolicy.mayKnowOutcome(
-        standing: standing, admission: given.admission, disclosure: rules.disclosure))
+      answer, isQueued: decision.isEnqueued, isTold: view != .none, isDisguised: view == .disguise)
   }
 
   private func book(of owner: PushOwner) async throws(PushRefusal) -> ContactBook {
@@ -289,10 +303,8 @@ final class PushFront: Sendable {
     case .nonceReused:
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
     case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
-    case .challengeFailed:
-      throw PushRefusal(.invalidToken, "the challenge is not the one that came by push, or too old: register once more")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
-    case .contactsKept, .rulesKept, .noted, .challenge, .pruned, .swept, .rekeyed, .done:
+    case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
       return FrontReply(PushReply.health)
     }
   }
@@ -302,12 +314,15 @@ final class PushFront: Sendable {
 protocol FrontHouse: Sendable {
   /// Does a command; nil when nothing can be written.
   func perform(_ command: PushCommand) async -> LedgerAnswer?
-  func hasDevice(_ owner: PushOwner) async -> Bool
+  /// Nil when that cannot be read.
+  func hasDevice(_ owner: PushOwner) async -> Bool?
+  /// Nil when they cannot be read.
   func contacts(of owner: PushOwner) async -> PushContacts?
   func nostrStanding(of owner: PushOwner) async -> NostrStanding
   /// What was kept, or the standard; nil when it cannot be read.
   func eventRules(of owner: PushOwner) async -> WakeRules?
-  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState
+  /// Nil when it cannot be read.
+  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState?
   var isHealthy: Bool { get async }
   /// `ok`, `off`, or what is wrong.
   var platformWords: [PushPlatform: String] { get async }
