@@ -1,67 +1,15 @@
 import Addresses
 import Cryptography
-import Frames
 import PushAdmission
 import PushDelivery
 import PushLedger
 import PushRequests
-import PushRules
-import Storage
 import Synchronization
 
 // What a request means, and what it is answered: on the threads of HTTP, so that signatures are not verified on the
 // loop of the process. What is to be kept or looked up goes to the loop, which has the ledger.
 //
 // Order: the network's share, the route, the body's form, the signature, and only then what anybody here has.
-
-/// What is the same for all requests.
-struct FrontRules: Sendable {
-  var mount = PushMount()
-  var signatures: SignatureRules
-  var proxies: ProxyTrust
-  var disclosure: DisclosurePolicy
-  var admission: AdmissionPolicy
-  var classes: WakeClasses
-  var messages: PushMessageSettings
-  var allowsPrivateEndpoints: Bool
-  var info: RelayInfo
-  /// By which address Nostr keys sign for this relay.
-  var nostr: NostrRequests
-
-  /// Devices of one owner.
-  var deviceMaximum = PushLedger.deviceMaximum
-
-  /// How long a registration lasts: 30 days.
-  static let registrationSeconds: Int64 = 30 * 86_400
-}
-
-/// A request as it came.
-struct FrontRequest: Sendable {
-  var method: String
-  var target: String
-  var fields: [HeaderField]
-  /// The body; nil when it was longer than its route takes.
-  var body: [UInt8]?
-  var peer: IPAddress?
-}
-
-/// What it is answered.
-struct FrontReply: Sendable {
-  var status: Int
-  var fields: [HeaderField] = []
-  var body: [UInt8]
-
-  init(_ body: [UInt8], status: Int = 200) {
-    self.status = status
-    self.body = body
-  }
-
-  init(_ refusal: PushRefusal) {
-    status = refusal.status
-    fields = refusal.fields
-    body = refusal.body
-  }
-}
 
 /// Understands and answers requests.
 final class PushFront: Sendable {
@@ -273,90 +221,5 @@ final class PushFront: Sendable {
     let view = WakePolicy.outcome(given, unblocked: unblocked)
     return WakeRuling(
       answer, isQueued: decision.isEnqueued, isTold: view != .none, isDisguised: view == .disguise)
-  }
-
-  private func book(of owner: PushOwner) async throws(PushRefusal) -> ContactBook {
-    guard let kept = await house.contacts(of: owner) else { throw .unavailable(retryAfterSeconds: 5) }
-    func keys(_ kind: ContactKind) -> [PushOwner] { kept.contacts.filter { $0.value == kind }.map(\.key) }
-    return ContactBook(
-      allowed: keys(.allowed), blocked: keys(.blocked),
-      policy: kept.policy.flatMap(AdmissionPolicy.init) ?? rules.admission)
-  }
-
-  // MARK: Answers
-
-  func finish(_ command: PushCommand) async throws(PushRefusal) -> FrontReply {
-    guard let answer = await house.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
-    switch answer {
-    case .registered(let registration):
-      let body =
-        registration.isVerified
-        ? PushReply.registered(relayID: registration.relayID, expiresAt: registration.expiresAt)
-        : PushReply.challenged(relayID: registration.relayID, expiresAt: registration.expiresAt)
-      return FrontReply(body)
-    case .superseded, .stale:
-      throw PushRefusal(.staleRequest, "a newer request of yours was answered before this one: sign it again")
-    case .unregistered: return FrontReply(PushReply.unregistered)
-    case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
-    case .recipientNotFound: throw .recipientNotFound
-    case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
-    case .nonceReused:
-      throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
-    case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
-    case .unavailable: throw .unavailable(retryAfterSeconds: 60)
-    case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
-      return FrontReply(PushReply.health)
-    }
-  }
-}
-
-/// What the front needs of the process behind it.
-protocol FrontHouse: Sendable {
-  /// Does a command; nil when nothing can be written.
-  func perform(_ command: PushCommand) async -> LedgerAnswer?
-  /// Nil when that cannot be read.
-  func hasDevice(_ owner: PushOwner) async -> Bool?
-  /// Nil when they cannot be read.
-  func contacts(of owner: PushOwner) async -> PushContacts?
-  func nostrStanding(of owner: PushOwner) async -> NostrStanding
-  /// What was kept, or the standard; nil when it cannot be read.
-  func eventRules(of owner: PushOwner) async -> WakeRules?
-  /// Nil when it cannot be read.
-  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState?
-  var isHealthy: Bool { get async }
-  /// `ok`, `off`, or what is wrong.
-  var platformWords: [PushPlatform: String] { get async }
-}
-
-extension AdmissionVerdict {
-  fileprivate var limit: WakeLimit {
-    switch self {
-    case .admitted: .within
-    case .limited(let seconds, let scope):
-      switch scope {
-      case .pair, .strangers, .recipient: .ofRecipient(retryAfterSeconds: seconds)
-      default: .ofSender(retryAfterSeconds: seconds)
-      }
-    case .dropped(_, let seconds): .ofRecipient(retryAfterSeconds: seconds)
-    }
-  }
-}
-
-extension DeviceSelection {
-  fileprivate var choice: DeviceChoice {
-    switch self {
-    case .device(let id): .device(id)
-    case .relay(let id): .relay(id)
-    case .unnamed: .unnamed
-    }
-  }
-}
-
-extension ContactBook {
-  fileprivate var kinds: [PushOwner: ContactKind] {
-    var kinds: [PushOwner: ContactKind] = [:]
-    for owner in allowed { kinds[owner] = .allowed }
-    for owner in blocked { kinds[owner] = .blocked }
-    return kinds
   }
 }
