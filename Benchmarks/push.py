@@ -115,7 +115,7 @@ def relay(settings, state, seconds=60, core=CORE):
 
 
 def registered(folder, google_every=0):
-    """A state in which 10,000 recipients are registered, half of them at FCM if so asked; and how many a second."""
+    """A state in which 10,000 recipients are registered, half of them at FCM if so asked; its folder."""
     state = folder / f"registered-{google_every}"
     with relay("", state) as ours:
         told = ours.bench("register", f"recipients={RECIPIENTS}", f"google-every={google_every}")
@@ -156,10 +156,10 @@ def accepted(folder, state, settings, found, name):
         found["push-memory", name].append(ours.memory())
 
 
-def filled(folder, state, fcm_only):
+def filled(folder, state):
     """A state with wakes in its queue, which no platform took."""
     state = pathlib.Path(shutil.copytree(state, folder / "filled"))
-    with relay(fcm_only, state, seconds=600) as ours:
+    with relay("", state, seconds=600) as ours:
         expect(ours.bench("wake", f"count={LOAD}", f"at-once={AT_ONCE}", f"recipients={RECIPIENTS}"), LOAD)
     return state
 
@@ -260,7 +260,7 @@ def healthy(folder, state, rounds, found):
             (folder / name).mkdir()
             return stack.enter_context(platforms.running(folder / name, **how))
         good, bad = place("good"), place("bad", errors="1%")
-        full = filled(folder, state, "")
+        full = filled(folder, state)
         for _ in range(rounds):
             ed25519(found)
             found["push-accepted", FSYNC].append(1000 / statistics.median(publish.sync_milliseconds(folder)))

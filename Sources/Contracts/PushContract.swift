@@ -1,6 +1,7 @@
 // The methods of role `push-relay`, `push.*`: the operator's view. Phones and senders come over HTTP.
 
-/// The answer of `push.status`. Counters begin with the process.
+/// The answer of `push.status`. Counters begin with the process, but for ``accepted`` and ``Events/wakes``, which go on
+/// over restarts.
 public struct PushStatus: Codable, Sendable, Hashable {
   /// One platform.
   public struct Platform: Codable, Sendable, Hashable {
@@ -16,7 +17,7 @@ public struct PushStatus: Codable, Sendable, Hashable {
     public var delivered: UInt64 = 0
     /// Pushes that were sent again.
     public var repeated: UInt64 = 0
-    /// Pushes given up: refused, expired.
+    /// Pushes given up: the service refused the token, or did not understand them. What expired is in ``ended``.
     public var failed: UInt64 = 0
     /// Devices forgotten since the service knows their token no more.
     public var pruned: UInt64 = 0
@@ -54,7 +55,7 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public var devices = 0
   /// Wakes that are on their way.
   public var waiting = 0
-  /// Wakes that were accepted.
+  /// Wakes that were accepted since the ledger was made.
   public var accepted: UInt64 = 0
   /// Wakes that have ended, by how: `delivered`, `expired`, `coalesced`, `undeliverable`.
   public var ended: [String: UInt64] = [:]
@@ -62,7 +63,7 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public var refused: [String: UInt64] = [:]
   /// Wakes of strangers that were dropped in silence.
   public var dropped: UInt64 = 0
-  /// Devices whose tokens are under an older key.
+  /// Tokens that open under an older key; of devices whose time is over, too, until they are swept.
   public var underOlderKeys = 0
   /// Rows that no key opens.
   public var unreadable = 0
@@ -75,15 +76,15 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public init() {}
 }
 
-/// `push.devices`: devices that are registered, the latest first. Parts are ``PushDeviceRow``s, the terminal answer a
-/// ``StoreCount``. Tokens are in no answer.
+/// `push.devices`: devices that are registered, in the order in which they first were. Parts are ``PushDeviceRow``s,
+/// the terminal answer a ``StoreCount``. Tokens are in no answer.
 public struct PushDevices: MethodArguments {
   /// How it is asked.
   public static let example = #"{"owner":"npub1…","limit":20}"#
 
   /// Only this key's: z-base-32, hexadecimal or `npub`.
   public var owner: String?
-  /// Most wanted, from 1 to 1,000.
+  /// Most wanted, from 1 to 10,000; 100 unless said otherwise.
   public var limit: Int?
 
   /// A question.
@@ -111,11 +112,13 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
   public var expiresAt: Int64
   /// Whether its owner has shown that the token is his.
   public var isVerified: Bool
+  /// Whether its token can be opened; else nothing is sent to it until it registers again.
+  public var isReadable: Bool
 
   /// A device.
   public init(
     owner: String, device: String, relayID: String, platform: String, capabilities: [String], registeredAt: Int64,
-    expiresAt: Int64, isVerified: Bool
+    expiresAt: Int64, isVerified: Bool, isReadable: Bool = true
   ) {
     self.owner = owner
     self.device = device
@@ -125,6 +128,7 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
     self.registeredAt = registeredAt
     self.expiresAt = expiresAt
     self.isVerified = isVerified
+    self.isReadable = isReadable
   }
 }
 
@@ -167,11 +171,14 @@ public struct PushRekeyed: Codable, Sendable, Hashable {
   public var keys: Int
   /// Rows that no key opens; they stay.
   public var unreadable: Int
+  /// Tokens that are under an older key still, whose lines must stay.
+  public var remaining: Int
 
   /// An answer.
-  public init(changed: Int, keys: Int, unreadable: Int) {
+  public init(changed: Int, keys: Int, unreadable: Int, remaining: Int) {
     self.changed = changed
     self.keys = keys
     self.unreadable = unreadable
+    self.remaining = remaining
   }
 }

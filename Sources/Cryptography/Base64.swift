@@ -12,22 +12,31 @@ public enum Base64 {
 
   /// `bytes` as text, four letters for three bytes.
   public static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
-    String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
-      letters.withUnsafeBufferPointer { letters in
-        var place = 0
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-          let count = min(3, bytes.count - start)
-          var group = UInt32(bytes[start]) << 16
-          if count > 1 { group |= UInt32(bytes[start + 1]) << 8 }
-          if count > 2 { group |= UInt32(bytes[start + 2]) }
-          text[place] = letters[Int(group >> 18)]
-          text[place + 1] = letters[Int(group >> 12 & 63)]
-          text[place + 2] = count > 1 ? letters[Int(group >> 6 & 63)] : UInt8(ascii: "=")
-          text[place + 3] = count > 2 ? letters[Int(group & 63)] : UInt8(ascii: "=")
-          place += 4
-        }
-        return place
+    String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { write(bytes, into: $0) }
+  }
+
+  /// The same as bytes, which can be wiped: for secrets.
+  public static func letters(of bytes: [UInt8]) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text, count in
+      count = bytes.withUnsafeBytes { write($0, into: text) }
+    }
+  }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer, into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    letters.withUnsafeBufferPointer { letters in
+      var place = 0
+      for start in stride(from: 0, to: bytes.count, by: 3) {
+        let count = min(3, bytes.count - start)
+        var group = UInt32(bytes[start]) << 16
+        if count > 1 { group |= UInt32(bytes[start + 1]) << 8 }
+        if count > 2 { group |= UInt32(bytes[start + 2]) }
+        text[place] = letters[Int(group >> 18)]
+        text[place + 1] = letters[Int(group >> 12 & 63)]
+        text[place + 2] = count > 1 ? letters[Int(group >> 6 & 63)] : UInt8(ascii: "=")
+        text[place + 3] = count > 2 ? letters[Int(group & 63)] : UInt8(ascii: "=")
+        place += 4
       }
+      return place
     }
   }
 

@@ -21,7 +21,11 @@ public struct AdmissionLimits: Hashable, Sendable {
   /// Registrations from one network in an hour. More than an owner's: a mobile network has thousands of phones behind
   /// one address.
   public var addressRegistrationsPerHour = 120
-  /// Keys that each table has room for, some 120 bytes each. There are eight tables.
+  /// How often one owner may write lists or rules in an hour.
+  public var changesPerHour = 60
+  /// The same of one network.
+  public var addressChangesPerHour = 240
+  /// Keys that each table has room for, some 120 bytes each. There are ten tables.
   public var keyMaximum = 65_536
 
   /// The limits above.

@@ -102,7 +102,7 @@ public struct SlidingWindow: Hashable, Sendable {
     return rule.waitMaximum
   }
 
-  /// Whether something still counts.
+  /// Whether nothing counts any more.
   public func isIdle(_ rule: WindowRule, now: Int64) -> Bool { spent(rule, now: now) == 0 }
 
   /// The larger of both, slot by slot: whoever is held to it is held to either.

@@ -13,14 +13,17 @@ public import PushDelivery
 //     the sender            10 wakes a minute, 100 an hour          these are told: 429
 //     the pair              60 pushes an hour for a contact, 10 for a stranger
 //     all strangers         20 pushes an hour to one recipient
-//     the recipient        100 pushes an hour                       these are told to contacts only
+//     the recipient        100 pushes an hour                       these are told to whoever may know of him
+//
+// Beside them an owner may register thirty times an hour and write lists sixty times, a network 120 and 240 times.
 //
 // Strangers share one small window at each recipient, since keys cost nothing: a thousand of them are one. It lies
 // inside the recipient's, so eighty pushes an hour are the contacts' whatever strangers do; contacts may also use what
 // strangers leave.
 //
-// A stranger whose wake is dropped at the recipient's side has spent what he would have spent, and hears the same.
-// Everything is counted alike for recipients that nobody knows.
+// A sender who is not told that his wake is dropped at the recipient's side has spent what he would have spent, and
+// hears the same: else a full recipient would be known by his own limits, which come later or not at all. Everything is
+// counted alike for recipients that nobody knows.
 
 /// All the windows: a value, to be changed by one owner.
 public struct WakeAdmission: Sendable {
@@ -36,6 +39,8 @@ public struct WakeAdmission: Sendable {
   private var recipients: WindowTable
   private var registrations: WindowTable
   private var addressRegistrations: WindowTable
+  private var changes: WindowTable
+  private var addressChanges: WindowTable
 
   /// Nothing spent by anybody.
   ///
@@ -56,13 +61,13 @@ public struct WakeAdmission: Sendable {
     recipients = table(.perHour(limits.recipientPerHour))
     registrations = table(.perHour(limits.registrationsPerHour))
     addressRegistrations = table(.perHour(limits.addressRegistrationsPerHour))
+    changes = table(.perHour(limits.changesPerHour))
+    addressChanges = table(.perHour(limits.addressChangesPerHour))
   }
 
   /// Keys in all tables.
   public var keyCount: Int {
-    [
-      addresses, senderMinutes, senderHours, pairs, strangers, recipients, registrations, addressRegistrations,
-    ].reduce(0) { $0 + $1.count }
+    Self.tables.reduce(0) { $0 + self[keyPath: $1].count }
   }
 
   // MARK: Asking
@@ -81,8 +86,7 @@ public struct WakeAdmission: Sendable {
     return .admitted
   }
 
-  /// A wake whose signature is right. With an address it is a request, too; one that was let through as a request
-  /// already comes without.
+  /// A wake whose signature is right; as a request it was let through before.
   ///
   /// - Parameters:
   ///   - ask: who wants to wake whom.
@@ -90,19 +94,15 @@ public struct WakeAdmission: Sendable {
   public mutating func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict {
     let now = clock.tell(now)
     var ofSender = Waits()
-    if ask.address != nil { waitForRequest(ask.address, &ofSender, now) }
     let senderKey = ask.sender.map { hash(1, $0.bytes) }
     if let senderKey {
       ofSender.add(senderMinutes.wait(for: 1, senderKey, now: now), .senderMinute)
       ofSender.add(senderHours.wait(for: 1, senderKey, now: now), .senderHour)
     }
     let ofRecipient = waitForRecipient(ask, now)
-    if ask.charge == .contact {
-      // Told together, so that whoever waits as long is not told another wait then.
-      if let (wait, scope) = ofRecipient.longest { ofSender.add(Int64(wait), scope) }
-    }
+    // Told together, so that whoever waits as long is not told another wait then.
+    if ask.isTold, let (wait, scope) = ofRecipient.longest { ofSender.add(Int64(wait), scope) }
     if let verdict = ofSender.limited { return verdict }
-    if ask.address != nil { chargeRequest(ask.address, now) }
     if let senderKey {
       senderMinutes.spend(1, senderKey, now: now)
       senderHours.spend(1, senderKey, now: now)
@@ -121,9 +121,9 @@ public struct WakeAdmission: Sendable {
   public mutating func admit(registrationBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict
   {
     let now = clock.tell(now)
+    var waits = Waits()
     let ownerKey = hash(5, owner.bytes)
     let addressKey = address.map { hash(6, AddressPrefix($0).bytes) }
-    var waits = Waits()
     waits.add(registrations.wait(for: 1, ownerKey, now: now), .registrations)
     if let addressKey {
       waits.add(addressRegistrations.wait(for: 1, addressKey, now: now), .addressRegistrations)
@@ -131,6 +131,26 @@ public struct WakeAdmission: Sendable {
     if let verdict = waits.limited { return verdict }
     registrations.spend(1, ownerKey, now: now)
     if let addressKey { addressRegistrations.spend(1, addressKey, now: now) }
+    return .admitted
+  }
+
+  /// A list of contacts, or rules, whose signature is right, before it is read: it takes no device to write one, and
+  /// each may have thousands of keys.
+  ///
+  /// - Parameters:
+  ///   - owner: who signed it.
+  ///   - address: where it came from; nil where that counts for nothing.
+  ///   - now: Unix seconds.
+  public mutating func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict {
+    let now = clock.tell(now)
+    var waits = Waits()
+    let ownerKey = hash(7, owner.bytes)
+    let addressKey = address.map { hash(8, AddressPrefix($0).bytes) }
+    waits.add(changes.wait(for: 1, ownerKey, now: now), .changes)
+    if let addressKey { waits.add(addressChanges.wait(for: 1, addressKey, now: now), .addressChanges) }
+    if let verdict = waits.limited { return verdict }
+    changes.spend(1, ownerKey, now: now)
+    if let addressKey { addressChanges.spend(1, addressKey, now: now) }
     return .admitted
   }
 
@@ -199,11 +219,19 @@ public struct WakeAdmission: Sendable {
     writer.write(clock.last)
     writer.write(clock.lastWall)
     writer.write(0, global)
-    for table in [
-      addresses, senderMinutes, senderHours, pairs, strangers, recipients, registrations, addressRegistrations,
-    ] { table.write(to: &writer, now: clock.last) }
+    for path in Self.tables { self[keyPath: path].write(to: &writer, now: clock.last) }
     return writer.finished()
   }
+
+  /// All tables, in the order in which they are written down.
+  private static var tables: [WritableKeyPath<WakeAdmission, WindowTable>] {
+    [
+      \.addresses, \.senderMinutes, \.senderHours, \.pairs, \.strangers, \.recipients, \.registrations,
+      \.addressRegistrations, \.changes, \.addressChanges,
+    ]
+  }
+  /// Of these, the ones that every snapshot has: the others came later.
+  private static let firstTableCount = 8
 
   /// Goes on from what was kept.
   ///
@@ -235,11 +263,8 @@ public struct WakeAdmission: Sendable {
     self.init(limits: limits, hashKey: (first, second), now: now)
     clock = SteadyClock(last: last, wall: wall, now: now)
     self.global = global
-    let paths: [WritableKeyPath<WakeAdmission, WindowTable>] = [
-      \.addresses, \.senderMinutes, \.senderHours, \.pairs, \.strangers, \.recipients, \.registrations,
-      \.addressRegistrations,
-    ]
-    for path in paths {
+    for (index, path) in Self.tables.enumerated() {
+      if index == Self.firstTableCount, reader.isAtEnd { break }
       guard
         let table = WindowTable(
           from: &reader, rule: self[keyPath: path].rule, keyMaximum: limits.keyMaximum, now: clock.last)
@@ -260,6 +285,8 @@ public struct WakeAdmission: Sendable {
     recipients.assumeHalfSpent(now: now)
     registrations.assumeHalfSpent(now: now)
     addressRegistrations.assumeHalfSpent(now: now)
+    changes.assumeHalfSpent(now: now)
+    addressChanges.assumeHalfSpent(now: now)
     if global.spent(globalRule, now: now) < limits.globalPerMinute / 2 {
       global.spend(limits.globalPerMinute / 2 - global.spent(globalRule, now: now), globalRule, now: now)
     }

@@ -1,4 +1,3 @@
-public import Addresses
 public import PushDelivery
 
 /// A wake that asks to be let through.
@@ -19,20 +18,21 @@ public struct WakeAsk: Hashable, Sendable {
   public var recipient: PushOwner
   /// What it costs the recipient.
   public var charge: Charge
-  /// Where it comes from; nil when that was asked already, or is not known.
-  public var address: IPAddress?
+  /// Whether the sender is told that the recipient has no room. Then he has spent nothing; else he has spent what he
+  /// would have if there were room, so that he cannot tell.
+  public var isTold: Bool
   /// How many pushes it makes, as the recipient counts them; 1 to 10.
   public var pushCount: Int
 
   /// Most pushes of one wake.
   public static let pushCountMaximum = 10
 
-  /// A wake.
-  public init(sender: PushOwner?, recipient: PushOwner, charge: Charge, address: IPAddress? = nil, pushCount: Int = 1) {
+  /// A wake. Where nothing is said of it, contacts are told how things are, and others are not.
+  public init(sender: PushOwner?, recipient: PushOwner, charge: Charge, isTold: Bool? = nil, pushCount: Int = 1) {
     self.sender = sender
     self.recipient = recipient
     self.charge = charge
-    self.address = address
+    self.isTold = isTold ?? (charge == .contact)
     self.pushCount = min(max(pushCount, 1), Self.pushCountMaximum)
   }
 }
@@ -57,6 +57,10 @@ public enum AdmissionScope: String, Hashable, Sendable, CaseIterable {
   case registrations
   /// Registrations from one network.
   case addressRegistrations = "address_registrations"
+  /// Lists and rules that one owner writes.
+  case changes
+  /// Lists and rules that are written from one network.
+  case addressChanges = "address_changes"
 }
 
 /// What the limits say.
@@ -66,7 +70,7 @@ public enum AdmissionVerdict: Hashable, Sendable {
   /// Not let through, which may be told: after so many seconds (at least 1) there is room again, unless somebody else
   /// takes it. Nothing is spent.
   case limited(retryAfterSeconds: Int, scope: AdmissionScope)
-  /// A stranger's, not let through at the recipient's side, which is nobody else's to know: it is answered as if it had
-  /// been let through. What the sender may send is spent as if it had been, too, so that he cannot tell.
+  /// Not let through at the recipient's side, which is nobody else's to know: it is answered as if it had been let
+  /// through. What the sender may send is spent as if it had been, too, so that he cannot tell.
   case dropped(scope: AdmissionScope, retryAfterSeconds: Int)
 }

@@ -11,7 +11,7 @@ public import Cryptography
 // of Nostr has `"class":"mention"` behind its type (`WakeTopic`), and nothing else of the event. Three forms:
 //
 //     clear         the fields, as older clients want them: Apple and Google learn who wakes whom
-//     content-free  {"wake_id":"…"} and nothing else: the app asks elsewhere
+//     content-free  {"wake_id":"…"} and nothing else: the app asks elsewhere; but for the proof of a token
 //     sealed        {"sealed":"<base64>"}, for each device that registered a key, whatever the setting: `SealedMessage`
 //
 // APNs:      POST /3/device/<hex>                       {"aps":{…}, the fields}                  at most 4,096 bytes
@@ -58,6 +58,12 @@ public struct PushMessageSettings: Hashable, Sendable {
     self.topic = topic
     self.project = project
     self.disclosure = disclosure
+  }
+
+  /// The same for what shows that a token is its owner's: the code is shown whatever the setting, since without it
+  /// there is no proof. It says nothing of anybody, and is of use only to who has the token.
+  public var forChallenges: PushMessageSettings {
+    PushMessageSettings(topic: topic, project: project, disclosure: .clear)
   }
 }
 

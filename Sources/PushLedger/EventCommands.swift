@@ -7,7 +7,7 @@ public struct RulesCommand: Sendable {
   public var message: SignedMessage
   /// As the relay writes it; at most ``PushLedger/rulesByteCountMaximum`` bytes.
   public var rules: [UInt8]
-  /// Unix seconds until which it is kept without a device; a registration keeps it as long as itself.
+  /// Unix seconds until which it is kept at least, where there is a device; see ``ContactsCommand/keepUntil``.
   public var keepUntil: Int64
 
   /// Rules.

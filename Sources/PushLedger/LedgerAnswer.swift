@@ -28,16 +28,12 @@ public enum LedgerAnswer: Hashable, Sendable {
   case stale
   /// There is no room for it; nothing was done, and later there may be.
   case unavailable
-  /// What to send to the device, if anything.
-  case challenge(PushChallenge?)
-  /// The code is not the one that was sent, or too old; nothing was proved.
-  case challengeFailed
   /// Whether the device was taken away.
   case pruned(Bool)
   /// What was forgotten.
   case swept(PushSweep)
-  /// Rows that are still under another key than the newest.
-  case rekeyed(remaining: Int64)
+  /// Rows that are under the newest key now, rows that no key opened, and rows that are still under another key.
+  case rekeyed(changed: Int, broken: Int, remaining: Int64)
   /// It is done.
   case done
 }
@@ -52,7 +48,8 @@ public struct PushRegistration: Hashable, Sendable {
   public var expiresAt: Int64
   /// Whether its owner has shown that the token is his.
   public var isVerified: Bool
-  /// What is to be sent to the device now. Never there when the message had been answered before.
+  /// What is to be sent to the device. Not there when it was proved, when the message had been answered before, and
+  /// when this device was sent another less than a minute ago, or is to be.
   public var challenge: PushChallenge?
   /// Rows of devices that went by it: of the same token, or one too many. None when it had been answered before.
   public var removed: [Int64] = []
@@ -66,6 +63,9 @@ public struct PushChallenge: Hashable, Sendable {
   public var token: PushToken
   /// 32 hexadecimal digits, to be sent back. In the ledger is its hash only.
   public var code: String
+  /// Unix seconds from which it may be sent, at most ``PushLedger/challengeWaitMaximum`` from now: others' go before
+  /// it.
+  public var sendAt: Int64
   /// Unix seconds from which it proves nothing.
   public var expiresAt: Int64
 }

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import PushDelivery
 
 // The ledger has a key of its own, random, made with the file and kept in it, encrypted under the ring. From it follows
-// what must stay as it is when the ring turns: under which number a token is found, what a device without a name is
-// called, and what an owner is called in the log. Were these to follow from the ring's keys, a new key would give every
+// what must stay as it is when the ring turns: under which number a token is found, and what a device without a
+// name is called. Were these to follow from the ring's keys, a new key would give every
 // nameless device another name, and its owner could not ask for its removal; and every number would have to be reckoned
 // anew before the first request. Turning the ring encrypts this one key anew, like a token.
 
@@ -12,7 +12,6 @@ final class LedgerKeys: Sendable {
   private let root: SecretMemory
   private let tokenIndex: SecretMemory
   private let deviceID: SecretMemory
-  private let pseudonym: SecretMemory
   /// The ring.
   let ring: TokenKeyRing
   /// The ring's keys by their numbers in the file. A key that is not there opens nothing.
@@ -23,7 +22,6 @@ final class LedgerKeys: Sendable {
   static let byteCount = 32
   /// Where it stands.
   static let place = Array("ledger key".utf8)
-  private static let pseudonymByteCount = 6
   private static let deviceIDByteCount = 16
 
   init(root: SecretMemory, ring: TokenKeyRing, numbered: [Int64: RingKey], newestNumber: Int64) {
@@ -33,7 +31,6 @@ final class LedgerKeys: Sendable {
     self.newestNumber = newestNumber
     tokenIndex = KeyDerivation.key(root, "roost push-relay 1 token index")
     deviceID = KeyDerivation.key(root, "roost push-relay 1 device id")
-    pseudonym = KeyDerivation.key(root, "roost push-relay 1 pseudonym")
   }
 
   /// Itself, encrypted under the newest key.
@@ -57,14 +54,10 @@ final class LedgerKeys: Sendable {
     Self.code([token.platform.number] + token.bytes, tokenIndex)
   }
 
-  /// What a device is called whose owner gave it no name.
+  /// What a device is called whose owner gave it no name: `d_` and 32 hexadecimal digits, the same for a token as long
+  /// as the file lives.
   func deviceID(of token: PushToken) -> String {
     "d_" + Hexadecimal.text(of: Self.code(token.bytes, deviceID).prefix(Self.deviceIDByteCount))
-  }
-
-  /// What an owner is called in the log.
-  func pseudonym(of owner: PushOwner) -> String {
-    Hexadecimal.text(of: Self.code(owner.bytes, pseudonym).prefix(Self.pseudonymByteCount))
   }
 
   private static func code(_ message: [UInt8], _ key: SecretMemory) -> [UInt8] {

@@ -44,11 +44,6 @@ public enum PushCommand: Sendable {
   case settle([WakeSettlement])
   /// A platform knows a token no more. Answer: `pruned`.
   case prune(PruneCommand)
-  /// A token that was another's is to be asked for a proof once more. Answer: `challenge`; nil when there is nothing to
-  /// prove, or the last one is younger than ``PushLedger/challengePauseSeconds``.
-  case challenge(owner: PushOwner, deviceID: String, now: Int64)
-  /// The answer to a challenge. Answer: `registered`, or `challengeFailed`.
-  case prove(owner: PushOwner, deviceID: String, code: String, now: Int64)
   /// Forgets what is over, at most `limit` rows of each table. `now`: Unix milliseconds. Answer: `swept`.
   case sweep(now: Int64, limit: Int)
   /// Encrypts at most `limit` rows under the newest key that are under another. Answer: `rekeyed`.
@@ -186,13 +181,22 @@ public struct WakeRuling: Hashable, Sendable {
   public var isQueued: Bool
   /// Whether the sender may learn what becomes of it.
   public var isTold: Bool
+  /// Whether one that is told, and brought nowhere, looks in the end as if a platform had taken it: so that who is
+  /// blocked learns what others learn.
+  public var isDisguised: Bool
 
   /// A ruling.
-  public init(_ answer: Answer, isQueued: Bool, isTold: Bool) {
+  public init(_ answer: Answer, isQueued: Bool, isTold: Bool, isDisguised: Bool = false) {
     self.answer = answer
     self.isQueued = isQueued
     self.isTold = isTold
+    self.isDisguised = isDisguised
   }
+
+  /// Of a row of `status`: nothing is told, the truth, or what others would be told.
+  static let (untold, told, disguised): (Int64, Int64, Int64) = (0, 1, 2)
+
+  var telling: Int64 { !isTold ? Self.untold : isDisguised ? Self.disguised : Self.told }
 }
 
 /// What an owner has made of a sender.
@@ -211,7 +215,8 @@ public struct ContactsCommand: Sendable {
   public var contacts: [PushOwner: ContactKind]
   /// At most ``PushLedger/policyByteCountMaximum`` bytes.
   public var policy: String?
-  /// Unix seconds until which it is kept without a device; a registration keeps it as long as itself.
+  /// Unix seconds until which it is kept at least, where there is a device; a registration keeps it as long as itself.
+  /// Without one it is kept ``PushLedger/devicelessSeconds`` from when it was signed, and less where room is needed.
   public var keepUntil: Int64
 
   /// Contacts.

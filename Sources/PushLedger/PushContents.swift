@@ -66,8 +66,6 @@ public struct DeviceSummary: Hashable, Sendable {
   public var isVerified: Bool
   /// Whether its token cannot be opened: nothing is sent to it.
   public var isQuarantined: Bool
-  /// Under which key of the ring the token is; nil: none that there is.
-  public var keyName: String?
 }
 
 /// Totals of the file's life.
@@ -110,22 +108,14 @@ public enum PushTotal: String, Hashable, Sendable, CaseIterable {
 public struct PushStatistics: Hashable, Sendable {
   /// Devices that can be woken, by platform.
   public var devices: [PushPlatform: Int64] = [:]
-  /// Devices whose owners have yet to show that the token is theirs.
-  public var unverifiedDevices: Int64 = 0
   /// Devices whose token does not open.
   public var quarantinedDevices: Int64 = 0
-  /// Devices whose time is over within seven days.
-  public var expiringDevices: Int64 = 0
-  /// Tokens under each key, by the key's name.
+  /// Tokens that open under each key, by the key's name; also those whose device's time is over, until they are swept.
   public var tokensByKey: [String: Int64] = [:]
   /// Wakes in the queue.
   public var queuedWakes: Int64 = 0
-  /// Bytes of their payloads.
-  public var queuedByteCount: Int64 = 0
   /// Devices of Nostr keys that can be woken, or have yet to show that their token is theirs.
   public var nostrDevices: Int64 = 0
-  /// Signed messages that are remembered.
-  public var rememberedMessages: Int64 = 0
   /// Totals of the file's life.
   public var totals: [PushTotal: Int64] = [:]
 }

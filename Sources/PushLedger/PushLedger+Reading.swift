@@ -109,8 +109,9 @@ extension PushLedger {
         "SELECT state, isTold FROM status WHERE id = ? AND sender = ? AND keepUntil > ?",
         [.bytes(id), sender.column, .number(now)]
       ) { row in
-        guard row.number(1) != 0, let end = WakeEnd(rawValue: row.number(0)) else { return .queued }
-        return .ended(end)
+        let telling = row.number(1)
+        guard telling != WakeRuling.untold, let end = WakeEnd(rawValue: row.number(0)) else { return .queued }
+        return .ended(end == .dropped && telling == WakeRuling.disguised ? .delivered : end)
       }
     }
   }
@@ -164,7 +165,7 @@ extension PushLedger {
   ///   - number: those with a greater number.
   ///   - limit: at most ``pageMaximum``.
   public func page(after number: Int64, limit: Int) async throws(StorageFault) -> [DeviceSummary] {
-    try await file.read { [self] session in
+    try await file.read { session in
       try session.rows(
         "SELECT \(DeviceRow.columns) FROM device WHERE number > ? ORDER BY number LIMIT ?",
         [.number(number), .number(Self.page(limit))]
@@ -173,7 +174,7 @@ extension PushLedger {
           DeviceSummary(
             number: row.number, owner: row.owner, id: row.id, relayID: row.relayID, platform: row.platform,
             capabilities: row.capabilities, registeredAt: row.registeredAt, expiresAt: row.expiresAt,
-            isVerified: row.isVerified, isQuarantined: row.isQuarantined, keyName: keys.numbered[row.ringKey]?.name)
+            isVerified: row.isVerified, isQuarantined: row.isQuarantined)
         }
       }
     }
@@ -185,24 +186,21 @@ extension PushLedger {
   public func statistics(now: Int64) async throws(StorageFault) -> PushStatistics {
     try await file.read { [self] session in
       var figures = PushStatistics()
-      let soon = now + 7 * 86_400
       let groups = try session.rows(
-        """
-        SELECT platform, ringKey, isVerified, isQuarantined, expiresAt <= ?, count(*) FROM device WHERE expiresAt > ?
-        GROUP BY 1, 2, 3, 4, 5
-        """, [.number(soon), .number(now)]
-      ) { row in (0..<6).map { row.number($0) } }
+        "SELECT platform, ringKey, isQuarantined, expiresAt > ?, count(*) FROM device GROUP BY 1, 2, 3, 4",
+        [.number(now)]
+      ) { row in (0..<5).map { row.number($0) } }
       let keys = keys
       for group in groups {
-        let count = group[5]
-        if let name = keys.numbered[group[1]]?.name { figures.tokensByKey[name, default: 0] += count }
-        if group[3] != 0 {
+        let (isBroken, isCurrent, count) = (group[2] != 0, group[3] != 0, group[4])
+        // One whose time is over needs its key until it is swept.
+        if !isBroken, let name = keys.numbered[group[1]]?.name { figures.tokensByKey[name, default: 0] += count }
+        guard isCurrent else { continue }
+        if isBroken {
           figures.quarantinedDevices += count
-          continue
+        } else if let platform = PushPlatform(number: group[0]) {
+          figures.devices[platform, default: 0] += count
         }
-        if let platform = PushPlatform(number: group[0]) { figures.devices[platform, default: 0] += count }
-        if group[2] == 0 { figures.unverifiedDevices += count }
-        if group[4] != 0 { figures.expiringDevices += count }
       }
       figures.nostrDevices = try session.count(
         "SELECT count(*) FROM device WHERE owner >= ? AND owner < ? AND expiresAt > ? AND isQuarantined = 0",
@@ -214,8 +212,6 @@ extension PushLedger {
       ) { first, _ in first }
       for total in PushTotal.allCases { figures.totals[total] = counters[total.counter] ?? 0 }
       figures.queuedWakes = counters[BoundedTable.wake.counter] ?? 0
-      figures.queuedByteCount = counters[PushSession.wakeBytes] ?? 0
-      figures.rememberedMessages = counters[BoundedTable.replay.counter] ?? 0
       return figures
     }
   }

@@ -1,5 +1,4 @@
 internal import Cryptography
-public import PushDelivery
 public import Storage
 internal import Synchronization
 
@@ -40,6 +39,11 @@ public final class PushLedger: Sendable {
   public static let challengeSeconds: Int64 = 600
   /// Between two challenges to one token, in seconds.
   public static let challengePauseSeconds: Int64 = 60
+  /// How long a challenge waits at most, in seconds: those of others who claim the token, one each, and the last that
+  /// was sent, go before it.
+  public static let challengeWaitMaximum = Int64(ownersOfTokenMaximum) * challengePauseSeconds
+  /// For how long what an owner without a device says of others is kept, in seconds.
+  public static let devicelessSeconds: Int64 = 3_600
   /// Wrong answers to one challenge.
   public static let challengeAttemptMaximum: Int64 = 5
   static let challengeByteCount = 16
@@ -102,15 +106,6 @@ public final class PushLedger: Sendable {
 
   /// Closes it; a later use fails.
   public func close() throws(StorageFault) { try file.close() }
-
-  // MARK: Names
-
-  /// What a device is called whose owner gave it no name: `d_` and 32 hexadecimal digits, the same for a token as long
-  /// as the file lives.
-  public func deviceID(of token: PushToken) -> String { keys.deviceID(of: token) }
-
-  /// What an owner is called in the log: 12 hexadecimal digits that tell nobody else who it is.
-  public func pseudonym(of owner: PushOwner) -> String { keys.pseudonym(of: owner) }
 
   // MARK: Writing
 
@@ -181,9 +176,6 @@ extension PushSession {
       try settle(settlements)
       return .done
     case .prune(let command): return try prune(command)
-    case .challenge(let owner, let deviceID, let now): return try challenge(owner: owner, deviceID: deviceID, now: now)
-    case .prove(let owner, let deviceID, let code, let now):
-      return try prove(owner: owner, deviceID: deviceID, code: code, now: now)
     case .sweep(let now, let limit): return try sweep(now: now, limit: limit)
     case .rekey(let limit): return try rekey(limit: limit)
     case .saveCredential(let name, let value, let savedAt): return try saveCredential(name, value, savedAt: savedAt)

@@ -4,44 +4,44 @@ internal import Storage
 
 // A token that another owner has registered counts for little until its new owner has shown that what is pushed to it
 // comes to him. What is sent for that is itself a push to somebody who may not have asked for it, so there is one a
-// minute for each token, whoever asks under however many keys.
+// minute for each token, whoever asks under however many keys. Who asks while another's minute runs has the next minute
+// that is free, and not more than one to come: so nobody who asks again and again keeps a token's owner waiting.
 
 extension PushSession {
-  /// What to send so that a device's owner can prove that its token is his; nil when something was sent just now.
+  /// What to send so that a device's owner can prove that its token is his; nil when that was sent to this device just
+  /// now, or is to be.
   func challenge(_ row: DeviceRow, _ token: PushToken, now: Int64) throws -> PushChallenge? {
-    // A clock that was set back must not keep it from being sent.
-    let recent = try session.count(
-      "SELECT count(*) FROM challenge WHERE tokenIndex = ? AND issuedAt > ? AND issuedAt <= ?",
-      [.bytes(row.tokenIndex), .number(now - PushLedger.challengePauseSeconds), .number(now)])
-    guard recent == 0 else { return nil }
+    let pause = PushLedger.challengePauseSeconds
+    let others = try minutes(of: row.tokenIndex, now: now)
+    guard !others.contains(where: { $0.device == row.number }) else { return nil }
+    var sendAt = now
+    for other in others where abs(other.issuedAt - sendAt) < pause { sendAt = other.issuedAt + pause }
     let code = Hexadecimal.text(of: RandomBytes.make(PushLedger.challengeByteCount))
-    let expiresAt = now + PushLedger.challengeSeconds
+    let expiresAt = sendAt + PushLedger.challengeSeconds
     try session.run(
       """
       INSERT INTO challenge (device, tokenIndex, codeHash, issuedAt, expiresAt, attempts) VALUES (?, ?, ?, ?, ?, 0)
       """,
       [
-        .number(row.number), .bytes(row.tokenIndex), .bytes(Self.hash(code)), .number(now), .number(expiresAt),
+        .number(row.number), .bytes(row.tokenIndex), .bytes(Self.hash(code)), .number(sendAt), .number(expiresAt),
       ])
-    return PushChallenge(device: row.number, token: token, code: code, expiresAt: expiresAt)
+    return PushChallenge(device: row.number, token: token, code: code, sendAt: sendAt, expiresAt: expiresAt)
   }
 
-  func challenge(owner: PushOwner, deviceID: String, now: Int64) throws -> LedgerAnswer {
-    guard let row = try device(owner: owner, id: deviceID), !row.isVerified, row.expiresAt > now,
-      let token = row.token(keys)
-    else { return .challenge(nil) }
-    return .challenge(try challenge(row, token, now: now))
-  }
-
-  func prove(owner: PushOwner, deviceID: String, code: String, now: Int64) throws -> LedgerAnswer {
-    guard var row = try device(owner: owner, id: deviceID), row.expiresAt > now else { return .challengeFailed }
-    if !row.isVerified {
-      guard try isProved(row, code, now: now) else { return .challengeFailed }
-      row.isVerified = true
-    }
-    var registration = row.registration
-    registration.removed = takeRemoved()
-    return .registered(registration)
+  /// For which devices a token is asked, and when, in order: in the last minute, and in those to come as far as the
+  /// devices are still there. What lies beyond is of a clock that was set back, and keeps nobody waiting.
+  private func minutes(of tokenIndex: [UInt8], now: Int64) throws -> [(device: Int64, issuedAt: Int64)] {
+    try session.rows(
+      """
+      SELECT device, issuedAt FROM challenge WHERE tokenIndex = ?1 AND issuedAt > ?2 AND issuedAt <= ?3
+      AND (issuedAt <= ?4 OR EXISTS (SELECT 1 FROM device WHERE number = challenge.device AND tokenIndex = ?1))
+      ORDER BY issuedAt
+      """,
+      [
+        .bytes(tokenIndex), .number(now - PushLedger.challengePauseSeconds),
+        .number(now + PushLedger.challengeWaitMaximum), .number(now),
+      ]
+    ) { ($0.number(0), $0.number(1)) }
   }
 
   /// Whether the code is what was sent to the device. If so the token is its owner's, and those who had it before have

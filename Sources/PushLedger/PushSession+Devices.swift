@@ -9,7 +9,7 @@ internal import Storage
 extension PushSession {
   func register(_ command: RegisterCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
-    guard hasRoom(.device, .account) else { return .unavailable }
+    guard hasRoom(.device), try makeRoom(.account, for: command.message.owner) else { return .unavailable }
     let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
     let old = try device(owner: fresh.owner, id: fresh.id)
     var answer: LedgerAnswer

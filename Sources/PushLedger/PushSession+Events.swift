@@ -58,8 +58,8 @@ extension PushSession {
 
   func rules(_ command: RulesCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
-    guard hasRoom(.account) else { return .unavailable }
-    try keepAccount(command.message.owner, until: command.keepUntil)
+    guard try makeRoom(.account, for: command.message.owner) else { return .unavailable }
+    try keepAccount(command.message.owner, until: try keepingTime(command.message, command.keepUntil))
     try setRules(command.rules, command.message)
     try keep(.rulesKept, to: command.message)
     return .rulesKept

@@ -10,8 +10,8 @@ extension PushSession {
   func contacts(_ command: ContactsCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
     guard command.contacts.count <= PushLedger.contactMaximum else { return .tooManyContacts }
-    guard hasRoom(.account, .contact) else { return .unavailable }
     let owner = command.message.owner
+    guard try makeRoom(.account, .contact, for: owner) else { return .unavailable }
     let signedAt = try session.count("SELECT signedAt FROM account WHERE owner = ?", [owner.column])
     if signedAt <= command.message.timestamp {
       try session.run("DELETE FROM contact WHERE owner = ?", [owner.column])
@@ -22,7 +22,7 @@ extension PushSession {
           [owner.column, other.column, .number(kind.rawValue)])
       }
       add(command.contacts.count, to: .contact)
-      try keepAccount(owner, until: command.keepUntil)
+      try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
       try session.run(
         "UPDATE account SET signedAt = ? WHERE owner = ?", [.number(command.message.timestamp), owner.column])
       try setPolicy(command.policy, command.message)
@@ -30,6 +30,38 @@ extension PushSession {
     try keep(.contactsKept, to: command.message)
     return .contactsKept
   }
+
+  /// Until when what an owner says is kept. Without a device it is an hour from when it was signed: an app may write
+  /// its lists before it registers, but keys cost nothing, and only registrations are few.
+  func keepingTime(_ message: SignedMessage, _ until: Int64) throws -> Int64 {
+    let hasDevice = try session.count(
+      "SELECT EXISTS (SELECT 1 FROM device WHERE owner = ? AND expiresAt > ?)",
+      [message.owner.column, .number(message.timestamp)])
+    return hasDevice != 0 ? until : min(until, message.timestamp + PushLedger.devicelessSeconds)
+  }
+
+  /// Whether there is room in these tables, if only because owners without a device are forgotten for it, those first
+  /// whose time is over soonest.
+  func makeRoom(_ tables: BoundedTable..., for owner: PushOwner) throws -> Bool {
+    if hasRoom(tables) { return true }
+    // Those without a device are kept for an hour, and so stand first.
+    let others = try session.rows(
+      """
+      SELECT other FROM (SELECT owner AS other FROM account ORDER BY keepUntil LIMIT ?)
+      WHERE other <> ? AND NOT EXISTS (SELECT 1 FROM device WHERE owner = other) LIMIT ?
+      """,
+      [.number(Self.forgottenLookMaximum), owner.column, .number(Self.forgottenMaximum)]
+    ) { $0.bytes(0) }
+    for other in others {
+      try forget(other)
+      if hasRoom(tables) { return true }
+    }
+    return false
+  }
+
+  /// Most owners that are looked at for one who needs room, and most that are forgotten.
+  private static let forgottenLookMaximum: Int64 = 1_000
+  private static let forgottenMaximum: Int64 = 100
 
   /// Keeps what an owner has said of others at least as long.
   func keepAccount(_ owner: PushOwner, until: Int64) throws {
@@ -108,14 +140,16 @@ extension PushSession {
     let owners = try session.rows(
       "SELECT owner FROM account WHERE keepUntil <= ? LIMIT ?", [.number(now), .number(Int64(limit))]
     ) { $0.bytes(0) }
-    for owner in owners {
-      try session.run("DELETE FROM contact WHERE owner = ?", [.bytes(owner)])
-      add(-session.changedRowCount, to: .contact)
-      try session.run("DELETE FROM rules WHERE owner = ?", [.bytes(owner)])
-      try session.run("DELETE FROM account WHERE owner = ?", [.bytes(owner)])
-    }
-    add(-owners.count, to: .account)
+    for owner in owners { try forget(owner) }
     return owners.count
+  }
+
+  private func forget(_ owner: [UInt8]) throws {
+    try session.run("DELETE FROM contact WHERE owner = ?", [.bytes(owner)])
+    add(-session.changedRowCount, to: .contact)
+    try session.run("DELETE FROM rules WHERE owner = ?", [.bytes(owner)])
+    try session.run("DELETE FROM account WHERE owner = ?", [.bytes(owner)])
+    add(-session.changedRowCount, to: .account)
   }
 
   // MARK: Turning the ring
@@ -136,9 +170,11 @@ extension PushSession {
       "SELECT \(DeviceRow.columns) FROM device WHERE ringKey <> ? AND isQuarantined = 0 LIMIT ?",
       [newest, .number(Int64(max(1, min(limit, PushLedger.sweepMaximum))))]
     ) { (number: $0.number(0), row: DeviceRow($0)) }
+    var broken = 0
     for (number, row) in rows {
       guard var row, let token = row.token(keys) else {
         try quarantine(number)
+        broken += 1
         continue
       }
       row.seal(token, keys)
@@ -147,7 +183,7 @@ extension PushSession {
     let remaining = try session.count(
       "SELECT count(*) FROM device WHERE ringKey <> ? AND isQuarantined = 0", [newest])
     if remaining == 0 { try session.run("DELETE FROM ringKey WHERE number <> ?", [newest]) }
-    return .rekeyed(remaining: remaining)
+    return .rekeyed(changed: rows.count - broken, broken: broken, remaining: remaining)
   }
 
   /// Takes a row out of use whose token does not open. A new registration puts it right.

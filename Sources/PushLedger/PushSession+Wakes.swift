@@ -27,7 +27,7 @@ extension PushSession {
     if case .queued = answer {
       try enqueue(command.wake, isDropped: !ruling.isQueued)
       // Where there is no room for what is only told, the wake goes all the same.
-      if !sender.isEmpty, hasRoom(.status) { try follow(command.wake, isTold: ruling.isTold) }
+      if !sender.isEmpty, hasRoom(.status) { try follow(command.wake, ruling.telling) }
     }
     try remember(command, sender, answer)
     if let message = command.message { try keep(answer, to: message) }
@@ -94,11 +94,12 @@ extension PushSession {
     add(wake.payload?.count ?? 0, to: Self.wakeBytes)
   }
 
-  private func follow(_ wake: Wake, isTold: Bool) throws {
+  private func follow(_ wake: Wake, _ telling: Int64) throws {
+    let isTold = telling != WakeRuling.untold
     try session.run(
       "INSERT INTO status (id, sender, state, isTold, keepUntil) VALUES (?, ?, 0, ?, ?)",
       [
-        .bytes(wake.id), .bytes(wake.sender?.bytes ?? []), .number(isTold ? 1 : 0),
+        .bytes(wake.id), .bytes(wake.sender?.bytes ?? []), .number(telling),
         // Who may learn nothing needs no row for as long as the wake may live, which can be weeks.
         .number((isTold ? wake.expiresAt : wake.acceptedAt) / 1_000 + PushLedger.statusSeconds),
       ])

@@ -117,7 +117,9 @@ final class PushSession {
   func add(_ count: Int = 1, to total: PushTotal) { add(count, to: total.counter) }
 
   /// Whether each of these tables takes one row more.
-  func hasRoom(_ tables: BoundedTable...) -> Bool {
+  func hasRoom(_ tables: BoundedTable...) -> Bool { hasRoom(tables) }
+
+  func hasRoom(_ tables: [BoundedTable]) -> Bool {
     tables.allSatisfy { counter($0.counter) < bounds.rowMaximum(of: $0) }
   }
 

@@ -35,13 +35,6 @@ public struct ContactBook: Hashable, Sendable {
     self.init(allowed: allowed, blocked: blocked, policy: try body.word("policy", of: AdmissionPolicy.self) ?? .open)
   }
 
-  /// What a sender is to the owner of the book. One's own other devices are nobody's strangers.
-  public func standing(of sender: PushOwner, owner: PushOwner, hasTicket: Bool) -> SenderStanding {
-    if blocked.contains(sender) { return .blocked }
-    if sender == owner || allowed.contains(sender) { return .contact }
-    return hasTicket ? .ticket : .stranger
-  }
-
   private static func owners(_ body: RequestBody, _ name: String) throws(PushRefusal) -> [PushOwner] {
     let texts = try body.texts(name, countMaximum: keyCountMaximum, byteCountMaximum: 255)
     var owners: [PushOwner] = []

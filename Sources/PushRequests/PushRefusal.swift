@@ -21,8 +21,6 @@ public struct PushRefusal: Error, Hashable, Sendable {
     case recipientNotFound = "recipient_not_found"
     /// The push token has not its platform's form.
     case invalidToken = "invalid_token"
-    /// The platform that would deliver is switched off here.
-    case platformError = "platform_error"
     /// The body or a field of it makes no sense.
     case invalidRequest = "invalid_request"
     /// The wake's payload is no base64, or larger than a platform takes.
@@ -55,7 +53,6 @@ public struct PushRefusal: Error, Hashable, Sendable {
       case .nonceReused, .staleRequest: 409
       case .payloadTooLarge: 413
       case .rateLimited: 429
-      case .platformError: 502
       case .unavailable: 503
       }
     }

@@ -111,6 +111,17 @@ public struct WakeDecision: Hashable, Sendable {
   public var isEnqueued: Bool { drop == nil }
 }
 
+/// What a sender is shown of what became of a wake.
+public enum WakeOutcomeView: String, Hashable, Sendable, CaseIterable {
+  /// Nothing: it stays ``WakeState/queued`` for an hour, and then it is ``WakeState/unknown``, whatever became of it,
+  /// and also where there was none.
+  case none
+  /// How it ended.
+  case truth
+  /// ``WakeState/sent``, as wakes of others whom the recipient has not blocked.
+  case disguise
+}
+
 /// The table.
 public enum WakePolicy {
   /// What the sender may know and do, both policies considered.
@@ -118,12 +129,19 @@ public enum WakePolicy {
     given.standing == .ticket && given.admission == .blockStrangers ? .stranger : given.standing
   }
 
-  /// Whether the sender is told how things are with the recipient. A blocked one is told what a stranger is told.
-  private static func isToldTruth(_ given: WakeCircumstances) -> Bool {
+  /// Whether the sender is told how things are with the recipient: whether he is there, and whether he has heard
+  /// enough. A blocked one is told what a stranger is told.
+  public static func isToldTruth(_ given: WakeCircumstances) -> Bool {
     switch (given.disclosure, standing(given)) {
     case (.open, _), (.contacts, .contact), (.contacts, .ticket): true
     case (.contacts, .stranger), (.contacts, .blocked), (.never, _): false
     }
+  }
+
+  /// Whether a wake takes of what all strangers share. A ticket counts for as much as the recipient's policy says.
+  public static func isStrangers(_ given: WakeCircumstances) -> Bool {
+    let standing = standing(given)
+    return standing == .stranger || standing == .blocked
   }
 
   /// Decides.
@@ -137,19 +155,29 @@ public enum WakePolicy {
     }
     var answer = WakeDecision.Answer.queued
     if isToldTruth, case .ofRecipient(let seconds) = given.limit { answer = .limited(retryAfterSeconds: seconds) }
-    let standing = standing(given)
-    if standing == .blocked { return WakeDecision(answer: answer, drop: .blocked) }
-    if standing == .stranger, given.admission != .open { return WakeDecision(answer: answer, drop: .notAdmitted) }
+    guard isAdmitted(given) else {
+      return WakeDecision(answer: answer, drop: given.standing == .blocked ? .blocked : .notAdmitted)
+    }
     return WakeDecision(answer: answer, drop: given.limit == .within ? nil : .recipientLimited)
   }
 
-  /// Whether a sender may learn what became of a wake of his (`GET /wake/{id}`). To everybody else every id is
-  /// ``WakeState/unknown``, those that were made up for a wake that was dropped among them.
-  public static func mayKnowOutcome(
-    standing: SenderStanding, admission: AdmissionPolicy, disclosure: DisclosurePolicy
-  ) -> Bool {
-    let given = WakeCircumstances(
-      standing: standing, isRegistered: true, admission: admission, disclosure: disclosure)
-    return standing != .blocked && isToldTruth(given)
+  /// What a sender learns of what became of a wake of his (`GET /wake/{id}`).
+  ///
+  /// - Parameter unblocked: what the sender would be if he were not blocked.
+  public static func outcome(_ given: WakeCircumstances, unblocked: SenderStanding) -> WakeOutcomeView {
+    guard isToldTruth(given) else { return .none }
+    guard given.standing == .blocked else { return .truth }
+    var other = given
+    other.standing = unblocked
+    // Who is not let through for another reason either learns that much, as others do.
+    return isAdmitted(other) ? .disguise : .truth
+  }
+
+  private static func isAdmitted(_ given: WakeCircumstances) -> Bool {
+    switch standing(given) {
+    case .blocked: false
+    case .stranger: given.admission == .open
+    case .contact, .ticket: true
+    }
   }
 }

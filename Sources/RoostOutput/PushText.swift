@@ -70,13 +70,16 @@ public enum PushText {
       let left = Amount.duration(milliseconds: UInt64(clamping: max(0, row.expiresAt - now)) * 1_000)
       table.append([
         .init(row.owner), .init(name(row.platform)), .init("in \(left)"), .init(row.device),
-        .init(
-          row.isVerified
-            ? row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
-            : "nothing yet: it has not shown that its token is its own"),
+        .init(wants(row)),
       ])
     }
     return table.lines(style) + ["", Amount.count(rows.count, "device")]
+  }
+
+  private static func wants(_ row: PushDeviceRow) -> String {
+    if !row.isReadable { return "nothing: its token cannot be opened until it registers again" }
+    if !row.isVerified { return "nothing yet: it has not shown that its token is its own" }
+    return row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
   }
 
   /// What `roost push send` says.
@@ -87,10 +90,13 @@ public enum PushText {
   /// What `roost push rekey` says.
   public static func rekeyed(_ rekeyed: PushRekeyed, _ style: Style) -> [String] {
     let words =
-      rekeyed.changed == 0
+      rekeyed.changed == 0 && rekeyed.remaining == 0
       ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
     let broken =
       rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register anew."] : []
+    if rekeyed.remaining > 0 {
+      return [words] + broken + ["\(rekeyed.remaining) tokens are under an older key still, whose line must stay."]
+    }
     return [words] + broken + (rekeyed.keys > 1 ? ["Older lines of the key ring can go."] : [])
   }
 

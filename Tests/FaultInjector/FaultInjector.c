@@ -4,7 +4,7 @@
 // told by a file that the variable ROOST_TEST_FAULTS names; the file is mapped, so a test changes its mind at any time
 // and sees how often it had its way. The variable is inherited, hence the look at the program's name: workers, the exec
 // shim and the guardian live in peace. Of a provider of jobs one call can be held up: the look into a folder. Of a push
-// relay the writes of its database can fail, and its wall clock can be set.
+// relay the reads and writes of its database can fail, and its taking of connections, and its wall clock can be set.
 //
 // Rejected: seccomp with SECCOMP_RET_ERRNO, which cannot be taken back, and ptrace, which makes everything slow.
 #include "include/FaultInjector.h"
@@ -83,12 +83,12 @@ static enum roost_faulty_call write_kind(int descriptor) {
 
 int accept(int socket, __SOCKADDR_ARG address, socklen_t *length) {
   REAL(accept);
-  return fails(ROOST_ACCEPT) ? -1 : real(socket, address, length);
+  return fails(ROOST_ACCEPT) || fails_in(push_faults, ROOST_PUSH_ACCEPT) ? -1 : real(socket, address, length);
 }
 
 int accept4(int socket, __SOCKADDR_ARG address, socklen_t *length, int flags) {
   REAL(accept4);
-  return fails(ROOST_ACCEPT) ? -1 : real(socket, address, length, flags);
+  return fails(ROOST_ACCEPT) || fails_in(push_faults, ROOST_PUSH_ACCEPT) ? -1 : real(socket, address, length, flags);
 }
 
 ssize_t read(int descriptor, void *bytes, size_t count) {
@@ -129,6 +129,16 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
   REAL(pwrite64);
   return fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+}
+
+ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
+  REAL(pread);
+  return fails_in(push_faults, ROOST_DATABASE_READ) ? -1 : real(descriptor, bytes, count, offset);
+}
+
+ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
+  REAL(pread64);
+  return fails_in(push_faults, ROOST_DATABASE_READ) ? -1 : real(descriptor, bytes, count, offset);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

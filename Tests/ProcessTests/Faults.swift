@@ -6,7 +6,7 @@ final class Faults {
   /// The calls, in the order of `enum roost_faulty_call`.
   enum Call: Int, CaseIterable {
     case accept, read, socketWrite, fileWrite, fsync, open, fork, pipe, socketPair, waitForEvents, watch, close, folder
-    case databaseWrite, databaseSync, clock
+    case databaseWrite, databaseSync, clock, databaseRead, pushAccept
   }
 
   private let directory: TemporaryDirectory

@@ -104,21 +104,55 @@ import Testing
     #expect(full == empty && full == Array(repeating: false, count: 10) + [true, true])
   }
 
+  @Test("A contact who may not know of a full recipient has spent as at an empty one, and hears of his own limit alone")
+  func untoldSpends() {
+    var admission = admission { $0.recipientPerHour = 3 }
+    for number in 0..<3 { _ = admission.admit(wake(100 + number, to: 1), now: start) }
+    func verdicts(_ recipient: Int) -> [String] {
+      (0..<12).map { _ in
+        var ask = wake(1, to: recipient)
+        ask.isTold = false
+        return limited(admission.admit(ask, now: start)).map { "\($0)" } ?? "queued"
+      }
+    }
+    let full = verdicts(1)
+    #expect(full.prefix(10).allSatisfy { $0 == "queued" } && full.suffix(2).allSatisfy { $0.contains("senderMinute") })
+    // A stranger who may know hears of it, and has spent nothing.
+    for _ in 0..<20 {
+      let ask = WakeAsk(sender: owner(2), recipient: owner(50_001), charge: .stranger, isTold: true)
+      #expect(limited(admission.admit(ask, now: start))?.scope == .recipient)
+    }
+  }
+
+  @Test("An owner writes lists sixty times an hour and a network 240 times, also after a start")
+  func changes() throws {
+    var admission = admission()
+    let address = try #require(IPAddress("192.0.2.1"))
+    for _ in 0..<60 { #expect(admission.admit(changeBy: bob, from: nil, now: start) == .admitted) }
+    #expect(limited(admission.admit(changeBy: bob, from: address, now: start))?.scope == .changes)
+    for number in 0..<240 {
+      #expect(admission.admit(changeBy: owner(number), from: address, now: start) == .admitted)
+    }
+    var next = WakeAdmission(snapshot: admission.snapshot(), hashKey: (3, 4), now: start, isClean: true)
+    #expect(limited(next.admit(changeBy: owner(500), from: address, now: start))?.scope == .addressChanges)
+    #expect(limited(next.admit(changeBy: bob, from: nil, now: start))?.scope == .changes)
+    // Registrations are counted apart.
+    #expect(next.admit(registrationBy: bob, from: address, now: start) == .admitted)
+  }
+
   @Test("A thousand keys in one IPv6 network are one network, a thousand networks are a thousand (case 32)")
   func addresses() throws {
     var admission = admission()
     var admitted = 0
     for number in 0..<1_000 {
       let address = try #require(IPAddress("2001:db8::\(String(number + 1, radix: 16))"))
-      let ask = WakeAsk(sender: owner(number), recipient: owner(5_000 + number), charge: .stranger, address: address)
-      let verdict = admission.admit(ask, now: start)
+      let verdict = admission.admit(requestFrom: address, now: start)
       if verdict == .admitted { admitted += 1 } else { #expect(limited(verdict)?.scope == .address) }
     }
     #expect(admitted == 600)
     for number in 0..<1_000 {
       let address = try #require(IPAddress("10.\(number / 250).\(number % 250).1"))
-      let ask = WakeAsk(sender: owner(8_000 + number), recipient: owner(number), charge: .stranger, address: address)
-      #expect(admission.admit(ask, now: start) == .admitted)
+      #expect(admission.admit(requestFrom: address, now: start) == .admitted)
     }
   }
 
@@ -172,8 +206,7 @@ import Testing
       now += Int64.random(in: 0...12, using: &generator)
       var ask = wake(Int.random(in: 0..<4, using: &generator), to: Int.random(in: 0..<3, using: &generator))
       ask.charge = WakeAsk.Charge.allCases.randomElement(using: &generator) ?? .contact
-      ask.address =
-        Bool.random(using: &generator) ? IPAddress("192.0.2.\(Int.random(in: 1...3, using: &generator))") : nil
+      ask.isTold = Bool.random(using: &generator)
       ask.pushCount = Int.random(in: 1...3, using: &generator)
       guard let (seconds, _) = limited(admission.admit(ask, now: now)) else { continue }
       #expect((1...4_200).contains(seconds))
@@ -218,7 +251,7 @@ import Testing
     func random() -> WakeAsk {
       var ask = wake(Int.random(in: 0..<6, using: &generator), to: Int.random(in: 0..<3, using: &generator))
       ask.charge = WakeAsk.Charge.allCases.randomElement(using: &generator) ?? .contact
-      ask.address = IPAddress("192.0.2.\(Int.random(in: 1...3, using: &generator))")
+      ask.isTold = Bool.random(using: &generator)
       return ask
     }
     for _ in 0..<500 {
@@ -231,6 +264,19 @@ import Testing
       let ask = random()
       #expect(first.admit(ask, now: now) == second.admit(ask, now: now))
     }
+  }
+
+  @Test("A snapshot of an earlier version, without the tables that came later, is believed")
+  func earlier() {
+    var first = admission()
+    for number in 0..<10 { _ = first.admit(wake(1, to: number), now: start) }
+    let emptyTable = 12
+    let content = Array(first.snapshot().dropLast(Octets32.byteCount + 2 * emptyTable))
+    let snapshot = content + SHA256.hash(content).bytes
+    var second = WakeAdmission(snapshot: snapshot, hashKey: (8, 9), now: start, isClean: true)
+    #expect(limited(second.admit(wake(1, to: 11), now: start))?.scope == .senderMinute)
+    let verdicts = (0..<10).map { second.admit(wake(2, to: $0), now: start) }
+    #expect(verdicts.allSatisfy { $0 == .admitted })
   }
 
   @Test("After a crash everybody has spent at least half, known or not, and it comes back with time")

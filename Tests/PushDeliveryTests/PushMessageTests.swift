@@ -71,6 +71,25 @@ struct PushMessageTests {
     #expect(encrypted != nil)
   }
 
+  @Test(
+    "A challenge has its code in it whatever platforms are shown, sealed where there is a key",
+    arguments: [
+      PushMessageSettings.Disclosure.clear, .contentFree,
+    ])
+  func challenge(_ disclosure: PushMessageSettings.Disclosure) throws {
+    var given = settings
+    given.disclosure = disclosure
+    var wake = wake(1, type: "registration_challenge", payload: Array("code".utf8))
+    wake.sender = nil
+    for platform in [PushPlatform.ios, .android, .webPush] {
+      let text = text(try message(wake, device(7, platform), given.forChallenges))
+      #expect(text.contains(#""wake_type":"registration_challenge""#) && text.contains(#""payload":"Y29kZQ==""#))
+      var sealing = device(7, platform)
+      sealing.sealingKey = X25519.publicKey(of: X25519.generate())
+      #expect(!self.text(try message(wake, sealing, given.forChallenges)).contains("Y29kZQ=="))
+    }
+  }
+
   @Test("5: two devices get two messages of one wake, each with an apns-id that stays")
   func stableID() {
     let id = PushMessage.id(of: wake(1), device: 7)

@@ -17,8 +17,13 @@ struct ChallengeTests {
     try bench.register(alice, "phone", token)
   }
 
-  private func prove(_ owner: PushOwner, _ code: String, at: Int64 = 1) throws -> LedgerAnswer {
-    try bench.run(.prove(owner: owner, deviceID: "mine", code: code, now: LedgerBench.now + at))
+  /// Registers again with a code.
+  private func prove(_ owner: PushOwner, _ code: String, at: Int64 = 1) throws -> PushRegistration {
+    var registration = bench.registration(owner, "mine", token, at: at)
+    registration.challenge = code
+    let answer = try bench.run(.register(registration))
+    guard case .registered(let registration) = answer else { throw Unexpected(answer: answer) }
+    return registration
   }
 
   @Test("Case 34: the first owner keeps a token until the second has proved that it is his, and then it moves")
@@ -30,51 +35,68 @@ struct ChallengeTests {
     #expect(try await bench.devices(bob).map(\.isVerified) == [false])
     // The first one's renewals change nothing about that.
     #expect(try bench.register(alice, "phone", token, at: 2).isVerified)
-    #expect(try prove(bob, "0123456789abcdef0123456789abcdef") == .challengeFailed)
-    #expect(try prove(alice, challenge.code) == .challengeFailed)
-    guard case .registered(let proved) = try prove(bob, challenge.code) else { throw Unexpected(answer: .done) }
-    #expect(proved.isVerified && proved.relayID == second.relayID)
+    #expect(try !prove(bob, "0123456789abcdef0123456789abcdef").isVerified)
+    #expect(try !prove(carol, challenge.code).isVerified)
+    let proved = try prove(bob, challenge.code)
+    #expect(proved.isVerified && proved.relayID == second.relayID && proved.challenge == nil)
     #expect(try await bench.devices(alice).isEmpty)
     #expect(try await bench.devices(bob).map(\.isVerified) == [true])
     #expect(try await bench.ledger.statistics(now: LedgerBench.now).totals[.movedTokens] == 1)
-  }
-
-  @Test("A registration that brings the code proves it, and nothing more is sent")
-  func provingByRegistration() async throws {
-    let code = try #require(try bench.register(bob, "mine", token, at: 1).challenge?.code)
-    var registration = bench.registration(bob, "mine", token, at: 5)
-    registration.challenge = code
-    guard case .registered(let proved) = try bench.run(.register(registration)) else {
-      throw Unexpected(answer: .done)
-    }
-    #expect(proved.isVerified && proved.challenge == nil)
-    #expect(try await bench.devices(alice).isEmpty)
   }
 
   @Test("A code proves nothing about another token, after its time, or after too many wrong ones")
   func limits() async throws {
     try bench.register(alice, "tablet", LedgerBench.token(2))
     let code = try #require(try bench.register(bob, "mine", token, at: 1).challenge?.code)
-    try bench.register(bob, "mine", LedgerBench.token(2), at: 2)
-    #expect(try prove(bob, code, at: 3) == .challengeFailed)
+    var other = bench.registration(bob, "mine", LedgerBench.token(2), at: 2)
+    other.challenge = code
+    guard case .registered(let registered) = try bench.run(.register(other)) else { throw Unexpected(answer: .done) }
+    #expect(!registered.isVerified)
     try bench.register(bob, "mine", token, at: 4)
-    #expect(try prove(bob, code, at: 1 + PushLedger.challengeSeconds) == .challengeFailed)
-    for _ in 0..<PushLedger.challengeAttemptMaximum { #expect(try prove(bob, "wrong") == .challengeFailed) }
-    #expect(try prove(bob, code) == .challengeFailed)
+    #expect(try !prove(bob, code, at: 1 + PushLedger.challengeSeconds).isVerified)
+    let late = 1 + PushLedger.challengeSeconds
+    let next = try #require(try bench.register(carol, "mine", token, at: late + 100).challenge?.code)
+    for _ in 0..<PushLedger.challengeAttemptMaximum { #expect(try !prove(carol, "wrong", at: late + 101).isVerified) }
+    #expect(try !prove(carol, next, at: late + 102).isVerified)
     #expect(try await bench.devices(alice).count == 2)
   }
 
-  @Test("A token is asked once a minute, under however many keys")
+  @Test("A token is asked once a minute under however many keys, and each who claims it has a minute of his own")
   func pause() throws {
-    #expect(try bench.register(bob, "mine", token, at: 1).challenge != nil)
-    #expect(try bench.register(carol, "mine", token, at: 30).challenge == nil)
-    func again(_ at: Int64) throws -> LedgerAnswer {
-      try bench.run(.challenge(owner: carol, deviceID: "mine", now: LedgerBench.now + at))
+    func sendAt(_ owner: PushOwner, at: Int64) throws -> Int64? {
+      try bench.register(owner, "mine", token, at: at).challenge.map { $0.sendAt - LedgerBench.now }
     }
-    #expect(try again(60) == .challenge(nil))
-    guard case .challenge(let challenge?) = try again(61) else { throw Unexpected(answer: .challenge(nil)) }
-    #expect(challenge.token == token)
-    #expect(try bench.run(.challenge(owner: alice, deviceID: "phone", now: LedgerBench.now + 200)) == .challenge(nil))
+    let other = LedgerBench.owner(10)
+    #expect(try sendAt(bob, at: 1) == 1)
+    #expect(try sendAt(carol, at: 30) == 61 && sendAt(other, at: 31) == 121)
+    // Who asks again has been asked, or is next.
+    for at in [Int64(40), 59] { for owner in [bob, carol, other] { #expect(try sendAt(owner, at: at) == nil) } }
+    #expect(try sendAt(bob, at: 62) == 181)
+    #expect(try sendAt(carol, at: 130) == 241)
+  }
+
+  @Test("However often others claim a token, whoever does has a challenge within minutes, and none comes too soon")
+  func fairness() throws {
+    let step: Int64 = 7
+    var sent: [Int64] = []
+    for number in 0..<40 {
+      // Each a new key, so that all but the last three have lost their claim, and their minute with it.
+      let owner = LedgerBench.owner(UInt8(100 + number))
+      let now = Int64(number) * step
+      let challenge = try #require(try bench.register(owner, "mine", token, at: now).challenge)
+      let wait = challenge.sendAt - LedgerBench.now - now
+      #expect((0...PushLedger.challengeWaitMaximum).contains(wait), "\(number): \(wait) s")
+      #expect(challenge.expiresAt == challenge.sendAt + PushLedger.challengeSeconds)
+      if wait < 3 * step { sent.append(challenge.sendAt) }
+    }
+    #expect(sent.count > 2 && zip(sent, sent.dropFirst()).allSatisfy { $1 - $0 >= PushLedger.challengePauseSeconds })
+  }
+
+  @Test("A clock that was set back keeps nobody from being asked")
+  func setBack() throws {
+    #expect(try bench.register(bob, "mine", token, at: 3_600).challenge != nil)
+    let early = try bench.register(carol, "mine", token, at: 1).challenge
+    #expect(early?.sendAt == LedgerBench.now + 1)
   }
 
   @Test("Of many who claim one token without a proof the oldest leave, and never its owner")

@@ -57,12 +57,64 @@ struct KeepingTests {
         (PushOwner(.nostr, SHA256.hash(Array("\($0)".utf8))), ContactKind.allowed)
       })
     #expect(try bench.run(.contacts(contacts(many, nil, at: 1))) == .tooManyContacts)
+    try bench.register(alice, "phone", LedgerBench.token(1))
     try bench.run(.contacts(contacts([bob: .allowed], "open", at: 1)))
     try bench.run(.sweep(now: (LedgerBench.now + LedgerBench.month) * 1_000, limit: 10))
     #expect(try bench.count("contact") == 1)
     try bench.run(.sweep(now: (LedgerBench.now + LedgerBench.month + 1) * 1_000, limit: 10))
     #expect(try bench.count("contact") == 0)
     #expect(try bench.count("account") == 0)
+  }
+
+  @Test("What an owner says before his first device is kept for an hour, and as long as the device when there is one")
+  func beforeDevices() async throws {
+    func said(_ at: Int64) async throws -> (bob: ContactKind?, rules: [UInt8]?) {
+      try bench.run(.sweep(now: (LedgerBench.now + at) * 1_000, limit: 10))
+      return (try await bench.ledger.contacts(of: alice).contacts[bob], try await bench.ledger.rules(of: alice))
+    }
+    let hour = PushLedger.devicelessSeconds
+    func speak(at: Int64) throws {
+      try bench.run(.contacts(contacts([bob: .blocked], "open", at: at)))
+      let rules = RulesCommand(
+        message: bench.message(alice, at: at), rules: [1, 2], keepUntil: LedgerBench.now + at + LedgerBench.month)
+      #expect(try bench.run(.rules(rules)) == .rulesKept)
+    }
+    try speak(at: 0)
+    #expect(try await said(hour - 1) == (.blocked, [1, 2]))
+    #expect(try await said(hour) == (nil, nil))
+    #expect(try bench.count("account") == 0)
+    try speak(at: hour)
+    try bench.register(alice, "phone", LedgerBench.token(1), at: hour + 5)
+    #expect(try await said(hour + LedgerBench.month) == (.blocked, [1, 2]))
+  }
+
+  @Test("Lists of owners without a device are forgotten for others, the oldest first, and keep nobody from registering")
+  func displacing() async throws {
+    let squatters = (10..<14).map { LedgerBench.owner(UInt8($0)) }
+    func write(_ owner: PushOwner, at: Int64) throws -> LedgerAnswer {
+      let command = ContactsCommand(
+        message: bench.message(owner, at: at), contacts: [carol: .allowed], policy: nil,
+        keepUntil: LedgerBench.now + LedgerBench.month)
+      return try bench.run(.contacts(command))
+    }
+    func kept() async throws -> [Bool] {
+      var found: [Bool] = []
+      for owner in [bob] + squatters { found.append(try await !bench.ledger.contacts(of: owner).contacts.isEmpty) }
+      return found
+    }
+    try bench.register(bob, "phone", LedgerBench.token(1))
+    #expect(try write(bob, at: 1) == .contactsKept)
+    for (number, owner) in squatters.enumerated() { #expect(try write(owner, at: 10 + Int64(number)) == .contactsKept) }
+    // Bounds are counted, so a counter is as good as the rows.
+    try bench.setCounter("rows.contact", 4_000_000)
+    #expect(try write(alice, at: 20) == .contactsKept)
+    #expect(try await kept() == [true, false, true, true, true])
+    try bench.setCounter("rows.account", 1_000_000)
+    try bench.register(alice, "phone", LedgerBench.token(2), at: 21)
+    #expect(try await kept() == [true, false, false, true, true])
+    try bench.setCounter("rows.account", 1_000_002)
+    #expect(try write(carol, at: 22) == .unavailable)
+    #expect(try await kept() == [true, false, false, false, false], "those with a device stay")
   }
 
   @Test("Credentials come back after a start, sealed in between, and have bounds")
@@ -100,25 +152,13 @@ struct KeepingTests {
     try bench.register(bob, "phone", LedgerBench.token(1))
     let page = try await bench.ledger.page(after: 0, limit: 2)
     #expect(page.map(\.id) == ["phone", "pad"])
-    #expect(page.map(\.keyName) == ["k1", "k1"])
     let rest = try await bench.ledger.page(after: page[1].number, limit: 2)
     #expect(rest.map(\.owner) == [bob])
     #expect(!rest[0].isVerified && !rest[0].isQuarantined)
     #expect(!"\(page)".contains("gggg"))
     let figures = try await bench.ledger.statistics(now: LedgerBench.now + LedgerBench.month - 86_400)
     #expect(figures.devices == [.ios: 2, .android: 1])
-    #expect(figures.unverifiedDevices == 1 && figures.expiringDevices == 3)
-    #expect(figures.totals[.registrations] == 3 && figures.rememberedMessages == 3)
-  }
-
-  @Test("Names in the log are short, stay the same, and say nothing without the file's key")
-  func pseudonyms() throws {
-    let name = bench.ledger.pseudonym(of: alice)
-    #expect(name.utf8.count == 12)
-    #expect(name != bench.ledger.pseudonym(of: PushOwner(.nostr, alice.key)))
-    try bench.reopen()
-    #expect(name == bench.ledger.pseudonym(of: alice))
-    #expect(try LedgerBench(ring: bench.ring).ledger.pseudonym(of: alice) != name)
+    #expect(figures.totals[.registrations] == 3)
   }
 
   @Test("A transaction that fails has done nothing of any of its commands, and has counted nothing")

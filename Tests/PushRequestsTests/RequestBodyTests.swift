@@ -122,7 +122,7 @@ import Testing
   func statuses() {
     let pinned: [PushRefusal.Code: Int] = [
       .invalidSignature: 401, .expiredTimestamp: 401, .rateLimited: 429, .recipientNotFound: 404, .invalidToken: 400,
-      .platformError: 502, .nonceReused: 409, .unavailable: 503, .payloadTooLarge: 413, .methodNotAllowed: 405,
+      .nonceReused: 409, .unavailable: 503, .payloadTooLarge: 413, .methodNotAllowed: 405,
     ]
     for (code, status) in pinned { #expect(code.status == status, "\(code)") }
     #expect(PushRefusal.recipientNotFound.code.rawValue == "recipient_not_found")

@@ -41,6 +41,22 @@ struct PushTextTests {
     #expect(lines.contains("events: 9 that wake, 1 muted, 3 old"))
   }
 
+  @Test("says that older keys can go when nothing is under them, and not before")
+  func rekeyed() {
+    let style = Style(isColoured: false, columns: 120)
+    func words(_ changed: Int, _ unreadable: Int, _ remaining: Int, keys: Int = 2) -> String {
+      PushText.rekeyed(
+        PushRekeyed(changed: changed, keys: keys, unreadable: unreadable, remaining: remaining), style
+      ).joined(separator: "\n")
+    }
+    #expect(words(3, 0, 0).contains("3 tokens are under the newest key now") && words(3, 0, 0).contains("can go"))
+    #expect(
+      words(0, 0, 0).hasPrefix("All tokens are under the newest key already") && words(0, 0, 0).contains("can go"))
+    #expect(words(3, 1, 2).contains("2 tokens are under an older key still") && !words(3, 1, 2).contains("can go"))
+    #expect(words(3, 1, 2).contains("1 tokens cannot be opened"))
+    #expect(!words(0, 0, 2).contains("All tokens") && !words(0, 0, 0, keys: 1).contains("can go"))
+  }
+
   @Test("names what a device wants, and never what its token is")
   func devices() {
     let row = PushDeviceRow(
@@ -50,6 +66,9 @@ struct PushTextTests {
     let lines = PushText.devices([row], now: 0, style)
     #expect(lines[1].contains("Web Push") && lines[1].hasSuffix("everything"))
     #expect(!lines.joined().contains("\u{1B}"))
+    var broken = row
+    (broken.isReadable, broken.isVerified) = (false, false)
+    #expect(PushText.devices([broken], now: 0, style)[1].hasSuffix("cannot be opened until it registers again"))
     #expect(PushText.devices([], now: 0, style) == ["No device is registered."])
   }
 }

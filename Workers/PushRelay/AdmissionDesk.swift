@@ -41,6 +41,11 @@ final class AdmissionDesk: Sendable {
     admission.withLock { $0.admit(registrationBy: owner, from: address, now: now) }
   }
 
+  /// A list or rules that were proved.
+  func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) -> AdmissionVerdict {
+    admission.withLock { $0.admit(changeBy: owner, from: address, now: now) }
+  }
+
   /// A wake that was proved.
   func admit(_ ask: WakeAsk, now: Int64) -> AdmissionVerdict { admission.withLock { $0.admit(ask, now: now) } }
 

@@ -232,9 +232,11 @@ final class Dispatcher {
     } catch { return .messageFault("message") }
   }
 
-  private func message(for wake: Wake, to device: PushDevice) throws(PushMessageFault) -> PushMessage {
+  private func message(
+    for wake: Wake, to device: PushDevice, _ settings: PushMessageSettings? = nil
+  ) throws(PushMessageFault) -> PushMessage {
     try PushMessage(
-      of: wake, to: device, as: classes[wake.type], messages, unixMilliseconds: WallTime.milliseconds
+      of: wake, to: device, as: classes[wake.type], settings ?? messages, unixMilliseconds: WallTime.milliseconds
     ) { X25519.generate() }
   }
 
@@ -248,7 +250,7 @@ final class Dispatcher {
     EventLoopActor.task { [self] in
       guard let courier = couriers.running[device.token.platform] else { return }
       do throws(PushMessageFault) {
-        _ = await courier.send(try message(for: wake, to: device))
+        _ = await courier.send(try message(for: wake, to: device, messages.forChallenges))
       } catch { log.debug("a challenge cannot be sent", metadata: ["why": "\(error)"]) }
     }
   }

@@ -60,8 +60,6 @@ extension PushCommand {
     case .events: "events"
     case .settle: "settlement"
     case .prune: "prune"
-    case .challenge: "challenge"
-    case .prove: "proof"
     case .sweep: "sweep"
     case .rekey: "rekey"
     case .saveCredential: "credential"

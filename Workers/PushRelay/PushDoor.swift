@@ -19,6 +19,9 @@ final class PushDoor: Sendable {
   private let front: PushFront
   private let group: MultiThreadedEventLoopGroup
   private let stops = Mutex<[@Sendable () async -> Void]>([])
+  /// Addresses that are listened at; nil: no longer, by our own will.
+  private let open = Mutex<Set<String>?>([])
+  private let hasEnded: @Sendable (String, (any Error)?) -> Void
   private let log: Logger
   private let connectionMaximum: Int
   private let table: ConnectionTable
@@ -36,9 +39,15 @@ final class PushDoor: Sendable {
   ///   - front: what answers.
   ///   - connectionMaximum: most connections at all addresses together.
   ///   - log: the worker's.
-  init(_ front: PushFront, connectionMaximum: Int, _ log: Logger) {
+  ///   - hasEnded: called, on any thread, when nobody is let in any more at an address, although nobody has said so;
+  ///     with why, if that is known.
+  init(
+    _ front: PushFront, connectionMaximum: Int, _ log: Logger,
+    hasEnded: @escaping @Sendable (String, (any Error)?) -> Void
+  ) {
     self.front = front
     self.log = log
+    self.hasEnded = hasEnded
     self.connectionMaximum = connectionMaximum
     table = ConnectionTable(maximum: connectionMaximum, proxies: front.rules.proxies)
     group = MultiThreadedEventLoopGroup(numberOfThreads: min(max(1, System.coreCount), Self.threadMaximum))
@@ -63,6 +72,7 @@ final class PushDoor: Sendable {
 
   /// Takes no new connections, and lets those that are at work finish.
   func close() async {
+    open.withLock { $0 = nil }
     for stop in stops.withLock({ $0 }) { await stop() }
     // It fails only when it was stopped before.
     try? await group.shutdownGracefully()
@@ -75,12 +85,18 @@ final class PushDoor: Sendable {
       configuration: ServerConfiguration(
         address: .hostname(address.host.description, port: Int(address.port)),
         availableConnectionsDelegate: .maximum(connectionMaximum + Self.leavingMaximum, logger: log)),
-      onServerRunning: { channel in
+      onServerRunning: { [self] channel in
         let place = channel.localAddress
+        open.withLock { _ = $0?.insert("\(address)") }
         told.yield(.success("\(place?.ipAddress ?? "")|\(place?.port ?? 0)"))
       }, eventLoopGroup: group, logger: log)
-    let task = Task {
-      do { try await server.run() } catch { told.yield(.failure(error)) }
+    let task = Task { [self] in
+      var fault: (any Error)?
+      do { try await server.run() } catch { fault = error }
+      told.yield(.failure(fault ?? CancellationError()))
+      told.finish()
+      // One that never ran is told to whoever waits for its beginning.
+      if open.withLock({ $0?.remove("\(address)") }) != nil { hasEnded("\(address)", fault) }
     }
     for await result in bound {
       let place = try result.get()

@@ -1,3 +1,4 @@
+import Addresses
 import Cryptography
 import PushDelivery
 import PushLedger
@@ -29,10 +30,11 @@ extension PushFront {
 
   /// `GET /rules`, `PUT /rules`.
   func eventRules(
-    _ target: PushTarget, _ message: SignedMessage, _ body: [UInt8], now: Int64
+    _ target: PushTarget, _ message: SignedMessage, _ body: [UInt8], from address: IPAddress?, now: Int64
   ) async throws(PushRefusal) -> FrontReply {
     guard message.owner.realm == .nostr else { throw Self.rulesNeedNostr }
     if target.route == .writeRules {
+      try admit(changeBy: message.owner, from: address, now: now)
       try await admit(nostrKeyOf: message.owner)
       let rules = try WakeRules(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
       let command = RulesCommand(

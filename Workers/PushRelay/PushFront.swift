@@ -1,69 +1,15 @@
 import Addresses
 import Cryptography
-import Frames
 import PushAdmission
 import PushDelivery
 import PushLedger
 import PushRequests
-import PushRules
-import Storage
 import Synchronization
 
 // What a request means, and what it is answered: on the threads of HTTP, so that signatures are not verified on the
 // loop of the process. What is to be kept or looked up goes to the loop, which has the ledger.
 //
 // Order: the network's share, the route, the body's form, the signature, and only then what anybody here has.
-
-/// What is the same for all requests.
-struct FrontRules: Sendable {
-  var mount = PushMount()
-  var signatures: SignatureRules
-  var proxies: ProxyTrust
-  var disclosure: DisclosurePolicy
-  var admission: AdmissionPolicy
-  var classes: WakeClasses
-  var messages: PushMessageSettings
-  var allowsPrivateEndpoints: Bool
-  var info: RelayInfo
-  /// By which address Nostr keys sign for this relay.
-  var nostr: NostrRequests
-  /// Platforms that are on.
-  var platforms: Set<PushPlatform>
-
-  /// Devices of one owner.
-  var deviceMaximum = PushLedger.deviceMaximum
-
-  /// How long a registration lasts: 30 days.
-  static let registrationSeconds: Int64 = 30 * 86_400
-}
-
-/// A request as it came.
-struct FrontRequest: Sendable {
-  var method: String
-  var target: String
-  var fields: [HeaderField]
-  /// The body; nil when it was longer than its route takes.
-  var body: [UInt8]?
-  var peer: IPAddress?
-}
-
-/// What it is answered.
-struct FrontReply: Sendable {
-  var status: Int
-  var fields: [HeaderField] = []
-  var body: [UInt8]
-
-  init(_ body: [UInt8], status: Int = 200) {
-    self.status = status
-    self.body = body
-  }
-
-  init(_ refusal: PushRefusal) {
-    status = refusal.status
-    fields = refusal.fields
-    body = refusal.body
-  }
-}
 
 /// Understands and answers requests.
 final class PushFront: Sendable {
@@ -114,7 +60,10 @@ final class PushFront: Sendable {
     try RequestBody.checkArrival(announcedByteCount: announced, received: body)
     try checkType(request.fields, body)
     let verified = try verify(request, target, body, now: now)
-    if verified.needsRegistration, await !house.hasDevice(verified.owner) { throw VerifiedRequest.registrationNeeded }
+    if verified.needsRegistration {
+      guard let hasDevice = await house.hasDevice(verified.owner) else { throw .unavailable(retryAfterSeconds: 5) }
+      if !hasDevice { throw VerifiedRequest.registrationNeeded }
+    }
     return try await serve(target, verified, body, from: address, now: now)
   }
 
@@ -167,10 +116,15 @@ final class PushFront: Sendable {
       let selection = try DeviceSelection(target: target, body: body)
       return try await finish(.unregister(UnregisterCommand(message: message, choice: selection.choice)))
     case .wake: return try await wake(message, body, now: now)
-    case .wakeStatus(let id): return FrontReply(PushReply.state(await house.state(ofWake: id, sender: message.owner)))
+    case .wakeStatus(let id):
+      guard let state = await house.state(ofWake: id, sender: message.owner) else {
+        throw .unavailable(retryAfterSeconds: 5)
+      }
+      return FrontReply(PushReply.state(state))
     case .readContacts: return FrontReply(PushReply.contacts(try await book(of: message.owner)))
-    case .readRules, .writeRules: return try await eventRules(target, message, body, now: now)
+    case .readRules, .writeRules: return try await eventRules(target, message, body, from: address, now: now)
     default:
+      try admit(changeBy: message.owner, from: address, now: now)
       try await admit(nostrKeyOf: message.owner)
       let book = try ContactBook(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
       let command = ContactsCommand(
@@ -182,6 +136,13 @@ final class PushFront: Sendable {
   }
 
   // MARK: Routes
+
+  /// Lists and rules take no device: before thousands of keys are looked at, the limits are asked.
+  func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) throws(PushRefusal) {
+    if case .limited(let seconds, _) = desk.admit(changeBy: owner, from: address, now: now) {
+      throw .rateLimited(retryAfterSeconds: seconds)
+    }
+  }
 
   private func register(
     _ message: SignedMessage, _ bytes: [UInt8], from address: IPAddress?, now: Int64
@@ -230,23 +191,25 @@ final class PushFront: Sendable {
   /// Decides on a wake, in the ledger's transaction: the same steps whoever the recipient is.
   private func ruling(for wake: Wake, _ found: WakeStanding, hasTicket: Bool, now: Int64) -> WakeRuling {
     FaultPoint.pass(.deciding)
+    let unblocked: SenderStanding = wake.sender == wake.recipient ? .contact : hasTicket ? .ticket : .stranger
     let standing: SenderStanding =
       switch found.contact {
       case .blocked: .blocked
       case .allowed: .contact
-      case nil: wake.sender == wake.recipient ? .contact : hasTicket ? .ticket : .stranger
+      case nil: unblocked
       }
-    let isStranger = standing == .stranger || standing == .blocked
-    let isRepeated = desk.isRepeated(wake)
-    let verdict = desk.admit(
-      WakeAsk(
-        sender: wake.sender, recipient: wake.recipient,
-        charge: isRepeated ? .nothing : isStranger ? .stranger : .contact,
-        pushCount: min(max(1, found.verifiedCount), WakeAsk.pushCountMaximum)), now: now)
-    let given = WakeCircumstances(
+    var given = WakeCircumstances(
       standing: standing, isRegistered: found.verifiedCount > 0,
-      admission: found.policy.flatMap(AdmissionPolicy.init) ?? rules.admission, disclosure: rules.disclosure,
-      limit: verdict.limit)
+      admission: found.policy.flatMap(AdmissionPolicy.init) ?? rules.admission, disclosure: rules.disclosure)
+    let isRepeated = desk.isRepeated(wake)
+    given.limit =
+      desk.admit(
+        WakeAsk(
+          sender: wake.sender, recipient: wake.recipient,
+          charge: isRepeated ? .nothing : WakePolicy.isStrangers(given) ? .stranger : .contact,
+          isTold: WakePolicy.isToldTruth(given),
+          pushCount: min(max(1, found.verifiedCount), WakeAsk.pushCountMaximum)), now: now
+      ).limit
     let decision = WakePolicy.decide(given)
     if decision.drop != nil { dropCount.withLock { $0 += 1 } } else if !isRepeated { desk.began(wake) }
     let answer: WakeRuling.Answer =
@@ -255,93 +218,8 @@ final class PushFront: Sendable {
       case .notFound: .notFound
       case .limited(let seconds): .limited(retryAfterSeconds: seconds)
       }
+    let view = WakePolicy.outcome(given, unblocked: unblocked)
     return WakeRuling(
-      answer, isQueued: decision.isEnqueued,
-      isTold: WakePolicy.mayKnowOutcome(
-        standing: standing, admission: given.admission, disclosure: rules.disclosure))
-  }
-
-  private func book(of owner: PushOwner) async throws(PushRefusal) -> ContactBook {
-    guard let kept = await house.contacts(of: owner) else { throw .unavailable(retryAfterSeconds: 5) }
-    func keys(_ kind: ContactKind) -> [PushOwner] { kept.contacts.filter { $0.value == kind }.map(\.key) }
-    return ContactBook(
-      allowed: keys(.allowed), blocked: keys(.blocked),
-      policy: kept.policy.flatMap(AdmissionPolicy.init) ?? rules.admission)
-  }
-
-  // MARK: Answers
-
-  func finish(_ command: PushCommand) async throws(PushRefusal) -> FrontReply {
-    guard let answer = await house.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
-    switch answer {
-    case .registered(let registration):
-      let body =
-        registration.isVerified
-        ? PushReply.registered(relayID: registration.relayID, expiresAt: registration.expiresAt)
-        : PushReply.challenged(relayID: registration.relayID, expiresAt: registration.expiresAt)
-      return FrontReply(body)
-    case .superseded, .stale:
-      throw PushRefusal(.staleRequest, "a newer request of yours was answered before this one: sign it again")
-    case .unregistered: return FrontReply(PushReply.unregistered)
-    case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
-    case .recipientNotFound: throw .recipientNotFound
-    case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
-    case .nonceReused:
-      throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
-    case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
-    case .challengeFailed:
-      throw PushRefusal(.invalidToken, "the challenge is not the one that came by push, or too old: register once more")
-    case .unavailable: throw .unavailable(retryAfterSeconds: 60)
-    case .contactsKept, .rulesKept, .noted, .challenge, .pruned, .swept, .rekeyed, .done:
-      return FrontReply(PushReply.health)
-    }
-  }
-}
-
-/// What the front needs of the process behind it.
-protocol FrontHouse: Sendable {
-  /// Does a command; nil when nothing can be written.
-  func perform(_ command: PushCommand) async -> LedgerAnswer?
-  func hasDevice(_ owner: PushOwner) async -> Bool
-  func contacts(of owner: PushOwner) async -> PushContacts?
-  func nostrStanding(of owner: PushOwner) async -> NostrStanding
-  /// What was kept, or the standard; nil when it cannot be read.
-  func eventRules(of owner: PushOwner) async -> WakeRules?
-  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState
-  var isHealthy: Bool { get async }
-  /// `ok`, `off`, or what is wrong.
-  var platformWords: [PushPlatform: String] { get async }
-}
-
-extension AdmissionVerdict {
-  fileprivate var limit: WakeLimit {
-    switch self {
-    case .admitted: .within
-    case .limited(let seconds, let scope):
-      switch scope {
-      case .pair, .strangers, .recipient: .ofRecipient(retryAfterSeconds: seconds)
-      default: .ofSender(retryAfterSeconds: seconds)
-      }
-    case .dropped(_, let seconds): .ofRecipient(retryAfterSeconds: seconds)
-    }
-  }
-}
-
-extension DeviceSelection {
-  fileprivate var choice: DeviceChoice {
-    switch self {
-    case .device(let id): .device(id)
-    case .relay(let id): .relay(id)
-    case .unnamed: .unnamed
-    }
-  }
-}
-
-extension ContactBook {
-  fileprivate var kinds: [PushOwner: ContactKind] {
-    var kinds: [PushOwner: ContactKind] = [:]
-    for owner in allowed { kinds[owner] = .allowed }
-    for owner in blocked { kinds[owner] = .blocked }
-    return kinds
+      answer, isQueued: decision.isEnqueued, isTold: view != .none, isDisguised: view == .disguise)
   }
 }

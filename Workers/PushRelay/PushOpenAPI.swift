@@ -99,7 +99,8 @@ enum PushOpenAPI {
           "description": "Its state",
           "content": {"application/json": {"schema": {"$ref": "#/components/schemas/State"}}}},
          "401": {"$ref": "#/components/responses/Unsigned"}, "404": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"}}}},
+         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+         "503": {"$ref": "#/components/responses/Later"}}}},
       "/contacts": {
        "get": {
         "operationId": "readContacts", "summary": "Who may wake me, and who may not",

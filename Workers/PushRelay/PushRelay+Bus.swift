@@ -102,7 +102,7 @@ extension PushRelay {
     PushDeviceRow(
       owner: OwnerName.text(of: device.owner), device: device.id, relayID: device.relayID,
       platform: device.platform.rawValue, capabilities: device.capabilities, registeredAt: device.registeredAt,
-      expiresAt: device.expiresAt, isVerified: device.isVerified)
+      expiresAt: device.expiresAt, isVerified: device.isVerified, isReadable: !device.isQuarantined)
   }
 
   /// The owner that an operator names: as requests write keys, or as an `npub`.
@@ -157,19 +157,17 @@ extension PushRelay {
 
   private func rekey() async throws(Refusal) -> PushRekeyed {
     try await turnRing()
-    let before = try await statistics()
-    let newest = ledger.newestKeyName
-    var left = before.tokensByKey.filter { $0.key != newest }.values.reduce(0, +)
-    let older = Int(left)
+    var (changed, broken) = (0, 0)
     while true {
       switch await writer.perform(.rekey(limit: Self.rekeyCount)) {
-      case .success(.rekeyed(let remaining)):
-        // What does not open stays; it is not tried for ever.
-        if remaining == 0 || remaining >= left {
-          return PushRekeyed(
-            changed: older - Int(remaining), keys: ledger.keyNames.count, unreadable: Int(before.quarantinedDevices))
-        }
-        left = remaining
+      case .success(.rekeyed(let turned, let unopened, let remaining)):
+        changed += turned
+        broken += unopened
+        // Each step turns some rows or takes them out of use; one that does neither would be the last one.
+        guard remaining == 0 || turned + unopened == 0 else { continue }
+        return PushRekeyed(
+          changed: changed, keys: ledger.keyNames.count,
+          unreadable: max(broken, Int(try await statistics().quarantinedDevices)), remaining: Int(remaining))
       case .success: throw Refusal(.failed, "the ledger gave another answer than was asked for")
       case .failure(let fault): throw writer.health.refusal(fault)
       }

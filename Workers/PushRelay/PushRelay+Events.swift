@@ -53,7 +53,7 @@ extension PushRelay {
     do throws(StorageFault) {
       return WakeRules(kept: try await ledger.rules(of: owner))
     } catch {
-      log.warning("rules cannot be read", metadata: ["why": "\(error)"])
+      cannotRead(error)
       return nil
     }
   }

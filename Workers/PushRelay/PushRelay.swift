@@ -49,6 +49,8 @@ final class PushRelay {
   private var identity: DoorIdentity?
   private let sweepTimer = LoopTimer()
   private let limitsTimer = LoopTimer()
+  private let challenges = WaitingChallenges()
+  private var readFaultToldAt: Int64?
   private var isDraining = false
   private var isDoorClosing = false
 
@@ -58,6 +60,8 @@ final class PushRelay {
   private static let sweepMilliseconds: UInt64 = 30_000
   private static let sweepCount = 1_000
   private static let limitsMilliseconds: UInt64 = 10_000
+  /// Between two lines of the log that say that the ledger cannot be read, in seconds.
+  private static let readFaultSeconds: Int64 = 10
   /// Connections of libcurl at a time, to FCM and to all push services.
   private static let connectionMaximum = 64
   private static let connectionPerHostMaximum = 32
@@ -111,6 +115,7 @@ final class PushRelay {
     self.front = front
     try prepareEvents(classes)
     serve()
+    challenges.onDue = { [unowned self] owner, challenge in challengeDue(owner, challenge) }
     worker.onSettings = { [unowned self] _ in reload() }
     worker.onDrain = { [unowned self] in drain() }
     worker.isBusy = { [unowned self] in isBusy }
@@ -141,7 +146,7 @@ final class PushRelay {
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
       allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
-      platforms: Set(couriers.running.keys), deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
+      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
   }
 
   // MARK: Platforms
@@ -192,7 +197,13 @@ final class PushRelay {
   // MARK: The door
 
   private func listen(_ front: PushFront) async throws(Refusal) {
-    let door = PushDoor(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log)
+    let door = PushDoor(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log) { [log] address, fault in
+      // A relay that nobody can come to is none: what was accepted is in the ledger, and the next process begins anew.
+      log.critical(
+        "nobody is let in any more: starting again",
+        metadata: ["address": "\(address)", "why": "\(fault.map { "\($0)" } ?? "the server has ended")"])
+      exit(Worker.ExitCode.unavailable)
+    }
     self.door = door
     if let file = PushSettings.file(settings.certificateFile) {
       identity = try DoorIdentity(
@@ -261,6 +272,7 @@ final class PushRelay {
     isDraining = true
     sweepTimer.cancel()
     limitsTimer.cancel()
+    challenges.close()
     follower?.close()
     isDoorClosing = true
     EventLoopActor.task { [self] in
@@ -278,13 +290,35 @@ final class PushRelay {
 
   /// A device was registered, and may have to show that its token is its owner's.
   func registered(_ registration: PushRegistration, by owner: PushOwner) async {
-    do throws(StorageFault) {
-      let devices = try await ledger.devices(of: owner, now: WallTime.seconds)
-      guard let device = devices.first(where: { $0.relayID == registration.relayID }) else { return }
-      if let challenge = registration.challenge { dispatcher?.send(challenge, to: device) }
-      // One that has to be shown to be its owner's is woken by nothing, until it is.
-      if device.isVerified { dispatcher?.changed(device) } else { dispatcher?.removed([device.number]) }
-    } catch { log.warning("a new device cannot be read", metadata: ["why": "\(error)"]) }
+    if let challenge = registration.challenge { challenges.add(challenge, for: owner) }
+    guard let device = await devices(of: owner)?.first(where: { $0.relayID == registration.relayID }) else { return }
+    // One that has to be shown to be its owner's is woken by nothing, until it is.
+    if device.isVerified { dispatcher?.changed(device) } else { dispatcher?.removed([device.number]) }
+  }
+
+  /// A challenge's minute has come. Whose device has gone meanwhile, or has another token, is sent none.
+  private func challengeDue(_ owner: PushOwner, _ challenge: PushChallenge) {
+    EventLoopActor.task { [self] in
+      let device = await devices(of: owner)?.first { $0.number == challenge.device && $0.token == challenge.token }
+      if let device, !device.isVerified { dispatcher?.send(challenge, to: device) }
+    }
+  }
+
+  private func devices(of owner: PushOwner) async -> [PushDevice]? {
+    do throws(StorageFault) { return try await ledger.devices(of: owner, now: WallTime.seconds) } catch {
+      cannotRead(error)
+      return nil
+    }
+  }
+
+  /// The ledger cannot be read, and whoever has asked is told to come again. A damaged file ends the process.
+  func cannotRead(_ fault: StorageFault) {
+    writer.health.leaveIfDamaged(fault)
+    let now = WallTime.seconds
+    // A line now and then, not one for each request.
+    if let told = readFaultToldAt, now >= told, now - told < Self.readFaultSeconds { return }
+    readFaultToldAt = now
+    log.warning("the push relay's ledger cannot be read", metadata: ["why": "\(fault)"])
   }
 }
 
@@ -293,23 +327,12 @@ struct House: FrontHouse {
   let relay: PushRelay
 
   func perform(_ command: PushCommand) async -> LedgerAnswer? { await relay.perform(command) }
-  func hasDevice(_ owner: PushOwner) async -> Bool { await relay.hasDevice(owner) }
-  func contacts(of owner: PushOwner) async -> PushContacts? {
-    // Whoever asks hears that the relay cannot work now.
-    try? await relay.ledger.contacts(of: owner)
-  }
+  func hasDevice(_ owner: PushOwner) async -> Bool? { await relay.hasDevice(owner) }
+  func contacts(of owner: PushOwner) async -> PushContacts? { await relay.contacts(of: owner) }
   func nostrStanding(of owner: PushOwner) async -> NostrStanding { await relay.nostrStanding(of: owner) }
   func eventRules(of owner: PushOwner) async -> WakeRules? { await relay.eventRules(of: owner) }
-  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState {
-    // A ledger that cannot be read knows of no wake.
-    let progress = try? await relay.ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds)
-    return switch progress {
-    case nil: .unknown
-    case .queued: .queued
-    case .ended(.delivered), .ended(.coalesced): .sent
-    case .ended(.expired): .expired
-    case .ended(.failed), .ended(.dropped): .failed
-    }
+  func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState? {
+    await relay.state(ofWake: id, sender: sender)
   }
   var isHealthy: Bool { get async { await relay.isHealthy } }
   var platformWords: [PushPlatform: String] { get async { await relay.platformWords } }
@@ -329,9 +352,30 @@ extension PushRelay {
     return answer
   }
 
-  fileprivate func hasDevice(_ owner: PushOwner) async -> Bool {
-    // A ledger that cannot be read knows of no device.
-    ((try? await ledger.devices(of: owner, now: WallTime.seconds)) ?? []).isEmpty == false
+  fileprivate func hasDevice(_ owner: PushOwner) async -> Bool? { await devices(of: owner).map { !$0.isEmpty } }
+
+  fileprivate func contacts(of owner: PushOwner) async -> PushContacts? {
+    do throws(StorageFault) { return try await ledger.contacts(of: owner) } catch {
+      cannotRead(error)
+      return nil
+    }
+  }
+
+  fileprivate func state(ofWake id: [UInt8], sender: PushOwner) async -> WakeState? {
+    let progress: WakeProgress?
+    do throws(StorageFault) {
+      progress = try await ledger.progress(ofWake: id, sender: sender, now: WallTime.seconds)
+    } catch {
+      cannotRead(error)
+      return nil
+    }
+    return switch progress {
+    case nil: .unknown
+    case .queued: .queued
+    case .ended(.delivered), .ended(.coalesced): .sent
+    case .ended(.expired): .expired
+    case .ended(.failed), .ended(.dropped): .failed
+    }
   }
 
   fileprivate var isHealthy: Bool { writer.health.fault == nil }

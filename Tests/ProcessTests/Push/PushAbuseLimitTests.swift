@@ -44,6 +44,52 @@ extension ProcessTests {
       }
     }
 
+    @Test("has a friend who may know nothing spend as much at a full recipient, and tells him of his own limit alone")
+    func untold() throws {
+      let limits = ["recipient-hour": "2", "strangers-hour": "1", "sender-minute": "6", "disclosure": "\"never\""]
+      try PushRig.run(limits) { rig in
+        try rig.register(phone, "ios", PushRig.appleToken(), capabilities: "[]")
+        try rig.contacts(of: phone, allow: [friend])
+        var statuses: [Ed25519PublicKey: [Int]] = [:]
+        for recipient in [phone, Ed25519SecretKey.generate()] {
+          let sender = recipient.publicKey == phone.publicKey ? friend : .generate()
+          for number in 0..<8 {
+            let status = try rig.wake(recipient, by: sender, type: "t\(number)").status
+            statuses[recipient.publicKey, default: []].append(status)
+          }
+        }
+        #expect(Set(statuses.values) == [[200, 200, 200, 200, 200, 200, 429, 429]], "\(statuses.values)")
+        try rig.awaitQuiet()
+        #expect(try rig.fakes.requests(to: .apns).count == 2)
+      }
+    }
+
+    @Test("takes lists of who has no device for an hour only, and not without end from one key or one network")
+    func lists() throws {
+      try PushRig.run { rig in
+        // An app that says whom to hear from before it registers.
+        try rig.contacts(of: phone, allow: [friend], policy: "contacts")
+        try rig.register(phone, "ios", PushRig.appleToken(), capabilities: "[]")
+        #expect(try rig.signed(phone, "GET", "/contacts").text.contains(PushRig.name(friend)))
+        #expect(try rig.wake(phone, by: friend).status == 200)
+        try rig.await(1, at: .apns)
+        var counts: [Int: Int] = [:]
+        for _ in 0..<70 {
+          let body = #"{"allow":[],"policy":"contacts","block":["\#(PushRig.name(.generate()))"]}"#
+          counts[try rig.signed(friend, "PUT", "/contacts", body).status, default: 0] += 1
+        }
+        #expect(counts == [200: 60, 429: 10])
+        counts = [:]
+        for _ in 0..<200 {
+          counts[try rig.signed(.generate(), "PUT", "/contacts", #"{"policy":"open"}"#).status, default: 0] += 1
+        }
+        // 61 before these, and 240 in all.
+        #expect(counts == [200: 179, 429: 21])
+        // Registrations are counted apart.
+        #expect(try rig.register(friend, "ios", PushRig.appleToken()).status == 200)
+      }
+    }
+
     @Test("counts a network of IPv6 as one and addresses as many, and believes proxies alone about them (case 32)")
     func addresses() throws {
       try PushRig.run(["trusted-proxies": "[\"127.0.0.5\"]", "prefix-minute": "100"]) { rig in

@@ -56,6 +56,30 @@ extension ProcessTests {
       }
     }
 
+    @Test("tells who is blocked, where all are told how things are, what it tells others")
+    func blockedUnderOpen() throws {
+      try PushRig.run(["disclosure": "\"open\"", "sender-minute": "100"]) { rig in
+        let (stranger, blocked) = (Ed25519SecretKey.generate(), Ed25519SecretKey.generate())
+        try rig.register(phone, "ios", PushRig.appleToken(), capabilities: "[]")
+        for policy in ["open", "contacts"] {
+          try rig.contacts(of: phone, block: [blocked], policy: policy)
+          var shapes: [String] = []
+          for sender in [stranger, blocked] {
+            let wake = try rig.wake(phone, by: sender, type: policy)
+            var state = try rig.signed(sender, "GET", "/wake/\(wake["wake_id"])")
+            try awaitSoon("it has ended") {
+              if state["status"] == "queued" { state = try rig.signed(sender, "GET", "/wake/\(wake["wake_id"])") }
+              return state["status"] != "queued"
+            }
+            shapes.append(PushRig.shape(wake) + "\n\(state.status) \(state["status"])")
+          }
+          #expect(Set(shapes).count == 1 && shapes[0].contains(policy == "open" ? "sent" : "failed"), "\(shapes)")
+        }
+        try rig.awaitQuiet()
+        #expect(try rig.fakes.requests(to: .apns).count == 1)
+      }
+    }
+
     @Test("lets through whom the recipient lets, by list and by ticket, and tells all others the same (case 39)")
     func standing() throws {
       try PushRig.run(["sender-minute": "100"]) { rig in

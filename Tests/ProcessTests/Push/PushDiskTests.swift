@@ -86,6 +86,37 @@ extension ProcessTests {
       }
     }
 
+    @Test("What cannot be read is told as such: not that there is no wake and no list (case 52)")
+    func reading() throws {
+      try Self.withFaults { rig, faults in
+        let phone = try rig.household(["ios"])
+        let book = #"{"allow":["\#(PushRig.name(.generate()))"]}"#
+        #expect(try rig.insistSigned(phone.key, "PUT", "/contacts", book).status == 200)
+        let wake = try rig.insistSigned(phone.key, "POST", "/wake", PushRig.body(to: phone.key, by: phone.key))
+        #expect(wake.status == 200, "\(wake.text)")
+        try rig.awaitDelivered()
+        let paths = ["/contacts", "/wake/\(wake["wake_id"])"]
+        for path in paths { #expect(try rig.insistSigned(phone.key, "GET", path, "").status == 200) }
+        // What another process has written is in nobody's memory.
+        let file = try StorageFile(path: rig.ledgerPath, StorageSettings(durability: .normal), migrations: [])
+        try file.writeNow { try $0.execute("UPDATE counter SET value = value WHERE name = 'total.removals'") }
+        try file.close()
+        // Not EIO, which SQLite takes for a damaged disk: then the process ends, to save what it can.
+        faults.fail(.databaseRead, with: EACCES)
+        for path in paths {
+          let answer = try rig.insistSigned(phone.key, "GET", path, "")
+          #expect(answer.status == 503 && answer["error"] == "unavailable", "\(path): \(answer.text)")
+          #expect(answer.head.lowercased().contains("\r\nretry-after: "))
+        }
+        #expect(faults.hits(.databaseRead) > 0)
+        faults.end()
+        try awaitSoon("it is told") {
+          rig.roost.lines("log/push-relay.log").contains { $0.contains("ledger cannot be read") }
+        }
+        for path in paths { #expect(try rig.insistSigned(phone.key, "GET", path, "").status == 200) }
+      }
+    }
+
     @Test("A ledger that another process holds: 503 with Retry-After, and all is well when it lets go (case 52)")
     func busy() throws {
       try Self.withFaults { rig, _ in

@@ -62,6 +62,31 @@ extension ProcessTests {
       }
     }
 
+    @Test("is in no memory of the process as it stands in its file, neither made nor read")
+    func wiped() throws {
+      try PushRig.runWatched { rig in
+        func found() throws -> [Int] {
+          let memory = try ProcessMemory(try rig.processID())
+          let lines = rig.keyLines().map { Array($0.utf8.suffix(44)) }
+          #expect(!lines.isEmpty)
+          // So that a search that finds nothing is known to find what is there.
+          #expect(try memory.holds(Array("roost push-relay 1 ledger key".utf8)))
+          return try lines.indices.filter { try memory.holds(lines[$0]) }
+        }
+        _ = try rig.household(["ios"])
+        #expect(try found().isEmpty, "after it was made")
+        // A text of many pages, so that what is freed is not all used again.
+        let old = rig.keyLines()
+        try rig.writeRing((0..<12).map { PushRig.keyLine("k\($0)") } + [String(repeating: "#", count: 9_000)] + old)
+        for _ in 0..<3 { #expect(try Self.rekey(rig).remaining == 0) }
+        #expect(try found().isEmpty, "after it was read")
+        let process = try rig.processID()
+        try rig.kill()
+        try rig.awaitAnother(than: process)
+        #expect(try found().isEmpty, "after a start")
+      }
+    }
+
     @Test("is read anew at a reload of the configuration (case 55)")
     func reload() throws {
       try PushRig.runWatched { rig in

@@ -45,6 +45,27 @@ extension ProcessTests {
       }
     }
 
+    @Test("When nobody can be let in any more, the process ends, says so, and the next one serves")
+    func door() throws {
+      let faults = try Faults()
+      try PushRig.runWatched([:], faults) { rig in
+        defer { faults.end() }
+        let phone = try rig.household(["ios"])
+        let process = try rig.processID()
+        faults.fail(.pushAccept, with: EPERM)
+        _ = try rig.attempt("GET", "/health")
+        try awaitSoon("it has ended", within: 20) { Glibc.kill(process, 0) != 0 }
+        faults.end()
+        try rig.awaitAnother(than: process)
+        try awaitSoon("it is told") {
+          rig.roost.lines("log/push-relay.log").contains { $0.contains("nobody is let in any more") }
+        }
+        let sender = Ed25519SecretKey.generate()
+        let wake = try rig.insistSigned(sender, "POST", "/wake", PushRig.body(to: phone.key, by: sender))
+        try awaitSoon("it is sent") { try rig.pushes(of: wake["wake_id"], on: "ios").count == 1 }
+      }
+    }
+
     /// A request of which the last byte is missing.
     private final class Half {
       private let client: PlainClient

@@ -6,7 +6,8 @@ import PushLedger
 
 /// Files with secrets of the relay's own: the ring of keys for tokens, and the key that Web Push knows it by.
 ///
-/// Only their owner may read them: one that others can read is refused, since what was read cannot be taken back.
+/// Only their owner may read them: one that others can read is refused, since what was read cannot be taken back. The
+/// ring's text is wiped when its keys are made; keys in PEM are read by a library that takes texts.
 enum SecretFiles {
   /// Most bytes of such a file.
   private static let byteCountMaximum = 64 << 10
@@ -19,19 +20,37 @@ enum SecretFiles {
   static func ring(_ file: String?, in directory: String, date: String) throws(Refusal) -> TokenKeyRing {
     let path = file ?? directory + "/keys"
     if file == nil, access(path, F_OK) != 0 {
-      let key = RandomBytes.make(32)
-      let text = """
-        # Keys under which push tokens are encrypted, the newest first. Without them every phone has to register anew.
-        # For a new one put a line on top, and type: roost push rekey
-        \(date):\(Base64.encode(key))
-
-        """
-      try write(Array(text.utf8), to: path)
+      var made = newRing(date)
+      defer { made.wipe() }
+      try write(made, to: path)
     }
-    let bytes = try read(path, what: "the key ring")
+    var bytes = try read(path, what: "the key ring")
+    defer { bytes.wipe() }
     do throws(TokenKeyRingProblem) { return try TokenKeyRing(bytes) } catch {
       throw Refusal(.failed, "\(path): \(error)")
     }
+  }
+
+  /// A ring of one key; the caller wipes it.
+  private static func newRing(_ date: String) -> [UInt8] {
+    let beginning = """
+      # Keys under which push tokens are encrypted, the newest first. Without them every phone has to register anew.
+      # For a new one put a line on top, and type: roost push rekey
+      \(date):
+      """
+    var key = RandomBytes.make(32)
+    var letters = Base64.letters(of: key)
+    defer {
+      key.wipe()
+      letters.wipe()
+    }
+    // With room for all of it: an array that grows leaves a copy behind.
+    var text: [UInt8] = []
+    text.reserveCapacity(beginning.utf8.count + letters.count + 1)
+    text += Array(beginning.utf8)
+    text += letters
+    text.append(UInt8(ascii: "\n"))
+    return text
   }
 
   /// The key that signs for Web Push (RFC 8292); made when there is none. With another one all subscriptions end.
@@ -52,6 +71,7 @@ enum SecretFiles {
 
   // MARK: Bytes
 
+  /// The bytes of a file, in one array, which the caller wipes.
   private static func read(_ path: String, what: String) throws(Refusal) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Refusal(.failed, "\(what), \(path), cannot be read: \(errorText)") }
@@ -73,7 +93,8 @@ enum SecretFiles {
       guard got > 0 else { break }
       count += got
     }
-    return Array(bytes.prefix(count))
+    bytes.removeLast(bytes.count - count)
+    return bytes
   }
 
   /// Whole or not at all: a file half written would be a ring without its key.

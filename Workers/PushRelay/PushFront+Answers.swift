@@ -1,0 +1,75 @@
+import PushAdmission
+import PushDelivery
+import PushLedger
+import PushRequests
+
+// What the ledger has answered, in the words of requests, and what requests say, in the ledger's.
+
+extension PushFront {
+  /// Does a command, and says what came of it.
+  func finish(_ command: PushCommand) async throws(PushRefusal) -> FrontReply {
+    guard let answer = await house.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
+    switch answer {
+    case .registered(let registration):
+      let body =
+        registration.isVerified
+        ? PushReply.registered(relayID: registration.relayID, expiresAt: registration.expiresAt)
+        : PushReply.challenged(relayID: registration.relayID, expiresAt: registration.expiresAt)
+      return FrontReply(body)
+    case .superseded, .stale:
+      throw PushRefusal(.staleRequest, "a newer request of yours was answered before this one: sign it again")
+    case .unregistered: return FrontReply(PushReply.unregistered)
+    case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
+    case .recipientNotFound: throw .recipientNotFound
+    case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
+    case .nonceReused:
+      throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
+    case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
+    case .unavailable: throw .unavailable(retryAfterSeconds: 60)
+    case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
+      return FrontReply(PushReply.health)
+    }
+  }
+
+  /// Whom an owner wants to hear from, as he reads it.
+  func book(of owner: PushOwner) async throws(PushRefusal) -> ContactBook {
+    guard let kept = await house.contacts(of: owner) else { throw .unavailable(retryAfterSeconds: 5) }
+    func keys(_ kind: ContactKind) -> [PushOwner] { kept.contacts.filter { $0.value == kind }.map(\.key) }
+    return ContactBook(
+      allowed: keys(.allowed), blocked: keys(.blocked),
+      policy: kept.policy.flatMap(AdmissionPolicy.init) ?? rules.admission)
+  }
+}
+
+extension AdmissionVerdict {
+  var limit: WakeLimit {
+    switch self {
+    case .admitted: .within
+    case .limited(let seconds, let scope):
+      switch scope {
+      case .pair, .strangers, .recipient: .ofRecipient(retryAfterSeconds: seconds)
+      default: .ofSender(retryAfterSeconds: seconds)
+      }
+    case .dropped(_, let seconds): .ofRecipient(retryAfterSeconds: seconds)
+    }
+  }
+}
+
+extension DeviceSelection {
+  var choice: DeviceChoice {
+    switch self {
+    case .device(let id): .device(id)
+    case .relay(let id): .relay(id)
+    case .unnamed: .unnamed
+    }
+  }
+}
+
+extension ContactBook {
+  var kinds: [PushOwner: ContactKind] {
+    var kinds: [PushOwner: ContactKind] = [:]
+    for owner in allowed { kinds[owner] = .allowed }
+    for owner in blocked { kinds[owner] = .blocked }
+    return kinds
+  }
+}
