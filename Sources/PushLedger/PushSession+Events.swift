@@ -67,7 +67,7 @@ extension PushSession {
 
   /// Sets them unless a newer message has.
   func setRules(_ rules: [UInt8], _ message: SignedMessage) throws {
-    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "rules are bounded where they are read")
+    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "whoever gives more is refused before")
     let values: [Column] = [message.owner.column, .bytes(rules), .number(message.timestamp)]
     try session.run("INSERT OR IGNORE INTO rules (owner, rules, signedAt) VALUES (?, ?, ?)", values)
     if session.changedRowCount > 0 { return }
