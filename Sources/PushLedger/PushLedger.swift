@@ -28,6 +28,8 @@ public final class PushLedger: Sendable {
   public static let deviceMaximum = 10
   /// Owners that one token may stand under; of those who have proved nothing the oldest leaves.
   public static let ownersOfTokenMaximum = 4
+  /// Owners of Nostr keys with devices that can be woken.
+  public static let nostrKeyMaximum = 1_000
   /// Contacts of one owner.
   public static let contactMaximum = 2_000
   /// Most bytes of a policy's word.

@@ -9,7 +9,11 @@ internal import Storage
 extension PushSession {
   func register(_ command: RegisterCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
-    guard hasRoom(.device, .account) else { return .unavailable }
+    guard hasRoom(.device, .account), (command.rules?.count ?? 0) <= PushLedger.rulesByteCountMaximum else {
+      return .unavailable
+    }
+    let isNewKey = try command.message.owner.realm == .nostr && !isWatched(command.message.owner, now: command.now)
+    if isNewKey, try watchedCount(now: command.now) >= command.nostrKeyMaximum { return .tooManyKeys }
     let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
     let old = try device(owner: fresh.owner, id: fresh.id)
     var answer: LedgerAnswer
@@ -19,6 +23,7 @@ extension PushSession {
       answer = .superseded
     } else {
       answer = .registered(try write(fresh, over: old, command))
+      if isNewKey { try beginWatching(fresh.owner, now: command.now) }
     }
     try keep(answer, to: command.message)
     return answer

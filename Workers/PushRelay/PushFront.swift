@@ -32,6 +32,8 @@ struct FrontRules: Sendable {
 
   /// Devices of one owner.
   var deviceMaximum = PushLedger.deviceMaximum
+  /// Owners of Nostr keys.
+  var nostrKeyMaximum = PushLedger.nostrKeyMaximum
 
   /// How long a registration lasts: 30 days.
   static let registrationSeconds: Int64 = 30 * 86_400
@@ -198,6 +200,7 @@ final class PushFront: Sendable {
       message: message, deviceID: registration.deviceID, token: registration.token,
       capabilities: registration.capabilities, now: now, expiresAt: now + FrontRules.registrationSeconds)
     command.deviceMaximum = rules.deviceMaximum
+    command.nostrKeyMaximum = rules.nostrKeyMaximum
     command.sealingKey = registration.sealingKey
     command.policy = registration.policy?.rawValue
     command.challenge = registration.challenge
@@ -288,6 +291,7 @@ final class PushFront: Sendable {
     case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
     case .nonceReused:
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
+    case .tooManyKeys: throw Self.tooManyNostrKeys
     case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
     case .challengeFailed:
       throw PushRefusal(.invalidToken, "the challenge is not the one that came by push, or too old: register once more")

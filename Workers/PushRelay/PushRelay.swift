@@ -141,7 +141,8 @@ final class PushRelay {
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
       allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
-      platforms: Set(couriers.running.keys), deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
+      platforms: Set(couriers.running.keys), deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum,
+      nostrKeyMaximum: settings.nostrKeysMaximum ?? PushLedger.nostrKeyMaximum)
   }
 
   // MARK: Platforms
