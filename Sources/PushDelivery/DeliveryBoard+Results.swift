@@ -191,8 +191,7 @@ extension DeliveryBoard {
     for platform in entry.platforms { shares[platform]?.wakeCount -= 1 }
     let outcome: WakeOutcome = entry.isDelivered ? .delivered : entry.isExpired ? .expired : .undeliverable
     if outcome != .delivered {
-      carriers.forget(
-        .init(recipient: entry.wake.recipient, type: entry.wake.type, topic: entry.wake.topic), number)
+      carriers.forget(.init(recipient: entry.wake.recipient, type: entry.wake.type), number)
     }
     actions.append(.done(wake: number, outcome))
   }
