@@ -20,8 +20,6 @@ public struct BreakerLimits: Hashable, Sendable {
   public var faultBaseMilliseconds: UInt64 = 5_000
   /// Largest of those.
   public var faultCeilingMilliseconds: UInt64 = 600_000
-  /// The same as long as nothing has gone through: then those who are refused may be to blame.
-  public var doubtCeilingMilliseconds: UInt64 = 30_000
 
   /// The limits above.
   public init() {}
@@ -118,18 +116,17 @@ public struct CircuitBreaker: Hashable, Sendable {
   /// - Parameters:
   ///   - isProbe: as above.
   ///   - instant: now.
-  ///   - isDoubtful: whether nothing has gone through at this provider yet.
   ///   - generator: for the wait.
   /// - Returns: whether it opened; it stays as it is when it is open already, or when a probe is to tell.
   public mutating func tripped(
-    isProbe: Bool, at instant: Instant, isDoubtful: Bool = false, using generator: inout some RandomNumberGenerator
+    isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
   ) -> Bool {
-    let ceiling = isDoubtful ? limits.doubtCeilingMilliseconds : limits.faultCeilingMilliseconds
     switch state {
     case .open: return false
     case .halfOpen where !isProbe: return false
     case .closed, .halfOpen:
-      open(limits.faultBaseMilliseconds, ceiling, at: instant, atLeast: 0, using: &generator)
+      open(
+        limits.faultBaseMilliseconds, limits.faultCeilingMilliseconds, at: instant, atLeast: 0, using: &generator)
       return true
     }
   }

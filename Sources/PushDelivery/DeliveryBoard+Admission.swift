@@ -5,13 +5,14 @@ internal import HeapModule
 
 // What comes in: for whom it is, whether another stands for it, and whether there is room.
 
-/// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. One that brings
-/// something of its own is coalesced with none: what its sender wanted brought would be lost.
+/// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. The push may have gone
+/// by then: whoever sends such wakes tries again. One that brings something of its own is coalesced with none: what its
+/// sender wanted brought would be lost. An event comes once, and what came behind the push would not be looked for, so
+/// wakes for events stand for no others: that they are few is the watch's affair.
 struct CoalescingBook: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
     let type: String
-    let topic: WakeTopic?
   }
 
   struct Carrier: Sendable {
@@ -65,8 +66,8 @@ extension DeliveryBoard {
     let left = min(wake.expiresAt - moment.unixMilliseconds, wake.expiresAt - wake.acceptedAt)
     guard left > 0 else { return actions.append(.done(wake: wake.number, .expired)) }
     let numbers = Set(wanting.map(\.number))
-    let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type, topic: wake.topic)
-    let window = limits.coalescingMilliseconds
+    let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type)
+    let window = wake.topic == nil ? limits.coalescingMilliseconds : 0
     if carriers.carrier(key, of: wake, devices: numbers, within: window) != nil {
       return actions.append(.done(wake: wake.number, .coalesced))
     }

@@ -39,11 +39,7 @@ extension DeliveryBoard {
     case .tokenSuspect(let reason): suspected(attempt, number, provider, reason, at: moment)
     case .providerFault(let reason):
       if counts(attempt, number, provider) {
-        let isDoubtful = shares[provider.platform]?.witnesses.isKnownGood(provider) == false
-        let isOpened =
-          lanes[provider]?.breaker.tripped(
-            isProbe: attempt.isProbe, at: moment.instant, isDoubtful: isDoubtful, using: &generator) ?? false
-        if isOpened { opened(provider, .fault(provider, reason)) }
+        faulty(attempt, provider, reason, at: moment.instant)
       }
       tryAgain(number, atLeast: 0, at: moment.instant)
     case .renewCredential(let reason):
@@ -92,6 +88,20 @@ extension DeliveryBoard {
       if let line = lines[device.number], line.device.token != device.token { continue }
       actions.append(.prune(device))
       drop(device.number)
+    }
+  }
+
+  /// It refuses what no other push would escape. As long as nothing has gone through, whose fault that is cannot be
+  /// known: then one push after the other is tried.
+  private mutating func faulty(
+    _ attempt: DeviceLine.Attempt, _ provider: PushProvider, _ reason: PushReason, at instant: Instant
+  ) {
+    let isNews = lanes[provider]?.breaker.isClosed == true
+    if shares[provider.platform]?.witnesses.isKnownGood(provider) == true {
+      let isOpened = lanes[provider]?.breaker.tripped(isProbe: attempt.isProbe, at: instant, using: &generator)
+      if isOpened == true { opened(provider, .fault(provider, reason)) }
+    } else if lanes[provider]?.breaker.doubted(isProbe: attempt.isProbe, at: instant, using: &generator) == true {
+      opened(provider, isNews ? .fault(provider, reason) : nil)
     }
   }
 
@@ -218,8 +228,7 @@ extension DeliveryBoard {
     for platform in entry.platforms { shares[platform]?.wakeCount -= 1 }
     let outcome: WakeOutcome = entry.isDelivered ? .delivered : entry.isExpired ? .expired : .undeliverable
     if outcome != .delivered {
-      carriers.forget(
-        .init(recipient: entry.wake.recipient, type: entry.wake.type, topic: entry.wake.topic), number)
+      carriers.forget(.init(recipient: entry.wake.recipient, type: entry.wake.type), number)
     }
     actions.append(.done(wake: number, outcome))
   }

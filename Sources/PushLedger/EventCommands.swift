@@ -68,6 +68,7 @@ public struct WatchedOwner: Hashable, Sendable {
   public var rules: [UInt8]?
   /// Whom he has blocked.
   public var blocked: [PushOwner]
-  /// When the latest of his devices was registered, Unix seconds.
-  public var registeredAt: Int64
+  /// Since when there has been a device of his that can be woken, without a gap, Unix seconds. A renewal does not change
+  /// it.
+  public var watchedSince: Int64
 }

@@ -24,6 +24,8 @@ public enum LedgerAnswer: Hashable, Sendable {
   case noted(queued: Int)
   /// More contacts than an owner may have; nothing was done.
   case tooManyContacts
+  /// As many Nostr keys as may be have devices already, and this is another; nothing was done.
+  case tooManyKeys
   /// The message is so old that it may have been answered and forgotten; nothing was done.
   case stale
   /// There is no room for it; nothing was done, and later there may be.

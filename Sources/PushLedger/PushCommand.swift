@@ -28,7 +28,7 @@ public struct SignedMessage: Hashable, Sendable {
 
 /// One thing to write.
 public enum PushCommand: Sendable {
-  /// A device, new or again. Answer: `registered`, `superseded`, `stale`, `unavailable`.
+  /// A device, new or again. Answer: `registered`, `superseded`, `tooManyKeys`, `stale`, `unavailable`.
   case register(RegisterCommand)
   /// A device is none any more. Answer: `unregistered`, `stale`, `unavailable`.
   case unregister(UnregisterCommand)
@@ -77,6 +77,8 @@ public struct RegisterCommand: Sendable {
   public var challenge: String?
   /// Devices that its owner may have; the one whose registration is the oldest leaves when there are more.
   public var deviceMaximum = PushLedger.deviceMaximum
+  /// Owners of Nostr keys who may have devices that can be woken; another one is refused.
+  public var nostrKeyMaximum = PushLedger.nostrKeyMaximum
   /// Unix seconds.
   public var now: Int64
   /// Unix seconds from which the device is none any more.

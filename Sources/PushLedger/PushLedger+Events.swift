@@ -2,7 +2,7 @@ public import PushDelivery
 public import Storage
 
 extension PushLedger {
-  /// The owners of Nostr keys who have a device that can be woken; the first `limit`, in the order of keys.
+  /// The owners of Nostr keys who have a device that can be woken: the `limit` who have had one for longest, these first.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
@@ -11,9 +11,11 @@ extension PushLedger {
     try await file.read { session in
       let rows = try session.rows(
         """
-        SELECT owner, max(registeredAt), (SELECT rules FROM rules WHERE rules.owner = device.owner) FROM device
-        WHERE owner >= ? AND owner < ? AND expiresAt > ? AND isVerified <> 0 AND isQuarantined = 0
-        GROUP BY owner ORDER BY owner LIMIT ?
+        SELECT device.owner, coalesce(account.watchedSince, min(device.registeredAt)) AS since,
+          (SELECT rules FROM rules WHERE rules.owner = device.owner)
+        FROM device LEFT JOIN account ON account.owner = device.owner
+        WHERE device.owner >= ? AND device.owner < ? AND \(PushSession.canBeWoken)
+        GROUP BY device.owner ORDER BY since, device.owner LIMIT ?
         """,
         [
           .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
@@ -22,7 +24,7 @@ extension PushLedger {
       ) { row in
         PushOwner(bytes: row.bytes(0)).map { owner in
           WatchedOwner(
-            owner: owner, rules: row.isNull(2) ? nil : row.bytes(2), blocked: [], registeredAt: row.number(1))
+            owner: owner, rules: row.isNull(2) ? nil : row.bytes(2), blocked: [], watchedSince: row.number(1))
         }
       }
       return try rows.map { row in

@@ -165,7 +165,8 @@ private struct RescuedTable {
     RescuedTable(
       "challenge", key: "number",
       columns: "number:n device:n tokenIndex:b codeHash:b issuedAt:n expiresAt:n attempts:n"),
-    RescuedTable("account", key: "owner", columns: "owner:b policy:t policySignedAt:n signedAt:n keepUntil:n"),
+    RescuedTable(
+      "account", key: "owner", columns: "owner:b policy:t policySignedAt:n signedAt:n keepUntil:n watchedSince:n"),
     RescuedTable("contact", key: "owner", "other", columns: "owner:b other:b kind:n"),
     RescuedTable("replay", key: "owner", "message", columns: "owner:b message:b expiresAt:n answer:b"),
     RescuedTable("nonce", key: "sender", "nonce", columns: "sender:b nonce:b body:b expiresAt:n answer:b"),

@@ -27,6 +27,8 @@ public final class PushLedger: Sendable {
   public static let deviceMaximum = 10
   /// Owners that one token may stand under; of those who have proved nothing the oldest leaves.
   public static let ownersOfTokenMaximum = 4
+  /// Owners of Nostr keys with devices that can be woken.
+  public static let nostrKeyMaximum = 1_000
   /// Contacts of one owner.
   public static let contactMaximum = 2_000
   /// Most bytes of a policy's word.
@@ -47,8 +49,8 @@ public final class PushLedger: Sendable {
   /// Wrong answers to one challenge.
   public static let challengeAttemptMaximum: Int64 = 5
   static let challengeByteCount = 16
-  /// Most bytes of what an owner says he wants to be woken for.
-  public static let rulesByteCountMaximum = 128 << 10
+  /// Most bytes of what an owner says he wants to be woken for: more than the largest rules that a request can hold.
+  public static let rulesByteCountMaximum = 160 << 10
   /// For how long it is known that somebody was woken for an event, in seconds: longer than a gift wrap is news.
   public static let eventSeconds: Int64 = 3 * 86_400
   /// Most bytes of a credential.

@@ -7,7 +7,8 @@ internal import Storage
 //   device      what is registered; the token sealed, and found by `tokenIndex` (HMAC under the ledger's own key)
 //   tombstone   when a device was taken away that an older message might put back; name '': all nameless
 //   challenge   what was sent to a token that is another's, by hash; one a minute for each token, whoever asks
-//   account     of an owner: the policy, when it and the contacts were signed, and until when they are kept
+//   account     of an owner: the policy, when it and the contacts were signed, until when they are kept, and since when
+//               there is a device that can be woken (of Nostr keys)
 //   contact     whom an owner allows or blocks
 //   replay      signed messages that were answered, with the answer
 //   nonce       what senders called their wakes, with the answer
@@ -28,7 +29,15 @@ enum PushSchema {
     StorageMigration(version: 1, tables + "\n" + indices),
     StorageMigration(version: 2, "ALTER TABLE wake ADD COLUMN isDropped INTEGER NOT NULL DEFAULT 0;"),
     StorageMigration(version: 3, events),
+    StorageMigration(version: 4, watching),
   ]
+
+  /// What was registered by an older version counts from the first registration that is known.
+  private static let watching = """
+    ALTER TABLE account ADD COLUMN watchedSince INTEGER NOT NULL DEFAULT 0;
+    UPDATE account SET watchedSince =
+      coalesce((SELECT min(registeredAt) FROM device WHERE device.owner = account.owner), 0);
+    """
 
   private static let events = """
     ALTER TABLE wake ADD COLUMN topic TEXT;

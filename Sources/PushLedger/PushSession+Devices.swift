@@ -9,7 +9,10 @@ internal import Storage
 extension PushSession {
   func register(_ command: RegisterCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
-    guard hasRoom(.device), try makeRoom(.account, for: command.message.owner) else { return .unavailable }
+    let isRoom = try hasRoom(.device) && makeRoom(.account, for: command.message.owner)
+    guard isRoom, (command.rules?.count ?? 0) <= PushLedger.rulesByteCountMaximum else { return .unavailable }
+    let isNewKey = try command.message.owner.realm == .nostr && !isWatched(command.message.owner, now: command.now)
+    if isNewKey, try watchedCount(now: command.now) >= command.nostrKeyMaximum { return .tooManyKeys }
     let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
     let old = try device(owner: fresh.owner, id: fresh.id)
     var answer: LedgerAnswer
@@ -21,6 +24,7 @@ extension PushSession {
       var registration = try write(fresh, over: old, command)
       registration.removed = takeRemoved()
       answer = .registered(registration)
+      if isNewKey { try beginWatching(fresh.owner, now: command.now) }
     }
     try keep(answer, to: command.message)
     return answer

@@ -54,11 +54,40 @@ extension PushSession {
     add(-session.changedRowCount, to: .eventSeen)
   }
 
+  // MARK: Who is watched for
+
+  /// Of a row of `device`, at a time: that what comes for its owner reaches it.
+  static let canBeWoken = "expiresAt > ? AND isVerified <> 0 AND isQuarantined = 0"
+
+  /// Whether an owner has a device that can be woken.
+  func isWatched(_ owner: PushOwner, now: Int64) throws -> Bool {
+    try session.count(
+      "SELECT EXISTS (SELECT 1 FROM device WHERE owner = ? AND \(Self.canBeWoken))",
+      [
+        owner.column, .number(now),
+      ]) > 0
+  }
+
+  /// How many owners of Nostr keys have one.
+  func watchedCount(now: Int64) throws -> Int64 {
+    try session.count(
+      "SELECT count(DISTINCT owner) FROM device WHERE owner >= ? AND owner < ? AND \(Self.canBeWoken)",
+      [
+        .bytes([PushOwner.Realm.nostr.rawValue]), .bytes([PushOwner.Realm.nostr.rawValue + 1]), .number(now),
+      ])
+  }
+
+  /// From now on an owner is watched for who was not.
+  func beginWatching(_ owner: PushOwner, now: Int64) throws {
+    try session.run("UPDATE account SET watchedSince = ? WHERE owner = ?", [.number(now), owner.column])
+  }
+
   // MARK: Rules
 
   func rules(_ command: RulesCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
-    guard try makeRoom(.account, for: command.message.owner) else { return .unavailable }
+    guard command.rules.count <= PushLedger.rulesByteCountMaximum, try makeRoom(.account, for: command.message.owner)
+    else { return .unavailable }
     try keepAccount(command.message.owner, until: try keepingTime(command.message, command.keepUntil))
     try setRules(command.rules, command.message)
     try keep(.rulesKept, to: command.message)
@@ -67,7 +96,7 @@ extension PushSession {
 
   /// Sets them unless a newer message has.
   func setRules(_ rules: [UInt8], _ message: SignedMessage) throws {
-    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "rules are bounded where they are read")
+    precondition(rules.count <= PushLedger.rulesByteCountMaximum, "whoever gives more is refused before")
     let values: [Column] = [message.owner.column, .bytes(rules), .number(message.timestamp)]
     try session.run("INSERT OR IGNORE INTO rules (owner, rules, signedAt) VALUES (?, ?, ?)", values)
     if session.changedRowCount > 0 { return }

@@ -65,10 +65,14 @@ public enum PushRoute: Hashable, Sendable {
     }
   }
 
-  /// Most bytes of a body. A list of contacts has room for 2,000 keys.
+  /// Most bytes of a body that is lists: 2,000 keys of Nostr with commas and spaces are 136,000; the largest rules with
+  /// every letter of their words escaped 153,000.
+  public static let listByteCountMaximum = 160 << 10
+
+  /// Most bytes of a body.
   public var bodyByteCountMaximum: Int {
     switch self {
-    case .writeContacts, .writeRules: 131_072
+    case .writeContacts, .writeRules: Self.listByteCountMaximum
     case .register, .unregister, .wake: RequestBody.byteCountMaximum
     case .wakeStatus, .readContacts, .readRules, .info, .health, .ready, .openAPI: 0
     }

@@ -13,7 +13,7 @@ public struct RequestBody: Hashable, Sendable {
   /// The members, by name.
   public let members: [String: JSONValue]
 
-  /// Most bytes of a body, other than a list of contacts.
+  /// Most bytes of a body, other than contacts and rules, which are lists (``PushRoute/listByteCountMaximum``).
   public static let byteCountMaximum = 16_384
   /// Deepest nesting, the object itself being the first level.
   public static let depthMaximum = 16

@@ -65,9 +65,18 @@ extension RequestBody {
   fileprivate func words(_ name: String) throws(PushRefusal) -> Set<String> {
     let texts = try texts(
       name, countMaximum: WakeRules.wordMaximum, byteCountMaximum: WakeRules.wordByteCountMaximum)
-    for (index, text) in (texts ?? []).enumerated() where text.isEmpty || text.hasControlCharacters {
-      throw .invalid("'\(name)[\(index)]' is empty or has control characters")
+    var words: Set<String> = []
+    for (index, text) in (texts ?? []).enumerated() {
+      guard !text.isEmpty, !text.hasControlCharacters else {
+        throw .invalid("'\(name)[\(index)]' is empty or has control characters")
+      }
+      // Some letters are longer in lower case, and what is kept must be short enough to be read again.
+      let word = text.lowercased()
+      guard word.utf8.count <= WakeRules.wordByteCountMaximum else {
+        throw .invalid("'\(name)[\(index)]' is longer than \(WakeRules.wordByteCountMaximum) bytes in lower case")
+      }
+      words.insert(word)
     }
-    return Set((texts ?? []).map { $0.lowercased() })
+    return words
   }
 }

@@ -21,7 +21,7 @@ public struct WakeRules: Hashable, Sendable {
   public static let threadMaximum = 500
   /// Most hashtags, and most words.
   public static let wordMaximum = 200
-  /// Most bytes of one of these.
+  /// Most bytes of one of these, in lower case.
   public static let wordByteCountMaximum = 64
 
   /// The standard: messages, mentions, replies and zaps; nobody is muted.

@@ -38,6 +38,8 @@ final class BusPeer {
 
   /// Events of topics, in the order they came.
   private(set) var topicEvents: [Frame] = []
+  /// What was asked of us, in the order it came; nothing of it is answered.
+  private(set) var requests: [Frame] = []
 
   private var parts: [UInt64: [Frame]] = [:]
   private var answers: [UInt64: Answer] = [:]
@@ -210,6 +212,7 @@ final class BusPeer {
     case .fatal: fatal = try? JSONPayload.decode(Refusal.self, from: frame.payload)
     case .ack, .nack: acknowledgements[header.re] = frame
     case .event: topicEvents.append(frame)
+    case .request: requests.append(frame)
     case .response where header.flags.contains(.more): parts[header.re, default: []].append(frame)
     case .response, .error:
       terminalCounts[header.re, default: 0] += 1

@@ -48,15 +48,20 @@ struct EventWakeTests {
       String(decoding: content.payload, as: UTF8.self) == #"{"class":"mention","event":"\#(event.description)"}"#)
   }
 
-  @Test("are coalesced within their class, and wanted by whoever wants `nostr` or `wake`")
-  func kinds() {
+  @Test("are pushes of their own, however soon one follows another: the phone has looked by then")
+  func soon() {
     var board = DeliveryBoard(seed: 1)
-    func accept(_ number: Int64, _ topic: WakeTopic) -> [DeliveryAction] {
-      board.accepted(eventWake(number, topic), for: [device(1)], at: moment(0))
+    for number in 1...3 as ClosedRange<Int64> {
+      let at = UInt64(number)
+      let wake = eventWake(number, number == 3 ? .zap : .mention, at: at)
+      #expect(board.accepted(wake, for: [device(1)], at: moment(at)).sends.map(\.wake.number) == [number])
+      #expect(
+        board.settled(wake: number, device: 1, .delivered, at: moment(at)).outcomes == [number: .delivered])
     }
-    #expect(accept(1, .mention).sends.count == 1)
-    #expect(accept(2, .mention).outcomes == [2: .coalesced])
-    #expect(accept(3, .zap).outcomes == [:])
+  }
+
+  @Test("are wanted by whoever wants `nostr` or `wake`")
+  func kinds() {
     for (wants, isWanted) in [(["nostr"], true), (["wake"], true), ([], true), (["payment_received"], false)] {
       #expect(eventWake(1).isWanted(by: wants) == isWanted)
     }

@@ -80,8 +80,8 @@ struct WitnessTests {
   mutating func probe() throws {
     let bad = wakeUp(11, at: 0)
     #expect(board.settled(wake: bad.wake, device: 11, .providerFault("Forbidden"), at: moment(1)).told.count == 1)
-    #expect(wakeUp(1, at: 1_500).sends.isEmpty)
-    var now: UInt64 = 1_500
+    #expect(wakeUp(1, at: 400).sends.isEmpty)
+    var now: UInt64 = 400
     var sends: [PushDelivery] = []
     while sends.isEmpty, now < 60_000 {
       now += 10
@@ -94,7 +94,7 @@ struct WitnessTests {
     guard case .closed = board.breaker(of: .apple) else { return #expect(Bool(false), "it is held") }
   }
 
-  @Test("Until then a fault is looked at again within 30 s, however often it was met")
+  @Test("Until then a fault is looked at again within a second or so, however often it was met")
   mutating func doubt() {
     var now: UInt64 = 0
     var faults = 0
@@ -106,6 +106,6 @@ struct WitnessTests {
       }
       now += 2_500
     }
-    #expect(faults >= 25)
+    #expect(faults >= 100)
   }
 }

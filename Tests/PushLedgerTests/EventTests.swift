@@ -76,7 +76,7 @@ struct EventTests {
     func watched(at: Int64 = 0) async throws -> [WatchedOwner] {
       try await bench.ledger.watchedOwners(now: LedgerBench.now + at, limit: 10)
     }
-    let plain = WatchedOwner(owner: alice, rules: nil, blocked: [], registeredAt: LedgerBench.now)
+    let plain = WatchedOwner(owner: alice, rules: nil, blocked: [], watchedSince: LedgerBench.now)
     #expect(try await watched() == [plain])
     let rules = RulesCommand(
       message: bench.message(alice, at: 5), rules: [1], keepUntil: LedgerBench.now + LedgerBench.month)
@@ -100,6 +100,93 @@ struct EventTests {
     #expect(try await bench.ledger.statistics(now: LedgerBench.now).nostrDevices == 1)
     _ = try bench.run(.sweep(now: (LedgerBench.now + LedgerBench.month + 9) * 1_000, limit: 1_000))
     #expect(try await bench.ledger.rules(of: alice) == nil)
+  }
+
+  @Test("A renewal makes nobody new, a gap does; and whoever has been there for longest is watched for first")
+  func since() async throws {
+    let other = LedgerBench.owner(2, .nostr)
+    func watched(at: Int64, limit: Int = 10) async throws -> [PushOwner: Int64] {
+      let owners = try await bench.ledger.watchedOwners(now: LedgerBench.now + at, limit: limit)
+      return Dictionary(uniqueKeysWithValues: owners.map { ($0.owner, $0.watchedSince - LedgerBench.now) })
+    }
+    try bench.register(other, "two", LedgerBench.token(2), at: 3)
+    try bench.register(alice, "one", LedgerBench.token(1), at: 9)
+    #expect(try await watched(at: 9) == [alice: 0, other: 3])
+    // Another device, and the first one goes: he could be woken all the time.
+    try bench.register(alice, "second", LedgerBench.token(3), at: 10)
+    _ = try bench.run(.unregister(bench.removal(alice, .device("one"), at: 11)))
+    #expect(try await watched(at: 11) == [alice: 0, other: 3])
+    #expect(try await watched(at: 11, limit: 1) == [alice: 0])
+    _ = try bench.run(.unregister(bench.removal(alice, .device("second"), at: 12)))
+    try bench.register(alice, "one", LedgerBench.token(1), at: 13)
+    #expect(try await watched(at: 13) == [alice: 13, other: 3])
+    #expect(try await watched(at: 13, limit: 1) == [other: 3])
+    // A registration that has ended is a gap as well.
+    let later = 3 + LedgerBench.month + 1
+    try bench.register(other, "two", LedgerBench.token(2), at: later)
+    #expect(try await watched(at: later) == [alice: 13, other: later])
+  }
+
+  @Test("No more Nostr keys have devices than may, also of one transaction; who has one may renew it")
+  func keyMaximum() throws {
+    func registration(_ owner: UInt8, at: Int64, _ realm: PushOwner.Realm = .nostr) -> PushCommand {
+      var command = bench.registration(
+        LedgerBench.owner(owner, realm), "phone", LedgerBench.token(Int(owner)), at: at)
+      command.nostrKeyMaximum = 2
+      return .register(command)
+    }
+    func words(_ commands: PushCommand...) throws -> [String] {
+      try bench.ledger.writeNow(commands).map { answer in
+        if case .registered = answer { return "registered" }
+        return "\(answer)"
+      }
+    }
+    #expect(try words(registration(7, at: 1), registration(8, at: 1)) == ["registered", "tooManyKeys"])
+    #expect(try words(registration(7, at: 2), registration(9, at: 2, .pubky)) == ["registered", "registered"])
+    _ = try bench.run(.unregister(bench.removal(LedgerBench.owner(7, .nostr), .device("phone"), at: 3)))
+    #expect(try words(registration(8, at: 4), registration(7, at: 4)) == ["registered", "tooManyKeys"])
+    #expect(try bench.miscounted() == [])
+  }
+
+  @Test("Rules that are larger than the ledger takes are refused, and nobody dies of them")
+  func largeRules() throws {
+    func answer(_ count: Int, at: Int64) throws -> LedgerAnswer {
+      try bench.run(
+        .rules(
+          RulesCommand(
+            message: bench.message(alice, at: at), rules: [UInt8](repeating: 0x20, count: count),
+            keepUntil: LedgerBench.now + LedgerBench.month)))
+    }
+    #expect(try answer(PushLedger.rulesByteCountMaximum, at: 1) == .rulesKept)
+    #expect(try answer(PushLedger.rulesByteCountMaximum + 1, at: 2) == .unavailable)
+    var registration = bench.registration(alice, "one", LedgerBench.token(1), at: 3)
+    registration.rules = [UInt8](repeating: 0x20, count: PushLedger.rulesByteCountMaximum + 1)
+    #expect(try bench.run(.register(registration)) == .unavailable)
+  }
+
+  @Test("Owners of an older ledger have been watched for since their first registration")
+  func olderOwners() throws {
+    let path = bench.directory.path + "/older.db"
+    let file = try StorageFile(
+      path: path, StorageSettings(durability: .normal), migrations: Array(PushSchema.migrations.prefix(3)))
+    try file.writeNow { session in
+      try session.run(
+        "INSERT INTO account (owner, policySignedAt, signedAt, keepUntil) VALUES (?, 0, 0, ?)",
+        [alice.column, .number(LedgerBench.now + 9)])
+      for (id, registeredAt) in [("a", Int64(5)), ("b", 3)] {
+        try session.run(
+          """
+          INSERT INTO device (owner, id, isNamed, relayID, platform, ringKey, sealed, tokenIndex, capabilities, signedAt,
+            registeredAt, expiresAt, isVerified, isQuarantined)
+          VALUES (?1, ?2, 1, ?2, 1, 1, x'', x'', x'', 1, ?3, ?4, 1, 0)
+          """, [alice.column, .text(id), .number(registeredAt), .number(LedgerBench.now + 9)])
+      }
+    }
+    try file.close()
+    let present = try StorageFile(
+      path: path, StorageSettings(durability: .normal), migrations: PushSchema.migrations)
+    #expect(try present.readNow { try $0.count("SELECT watchedSince FROM account") } == 3)
+    try present.close()
   }
 
   @Test("A ledger of the first form is brought to the present one, with what is in it")

@@ -36,6 +36,43 @@ import Testing
     #expect(refusal.code == .invalidRequest && refusal.message.contains("'\(name)'"), "\(refusal.message)")
   }
 
+  @Test("A word is measured as it is kept: some letters are longer in lower case")
+  func lowerCase() throws {
+    // Two bytes, in lower case three.
+    for name in ["words", "hashtags"] {
+      for (count, isTaken) in [(21, true), (22, false), (32, false)] {
+        let word = String(repeating: "\u{130}", count: count)
+        let refusal = Sample.refusal {
+          let rules = try WakeRules(Sample.body(#"{"mute":{"\#(name)":["\#(word)"]}}"#))
+          #expect(try WakeRules(RequestBody(PushReply.rules(rules))) == rules)
+        }
+        #expect((refusal == nil) == isTaken, "\(name) \(count)")
+        if let refusal { #expect(refusal.message.contains("'\(name)[0]'"), "\(refusal.message)") }
+      }
+    }
+  }
+
+  @Test("Whatever a body of rules holds is kept, and read again")
+  func kept() throws {
+    func list(_ count: Int, _ entry: (Int) -> String) -> String {
+      "[" + (0..<count).map { "\"\(entry($0))\"" }.joined(separator: ",") + "]"
+    }
+    func key(_ number: Int) -> String { SHA256.hash(Array("\(number)".utf8)).description }
+    // Every letter of every word is written as two: a backslash and a quotation mark.
+    func word(_ number: Int) -> String {
+      (0..<64).map { number >> min($0, 8) & 1 == 0 || $0 > 8 ? #"\""# : #"\\"# }.joined()
+    }
+    let mute =
+      #"{"pubkeys":\#(list(1_000, key)),"events":\#(list(500, key)),"hashtags":\#(list(200, word)),"#
+      + #""words":\#(list(200, word))}"#
+    let maximum = PushRoute.writeRules.bodyByteCountMaximum
+    let rules = try WakeRules(RequestBody(Array(#"{"mute":\#(mute)}"#.utf8), byteCountMaximum: maximum))
+    #expect(rules.mutedWords.count == 200 && rules.mutedHashtags.count == 200)
+    let bytes = PushReply.rules(rules)
+    #expect(bytes.count > 150_000 && bytes.count <= maximum)
+    #expect(try WakeRules(RequestBody(bytes, byteCountMaximum: maximum)) == rules)
+  }
+
   @Test("The largest rules fit their body, and one entry more is refused")
   func bounds() throws {
     var rules = WakeRules()

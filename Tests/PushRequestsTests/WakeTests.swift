@@ -209,6 +209,18 @@ import Testing
     #expect(wrong?.message.contains("'allow[1]'") == true)
     #expect(try ContactBook(RequestBody(json([names[0], names[0]]))).allowed.count == 1)
   }
+
+  @Test("Both lists full of Nostr keys fit their body")
+  func nostrKeys() throws {
+    func list() -> String {
+      (0..<1_000).map { _ in "\"\(SecretKey.generate().publicKey)\"" }.joined(separator: ", ")
+    }
+    let json = Array(#"{"allow": [\#(list())], "block": [\#(list())]}"#.utf8)
+    let most = PushRoute.writeContacts.bodyByteCountMaximum
+    let book = try ContactBook(RequestBody(json, byteCountMaximum: most))
+    #expect(book.allowed.count == 1_000 && book.blocked.count == 1_000)
+    #expect(PushReply.contacts(book).count <= most)
+  }
 }
 
 @Suite("Dates of HTTP") struct HTTPDateTests {

@@ -19,6 +19,8 @@ struct FrontRules: Sendable {
 
   /// Devices of one owner.
   var deviceMaximum = PushLedger.deviceMaximum
+  /// Owners of Nostr keys.
+  var nostrKeyMaximum = PushLedger.nostrKeyMaximum
 
   /// How long a registration lasts: 30 days.
   static let registrationSeconds: Int64 = 30 * 86_400

@@ -32,14 +32,16 @@ final class NostrOwners {
   private let listed: Set<PublicKey>
   /// The signer's accounts, as they were when it was last asked; nil when it did not say.
   private var accounts: Set<PublicKey>?
-  private var askedAt: Instant?
+  /// When it had answered, or had not.
+  private var answeredAt: Instant?
   private var isAsking = false
+  /// It has answered, or has not.
+  private let answered = ChangeSignal()
 
   /// How long the signer has for an answer.
   private static let signerMilliseconds: UInt32 = 3_000
-  /// For how long its answer counts: whoever comes with a thousand keys has it asked once.
+  /// For how long its answer counts, and its silence: whoever comes with a thousand keys has it asked once.
   private static let answerMilliseconds: UInt64 = 1_000
-  private static let stepMilliseconds: UInt64 = 10
 
   /// - Parameters:
   ///   - isOpen: whether every key may register.
@@ -54,25 +56,33 @@ final class NostrOwners {
   func standing(of key: PublicKey) async -> NostrStanding {
     if isOpen || listed.contains(key) { return .allowed }
     guard worker.bus.registry.members.contains(where: { $0.role == Role.signer.name }) else { return .refused }
-    await ask()
+    guard await isAnswered() else { return .unknown }
     return accounts.map { $0.contains(key) ? .allowed : .refused } ?? .unknown
   }
 
-  /// Asks the signer, unless it has been asked just now. Accounts come and go, and registrations are seldom.
-  private func ask() async {
-    while isAsking { await EventLoopActor.sleep(milliseconds: Self.stepMilliseconds) }
+  /// Asks the signer, unless it has been asked just now; who comes while it is being asked waits for the same answer.
+  /// Accounts come and go, and registrations are seldom.
+  ///
+  /// - Returns: false when it was waited for in vain.
+  private func isAnswered() async -> Bool {
     let now = EventLoop.process.now
-    if accounts != nil, let askedAt, now.milliseconds(since: askedAt) < Self.answerMilliseconds { return }
+    if isAsking { return await answered.wait(until: now.advanced(milliseconds: UInt64(Self.signerMilliseconds))) }
+    if let answeredAt, now.milliseconds(since: answeredAt) < Self.answerMilliseconds { return true }
     isAsking = true
+    let found = await askSigner()
+    (accounts, answeredAt, isAsking) = (found, EventLoop.process.now, false)
+    answered.changed()
+    return true
+  }
+
+  private func askSigner() async -> Set<PublicKey>? {
     do throws(Refusal) {
       let answer = try await worker.bus.request(
         "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.signerMilliseconds)
-      accounts = Set(try answer.decoded(as: SignerAccounts.self).accounts.compactMap { PublicKey($0.publicKey) })
+      return Set(try answer.decoded(as: SignerAccounts.self).accounts.compactMap { PublicKey($0.publicKey) })
     } catch {
-      accounts = nil
       log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
+      return nil
     }
-    askedAt = now
-    isAsking = false
   }
 }

@@ -24,6 +24,7 @@ extension PushFront {
     case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
     case .nonceReused:
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
+    case .tooManyKeys: throw Self.tooManyNostrKeys
     case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
     case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:

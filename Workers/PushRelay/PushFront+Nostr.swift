@@ -12,6 +12,9 @@ extension PushFront {
     .invalidSignature,
     "rules are for events of Nostr: sign with the Nostr key that they are for (Authorization: Nostr …, NIP-98)")
 
+  static let tooManyNostrKeys = PushRefusal(
+    .notAllowed, "this relay watches for as many keys as it may: ask its operator")
+
   /// Makes sure that a Nostr key may have something kept here.
   func admit(nostrKeyOf owner: PushOwner) async throws(PushRefusal) {
     guard owner.realm == .nostr else { return }
@@ -22,8 +25,7 @@ extension PushFront {
         .notAllowed,
         "this relay watches for events of its own people only, and this key is none of theirs: ask its operator to add "
           + "it to nostr-owners")
-    case .full:
-      throw PushRefusal(.notAllowed, "this relay watches for as many keys as it may: ask its operator")
+    case .full: throw Self.tooManyNostrKeys
     case .unknown: throw .unavailable(retryAfterSeconds: 5)
     }
   }

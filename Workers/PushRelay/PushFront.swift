@@ -159,6 +159,7 @@ final class PushFront: Sendable {
       message: message, deviceID: registration.deviceID, token: registration.token,
       capabilities: registration.capabilities, now: now, expiresAt: now + FrontRules.registrationSeconds)
     command.deviceMaximum = rules.deviceMaximum
+    command.nostrKeyMaximum = rules.nostrKeyMaximum
     command.sealingKey = registration.sealingKey
     command.policy = registration.policy?.rawValue
     command.challenge = registration.challenge

@@ -18,165 +18,135 @@ enum PushOpenAPI {
       "/register": {
        "post": {
         "operationId": "register", "summary": "A device, new or again; or the answer to a challenge",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
+        \#(signedByAnybody),
         "requestBody": {
          "required": true,
-         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Registration"}}}},
+         \#(content("Registration"))},
         "responses": {
          "200": {
           "description": "Registered",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Registered"}}},
+          \#(content("Registered")),
           "links": {
            "unregister": {"operationId": "unregister", "parameters": {"relay_id": "$response.body#/relay_id"}}}},
-         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
-         "403": {"$ref": "#/components/responses/Error"},
-         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}},
+         \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}},
        "delete": {
         "operationId": "unregister",
         "summary": "A device is none any more; {} means those that were registered without a name",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
+        \#(signedByAnybody),
         "parameters": [
          {
           "name": "device_id", "in": "query", "required": false,
           "schema": {
            "type": "string", "minLength": 1, "maxLength": 128,
-           "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$"}},
+           \#(noControls)}},
          {
           "name": "relay_id", "in": "query", "required": false,
           "schema": {"$ref": "#/components/schemas/Identifier"}}],
         "requestBody": {
-         "required": false, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Selection"}}}},
+         "required": false, \#(content("Selection"))},
         "responses": {
          "200": {
           "description": "Unregistered",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unregistered"}}}},
-         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
-         "403": {"$ref": "#/components/responses/Error"},
-         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("Unregistered"))},
+         \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}}},
       "/unregister": {
        "post": {
         "operationId": "unregisterByPost",
         "summary": "The same, where something on the way drops the body of a DELETE",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
+        \#(signedByAnybody),
         "requestBody": {
-         "required": false, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Selection"}}}},
+         "required": false, \#(content("Selection"))},
         "responses": {
          "200": {
           "description": "Unregistered",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Unregistered"}}}},
-         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
-         "403": {"$ref": "#/components/responses/Error"},
-         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("Unregistered"))},
+         \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}}},
       "/wake": {
        "post": {
         "operationId": "wake", "summary": "Somebody is to be woken",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        \#(signedByPubky),
         "requestBody": {
-         "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Wake"}}}},
+         "required": true, \#(content("Wake"))},
         "responses": {
          "200": {
           "description": "Queued, or so it is said to strangers",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Queued"}}},
+          \#(content("Queued")),
           "links": {"state": {"operationId": "wakeStatus", "parameters": {"id": "$response.body#/wake_id"}}}},
-         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
-         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}}},
+         \#(refusals(400, 401, 404, 409, 413, 429, 503))}}},
       "/wake/{id}": {
        "get": {
         "operationId": "wakeStatus", "summary": "What became of a wake, for who sent it",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}],
+        \#(signedByPubky),
         "parameters": [
          {"name": "id", "in": "path", "required": true, "schema": {"$ref": "#/components/schemas/Identifier"}}],
         "responses": {
          "200": {
           "description": "Its state",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/State"}}}},
-         "401": {"$ref": "#/components/responses/Unsigned"}, "404": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("State"))},
+         \#(refusals(401, 404, 413, 429, 503))}}},
       "/contacts": {
        "get": {
         "operationId": "readContacts", "summary": "Who may wake me, and who may not",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
+        \#(signedByAnybody),
         "responses": {
          "200": {
           "description": "The lists",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contacts"}}}},
-         "401": {"$ref": "#/components/responses/Unsigned"},
-         "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}},
+          \#(content("Contacts"))},
+         \#(refusals(401, 403, 404, 413, 429, 503))}},
        "put": {
         "operationId": "writeContacts", "summary": "The lists, in place of what was there",
-        "security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}],
+        \#(signedByAnybody),
         "requestBody": {
-         "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Lists"}}}},
+         "required": true, \#(content("Lists"))},
         "responses": {
          "200": {
           "description": "As they are kept",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Contacts"}}}},
-         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
-         "403": {"$ref": "#/components/responses/Error"},
-         "404": {"$ref": "#/components/responses/Error"}, "409": {"$ref": "#/components/responses/Error"},
-         "413": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("Contacts"))},
+         \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}}},
       "/rules": {
        "get": {
-        "operationId": "readRules", "summary": "For which events of Nostr I am woken", "security": [{"nostr": []}],
+        "operationId": "readRules", "summary": "For which events of Nostr I am woken", \#(signedByNostr),
         "responses": {
          "200": {
           "description": "The rules",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rules"}}}},
-         "401": {"$ref": "#/components/responses/Unsigned"}, "403": {"$ref": "#/components/responses/Error"},
-         "404": {"$ref": "#/components/responses/Error"}, "413": {"$ref": "#/components/responses/Error"},
-         "429": {"$ref": "#/components/responses/Later"}, "503": {"$ref": "#/components/responses/Later"}}},
+          \#(content("Rules"))},
+         \#(refusals(401, 403, 404, 413, 429, 503))}},
        "put": {
-        "operationId": "writeRules", "summary": "The rules, in place of what was there", "security": [{"nostr": []}],
+        "operationId": "writeRules", "summary": "The rules, in place of what was there", \#(signedByNostr),
         "requestBody": {
-         "required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rules"}}}},
+         "required": true, \#(content("Rules"))},
         "responses": {
          "200": {
           "description": "As they are kept",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Rules"}}}},
-         "400": {"$ref": "#/components/responses/Error"}, "401": {"$ref": "#/components/responses/Unsigned"},
-         "403": {"$ref": "#/components/responses/Error"}, "404": {"$ref": "#/components/responses/Error"},
-         "409": {"$ref": "#/components/responses/Error"}, "413": {"$ref": "#/components/responses/Error"},
-         "429": {"$ref": "#/components/responses/Later"}, "503": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("Rules"))},
+         \#(refusals(400, 401, 403, 404, 409, 413, 429, 503))}}},
       "/info": {
        "get": {
         "operationId": "info", "summary": "What a client should know before it signs",
         "responses": {
          "200": {
           "description": "The relay",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Info"}}}},
-         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("Info"))},
+         \#(refusals(404, 429))}}},
       "/health": {
        "get": {
         "operationId": "health", "summary": "The process lives and can write",
         "responses": {
          "200": {
           "description": "Well",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Status"}}}},
-         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
-         "503": {"$ref": "#/components/responses/Later"}}}},
+          \#(content("Status"))},
+         \#(refusals(404, 429, 503))}}},
       "/ready": {
        "get": {
         "operationId": "ready", "summary": "Which platforms can be delivered to",
         "responses": {
          "200": {
           "description": "One at least",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ready"}}}},
-         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"},
+          \#(content("Ready"))},
+         \#(refusals(404, 429)),
          "503": {
           "description": "None",
-          "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Ready"}}}}}}},
+          \#(content("Ready"))}}}},
       "/openapi.json": {
        "get": {
         "operationId": "document", "summary": "This document",
@@ -184,7 +154,7 @@ enum PushOpenAPI {
          "200": {
           "description": "OpenAPI",
           "content": {"application/json": {"schema": {"type": "object", "required": ["openapi", "paths"]}}}},
-         "404": {"$ref": "#/components/responses/Error"}, "429": {"$ref": "#/components/responses/Later"}}}}},
+         \#(refusals(404, 429))}}}},
      "components": {
       "securitySchemes": {
        "pubky": {"type": "apiKey", "in": "header", "name": "X-Pubky-Pubkey"},
@@ -197,16 +167,16 @@ enum PushOpenAPI {
       "responses": {
        "Error": {
         "description": "Why not, and what to do",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+        \#(content("Error"))},
        "Unsigned": {
         "description": "Whose request it is, is not shown",
         "headers": {"WWW-Authenticate": {"required": true, "schema": {"type": "string"}}},
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}},
+        \#(content("Error"))},
        "Later": {
         "description": "Not now",
         "headers": {
          "Retry-After": {"required": true, "schema": {"type": "integer", "minimum": 1, "maximum": 86400}}},
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}}},
+        \#(content("Error"))}},
       "schemas": {
        "Error": {
         "type": "object", "required": ["error", "message"],
@@ -229,7 +199,7 @@ enum PushOpenAPI {
         "pattern": "^([ybndrfg8ejkmcpqxot1uwisza345h769]{51}[yo]|[0-9a-f]{64})$"},
        "Device": {
         "type": "string", "description": "At most 128 bytes", "minLength": 1, "maxLength": 128,
-        "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "nullable": true},
+        \#(noControls), "nullable": true},
        "Registration": {
         "oneOf": [
          {"$ref": "#/components/schemas/Apple"}, {"$ref": "#/components/schemas/Google"},
@@ -240,55 +210,19 @@ enum PushOpenAPI {
          "platform": {"type": "string", "enum": ["ios"]},
          "token": {
           "type": "string", "description": "64 to 200 hexadecimal digits", "pattern": "^([0-9a-fA-F]{2}){32,100}$"},
-         "capabilities": {
-          "type": "array", "maxItems": 32,
-          "items": {
-           "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "maxLength": 64},
-          "nullable": true},
-         "device_id": {"$ref": "#/components/schemas/Device"},
-         "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
-         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
-         "enc_pubkey": {
-          "type": "string", "description": "X25519, base64url or hexadecimal",
-          "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
-         "audience": {"type": "string", "maxLength": 255, "nullable": true},
-         "rules": {"$ref": "#/components/schemas/Rules"}}},
+         \#(deviceProperties)}},
        "Google": {
         "type": "object", "required": ["platform", "token"],
         "properties": {
          "platform": {"type": "string", "enum": ["android"]},
          "token": {"type": "string", "description": "As FCM gives it", "pattern": "^[0-9A-Za-z:_-]{32,4096}$"},
-         "capabilities": {
-          "type": "array", "maxItems": 32,
-          "items": {
-           "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "maxLength": 64},
-          "nullable": true},
-         "device_id": {"$ref": "#/components/schemas/Device"},
-         "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
-         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
-         "enc_pubkey": {
-          "type": "string", "description": "X25519, base64url or hexadecimal",
-          "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
-         "audience": {"type": "string", "maxLength": 255, "nullable": true},
-         "rules": {"$ref": "#/components/schemas/Rules"}}},
+         \#(deviceProperties)}},
        "WebPush": {
         "type": "object", "required": ["platform", "token"],
         "properties": {
          "platform": {"type": "string", "enum": ["webpush"]},
          "token": {"$ref": "#/components/schemas/Subscription"},
-         "capabilities": {
-          "type": "array", "maxItems": 32,
-          "items": {
-           "type": "string", "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$", "maxLength": 64},
-          "nullable": true},
-         "device_id": {"$ref": "#/components/schemas/Device"},
-         "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
-         "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
-         "enc_pubkey": {
-          "type": "string", "description": "X25519, base64url or hexadecimal",
-          "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
-         "audience": {"type": "string", "maxLength": 255, "nullable": true},
-         "rules": {"$ref": "#/components/schemas/Rules"}}},
+         \#(deviceProperties)}},
        "Subscription": {
         "type": "object", "required": ["endpoint", "p256dh", "auth"],
         "properties": {
@@ -317,7 +251,7 @@ enum PushOpenAPI {
            "words": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}}}}}},
        "MutedWord": {
         "type": "string", "description": "At most 64 bytes", "minLength": 1, "maxLength": 64,
-        "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$"},
+        \#(noControls)},
        "NostrID": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
        "Registered": {
         "type": "object", "required": ["status", "relay_id", "expires_at"],
@@ -392,5 +326,50 @@ enum PushOpenAPI {
           "additionalProperties": {"type": "integer"}},
          "server_time": {"type": "integer"}},
         "additionalProperties": false}}}}
+    """#
+
+  // MARK: What stands in many places
+
+  /// What a route may answer beside what was asked for.
+  private static func refusals(_ codes: Int...) -> String {
+    codes.map { code in
+      let name =
+        switch code {
+        case 401: "Unsigned"
+        case 429, 503: "Later"
+        default: "Error"
+        }
+      return ##""\##(code)": {"$ref": "#/components/responses/\##(name)"}"##
+    }.joined(separator: ", ")
+  }
+
+  /// A body of a named form.
+  private static func content(_ schema: String) -> String {
+    ##""content": {"application/json": {"schema": {"$ref": "#/components/schemas/\##(schema)"}}}"##
+  }
+
+  private static let signedByPubky = #""security": [{"pubky": [], "timestamp": [], "signature": []}]"#
+  private static let signedByNostr = #""security": [{"nostr": []}]"#
+  private static let signedByAnybody =
+    #""security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}]"#
+
+  /// Of a text: no character of category Cc, no separator of lines.
+  private static let noControls = #""pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$""#
+
+  /// What a device of any platform may bring.
+  private static let deviceProperties = #"""
+    "capabilities": {
+     "type": "array", "maxItems": 32,
+     "items": {
+      "type": "string", \#(noControls), "maxLength": 64},
+     "nullable": true},
+    "device_id": {"$ref": "#/components/schemas/Device"},
+    "challenge": {"type": "string", "pattern": "^[!-~]{1,128}$", "nullable": true},
+    "policy": {"type": "string", "nullable": true, "enum": ["open", "contacts", "block_strangers", null]},
+    "enc_pubkey": {
+     "type": "string", "description": "X25519, base64url or hexadecimal",
+     "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
+    "audience": {"type": "string", "maxLength": 255, "nullable": true},
+    "rules": {"$ref": "#/components/schemas/Rules"}
     """#
 }

@@ -2,6 +2,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LedgerKeeping
 import Logging
 import Nostr
 import PushDelivery
@@ -51,10 +52,19 @@ extension PushRelay {
   /// What an owner is woken for; nil when it cannot be read.
   func eventRules(of owner: PushOwner) async -> WakeRules? {
     do throws(StorageFault) {
-      return WakeRules(kept: try await ledger.rules(of: owner))
+      return rules(kept: try await ledger.rules(of: owner))
     } catch {
       cannotRead(error)
       return nil
+    }
+  }
+
+  private func rules(kept bytes: [UInt8]?) -> WakeRules {
+    do throws(PushRefusal) { return try WakeRules(kept: bytes) } catch {
+      log.warning(
+        "rules in the ledger cannot be read: their owner is woken by the standard, until he writes them again",
+        metadata: ["why": "\(error.message)"])
+      return WakeRules()
     }
   }
 
@@ -73,10 +83,14 @@ extension PushRelay {
 }
 
 extension WakeRules {
-  /// What stands in the ledger; nil and what cannot be read are the standard.
-  init(kept bytes: [UInt8]?) {
-    // They were read before they were kept; only those of a later version are none to this one.
-    let kept = bytes.flatMap { try? WakeRules(RequestBody($0, byteCountMaximum: PushLedger.rulesByteCountMaximum)) }
-    self = kept ?? WakeRules()
+  /// What stands in the ledger; nil is the standard.
+  ///
+  /// - Throws: why it cannot be read. It was read before it was kept, so that it is of another version of Roost.
+  init(kept bytes: [UInt8]?) throws(PushRefusal) {
+    guard let bytes else {
+      self.init()
+      return
+    }
+    try self.init(RequestBody(bytes, byteCountMaximum: PushLedger.rulesByteCountMaximum))
   }
 }

@@ -146,7 +146,8 @@ final class PushRelay {
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
       allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
-      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum)
+      deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum,
+      nostrKeyMaximum: settings.nostrKeysMaximum ?? PushLedger.nostrKeyMaximum)
   }
 
   // MARK: Platforms

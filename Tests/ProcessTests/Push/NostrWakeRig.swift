@@ -1,8 +1,10 @@
 import Contracts
 import Cryptography
 import Frames
+import Glibc
 import LinuxSystem
 import Nostr
+import Storage
 import TestSupport
 import Testing
 
@@ -15,7 +17,8 @@ struct NostrWakeRig {
 
   /// Runs with `me` as the one key that may register, unless `keys` say otherwise.
   static func run(
-    pause: String = "1s", _ keys: [String: String] = [:], _ body: (NostrWakeRig) throws -> Void
+    pause: String = "1s", _ keys: [String: String] = [:], _ faults: Faults? = nil, more: [Layout.Worker] = [],
+    _ body: (NostrWakeRig) throws -> Void
   ) throws {
     let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
     let me = SecretKey.generate()
@@ -25,8 +28,11 @@ struct NostrWakeRig {
     ]
     all.merge(keys) { _, new in new }
     var layout = try PushRig.layout(fakes, port: port, directory: directory.path, all)
-    layout.workers += Layout.store.workers
-    try withRoost(layout) { roost in
+    layout.workers += Layout.store.workers + more
+    layout.environment += faults?.environment ?? []
+    // Workers that a test plays itself are never ready.
+    try withRoost(layout, awaitsReady: more.isEmpty) { roost in
+      for name in ["push-relay", "event-store"] { try roost.awaitWorker(name, "is ready") { $0.state == "ready" } }
       let push = try PushRig(roost, fakes, port)
       try body(NostrWakeRig(push: push, store: StoreClient(roost), me: me))
     }
@@ -59,6 +65,25 @@ struct NostrWakeRig {
     let answer = try ask("POST", "/register", Self.registration(more: more), by: key)
     #expect(answer.status == 200, "\(answer.text)")
     return answer
+  }
+
+  // MARK: The ledger
+
+  /// Changes the relay's ledger beside it.
+  func change(_ sql: String) throws {
+    let file = try StorageFile(path: push.ledgerPath, StorageSettings(durability: .normal), migrations: [])
+    defer { try? file.close() }
+    try file.writeNow { try $0.execute(sql) }
+  }
+
+  /// Kills the relay, and waits until it is gone.
+  ///
+  /// - Returns: the process that there was.
+  func killRelay() throws -> Int32 {
+    let process = try push.processID()
+    try push.kill()
+    try awaitSoon("it is gone") { Glibc.kill(process, 0) != 0 }
+    return process
   }
 
   // MARK: Events

@@ -92,7 +92,7 @@ extension ProcessTests {
           try rig.publish(1_059, content: name)
           try rig.awaitPush("message", count: name == "event-store" ? 1 : 2)
         }
-        // Of another class: two of one class within two seconds are one push.
+        // Behind all that is said twice.
         try rig.zap(by: SecretKey.generate())
         try rig.awaitPush("zap")
         #expect(try rig.pushes(of: "mention").count == 1)

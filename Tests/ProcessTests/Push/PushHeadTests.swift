@@ -54,7 +54,8 @@ extension ProcessTests {
         }
         let bounds = [
           ("POST", "/wake", 16_384), ("POST", "/register", 16_384), ("DELETE", "/register", 16_384),
-          ("PUT", "/contacts", 131_072), ("GET", "/contacts", 0), ("POST", "/nowhere", 16_384),
+          ("PUT", "/contacts", 163_840), ("PUT", "/rules", 163_840), ("GET", "/contacts", 0),
+          ("POST", "/nowhere", 16_384),
         ]
         for (method, path, bound) in bounds {
           for length in [bound + 1, 1 << 20, 1 << 40] {

@@ -1,0 +1,38 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import Observing
+import PushRules
+import WorkerKit
+
+// What relays are asked for.
+
+extension EventFollower {
+  /// Has the events of all keys fetched from relays, until others are watched for.
+  func askRelays() {
+    let keys = watch.keys
+    networkRound += 1
+    let round = networkRound
+    worker.persist(
+      "the observation at relays", ceilingMilliseconds: Self.retryMillisecondsMaximum, log
+    ) { [self] () async throws(Refusal) in
+      guard !isOver, round == networkRound else { return true }
+      var events = Self.events(for: keys)
+      events.since = WallTime.seconds - EventJudge.wrapSeconds - rules.ageSeconds
+      var wanted = StoreObserve(filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) })
+      wanted.policy = .networkOnly
+      let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
+      guard !isOver, round == networkRound else {
+        answer.abandon(Refusal(.cancelled, "others are watched for now"))
+        return true
+      }
+      networkAnswer = answer
+      // Nothing of it is read here: it comes to the store.
+      while try await answer.nextPart() != nil {}
+      return isOver || round != networkRound
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Bus
+import Clocks
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import Logging
+import Nostr
+import Observing
+import PushDelivery
+import PushRules
+import WorkerKit
+
+// Reading the store.
+
+extension EventFollower {
+  /// How long the store has for mute lists.
+  private static let listMilliseconds: UInt32 = 10_000
+
+  /// Reads the store as long as somebody is watched for; begins anew when others are, or when the store was away.
+  func follow() async {
+    var delay = RetryDelay(ceilingMilliseconds: Self.retryMillisecondsMaximum)
+    while !isOver, !watch.keys.isEmpty {
+      let began = EventLoop.process.now
+      let keys = watch.keys
+      do throws(Refusal) { try await read() } catch {
+        log.debug("the store's stream has ended", metadata: ["why": "\(error.message)"])
+      }
+      answers = []
+      watch.ended()
+      if state == .following { heardAt = WallTime.seconds }
+      guard !isOver, keys == watch.keys else { continue }
+      state = .away
+      progress.changed()
+      delay.lasted(milliseconds: EventLoop.process.now.milliseconds(since: began))
+      await EventLoopActor.sleep(milliseconds: delay.next())
+    }
+    state = .idle
+  }
+
+  private func read() async throws(Refusal) {
+    let keys = watch.keys
+    watch.began(pastIsNews: heardAt.map { WallTime.seconds - $0 <= rules.ageSeconds } ?? false)
+    try await readLists(keys)
+    guard keys == watch.keys, !isOver else { return }
+    var events = Self.events(for: keys)
+    // Who begins wants nothing that is stored, but the place.
+    if watch.seq == nil { events.limit = 0 }
+    var wanted = StoreObserve(
+      filters: [events, Self.lists(of: keys)].map { JSONValue(of: $0) }, afterSeq: watch.seq)
+    wanted.policy = .cacheOnly
+    wanted.pages = true
+    let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
+    guard keys == watch.keys, !isOver else { return answer.abandon(Refusal(.cancelled, "others are watched for now")) }
+    answers = [answer]
+    while let part = try await answer.nextPart(), !isOver {
+      if part.payload.isRaw {
+        try await take(part.payload.bytes)
+      } else if !part.isLast {
+        let end = try part.payload.decoded(as: StoredEnd.self)
+        if let seq = watch.seq, end.seq < seq {
+          log.warning("the event store has begun anew: what it has is history", metadata: ["seq": "\(end.seq)"])
+          watch.storeChanged()
+          return answer.abandon(Refusal(.cancelled, "the store is another one"))
+        }
+        guard keys == watch.keys else { return }
+        watch.caughtUp(seq: end.seq)
+        state = .following
+        progress.changed()
+        keepPlace()
+      }
+      heardAt = WallTime.seconds
+    }
+  }
+
+  /// Mute lists first, so that none of what comes is judged without them.
+  private func readLists(_ keys: Set<PublicKey>) async throws(Refusal) {
+    let answer = try await worker.bus.ask(
+      "store.query", BusPayload(json: StoreQuery(filters: [JSONValue(of: Self.lists(of: keys))])),
+      ttlMilliseconds: Self.listMilliseconds)
+    while let part = try await answer.nextPart(), !part.isLast {
+      // The store has verified it; what cannot be read mutes nobody.
+      if let event = try? Event(json: part.payload.bytes) { watch.learn(event) }
+    }
+  }
+
+  private func take(_ page: [UInt8]) async throws(Refusal) {
+    let records: [EventPage.Record]
+    do throws(EventPage.Problem) { records = try EventPage.read(page) } catch {
+      throw Refusal(.badPayload, error.description)
+    }
+    let moment = PushMoment.now
+    for record in records {
+      guard let seq = record.seq else { continue }
+      // The store has read it before; what is none to this program is passed by.
+      if let event = try? Event(json: Array(page[record.bytes])) { watch.received(event, seq: seq, at: moment) }
+    }
+    await wakeDue()
+  }
+
+  static func events(for keys: Set<PublicKey>) -> Filter {
+    var filter = Filter(kinds: EventJudge.kinds)
+    if let letter = TagLetter("p") { filter.tags[letter] = keys.sorted().map { TagValue($0.description) } }
+    return filter
+  }
+
+  static func lists(of keys: Set<PublicKey>) -> Filter {
+    Filter(authors: keys.sorted(), kinds: [EventKind.mutes])
+  }
+}

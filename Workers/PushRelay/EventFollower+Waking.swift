@@ -1,0 +1,81 @@
+import Clocks
+import Cryptography
+import EventLoop
+import Nostr
+import PushDelivery
+import PushLedger
+import PushRules
+import Storage
+
+// Writing wakes, and how far the store was read.
+
+extension EventFollower {
+  /// How often the place is written down when nobody is woken.
+  private static let keepMilliseconds: UInt64 = 30_000
+  /// Until the ledger is tried again.
+  private static let writeMilliseconds: UInt64 = 1_000
+  /// Longest wait for somebody else's writing, until it is looked again.
+  private static let writtenMilliseconds: UInt64 = 60_000
+
+  /// Writes the wakes whose time has come, and waits until they are written.
+  func wakeDue() async {
+    // Two wait at most: who reads the store, and the pause's timer.
+    while isWriting, !isOver {
+      _ = await written.wait(until: EventLoop.process.now.advanced(milliseconds: Self.writtenMilliseconds))
+    }
+    guard !isOver else { return }
+    let wakes = watch.due(at: EventLoop.process.now)
+    setPause()
+    guard !wakes.isEmpty else { return }
+    // What was taken from the machine is here alone: nobody writes the place without it.
+    isWriting = true
+    unwritten = wakes.map(batch)
+    while true {
+      let command = EventsCommand(batches: unwritten, place: place)
+      if case .success = await writer.perform(.events(command)) {
+        keptPlace = command.place
+        unwritten = []
+        break
+      }
+      // What is left is written with the last there is (`last`).
+      guard !isOver else { break }
+      await EventLoopActor.sleep(milliseconds: Self.writeMilliseconds)
+    }
+    isWriting = false
+    written.changed()
+  }
+
+  private func batch(_ wake: EventWake) -> EventBatch {
+    let now = WallTime.milliseconds
+    var queued = Wake(
+      id: RandomBytes.make(16), recipient: PushOwner(.nostr, wake.key.octets), sender: nil, type: Wake.nostr,
+      payload: nil, nonce: RandomBytes.make(16), acceptedAt: now, expiresAt: now + rules.wakeSeconds * 1_000)
+    queued.topic = wake.topic
+    queued.event = wake.events.last?.octets
+    return EventBatch(wake: queued, events: wake.events.map(\.octets))
+  }
+
+  private func setPause() {
+    guard !isOver, let deadline = watch.deadline else { return pause.cancel() }
+    pause.set(at: deadline) { [unowned self] in EventLoopActor.task { [self] in await wakeDue() } }
+  }
+
+  /// How far the store was read.
+  var place: EventPlace? { watch.place.map { EventPlace(seq: $0, readAt: heardAt ?? WallTime.seconds) } }
+
+  /// Writes down now and then how far the store was read: after a crash, what came since is news.
+  func keepPlace() {
+    guard !keeping.isSet, !isOver else { return }
+    keeping.set(afterMilliseconds: keptPlace == nil ? 0 : Self.keepMilliseconds) { [unowned self] in
+      EventLoopActor.task { [self] in
+        if state == .following { heardAt = WallTime.seconds }
+        if !isWriting, let place, place != keptPlace,
+          case .success = await writer.perform(.events(EventsCommand(batches: [], place: place)))
+        {
+          keptPlace = place
+        }
+        if state == .following { keepPlace() }
+      }
+    }
+  }
+}
