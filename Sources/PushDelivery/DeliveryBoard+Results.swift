@@ -38,7 +38,7 @@ extension DeliveryBoard {
       tokenRefused(attempt, number, isCondemned: verdict.isDead(attempt.device))
     case .tokenSuspect(let reason): suspected(attempt, number, provider, reason, at: moment)
     case .providerFault(let reason):
-      if counts(attempt, number, provider) {
+      if reason.isOurs || counts(attempt, number, provider) {
         faulty(attempt, provider, reason, at: moment.instant)
       }
       tryAgain(number, atLeast: 0, at: moment.instant)
@@ -46,7 +46,7 @@ extension DeliveryBoard {
       failed(attempt, provider, reason, atLeast: 0, at: moment.instant)
       tryAgain(number, atLeast: 0, at: moment.instant)
     case .retry(let milliseconds, let reason):
-      if reason.isOfConnection || counts(attempt, number, provider) {
+      if reason.isOurs || counts(attempt, number, provider) {
         failed(attempt, provider, reason, atLeast: milliseconds ?? 0, at: moment.instant)
       }
       tryAgain(number, atLeast: milliseconds ?? 0, at: moment.instant)
@@ -97,7 +97,7 @@ extension DeliveryBoard {
     _ attempt: DeviceLine.Attempt, _ provider: PushProvider, _ reason: PushReason, at instant: Instant
   ) {
     let isNews = lanes[provider]?.breaker.isClosed == true
-    if shares[provider.platform]?.witnesses.isKnownGood(provider) == true {
+    if reason.isOurs || shares[provider.platform]?.witnesses.isKnownGood(provider) == true {
       let isOpened = lanes[provider]?.breaker.tripped(isProbe: attempt.isProbe, at: instant, using: &generator)
       if isOpened == true { opened(provider, .fault(provider, reason)) }
     } else if lanes[provider]?.breaker.doubted(isProbe: attempt.isProbe, at: instant, using: &generator) == true {

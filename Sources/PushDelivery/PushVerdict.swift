@@ -62,8 +62,13 @@ public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, Custom
   /// The word.
   public let description: String
 
-  /// Whether there was no connection to anybody: nothing that one token could bring about.
-  var isOfConnection: Bool { self == "unreachable" || self == "no-secure-connection" }
+  /// Whether it cannot be brought about by one token: there was no connection to anybody, or APNs has had too many
+  /// tokens of ours, or none.
+  var isOurs: Bool { Self.ours.contains(description) }
+
+  private static let ours: Set = [
+    "unreachable", "no-secure-connection", "TooManyProviderTokenUpdates", "MissingProviderToken",
+  ]
 
   /// A word of ours.
   public init(stringLiteral value: StaticString) { description = value.description }

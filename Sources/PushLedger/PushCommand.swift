@@ -215,7 +215,7 @@ public struct ContactsCommand: Sendable {
   public var message: SignedMessage
   /// At most ``PushLedger/contactMaximum``.
   public var contacts: [PushOwner: ContactKind]
-  /// At most ``PushLedger/policyByteCountMaximum`` bytes.
+  /// A word of at most ``PushLedger/policyByteCountMaximum`` bytes; nil leaves it as it is.
   public var policy: String?
   /// Unix seconds until which it is kept at least, where there is a device; a registration keeps it as long as itself.
   /// Without one it is kept ``PushLedger/devicelessSeconds`` from when it was signed, and less where room is needed.

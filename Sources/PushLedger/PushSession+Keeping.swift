@@ -25,7 +25,7 @@ extension PushSession {
       try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
       try session.run(
         "UPDATE account SET signedAt = ? WHERE owner = ?", [.number(command.message.timestamp), owner.column])
-      try setPolicy(command.policy, command.message)
+      if let policy = command.policy { try setPolicy(policy, command.message) }
     }
     try keep(.contactsKept, to: command.message)
     return .contactsKept
@@ -73,10 +73,10 @@ extension PushSession {
   }
 
   /// Sets it unless a newer message has.
-  func setPolicy(_ policy: String?, _ message: SignedMessage) throws {
+  func setPolicy(_ policy: String, _ message: SignedMessage) throws {
     try session.run(
       "UPDATE account SET policy = ?1, policySignedAt = ?2 WHERE owner = ?3 AND policySignedAt <= ?2",
-      [policy.map { .text($0) } ?? .null, .number(message.timestamp), message.owner.column])
+      [.text(policy), .number(message.timestamp), message.owner.column])
   }
 
   // MARK: The relay's own

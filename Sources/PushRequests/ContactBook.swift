@@ -10,19 +10,19 @@ public struct ContactBook: Hashable, Sendable {
   /// Senders who never get through, and are not told so.
   public let blocked: [PushOwner]
   /// Who gets through beside them.
-  public let policy: AdmissionPolicy
+  public let policy: AdmissionPolicy?
 
   /// Most keys in each list.
   public static let keyCountMaximum = 1_000
 
   /// A book.
-  public init(allowed: [PushOwner] = [], blocked: [PushOwner] = [], policy: AdmissionPolicy = .open) {
+  public init(allowed: [PushOwner] = [], blocked: [PushOwner] = [], policy: AdmissionPolicy? = nil) {
     self.allowed = Self.ordered(allowed)
     self.blocked = Self.ordered(blocked)
     self.policy = policy
   }
 
-  /// Reads a book. A list that is not there is empty; a policy that is not there is `open`.
+  /// Reads a book. A list that is not there is empty; a policy that is not there stays as it was.
   ///
   /// - Throws: `invalid_request`, with the entry that is wrong.
   public init(_ body: RequestBody) throws(PushRefusal) {
@@ -32,7 +32,7 @@ public struct ContactBook: Hashable, Sendable {
     guard both.isEmpty else {
       throw .invalid("\(both.count == 1 ? "a key stands" : "\(both.count) keys stand") in 'allow' and in 'block'")
     }
-    self.init(allowed: allowed, blocked: blocked, policy: try body.word("policy", of: AdmissionPolicy.self) ?? .open)
+    self.init(allowed: allowed, blocked: blocked, policy: try body.word("policy", of: AdmissionPolicy.self))
   }
 
   private static func owners(_ body: RequestBody, _ name: String) throws(PushRefusal) -> [PushOwner] {

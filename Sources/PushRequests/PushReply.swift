@@ -139,7 +139,7 @@ public enum PushReply {
   public static func contacts(_ book: ContactBook) -> [UInt8] {
     func names(_ owners: [PushOwner]) -> JSONValue { .array(owners.map { .string(OwnerName.text(of: $0)) }) }
     return object([
-      "allow": names(book.allowed), "block": names(book.blocked), "policy": .string(book.policy.rawValue),
+      "allow": names(book.allowed), "block": names(book.blocked), "policy": book.policy.map { .string($0.rawValue) } ?? .null,
     ])
   }
 

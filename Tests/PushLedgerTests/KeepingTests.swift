@@ -30,6 +30,9 @@ struct KeepingTests {
     }
     #expect(try await bench.ledger.contacts(of: alice) == PushContacts(contacts: [carol: .blocked], policy: "contacts"))
     #expect(try await bench.ledger.contacts(of: bob) == PushContacts())
+    // A policy that is not named stays.
+    #expect(try bench.run(.contacts(contacts([carol: .blocked], nil, at: 3))) == .contactsKept)
+    #expect(try await bench.ledger.contacts(of: alice).policy == "contacts")
     try bench.register(alice, "phone", LedgerBench.token(1))
     let standing = Standing()
     for sender in [bob, carol] {

@@ -156,6 +156,8 @@ import Testing
       allowed: [Sample.owner(Sample.bob), Sample.owner(Sample.alice)], blocked: [Sample.owner(Sample.mallory)],
       policy: .contacts)
     #expect(try ContactBook(RequestBody(PushReply.contacts(book))) == book)
+    // Whoever blocks somebody says nothing of the others.
+    #expect(try ContactBook(Sample.body(#"{"block":[]}"#)).policy == nil)
   }
 }
 

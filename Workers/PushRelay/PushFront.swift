@@ -128,7 +128,7 @@ final class PushFront: Sendable {
       try await admit(nostrKeyOf: message.owner)
       let book = try ContactBook(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
       let command = ContactsCommand(
-        message: message, contacts: book.kinds, policy: book.policy.rawValue,
+        message: message, contacts: book.kinds, policy: book.policy?.rawValue,
         keepUntil: now + FrontRules.registrationSeconds)
       _ = try await finish(.contacts(command))
       return FrontReply(PushReply.contacts(try await self.book(of: message.owner)))
