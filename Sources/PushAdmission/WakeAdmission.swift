@@ -210,7 +210,7 @@ public struct WakeAdmission: Sendable {
 
   // MARK: Keeping
 
-  /// What counts now, for the ledger to keep: at most 5 MB, and a few hundred bytes when little happens. See
+  /// What counts now, for the ledger to keep: at most 6 MB, and a few hundred bytes when little happens. See
   /// `Snapshot.swift` for the layout.
   public func snapshot() -> [UInt8] {
     var writer = SnapshotWriter()
