@@ -5,8 +5,8 @@ internal import HeapModule
 // What comes in: for whom it is, whether another stands for it, and whether there is room.
 
 /// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. The push may have gone
-/// by then: whoever sends such wakes tries again. An event comes once, and what came behind the push would not be looked
-/// for, so wakes for events stand for no others: that they are few is the watch's affair.
+/// by then: whoever sends such wakes tries again. An event comes once, and what came behind the push would not be
+/// looked for, so wakes for events stand for no others: that they are few is the watch's affair.
 struct CoalescingBook: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
