@@ -123,7 +123,7 @@ let package = Package(
     .target(
       name: "PushDelivery",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", .product(name: "DequeModule", package: "swift-collections"),
+        "Clocks", "Contracts", "Cryptography", "Frames", .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(name: "PushRules", dependencies: ["Clocks", "Cryptography", "Nostr", "PushDelivery"]),

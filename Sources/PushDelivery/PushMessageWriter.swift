@@ -24,7 +24,7 @@ struct PushMessageWriter {
       if let topic = wake.topic { object.member("class", topic.rawValue) }
       object.member("wake_id", Hexadecimal.text(of: wake.id))
       if let sender = wake.sender {
-        object.member("sender_pubkey", sender.realm == .pubky ? ZBase32.text(of: sender.key) : sender.key.description)
+        object.member("sender_pubkey", sender.name)
         if !wake.nonce.isEmpty { object.member("nonce", Hexadecimal.text(of: wake.nonce)) }
       }
       if let payload = wake.payload, !payload.isEmpty { object.member("payload", Base64.encode(payload)) }

@@ -23,6 +23,15 @@ public struct PushOwner: Hashable, Sendable {
     self.key = key
   }
 
+  /// How an owner is written in requests, replies and pushes: a Pubky key in z-base-32, 52 characters; a Nostr key as
+  /// 64 hexadecimal digits.
+  public var name: String {
+    switch realm {
+    case .pubky: ZBase32.text(of: key)
+    case .nostr: key.description
+    }
+  }
+
   /// 33 bytes, the realm's number and the key: for ciphers, hashes and the ledger.
   public var bytes: [UInt8] { [realm.rawValue] + key.bytes }
 

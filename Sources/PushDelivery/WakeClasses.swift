@@ -1,16 +1,8 @@
+internal import Contracts
+
 // Which class a wake type has. The seed's table says `background` and `high` and mixes two of Apple's words; here each
-// type has a push type, a priority, a time to live, a collapse id and what is shown, and all of it is a setting.
-//
-//   type               push type   APNs  FCM     seconds  collapses  shows
-//   payment_received   alert       10    HIGH    60       no         words, changeable
-//   payment_request    alert       10    HIGH    60       no         words, changeable
-//   noise_connect      alert       10    HIGH    60       yes        words, changeable
-//   channel_update     background  5     NORMAL  60       yes        nothing
-//   subscription_due   background  5     NORMAL  60       yes        nothing
-//   any other          alert       10    HIGH    60       no         words, changeable
-//
-// `noise_connect` is an alert because its sender tries again two seconds later, and as a background push it would come
-// two or three times an hour. A type nobody knows is one too: what it is for cannot be known, and a late wake is none.
+// type has a push type, a priority, a time to live, a collapse id and what is shown, and all of it is a setting. What
+// is not set is as in the table of ``WakeType``.
 
 /// What the settings say of one wake type; what is nil stays as it is by default.
 public struct WakeClassSetting: Hashable, Sendable, Codable {
@@ -57,22 +49,15 @@ public struct WakeClasses: Hashable, Sendable {
   /// Most types that settings may name.
   public static let countMaximum = 64
   /// What a setting calls the types that are not named.
-  public static let standardName = "default"
+  public static let standardName = WakeType.others.name
 
-  /// The table above.
+  /// The table of ``WakeType``.
   public init() {
-    standard = .urgent(title: "New activity", body: "Open the app to see it.")
-    classes = [
-      "payment_received": .urgent(title: "Payment received", body: "Open the app to see it."),
-      "payment_request": .urgent(title: "Payment request", body: "Open the app to see it."),
-      "noise_connect": .urgent(
-        title: "Incoming connection", body: "Someone is trying to reach you.", collapseID: "noise_connect"),
-      "channel_update": .quiet(collapseID: "channel_update"),
-      "subscription_due": .quiet(collapseID: "subscription_due"),
-    ]
+    standard = WakeClass(.others)
+    classes = Dictionary(uniqueKeysWithValues: WakeType.known.map { ($0.name, WakeClass($0)) })
   }
 
-  /// The table above, with these changes. A type named anew begins as the class of types that are not named.
+  /// The table of ``WakeType``, with these changes. A type named anew begins as the class of types that are not named.
   ///
   /// - Throws: ``WakeClassFault`` for the first setting that cannot be.
   public init(_ settings: [WakeClassSetting]) throws(WakeClassFault) {
@@ -105,12 +90,18 @@ public struct WakeClasses: Hashable, Sendable {
 
 extension Wake {
   /// Whether a text can be a wake type: 1 to 64 characters of `a-z0-9_`.
-  public static func isType(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-          || $0 == UInt8(ascii: "_")
-      }
+  public static func isType(_ text: String) -> Bool { WakeType.isName(text) }
+}
+
+extension WakeClass {
+  fileprivate init(_ type: WakeType) {
+    let collapseID = type.isCollapsed ? type.name : nil
+    if let words = type.words {
+      self = .urgent(title: words.title, body: words.body, collapseID: collapseID)
+    } else {
+      self = .quiet(collapseID: collapseID)
+    }
+    timeToLiveSeconds = type.timeToLiveSeconds
   }
 }
 

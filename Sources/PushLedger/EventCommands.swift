@@ -68,7 +68,7 @@ public struct WatchedOwner: Hashable, Sendable {
   public var rules: [UInt8]?
   /// Whom he has blocked.
   public var blocked: [PushOwner]
-  /// Since when there has been a device of his that can be woken, without a gap, Unix seconds. A renewal does not change
-  /// it.
+  /// Since when there has been a device of his that can be woken, without a gap, Unix seconds. A renewal does not
+  /// change it.
   public var watchedSince: Int64
 }

@@ -2,7 +2,7 @@ public import PushDelivery
 public import Storage
 
 extension PushLedger {
-  /// The owners of Nostr keys who have a device that can be woken: the `limit` who have had one for longest, these first.
+  /// The owners of Nostr keys who have a device that can be woken: the `limit` who have had one longest, in order.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.

@@ -1,7 +1,7 @@
 internal import Cryptography
 public import PushDelivery
 
-/// How an owner is written in requests and replies.
+/// How an owner is read from requests; ``PushOwner/name`` writes it.
 ///
 /// One key has one spelling. 52 characters of z-base-32 hold 260 bits, so sixteen texts decode to one key; a list of
 /// blocked senders that took all of them would block none. Other writings (`pk:…`, upper case, a URL) are refused.
@@ -20,14 +20,6 @@ public enum OwnerName {
     }
     guard let octets = ZBase32.octets(text), Ed25519PublicKey(octets) != nil else { return nil }
     return PushOwner(.pubky, octets)
-  }
-
-  /// How an owner is written: z-base-32 for a Pubky key, 64 hexadecimal digits for a Nostr key.
-  public static func text(of owner: PushOwner) -> String {
-    switch owner.realm {
-    case .pubky: ZBase32.text(of: owner.key)
-    case .nostr: owner.key.description
-    }
   }
 
   static let rule = "a public key is 52 lower-case characters of z-base-32, or 64 hexadecimal digits of a Nostr key"

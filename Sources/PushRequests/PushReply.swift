@@ -137,7 +137,7 @@ public enum PushReply {
 
   /// `GET /contacts`, and `PUT /contacts` with what is kept now: `{"allow":[…],"block":[…],"policy":"open"}`.
   public static func contacts(_ book: ContactBook) -> [UInt8] {
-    func names(_ owners: [PushOwner]) -> JSONValue { .array(owners.map { .string(OwnerName.text(of: $0)) }) }
+    func names(_ owners: [PushOwner]) -> JSONValue { .array(owners.map { .string($0.name) }) }
     return object([
       "allow": names(book.allowed), "block": names(book.blocked), "policy": book.policy.map { .string($0.rawValue) } ?? .null,
     ])

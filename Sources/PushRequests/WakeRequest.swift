@@ -55,10 +55,7 @@ public struct WakeRequest: Hashable, Sendable {
 
   private static func type(_ body: RequestBody) throws(PushRefusal) -> String {
     let text = try body.requiredText("wake_type", byteCountMaximum: typeCharacterCountMaximum)
-    let isWord = text.utf8.allSatisfy { byte in
-      (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
-    }
-    guard !text.isEmpty, isWord else {
+    guard Wake.isType(text) else {
       throw .invalid("'wake_type' is not 1 to \(typeCharacterCountMaximum) characters of a-z, 0-9 and '_'")
     }
     return text

@@ -81,7 +81,7 @@ public struct WakeTicket: Hashable, Sendable {
   ///   - expiresAt: Unix seconds.
   public static func text(by key: Ed25519SecretKey, holder: PushOwner?, expiresAt: Int64) -> String {
     let issuer = ZBase32.text(of: key.publicKey.octets)
-    let claims = #"{"v":1,"iss":"\#(issuer)","sub":"\#(holder.map(OwnerName.text(of:)) ?? "*")","exp":\#(expiresAt)}"#
+    let claims = #"{"v":1,"iss":"\#(issuer)","sub":"\#(holder?.name ?? "*")","exp":\#(expiresAt)}"#
     let encoded = Base64URL.text(of: Array(claims.utf8))
     return encoded + "." + Base64URL.text(of: key.sign(Array((messagePrefix + encoded).utf8)))
   }

@@ -29,6 +29,11 @@ struct PushTests {
       ])
     #expect(wakes["channel_update"]?["pushType"] == .string("background"))
     #expect(wakes["channel_update"]?["priority"] == .integer(5))
+    #expect(wakes["channel_update"]?["shows"] == .string("silent") && wakes["channel_update"]?["title"] == nil)
+    #expect(wakes["nostr"]?["timeToLiveSeconds"] == .integer(86_400))
+    #expect(wakes["nostr"]?["collapseID"] == .string("nostr") && wakes["default"]?["collapseID"] == .string(""))
+    #expect(wakes["payment_request"]?["title"] == .string("Payment request"))
+    #expect(wakes["default"]?["body"] == .string("Open the app to see it."))
     #expect(wakes["noise_connect"]?["timeToLiveSeconds"] == .integer(60))
     #expect(try parse("[worker.signer]").workers[0].wakes.isEmpty)
   }

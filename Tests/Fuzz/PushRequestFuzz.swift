@@ -81,7 +81,7 @@ private func sign(_ said: Said, _ target: PushTarget) throws(PushRefusal) {
   let names = ["X-Pubky-Signature", "X-Pubky-Timestamp", "X-Pubky-Pubkey", "X-Pubky-Version", "X-Pubky-Audience"]
   let others = said.fields.filter { field in !names.contains { field.isNamed($0) } }
   func fields(_ signature: [UInt8]) -> [HeaderField] {
-    let values = [Hexadecimal.text(of: signature), String(now), OwnerName.text(of: owner)]
+    let values = [Hexadecimal.text(of: signature), String(now), owner.name]
     return zip(names, values).map { HeaderField($0, $1) } + others
   }
   func taken(_ fields: [HeaderField], _ body: [UInt8]) -> Bool {

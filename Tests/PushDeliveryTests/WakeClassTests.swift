@@ -23,6 +23,12 @@ struct WakeClassTests {
     #expect(found.googlePriority == .normal && found.collapseID == type)
   }
 
+  @Test("wakes for events of Nostr are loud, keep for a day, and the next takes the place of the last")
+  func nostr() {
+    let found = WakeClasses()[Wake.nostr]
+    #expect(found.pushType == .alert && found.timeToLiveSeconds == 86_400 && found.collapseID == "nostr")
+  }
+
   @Test("are changed by settings, and what turns quiet takes along what goes with it")
   func changed() throws {
     var connect = WakeClassSetting(type: "noise_connect")

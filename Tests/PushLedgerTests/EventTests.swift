@@ -176,8 +176,8 @@ struct EventTests {
       for (id, registeredAt) in [("a", Int64(5)), ("b", 3)] {
         try session.run(
           """
-          INSERT INTO device (owner, id, isNamed, relayID, platform, ringKey, sealed, tokenIndex, capabilities, signedAt,
-            registeredAt, expiresAt, isVerified, isQuarantined)
+          INSERT INTO device (owner, id, isNamed, relayID, platform, ringKey, sealed, tokenIndex, capabilities,
+            signedAt, registeredAt, expiresAt, isVerified, isQuarantined)
           VALUES (?1, ?2, 1, ?2, 1, 1, x'', x'', x'', 1, ?3, ?4, 1, 0)
           """, [alice.column, .text(id), .number(registeredAt), .number(LedgerBench.now + 9)])
       }

@@ -12,7 +12,7 @@ enum Sample {
   static func key(_ name: String) -> Ed25519SecretKey { Ed25519SecretKey(seed: SHA256.hash(Array(name.utf8))) }
 
   static func owner(_ key: Ed25519SecretKey) -> PushOwner { PushOwner(.pubky, key.publicKey.octets) }
-  static func name(_ key: Ed25519SecretKey) -> String { OwnerName.text(of: owner(key)) }
+  static func name(_ key: Ed25519SecretKey) -> String { owner(key).name }
 
   static func body(_ json: String) throws -> RequestBody { try RequestBody(Array(json.utf8)) }
 

@@ -38,7 +38,7 @@ import Testing
   func nostr() throws {
     let key = "7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"
     #expect(try wake("", recipient: key).recipient.realm == .nostr)
-    #expect(OwnerName.owner(key).map { OwnerName.text(of: $0) } == key)
+    #expect(OwnerName.owner(key)?.name == key)
     #expect(OwnerName.owner(key.uppercased()) == nil && OwnerName.owner(String(repeating: "0", count: 64)) == nil)
   }
 }

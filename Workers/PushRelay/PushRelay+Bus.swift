@@ -100,7 +100,7 @@ extension PushRelay {
 
   private static func row(_ device: DeviceSummary) -> PushDeviceRow {
     PushDeviceRow(
-      owner: OwnerName.text(of: device.owner), device: device.id, relayID: device.relayID,
+      owner: device.owner.name, device: device.id, relayID: device.relayID,
       platform: device.platform.rawValue, capabilities: device.capabilities, registeredAt: device.registeredAt,
       expiresAt: device.expiresAt, isVerified: device.isVerified, isReadable: !device.isQuarantined)
   }

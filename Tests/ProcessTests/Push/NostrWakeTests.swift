@@ -86,6 +86,8 @@ extension ProcessTests {
         try rig.publish(1, content: "first")
         try rig.awaitPush("mention")
         for name in ["event-store", "push-relay"] {
+          // A push of which the end is not written yet would be sent again.
+          try rig.push.awaitDelivered()
           let before = try rig.push.roost.worker(name)
           kill(try #require(before.pid), SIGKILL)
           try rig.push.roost.awaitWorker(name, "is another one") { $0.pid != before.pid && $0.state == "ready" }

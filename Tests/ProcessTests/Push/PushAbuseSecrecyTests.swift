@@ -2,8 +2,8 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
-import Storage
 import LinuxSystem
+import Storage
 import TestSupport
 import Testing
 
