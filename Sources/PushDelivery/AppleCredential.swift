@@ -132,8 +132,8 @@ public struct AppleCredential: Sendable {
     return next
   }
 
-  /// The token that was made is written down, and used from now on; unless APNs has forbidden another since it was to be
-  /// made. Then the one before it goes on.
+  /// The token that was made is written down, and used from now on; unless APNs has forbidden another since it was to
+  /// be made. Then the one before it goes on.
   ///
   /// - Returns: what is to be written down in its place; nil when there is nothing.
   public mutating func written() -> Kept? {
@@ -166,8 +166,8 @@ public struct AppleCredential: Sendable {
 
   /// APNs answered `TooManyProviderTokenUpdates`: no other token for a while.
   ///
-  /// - Returns: what is to be written down; nil when there is nothing, or when a token is being written down, which this
-  ///   must not come behind of.
+  /// - Returns: what is to be written down; nil when there is nothing, or when a token is being written down: behind
+  ///   that one it would stand over it.
   public mutating func updatedTooOften(at moment: PushMoment) -> Kept? {
     forbiddenUntil = moment.instant.advanced(milliseconds: Self.spacingMilliseconds)
     kept?.forbiddenUntil = moment.unixSeconds + Int64(Self.spacingMilliseconds / 1_000)

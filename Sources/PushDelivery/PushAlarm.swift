@@ -20,8 +20,8 @@ public enum PushAlarm: Hashable, Sendable {
     }
   }
 
-  /// Whether a whole platform is in trouble: not when one push is not understood, and never for what one of many services
-  /// of Web Push says, which may be anybody's own.
+  /// Whether a whole platform is in trouble: not when one push is not understood, and never for what one of many
+  /// services of Web Push says, which may be anybody's own.
   public var concernsPlatform: Bool {
     switch self {
     case .fault, .everyTokenRefused, .trouble: provider.platform != .webPush

@@ -8,16 +8,16 @@ public import Clocks
 //
 //     ok   BAD   ok            pruned: others went through before and after, within a minute each
 //     ok   …   BAD   …   ok    counted; pruned at the third time, when others went through after each of them
-//     BAD BAD BAD BAD BAD      five tokens, none went through between: nobody is pruned, and nothing is counted, until a
-//                              push goes through again
+//     BAD BAD BAD BAD BAD      five tokens, none went through between: nobody is pruned, and nothing is counted, until
+//                              a push goes through again
 //
 // Whether everybody's pushes are held for it is another question, since anybody can register tokens that are none and
 // wake himself. Five refusals hold nothing then. What strangers cannot make, or not for long, does:
 //
 //     everyKnown   five tokens that a push went through to before are refused, none going through between: the provider
 //                  is held, for longer and longer
-//     everyNew     nothing has gone through since the beginning, and tokens of twenty owners were refused: one push at a
-//                  time, a second between them, until one goes through. A stranger with twenty keys who is the first
+//     everyNew     nothing has gone through since the beginning, and tokens of twenty owners were refused: one push at
+//                  a time, a second between them, until one goes through. A stranger with twenty keys who is the first
 //                  after a start can do that too, and no more than that, and only so long.
 //     doubtful     nothing has gone through since the beginning, and five tokens were refused: somebody is told
 //

@@ -6,8 +6,8 @@
 //                         └─ a pause ─┘ failed
 //
 // While nothing can be written nothing is lost here, and nothing piles up without end either: whoever hands wakes to
-// the board looks at `isFull` first. So there are never more than `roomMaximum` wakes here, those that were on the board
-// when it was full, and those of one page.
+// the board looks at `isFull` first. So there are never more than `roomMaximum` wakes here, those that were on the
+// board when it was full, and those of a page or a refill that was being read.
 
 /// Ends that are to be written.
 public struct SettlementBook: Sendable {

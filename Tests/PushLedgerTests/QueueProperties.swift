@@ -5,8 +5,8 @@ import Testing
 
 @testable import PushLedger
 
-// The board, the book of settlements and refills together, over a ledger that takes its time: what is read is old when it
-// is handed in, how pushes ended is written later or not at all for a while, and platforms answer in between.
+// The board, the book of settlements and refills together, over a ledger that takes its time: what is read is old when
+// it is handed in, how pushes ended is written later or not at all for a while, and platforms answer in between.
 
 @Suite("The queue between the ledger and the delivery board")
 struct QueueProperties {

@@ -15,8 +15,8 @@ import Storage
 //    ledger's queue ─▶ DeliveryBoard ─▶ Courier of the platform ─▶ verdict ─▶ DeliveryBoard ─▶ PushWriter
 //
 // The ledger is read in the order of its numbers, each wake once; what the board had no room for is read again when it
-// asks for more. A wake that has ended stays in the ledger until that is written, so whoever reads again asks the writer
-// which have.
+// asks for more. A wake that has ended stays in the ledger until that is written, so whoever reads again asks the
+// writer which have.
 
 /// Sends what waits.
 @EventLoopActor
