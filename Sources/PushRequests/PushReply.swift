@@ -139,7 +139,8 @@ public enum PushReply {
   public static func contacts(_ book: ContactBook) -> [UInt8] {
     func names(_ owners: [PushOwner]) -> JSONValue { .array(owners.map { .string($0.name) }) }
     return object([
-      "allow": names(book.allowed), "block": names(book.blocked), "policy": book.policy.map { .string($0.rawValue) } ?? .null,
+      "allow": names(book.allowed), "block": names(book.blocked),
+      "policy": book.policy.map { .string($0.rawValue) } ?? .null,
     ])
   }
 
