@@ -8,7 +8,10 @@ public import Clocks
 //   before it is used, and the next process goes on with it;
 // - when a hundred pushes come back with `ExpiredProviderToken`, the first marks the token, and the others were sent
 //   with the same one: its serial number says so;
-// - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes.
+// - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes;
+// - where a token is refused and none may be made yet, the provider is at fault and somebody is told: wrong identifiers
+//   in the settings look like this, and so does a clock that is wrong. `InvalidProviderToken` may pass without another
+//   token, once a key is known everywhere at Apple: single probes go on with the same one, which Apple does not count.
 //
 // Ages are counted on the monotonic clock from what the wall clock said at the start of the process. A clock that was
 // set back makes a token younger than it is, never the next one earlier.
@@ -61,6 +64,10 @@ public struct AppleCredential: Hashable, Sendable {
   /// What is to be written down; nil before the first token.
   public private(set) var kept: Kept?
   private var isRefused = false
+  /// Whether it was called invalid: another is made as soon as one may be, and until then it is tried again.
+  private var isDoubted = false
+  /// Apple's last word against the token; nil while it is good, as far as is known.
+  public private(set) var complaint: PushReason?
   private var isMinting = false
   private var anchor: Instant
   private var ageAtAnchor: UInt64 = 0
@@ -103,8 +110,8 @@ public struct AppleCredential: Hashable, Sendable {
     let usable = kept.flatMap { kept in
       isRefused || (age ?? 0) >= Self.lifetimeMilliseconds ? nil : Need.token(kept.token, serial: kept.serial)
     }
-    if isMinting { return usable ?? .minting }
-    if let usable, let age, age < Self.renewalMilliseconds { return usable }
+    if isMinting { return isDoubted ? .minting : usable ?? .minting }
+    if let usable, let age, age < Self.renewalMilliseconds, !isDoubted { return usable }
     let wait = wait(at: instant, age: age)
     guard wait == 0 else { return usable ?? .wait(milliseconds: wait) }
     isMinting = true
@@ -126,6 +133,8 @@ public struct AppleCredential: Hashable, Sendable {
     anchor = moment.instant
     ageAtAnchor = 0
     isRefused = false
+    isDoubted = false
+    complaint = nil
     isMinting = false
     forbiddenUntil = nil
     return next
@@ -135,8 +144,24 @@ public struct AppleCredential: Hashable, Sendable {
   public mutating func mintingFailed() { isMinting = false }
 
   /// APNs answered `ExpiredProviderToken` or `InvalidProviderToken` to a push that carried the token of this serial.
-  public mutating func refused(serial: UInt64) {
-    if serial == kept?.serial { isRefused = true }
+  ///
+  /// - Returns: what that is for the push: one to be sent again with another token, or, where there is none yet, a
+  ///   fault that holds the provider.
+  @discardableResult
+  public mutating func refused(
+    serial: UInt64, _ reason: PushReason = "ExpiredProviderToken", at instant: Instant
+  ) -> PushVerdict {
+    guard serial == kept?.serial else { return .renewCredential(reason) }
+    if reason == "InvalidProviderToken" { isDoubted = true } else { isRefused = true }
+    complaint = reason
+    return wait(at: instant, age: age(at: instant)) > 0 ? .providerFault(reason) : .renewCredential(reason)
+  }
+
+  /// APNs has looked at a push that carried the token of this serial: it takes the token.
+  public mutating func accepted(serial: UInt64) {
+    guard serial == kept?.serial, !isRefused else { return }
+    isDoubted = false
+    complaint = nil
   }
 
   /// APNs answered `TooManyProviderTokenUpdates`: no other token for a while.
@@ -144,6 +169,7 @@ public struct AppleCredential: Hashable, Sendable {
   /// - Returns: what is to be written down; nil when there is nothing.
   public mutating func updatedTooOften(at moment: PushMoment) -> Kept? {
     forbiddenUntil = moment.instant.advanced(milliseconds: Self.spacingMilliseconds)
+    complaint = "TooManyProviderTokenUpdates"
     kept?.forbiddenUntil = moment.unixSeconds + Int64(Self.spacingMilliseconds / 1_000)
     return kept
   }

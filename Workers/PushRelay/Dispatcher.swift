@@ -25,6 +25,10 @@ final class Dispatcher {
   private(set) var ended: [WakeOutcome: UInt64] = [:]
   /// What is wrong with a provider at present, by platform.
   private(set) var troubles: [PushPlatform: String] = [:]
+  /// What a platform that works says against single pushes.
+  private(set) var remarks = PlatformRemarks()
+  /// Wakes whose outcome somebody waits for.
+  var trials = SendTrials()
   let couriers: Couriers
 
   private let ledger: PushLedger
@@ -213,6 +217,7 @@ final class Dispatcher {
       let verdict = await post(delivery, to: platform)
       FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
+      trials.note(verdict, of: delivery.wake.id, for: delivery.device.number)
       if verdict.isFinal {
         writer.note(WakeSettlement(wake: delivery.wake.number, devices: [delivery.device.number]))
       }
@@ -257,9 +262,20 @@ final class Dispatcher {
     case .delivered:
       figures[platform]?.delivered += 1
       troubles[platform] = nil
-    case .tokenDead, .tokenSuspect, .messageFault: figures[platform]?.failed += 1
+      remarks.forget(platform)
+    case .tokenSuspect(let reason), .messageFault(let reason):
+      figures[platform]?.failed += 1
+      remark(reason, platform)
+    case .tokenDead: figures[platform]?.failed += 1
     default: break
     }
+  }
+
+  private func remark(_ reason: PushReason, _ platform: PushPlatform) {
+    guard remarks.isNews(reason, of: platform, at: EventLoop.process.now) else { return }
+    log.warning(
+      "\(platform.service) refuses a device's token, or a push: its wake is given up",
+      metadata: ["why": "\(reason)", "look": "\(PushAdvice.text(reason, of: platform) ?? "roost push")"])
   }
 
   private func prune(_ device: PushDevice) {
@@ -280,10 +296,16 @@ final class Dispatcher {
       case .everyTokenRefused(let provider, let reason):
         (provider, reason, "refuses every token: another environment or project, most likely; none was forgotten")
       case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
-      case .message(let provider, let reason): (provider, reason, "does not understand a push: a fault of the relay")
+      case .message(let provider, let reason):
+        (provider, reason, "does not understand a push: a fault of the relay, or a token that is malformed")
       }
     if alarm.concernsPlatform { troubles[provider.platform] = "\(reason)" }
-    log.warning("\(provider) \(text)", metadata: ["why": "\(reason)"])
+    var metadata: Logger.Metadata = ["why": "\(reason)"]
+    if let advice = PushAdvice.text(reason, of: provider.platform) { metadata["look"] = "\(advice)" }
+    if alarm.concernsPlatform, let seconds = board.secondsLeft(of: provider, at: EventLoop.process.now) {
+      metadata["again-in"] = "\(seconds) s"
+    }
+    log.warning("\(provider) \(text)", metadata: metadata)
   }
 }
 
