@@ -97,6 +97,7 @@ enum KeptAnswer {
     case .recipientNotFound: return [5]
     case .contactsKept: return [6]
     case .rulesKept: return [7]
+    case .challengeFailed: return [8]
     default: return nil
     }
   }
@@ -119,6 +120,7 @@ enum KeptAnswer {
     case 5: return .recipientNotFound
     case 6: return .contactsKept
     case 7: return .rulesKept
+    case 8: return .challengeFailed
     default: return nil
     }
   }

@@ -17,8 +17,10 @@ extension PushSession {
       answer = .registered(newer.registration)
     } else if try isTakenAway(fresh) {
       answer = .superseded
+    } else if let registration = try write(fresh, over: old, command) {
+      answer = .registered(registration)
     } else {
-      answer = .registered(try write(fresh, over: old, command))
+      answer = .challengeFailed
     }
     try keep(answer, to: command.message)
     return answer
@@ -41,7 +43,11 @@ extension PushSession {
     }
   }
 
-  private func write(_ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand) throws -> PushRegistration {
+  /// Nil when it brings a code that proves nothing: the device stands as one that has proved nothing, and nothing is
+  /// sent to it.
+  private func write(
+    _ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand
+  ) throws -> PushRegistration? {
     var row = fresh
     let others = try devices(token: row.tokenIndex).filter { $0.owner != row.owner || $0.id != row.id }
     // Another name of the owner's for the same place would be a second push to it.
@@ -61,7 +67,8 @@ extension PushSession {
     if let rules = command.rules { try setRules(rules, command.message) }
     add(to: .registrations)
     var registration = row.registration
-    if !row.isVerified, let code = command.challenge, try isProved(row, code, now: command.now) {
+    if !row.isVerified, let code = command.challenge {
+      guard try isProved(row, code, now: command.now) else { return nil }
       registration.isVerified = true
     } else if !row.isVerified {
       registration.challenge = try challenge(row, command.token, now: command.now)

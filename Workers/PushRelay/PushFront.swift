@@ -216,10 +216,7 @@ final class PushFront: Sendable {
       payload: request.payload, nonce: request.nonce, acceptedAt: milliseconds,
       expiresAt: milliseconds + rules.classes[request.type].timeToLiveSeconds * 1_000)
     guard PushMessage.fits(wake, as: rules.classes[wake.type], rules.messages) else {
-      throw PushRefusal(
-        .invalidPayload,
-        "the payload is larger than the platforms take with what stands beside it; send less, and have"
-          + " the phone ask for the rest")
+      throw Self.tooLarge(wake, as: rules.classes[wake.type], rules.messages)
     }
     let command = WakeCommand(message: message, wake: wake, bodyHash: SHA256.hash(bytes)) { [self] standing in
       ruling(for: wake, standing, hasTicket: request.ticket != nil, now: now)
@@ -290,7 +287,9 @@ final class PushFront: Sendable {
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
     case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
     case .challengeFailed:
-      throw PushRefusal(.invalidToken, "the challenge is not the one that came by push, or too old: register once more")
+      throw PushRefusal(
+        .wrongChallenge,
+        "'challenge' is not the code that came by push, or too old: register without it, and another one is sent")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
     case .contactsKept, .rulesKept, .noted, .challenge, .pruned, .swept, .rekeyed, .done:
       return FrontReply(PushReply.health)
