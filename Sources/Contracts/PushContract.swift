@@ -9,8 +9,12 @@ public struct PushStatus: Codable, Sendable, Hashable {
     public var name: String
     /// `off`: not configured; `ready`; `away`: its service does not answer, or refuses; tried again.
     public var state: String
-    /// Why it is off or away.
+    /// Why it is off or away; of one that is ready, what it has against the last push that it refused.
     public var reason: String?
+    /// What to look at because of ``reason``, a question or an order; absent where there is nothing.
+    public var advice: String?
+    /// In how many seconds it is tried again when it is away; absent: with the next wake.
+    public var againSeconds: Int?
     /// Pushes that were sent and not answered yet.
     public var inFlight = 0
     /// Pushes that the service took.
@@ -69,6 +73,8 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public var unreadable = 0
   /// Wakes for events of Nostr; absent where no key may register for them.
   public var events: Events?
+  /// Why the certificate in the files is not taken, and the one before it stays in use; absent: it is taken.
+  public var certificateFault: String?
   /// Since when is counted, seconds since 1970.
   public var countedSince: Int64 = 0
 
@@ -132,20 +138,28 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
   }
 }
 
-/// `push.send`: wakes the devices of a key, past all limits; for trying. The answer is a ``PushSent``.
+/// `push.send`: wakes the devices of a key, past all limits; for trying. The answer is a ``PushSent``, once each device
+/// has a push or is refused one, at the latest after ``PushSend/waitMillisecondsMaximum``.
 public struct PushSend: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"owner":"npub1…","type":"noise_connect"}"#
+  public static let example = #"{"owner":"npub1…","type":"noise_connect","waitMilliseconds":8000}"#
 
   /// Whose devices: z-base-32, hexadecimal or `npub`.
   public var owner: String
   /// The wake's type.
   public var type: String
+  /// For how long the answer waits for what platforms say, in milliseconds; absent: not at all. More than
+  /// ``waitMillisecondsMaximum`` is that.
+  public var waitMilliseconds: Int?
+
+  /// Most that is waited.
+  public static let waitMillisecondsMaximum = 20_000
 
   /// A wake.
-  public init(owner: String, type: String) {
+  public init(owner: String, type: String, waitMilliseconds: Int? = nil) {
     self.owner = owner
     self.type = type
+    self.waitMilliseconds = waitMilliseconds
   }
 }
 
@@ -155,11 +169,37 @@ public struct PushSent: Codable, Sendable, Hashable {
   public var wake: String
   /// How many devices are to be woken.
   public var devices: Int
+  /// What became of it so far, device by device; absent where that was not waited for.
+  public var outcomes: [Outcome]?
+
+  /// What became of a wake at one device.
+  public struct Outcome: Codable, Sendable, Hashable {
+    /// What its owner calls the device.
+    public var device: String
+    /// `ios`, `android` or `webpush`.
+    public var platform: String
+    /// `delivered`: the platform has taken it; `refused`: it is given up; `waiting`: it is tried until it expires.
+    public var state: String
+    /// The platform's word, where it did not take it, or why it was not asked.
+    public var reason: String?
+    /// What to look at because of that.
+    public var advice: String?
+
+    /// An outcome.
+    public init(device: String, platform: String, state: String, reason: String? = nil, advice: String? = nil) {
+      self.device = device
+      self.platform = platform
+      self.state = state
+      self.reason = reason
+      self.advice = advice
+    }
+  }
 
   /// An answer.
-  public init(wake: String, devices: Int) {
+  public init(wake: String, devices: Int, outcomes: [Outcome]? = nil) {
     self.wake = wake
     self.devices = devices
+    self.outcomes = outcomes
   }
 }
 

@@ -8,7 +8,10 @@ public import Clocks
 //   before it is used, and the next process goes on with it;
 // - when a hundred pushes come back with `ExpiredProviderToken`, the first marks the token, and the others were sent
 //   with the same one: its serial number says so;
-// - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes.
+// - `TooManyProviderTokenUpdates` makes none: it forbids one for 20 minutes;
+// - where a token is refused and none may be made yet, the provider is at fault and somebody is told: wrong identifiers
+//   in the settings look like this, and so does a clock that is wrong. `InvalidProviderToken` may pass without another
+//   token, once a key is known everywhere at Apple: single probes go on with the same one, which Apple does not count.
 //
 // Ages are counted on the monotonic clock from what the wall clock said at the start of the process. A clock that was
 // set back makes a token younger than it is, never the next one earlier.
@@ -62,6 +65,10 @@ public struct AppleCredential: Sendable {
   /// What is to be written down; nil before the first token.
   public private(set) var kept: Kept?
   private var isRefused = false
+  /// Whether it was called invalid: another is made as soon as one may be, and until then it is tried again.
+  private var isDoubted = false
+  /// Apple's last word against the token; nil while it is good, as far as is known.
+  public private(set) var complaint: PushReason?
   private var isMinting = false
   private var anchor: Instant
   private var ageAtAnchor: UInt64 = 0
@@ -108,8 +115,8 @@ public struct AppleCredential: Sendable {
     let usable = kept.flatMap { kept in
       isRefused || (age ?? 0) >= Self.lifetimeMilliseconds ? nil : Need.token(kept.token, serial: kept.serial)
     }
-    if isMinting { return usable ?? .minting }
-    if let usable, let age, age < Self.renewalMilliseconds { return usable }
+    if isMinting { return isDoubted ? .minting : usable ?? .minting }
+    if let usable, let age, age < Self.renewalMilliseconds, !isDoubted { return usable }
     let wait = wait(at: instant, age: age)
     guard wait == 0 else { return usable ?? .wait(milliseconds: wait) }
     isMinting = true
@@ -144,6 +151,8 @@ public struct AppleCredential: Sendable {
     anchor = draft.at
     ageAtAnchor = 0
     isRefused = false
+    isDoubted = false
+    complaint = nil
     forbiddenUntil = nil
     return nil
   }
@@ -160,8 +169,24 @@ public struct AppleCredential: Sendable {
   }
 
   /// APNs answered `ExpiredProviderToken` or `InvalidProviderToken` to a push that carried the token of this serial.
-  public mutating func refused(serial: UInt64) {
-    if serial == kept?.serial { isRefused = true }
+  ///
+  /// - Returns: what that is for the push: one to be sent again with another token, or, where there is none yet, a
+  ///   fault that holds the provider.
+  @discardableResult
+  public mutating func refused(
+    serial: UInt64, _ reason: PushReason = "ExpiredProviderToken", at instant: Instant
+  ) -> PushVerdict {
+    guard serial == kept?.serial else { return .renewCredential(reason) }
+    if reason == "InvalidProviderToken" { isDoubted = true } else { isRefused = true }
+    complaint = reason
+    return wait(at: instant, age: age(at: instant)) > 0 ? .providerFault(reason) : .renewCredential(reason)
+  }
+
+  /// APNs has looked at a push that carried the token of this serial: it takes the token.
+  public mutating func accepted(serial: UInt64) {
+    guard serial == kept?.serial, !isRefused else { return }
+    isDoubted = false
+    complaint = nil
   }
 
   /// APNs answered `TooManyProviderTokenUpdates`: no other token for a while.
@@ -170,6 +195,7 @@ public struct AppleCredential: Sendable {
   ///   that one it would stand over it.
   public mutating func updatedTooOften(at moment: PushMoment) -> Kept? {
     forbiddenUntil = moment.instant.advanced(milliseconds: Self.spacingMilliseconds)
+    complaint = "TooManyProviderTokenUpdates"
     kept?.forbiddenUntil = moment.unixSeconds + Int64(Self.spacingMilliseconds / 1_000)
     if isMinting { isForbiddenMeanwhile = true }
     return isMinting ? nil : kept

@@ -62,12 +62,14 @@ public struct PushReason: Hashable, Sendable, ExpressibleByStringLiteral, Custom
   /// The word.
   public let description: String
 
-  /// Whether it cannot be brought about by one token: there was no connection to anybody, or APNs has had too many
-  /// tokens of ours, or none.
+  /// Whether it cannot be brought about by a device's token: there was no connection to anybody, or the platform is not
+  /// content with what this relay shows of itself, or the relay has nothing to show.
   var isOurs: Bool { Self.ours.contains(description) }
 
   private static let ours: Set = [
-    "unreachable", "no-secure-connection", "TooManyProviderTokenUpdates", "MissingProviderToken",
+    "unreachable", "no-secure-connection", "no-token-yet", "TooManyProviderTokenUpdates", "MissingProviderToken",
+    "InvalidProviderToken", "ExpiredProviderToken", "UNAUTHENTICATED", "invalid_grant", "invalid_client",
+    "unauthorized_client",
   ]
 
   /// A word of ours.

@@ -26,6 +26,9 @@ public enum LedgerAnswer: Hashable, Sendable {
   case tooManyContacts
   /// As many Nostr keys as may be have devices already, and this is another; nothing was done.
   case tooManyKeys
+  /// A registration brought a code that is not the one that was sent, or one whose time is over; the device is there,
+  /// and not shown to be its owner's.
+  case challengeFailed
   /// The message is so old that it may have been answered and forgotten; nothing was done.
   case stale
   /// There is no room for it; nothing was done, and later there may be.
@@ -101,6 +104,7 @@ enum KeptAnswer {
     case .recipientNotFound: return [5]
     case .contactsKept: return [6]
     case .rulesKept: return [7]
+    case .challengeFailed: return [8]
     default: return nil
     }
   }
@@ -123,6 +127,7 @@ enum KeptAnswer {
     case 5: return .recipientNotFound
     case 6: return .contactsKept
     case 7: return .rulesKept
+    case 8: return .challengeFailed
     default: return nil
     }
   }

@@ -66,6 +66,13 @@ struct LedgerOpening {
   private func missing(_ name: String, _ number: Int64) throws -> StorageFault {
     let count = try session.count(
       "SELECT count(*) FROM device WHERE ringKey = ? AND isQuarantined = 0", [.number(number)])
+    guard count > 0 else {
+      return StorageFault(
+        .failed, path: session.path,
+        "keeps no token, but its own secret under the key '\(name)', which the key ring "
+          + "(\(ring.names.joined(separator: ", "))) does not have; copy the line '\(name)' into the ring, at its end, "
+          + "or move the file away: nobody has registered in it")
+    }
     return StorageFault(
       .failed, path: session.path,
       "keeps tokens (\(count)) under the key '\(name)', which the key ring (\(ring.names.joined(separator: ", "))) "

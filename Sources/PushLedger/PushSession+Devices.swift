@@ -20,11 +20,12 @@ extension PushSession {
       answer = .registered(newer.registration)
     } else if try isTakenAway(fresh) {
       answer = .superseded
-    } else {
-      var registration = try write(fresh, over: old, command)
+    } else if var registration = try write(fresh, over: old, command) {
       registration.removed = takeRemoved()
       answer = .registered(registration)
       if isNewKey { try beginWatching(fresh.owner, now: command.now) }
+    } else {
+      answer = .challengeFailed
     }
     try keep(answer, to: command.message)
     return answer
@@ -47,7 +48,11 @@ extension PushSession {
     }
   }
 
-  private func write(_ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand) throws -> PushRegistration {
+  /// Nil when it brings a code that proves nothing: the device stands as one that has proved nothing, and nothing is
+  /// sent to it.
+  private func write(
+    _ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand
+  ) throws -> PushRegistration? {
     var row = fresh
     let others = try devices(token: row.tokenIndex).filter { $0.owner != row.owner || $0.id != row.id }
     // Another name of the owner's for the same place would be a second push to it.
@@ -67,7 +72,8 @@ extension PushSession {
     if let rules = command.rules { try setRules(rules, command.message) }
     add(to: .registrations)
     var registration = row.registration
-    if !row.isVerified, let code = command.challenge, try isProved(row, code, now: command.now) {
+    if !row.isVerified, let code = command.challenge {
+      guard try isProved(row, code, now: command.now) else { return nil }
       registration.isVerified = true
     } else if !row.isVerified {
       registration.challenge = try challenge(row, command.token, now: command.now)

@@ -16,7 +16,7 @@ public struct DeviceRegistration: Hashable, Sendable {
   public let capabilities: [String]
   /// What its owner calls it; nil: the ledger derives a name from the token.
   public let deviceID: String?
-  /// The answer to a challenge that came by push.
+  /// The answer to a challenge that came by push: its code, whether it was sent as such or in base64.
   public let challenge: String?
   /// Whom its owner wants to hear from, when that is to be changed.
   public let policy: AdmissionPolicy?
@@ -73,7 +73,19 @@ public struct DeviceRegistration: Hashable, Sendable {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw .invalid("'challenge' is not what a push brought: send it back as it came")
     }
-    return text
+    return code(text)
+  }
+
+  /// The code of a challenge: hexadecimal digits, or the same in base64, as payloads stand in a push. No text is both:
+  /// base64 of a hexadecimal digit begins with M, N, O, Y or Z.
+  private static func code(_ text: String) -> String {
+    func isCode(_ bytes: some Collection<UInt8>) -> Bool {
+      !bytes.isEmpty && bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+    guard !isCode(text.utf8), let bytes = Base64.decode(text) ?? Base64URL.bytes(text), isCode(bytes) else {
+      return text
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func sealingKey(_ body: RequestBody) throws(PushRefusal) -> Octets32? {

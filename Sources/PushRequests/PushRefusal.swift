@@ -21,6 +21,8 @@ public struct PushRefusal: Error, Hashable, Sendable {
     case recipientNotFound = "recipient_not_found"
     /// The push token has not its platform's form.
     case invalidToken = "invalid_token"
+    /// The code is not the one that was pushed to the device, or its time is over.
+    case wrongChallenge = "wrong_challenge"
     /// The body or a field of it makes no sense.
     case invalidRequest = "invalid_request"
     /// The wake's payload is no base64, or larger than a platform takes.
@@ -45,7 +47,7 @@ public struct PushRefusal: Error, Hashable, Sendable {
     /// The HTTP status.
     public var status: Int {
       switch self {
-      case .invalidRequest, .invalidToken, .invalidPayload, .invalidTicket, .bodyDropped: 400
+      case .invalidRequest, .invalidToken, .invalidPayload, .invalidTicket, .bodyDropped, .wrongChallenge: 400
       case .invalidSignature, .expiredTimestamp: 401
       case .notAllowed: 403
       case .recipientNotFound, .notFound: 404

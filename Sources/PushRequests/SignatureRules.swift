@@ -22,6 +22,17 @@ public struct SignatureRules: Hashable, Sendable {
   /// The window of the clients in the field.
   public static let standardWindowSeconds: Int64 = 300
 
+  /// How a signature of version 2 is made, as an order.
+  static let form =
+    "send X-Pubky-Version: 2 and X-Pubky-Audience, and sign"
+    + " pubky-push/2:audience:METHOD:path:timestamp:hex(sha256(body))"
+
+  /// The same, with this relay's name.
+  var howToSign: String {
+    guard let audience = audiences.first else { return "its operator has given it no name to sign for (audience)" }
+    return "\(Self.form); the audience is \(audience)"
+  }
+
   /// Rules.
   public init(
     firstVersion: FirstVersion = .accept, audiences: [String] = [],

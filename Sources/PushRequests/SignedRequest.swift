@@ -92,7 +92,8 @@ public struct SignedRequest: Sendable {
           + (version == 1
             ? "METHOD:path:timestamp:hex(sha256(body))"
             : "pubky-push/2:audience:METHOD:path:timestamp:"
-              + "hex(sha256(body))") + ", with the path below the mount and the body as it is sent")
+              + "hex(sha256(body))")
+          + ", with the path below the mount (/wake, not /v1/wake) and the body as it is sent")
     }
     return VerifiedRequest(
       owner: owner, timestamp: timestamp, digest: SHA256.hash(message), needsRegistration: needsRegistration)
@@ -121,8 +122,8 @@ public struct VerifiedRequest: Hashable, Sendable {
   /// What a key hears that must use version 2.
   public static let registrationNeeded = PushRefusal(
     .invalidSignature,
-    "this relay takes signatures of version 1 only from keys that have a device here: sign version 2, "
-      + "with X-Pubky-Version and X-Pubky-Audience as GET /info says")
+    "this relay takes signatures of version 1 only from keys that have a device here: \(SignatureRules.form), with the"
+      + " name that GET /info gives as audience")
 }
 
 /// The five fields, each at most once.
@@ -179,7 +180,7 @@ struct SignatureHead {
         throw Self.refusal("X-Pubky-Audience belongs to version 2: send X-Pubky-Version: 2 with it, and sign it")
       }
       guard rules.firstVersion != .reject else {
-        throw Self.refusal("this relay takes signatures of version 2 only: GET /info says how they are made")
+        throw Self.refusal("this relay takes signatures of version 2 only: \(rules.howToSign)")
       }
       return (1, nil)
     case "2":

@@ -22,6 +22,8 @@ public struct WakeRequest: Hashable, Sendable {
 
   /// Most characters of a type.
   public static let typeCharacterCountMaximum = 64
+  /// Types that the relay itself sends wakes of; nobody else's may look like them.
+  public static let reservedTypes: Set<String> = ["nostr", "registration_challenge"]
   /// Bytes of a nonce.
   public static let nonceByteCount = 16
 
@@ -58,6 +60,9 @@ public struct WakeRequest: Hashable, Sendable {
     guard Wake.isType(text) else {
       throw .invalid("'wake_type' is not 1 to \(typeCharacterCountMaximum) characters of a-z, 0-9 and '_'")
     }
+    guard !reservedTypes.contains(text) else {
+      throw .invalid("'wake_type' is '\(text)', which the relay alone sends: choose another word")
+    }
     return text
   }
 
@@ -77,8 +82,8 @@ public struct WakeRequest: Hashable, Sendable {
     guard bytes.count <= Wake.payloadByteCountMaximum else {
       throw PushRefusal(
         .invalidPayload,
-        "'payload' is \(bytes.count) bytes, and \(Wake.payloadByteCountMaximum) are all that a push "
-          + "can carry: send less, and fetch the rest after the wake")
+        "'payload' is \(bytes.count) bytes, and a push never carries more than \(Wake.payloadByteCountMaximum), mostly"
+          + " some hundred less: send less, and fetch the rest after the wake")
     }
     return bytes
   }

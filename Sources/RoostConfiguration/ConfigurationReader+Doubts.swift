@@ -63,6 +63,7 @@ extension ConfigurationReader {
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
+      doubtPushRelay(worker) { program($0) != .missing }
       for job in worker.jobs where job.enabled {
         doubtProgram(of: job, worker, program)
         doubtPrice(of: job, worker)

@@ -59,6 +59,7 @@ extension ConfigurationReader {
       let table = ConfigurationPath("worker", worker.name)
       let isEncrypted = checkCertificate(of: worker, table)
       checkDescriptors(of: worker, table)
+      checkSignatures(of: worker, table)
       checkTogether(["apns-key-file", "apns-key-id", "apns-team-id", "apns-topic"], of: worker, table)
       for (index, text) in worker.texts("listen").enumerated() {
         // What is no address was told where it was read.

@@ -24,6 +24,7 @@ extension ConfigurationReader {
     checkServing()
     checkProviders()
     checkPushRelays()
+    checkPushAddresses()
   }
 
   private mutating func checkSocket() {

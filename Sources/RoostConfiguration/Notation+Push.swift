@@ -11,6 +11,9 @@ extension Notation where Value == String {
       return Complaint(
         message: "\"\(text)\" is no URL such as \"https://push.example\": what clients see before /v1")
     }
+    guard !["/v1", "/v1/"].contains(where: rest.hasSuffix) else {
+      return Complaint(message: "\"\(text)\" ends in /v1, which the relay puts behind it: write what is before that")
+    }
     return nil
   }
 

@@ -43,7 +43,7 @@ extension Schema {
       "trusted-proxies", entry: "trustedProxies", standard: [], .list(of: .network, "addresses"), .restartsWorker),
     Setting(
       "connections-maximum", entry: "connectionsMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
-    Setting("audience", entry: "audience", standard: "", .text("a host's name"), .restartsWorker),
+    Setting("audience", entry: "audience", standard: "", .audience, .restartsWorker),
     Setting(
       "version-1", entry: "versionOne", standard: PushWords.OldSignatures.accept,
       .choice(PushWords.OldSignatures.self), .restartsWorker),
@@ -88,9 +88,9 @@ extension Schema {
     Setting(
       "content", entry: "content", standard: PushWords.Content.clear, .choice(PushWords.Content.self), .restartsWorker),
     Setting("apns-key-file", entry: "apnsKeyFile", standard: "", .optionalPath, .restartsWorker),
-    Setting("apns-key-id", entry: "apnsKeyID", standard: "", .text("a key's identifier"), .restartsWorker),
-    Setting("apns-team-id", entry: "apnsTeamID", standard: "", .text("a team's identifier"), .restartsWorker),
-    Setting("apns-topic", entry: "apnsTopic", standard: "", .text("an app's bundle identifier"), .restartsWorker),
+    Setting("apns-key-id", entry: "apnsKeyID", standard: "", .appleIdentifier, .restartsWorker),
+    Setting("apns-team-id", entry: "apnsTeamID", standard: "", .appleIdentifier, .restartsWorker),
+    Setting("apns-topic", entry: "apnsTopic", standard: "", .bundleIdentifier, .restartsWorker),
     Setting(
       "apns-environment", entry: "apnsEnvironment", standard: PushWords.AppleEnvironment.production,
       .choice(PushWords.AppleEnvironment.self), .restartsWorker),
@@ -99,7 +99,7 @@ extension Schema {
     Setting("fcm-url", entry: "fcmURL", standard: "", .secureURL, .restartsWorker),
     Setting("web-push", entry: "webPush", standard: true, .flag, .restartsWorker),
     Setting(
-      "web-push-contact", entry: "webPushContact", standard: "", .text("a mailto: or https: address"), .restartsWorker),
+      "web-push-contact", entry: "webPushContact", standard: "", .pushContact, .restartsWorker),
     Setting("web-push-neighbours", entry: "webPushNeighbours", standard: false, .flag, .restartsWorker),
     Setting("ca-file", entry: "caFile", standard: "", .optionalPath, .restartsWorker),
   ]

@@ -22,8 +22,12 @@ public enum PushText {
         .init("\(platform.pruned)"), .init(platform.reason ?? ""),
       ])
     }
+    var advice = advice(status, style)
+    if let fault = status.certificateFault {
+      advice.append(style.paint("the certificate in the files is not taken, the old one serves on: \(fault)", .warning))
+    }
     let since = Amount.duration(milliseconds: UInt64(clamping: max(0, now - status.countedSince)) * 1_000)
-    var lines = table.lines(style) + [""]
+    var lines = table.lines(style) + advice.flatMap(style.prose) + [""]
     lines.append(
       "\(Amount.count(status.devices, "device")), \(Amount.count(status.waiting, "wake")) under way,"
         + " \(status.accepted) accepted in all")
@@ -32,7 +36,9 @@ public enum PushText {
     if let events = status.events { lines.append(contentsOf: self.events(events, style)) }
     let refused = status.refused.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     if !refused.isEmpty { lines.append("refused: " + refused.joined(separator: ", ")) }
-    if status.dropped > 0 { lines.append("dropped without a word: \(status.dropped)") }
+    if status.dropped > 0 {
+      lines.append("\(Amount.count(status.dropped, "wake")) of strangers dropped, without their hearing of it")
+    }
     if status.underOlderKeys > 0 {
       lines.append(style.paint("\(status.underOlderKeys) tokens are under an older key: roost push rekey", .warning))
     }
@@ -54,16 +60,36 @@ public enum PushText {
     ]
     let dismissed = events.dismissed.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     if events.waking > 0 || !dismissed.isEmpty {
-      lines.append("events: " + (["\(events.waking) that wake"] + dismissed).joined(separator: ", "))
+      let others = dismissed.isEmpty ? "" : "; that wake nobody: " + dismissed.joined(separator: ", ")
+      lines.append("events: \(events.waking) that wake\(others)")
     }
     return lines
+  }
+
+  /// What to look at, and when a platform is tried again: a line for each that has something.
+  private static func advice(_ status: PushStatus, _ style: Style) -> [String] {
+    status.platforms.compactMap { platform in
+      guard let words = words(of: platform) else { return nil }
+      return style.paint("\(name(platform.name)): \(words)", .warning)
+    }
+  }
+
+  static func words(of platform: PushStatus.Platform) -> String? {
+    guard platform.state != "off" else { return nil }
+    let again: String? =
+      platform.state != "away"
+      ? nil
+      : platform.againSeconds.map { "tried again in \(Amount.duration(milliseconds: UInt64(clamping: $0) * 1_000))" }
+        ?? "tried again with the next wake"
+    guard platform.advice != nil || again != nil else { return nil }
+    return [platform.reason, platform.advice, again].compactMap(\.self).joined(separator: "; ")
   }
 
   /// A table of devices.
   public static func devices(_ rows: [PushDeviceRow], now: Int64, _ style: Style) -> [String] {
     guard !rows.isEmpty else { return ["No device is registered."] }
     var table = TextTable([
-      .init(title: "OWNER"), .init(title: "PLATFORM"), .init(title: "EXPIRES", alignment: .right),
+      .init(title: "OWNER", columnsMaximum: 64), .init(title: "PLATFORM"), .init(title: "EXPIRES", alignment: .right),
       .init(title: "DEVICE"), .init(title: "WANTS"),
     ])
     for row in rows {
@@ -84,7 +110,32 @@ public enum PushText {
 
   /// What `roost push send` says.
   public static func sent(_ sent: PushSent, _ style: Style) -> [String] {
-    ["Wake \(sent.wake) is on its way to \(Amount.count(sent.devices, "device")). 'roost push stats' counts it."]
+    guard let outcomes = sent.outcomes else {
+      return [
+        "Wake \(sent.wake) is on its way to \(Amount.count(sent.devices, "device")). 'roost push stats' counts it."
+      ]
+    }
+    var table = TextTable([
+      .init(title: "DEVICE"), .init(title: "PLATFORM"), .init(title: "STATE"), .init(title: "WHY"),
+    ])
+    for outcome in outcomes {
+      let tone: Tone =
+        outcome.state == "delivered" ? .good : outcome.state == "refused" ? .bad : .warning
+      table.append([
+        .init(outcome.device), .init(name(outcome.platform)), .init(outcome.state, tone),
+        .init([outcome.reason, outcome.advice].compactMap(\.self).joined(separator: ": ")),
+      ])
+    }
+    let isOpen = outcomes.contains { $0.state == "waiting" }
+    return ["Wake \(sent.wake)", ""] + table.lines(style)
+      + (isOpen ? ["", "What waits is tried until it expires; 'roost push stats' counts it."] : [])
+  }
+
+  /// Why a push relay that is configured does not answer.
+  public static func absence(_ result: WhyResult) -> String {
+    let worst = result.lastLines.last { ["error", "critical"].contains($0.level) }
+    let words = worst.map { ": " + [$0.message, $0.fields?["why"]].compactMap(\.self).joined(separator: ": ") } ?? ""
+    return "the push relay is not ready (\(result.state))\(words); 'roost why \(result.worker)' has more"
   }
 
   /// What `roost push rekey` says.
@@ -100,7 +151,7 @@ public enum PushText {
     return [words] + broken + (rekeyed.keys > 1 ? ["Older lines of the key ring can go."] : [])
   }
 
-  private static func name(_ platform: String) -> String {
+  static func name(_ platform: String) -> String {
     switch platform {
     case "ios": "APNs"
     case "android": "FCM"

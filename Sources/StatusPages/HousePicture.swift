@@ -47,6 +47,8 @@ public struct HousePicture: Sendable {
   public var jobs: Told<TrackingStatus> = .absent
   /// `dvm.status`.
   public var serving: Told<ServingStatus> = .absent
+  /// `push.status`.
+  public var push: Told<PushStatus> = .absent
   /// `relay.list` of each connector.
   public var connectors: [Connector] = []
   /// The local relay that shows this.

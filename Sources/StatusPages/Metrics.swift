@@ -22,6 +22,7 @@ public enum Metrics {
     if let status = picture.plan.value { addPlan(status, to: &text) }
     if let status = picture.jobs.value { addJobs(status, to: &text) }
     if let status = picture.serving.value { addServing(status, to: &text) }
+    if let status = picture.push.value { addPush(status, to: &text) }
     addRelays(picture.connectors, to: &text)
     addLocal(picture.local, to: &text)
     return text.text
@@ -44,6 +45,7 @@ public enum Metrics {
     add("plan", picture.plan)
     add("jobs", picture.jobs)
     add("serving", picture.serving)
+    add("push", picture.push)
     for connector in picture.connectors { add(connector.name, connector.relays) }
     text.add("roost_answers", .gauge, "Whether a part of Roost has answered for this scrape.", answers)
   }

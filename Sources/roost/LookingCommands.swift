@@ -63,6 +63,7 @@ struct Doctor: LoopCommand {
     result.checks += await keyChecks(session)
     result.checks += await storeChecks(session)
     result.checks += await jobChecks(session)
+    result.checks += await pushChecks(session)
     await session.print(result, DoctorText.lines(result, session.style))
     return result.checks.allSatisfy(\.isGood) ? .done : .failed
   }
@@ -104,6 +105,20 @@ extension Doctor {
       return JobCheckText.checks(status)
     } catch {
       return [DoctorResult.Check(name: "jobs", isGood: false, text: "the job tracker cannot tell: \(error.message)")]
+    }
+  }
+
+  /// What the push relay has to say about its platforms.
+  @EventLoopActor
+  private func pushChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("push.status", session) else { return [] }
+    do throws(Refusal) {
+      let status = try await session.client.request(
+        "push.status", BusPayload(json: NoArguments()), as: PushStatus.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return PushCheckText.checks(status)
+    } catch {
+      return [DoctorResult.Check(name: "push", isGood: false, text: "the push relay cannot tell: \(error.message)")]
     }
   }
 

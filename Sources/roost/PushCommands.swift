@@ -79,14 +79,18 @@ struct PushSendCommand: LoopCommand {
   var owner: String
   @Argument(help: "The wake's type.")
   var type = "noise_connect"
+  @Flag(help: "Do not wait for what the platforms say.")
+  var noWait = false
   @OptionGroup var general: GeneralOptions
+
+  /// How long the platforms have: less than what is waited for the answer.
+  private static let waitMilliseconds = 8_000
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.requirePushRelay()
-    try await session.show("push.send", PushSend(owner: owner, type: type)) { (sent: PushSent, style) in
-      PushText.sent(sent, style)
-    }
-    return .done
+    let request = PushSend(owner: owner, type: type, waitMilliseconds: noWait ? nil : Self.waitMilliseconds)
+    let sent = try await session.show("push.send", request) { (sent: PushSent, style) in PushText.sent(sent, style) }
+    return sent.outcomes?.contains { $0.state == "refused" } == true ? .failed : .done
   }
 }
 
@@ -110,10 +114,26 @@ struct PushRekey: LoopCommand {
 }
 
 extension CommandSession {
+  /// Why a push relay that is configured does not answer: its state, and what it said last.
+  private func absence(of worker: WorkerStatus) async throws(Refusal) -> String {
+    let result = try await client.request(
+      SupervisorMethod.why, BusPayload(json: WhyRequest(worker: worker.name)), as: WhyResult.self,
+      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    return PushText.absence(result)
+  }
+
   /// The hub would only say that nobody serves the method: who looks for a push relay wants to know how to have one.
   fileprivate func requirePushRelay() async throws(Refusal) {
     try await client.connect()
-    guard client.registry?.members.contains(where: { $0.role == Role.pushRelay.name }) != true else { return }
+    let member = client.registry?.members.first { $0.role == Role.pushRelay.name }
+    if member?.isReady == true { return }
+    // A worker that has failed is no member any more, and one that waits for its next start answers nothing.
+    let status = try await client.request(
+      SupervisorMethod.status, BusPayload(json: StatusRequest()), as: SupervisorStatus.self,
+      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    if let worker = status.workers.first(where: { $0.role == Role.pushRelay.name }) {
+      throw Refusal(.unavailable, try await absence(of: worker), outcome: .notStarted)
+    }
     throw Refusal(
       .unavailable,
       "there is no push relay: set enabled = true in [worker.push-relay] of supervisor.conf, then 'make run' again",

@@ -199,10 +199,30 @@ extension ControlService {
       var sentence = explain(worker).first ?? ""
       // The check bears the worker's name already.
       if sentence.hasPrefix(worker.name + " ") { sentence.removeFirst(worker.name.count + 1) }
-      let isTrouble = Self.isTrouble(worker.machine.state.kind)
+      let isTrouble = Self.isTrouble(worker.machine.state.kind) || isReturning(worker)
+      if isTrouble, let complaint = complaint(of: worker) { sentence += " It said: \(complaint)" }
       return .init(
         name: "worker \(worker.name)", isGood: !isTrouble, isPending: !isTrouble && !worker.isReady, text: sentence)
     }
+  }
+
+  /// Whether a worker is on its way again after it said itself that something is missing: it says so at each start
+  /// until somebody mends that.
+  private func isReturning(_ worker: ManagedWorker) -> Bool {
+    guard [.starting, .waiting].contains(worker.machine.state.kind) else { return false }
+    switch worker.machine.report(now: EventLoop.process.now).lastExit?.status?.verdict {
+    case .unavailable, .tryLater: return true
+    default: return false
+    }
+  }
+
+  /// The last thing that a worker said went wrong, of its last lines.
+  private func complaint(of worker: ManagedWorker) -> String? {
+    let lines = daemon.logs.tail(worker: worker.name, lines: 8).map {
+      $0.record.shortened(toByteCount: Self.whyLineByteCountMaximum)
+    }
+    guard let line = lines.last(where: { ["error", "critical"].contains($0.level) }) else { return nil }
+    return [line.message, line.fields?["why"]].compactMap(\.self).joined(separator: ": ")
   }
 
   /// Whether a worker in this state needs somebody. One that is held or was stopped is as its operator wanted it, and

@@ -180,6 +180,25 @@ struct DoubtTests {
       ])
   }
 
+  @Test("A file of a push relay that is not there is told, and a limit above the one that holds")
+  func pushRelay() {
+    let text = """
+
+      [worker.push-relay]
+      ca-file = "/nope.pem"
+      strangers-hour = 500
+      version-1 = "registered-only"
+      """
+
+    #expect(
+      doubts(text, programs: ["/home/ada/roost/.build/release/push-relay"]) == [
+        "x.conf:3: [worker.push-relay] ca-file: /nope.pem is not there",
+        "x.conf:4: [worker.push-relay] strangers-hour: 500 is above recipient-hour, 100, which holds for strangers too",
+        "x.conf:5: [worker.push-relay] version-1: without audience nobody can sign version 2,"
+          + " so no new key can register",
+      ])
+  }
+
   @Test("A price is told as one that cannot be received yet, of a kind that is served")
   func price() {
     let text = """

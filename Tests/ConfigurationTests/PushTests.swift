@@ -102,9 +102,46 @@ struct PushTests {
       ("[worker.push-relay]\napns-url = \"http://x\"", "is no URL"),
       ("[worker.push-relay]\ncertificate-file = \"a.pem\"", "key-file as well"),
       ("[worker.push-relay]\ndisclosure = \"all\"", "disclosure"),
+      ("[worker.push-relay]\napns-team-id = \"TEAM\"", "ten characters of A-Z and 0-9"),
+      ("[worker.push-relay]\napns-team-id = \"team123456\"", "ten characters of A-Z and 0-9"),
+      ("[worker.push-relay]\napns-key-id = \"AuthKey_ABC123DEFG\"", "ten characters of A-Z and 0-9"),
+      ("[worker.push-relay]\napns-topic = \"My App\"", "no bundle identifier"),
+      ("[worker.push-relay]\npublic-url = \"https://push.example/v1\"", "ends in /v1"),
+      ("[worker.push-relay]\naudience = \"https://push.example\"", "no host's name"),
+      ("[worker.push-relay]\naudience = \"a:b c\"", "no host's name"),
+      ("[worker.push-relay]\nweb-push-contact = \"ops@example.org\"", "mailto:push@example.org"),
+      ("[worker.push-relay]\nversion-1 = \"reject\"", "nobody can sign"),
+      (
+        "[worker.local-relay]\nlisten = [\"127.0.0.1:5000\"]\n[worker.push-relay]\nlisten = [\"127.0.0.1:5000\"]",
+        "is taken by [worker.local-relay]"
+      ),
+      (
+        "[worker.push-relay]\nlisten = [\"127.0.0.1:5000\"]\n[worker.b]\nrole = \"push-relay\"\n"
+          + "listen = [\"127.0.0.1:5000\"]", "is taken by [worker.push-relay]"
+      ),
     ])
   func refusals(text: String, words: String) {
     #expect(complaints(about: text).contains { $0.contains(words) }, "\(complaints(about: text))")
+  }
+
+  @Test("What is well-formed is taken: identifiers, a name with its port, a contact, one form of signatures")
+  func wellFormed() {
+    let text = """
+
+      [worker.push-relay]
+      apns-key-file = "a.p8"
+      apns-key-id = "ABC123DEFG"
+      apns-team-id = "0123456789"
+      apns-topic = "org.example.my-app"
+      audience = "push.example:8443"
+      version-1 = "reject"
+      web-push-contact = "https://example.org/contact"
+      """
+
+    #expect(complaints(about: text).isEmpty, "\(complaints(about: text))")
+    // Nostr keys sign for the address.
+    let nostr = "[worker.push-relay]\nversion-1 = \"reject\"\npublic-url = \"https://push.example\""
+    #expect(complaints(about: nostr).isEmpty, "\(complaints(about: nostr))")
   }
 
   @Test("Behind a proxy it may listen where others reach it")

@@ -32,6 +32,8 @@ final class PushRig {
       "fcm-account-file": "\"\(google)\"", "fcm-url": "\"https://localhost:\(fakes.port(.fcm))\"",
       "web-push-neighbours": "true", "web-push-contact": "\"mailto:op@example.org\"",
       "ca-file": "\"\(fakes.authorityFile)\"",
+      // Worth something for a day: nothing that is sent as this depends on who is quick.
+      "wake.lasting.time-to-live": "\"24h\"",
     ]
     worker.keys.merge(keys) { _, new in new }
     return Layout(workers: [worker])

@@ -49,7 +49,7 @@ struct CredentialTests {
     var credential = minted()
     var mints = 0
     for _ in 0..<100 {
-      credential.refused(serial: 1)
+      credential.refused(serial: 1, at: moment(21 * minute).instant)
       if credential.wanted(at: moment(21 * minute).instant) == .mint {
         mints += 1
         _ = credential.made("two", at: moment(21 * minute))
@@ -64,7 +64,7 @@ struct CredentialTests {
     for restart in 0..<19 {
       let now = moment(UInt64(restart) * minute)
       credential = AppleCredential(keyID: "KEY", kept: credential.kept, at: now)
-      credential.refused(serial: 1)
+      credential.refused(serial: 1, at: now.instant)
       #expect(credential.wanted(at: now.instant) == .wait(milliseconds: (20 - UInt64(restart)) * minute))
     }
     #expect(credential.wanted(at: moment(20 * minute).instant) == .mint)
@@ -111,8 +111,39 @@ struct CredentialTests {
       serial: 1, forbiddenUntil: .max)
     var credential = AppleCredential(keyID: "KEY", kept: kept, at: moment(0))
     _ = credential.wanted(at: moment(0).instant)
-    credential.refused(serial: 1)
+    credential.refused(serial: 1, at: moment(0).instant)
     #expect(credential.wanted(at: moment(20 * minute).instant) == .mint)
+  }
+
+  @Test("44: a token that is refused while none may be made is a fault of the provider, for as long as it is refused")
+  func stuck() {
+    var credential = minted()
+    let early = moment(5 * minute).instant
+    #expect(
+      credential.refused(serial: 1, "InvalidProviderToken", at: early) == .providerFault("InvalidProviderToken"))
+    // A probe carries the same one: Apple counts tokens, not refusals.
+    #expect(credential.wanted(at: early) == .token("one", serial: 1) && credential.complaint == "InvalidProviderToken")
+    #expect(credential.wanted(at: moment(20 * minute).instant) == .mint)
+    #expect(credential.wanted(at: moment(20 * minute).instant) == .minting)
+    _ = credential.minted("two", at: moment(20 * minute))
+    #expect(credential.complaint == nil)
+    // Those that were under way with the old one go again with the new.
+    #expect(
+      credential.refused(serial: 1, "InvalidProviderToken", at: moment(20 * minute).instant)
+        == .renewCredential("InvalidProviderToken"))
+    // A clock that is wrong: the next is refused as well.
+    #expect(credential.refused(serial: 2, at: moment(21 * minute).instant) == .providerFault("ExpiredProviderToken"))
+    #expect(credential.wanted(at: moment(21 * minute).instant) == .wait(milliseconds: 19 * minute))
+    #expect(credential.complaint == "ExpiredProviderToken")
+  }
+
+  @Test("44: a token that was called invalid and goes through is good until its time")
+  func recovered() {
+    var credential = minted()
+    credential.refused(serial: 1, "InvalidProviderToken", at: moment(minute).instant)
+    credential.accepted(serial: 1)
+    #expect(credential.complaint == nil)
+    #expect(credential.wanted(at: moment(49 * minute).instant) == .token("one", serial: 1))
   }
 
   @Test("12: one exchange for a thousand pushes, and the next 60 seconds before the end")

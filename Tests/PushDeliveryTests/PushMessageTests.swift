@@ -35,6 +35,28 @@ struct PushMessageTests {
         + #""sender_pubkey":"\#(key)","nonce":"abababababababababababababababab","payload":"AQID"}"#)
   }
 
+  @Test("A payload has as much room as is told, and not a byte more")
+  func room() {
+    for type in ["noise_connect", "channel_update"] {
+      let room = PushMessage.payloadByteCountMaximum(of: wake(1, type: type), as: classes[type], settings)
+      #expect((2_000..<3_072).contains(room))
+      func fits(_ count: Int) -> Bool {
+        PushMessage.fits(
+          wake(1, type: type, payload: Array(repeating: 1, count: count)), as: classes[type], settings)
+      }
+      #expect(fits(room) && !fits(room + 1))
+    }
+  }
+
+  @Test("What a platform says has a setting to look at, where there is one")
+  func advice() {
+    #expect(PushAdvice.text("InvalidProviderToken", of: .ios)?.contains("apns-team-id") == true)
+    #expect(PushAdvice.text("BadDeviceToken", of: .ios)?.contains("apns-environment") == true)
+    #expect(PushAdvice.text("SENDER_ID_MISMATCH", of: .android)?.contains("fcm-account-file") == true)
+    #expect(
+      PushAdvice.text("ServiceUnavailable", of: .ios) == nil && PushAdvice.text("unreachable", of: .android) == nil)
+  }
+
   @Test("6: a quiet one to APNs has content-available, priority 5, and nothing else in `aps`")
   func quiet() throws {
     let message = try message(wake(1, type: "channel_update"), device(7))

@@ -44,6 +44,29 @@ struct ChallengeTests {
     #expect(try await bench.ledger.statistics(now: LedgerBench.now).totals[.movedTokens] == 1)
   }
 
+  @Test("A registration that brings the code proves it, and nothing more is sent")
+  func provingByRegistration() async throws {
+    let code = try #require(try bench.register(bob, "mine", token, at: 1).challenge?.code)
+    var registration = bench.registration(bob, "mine", token, at: 5)
+    registration.challenge = code
+    guard case .registered(let proved) = try bench.run(.register(registration)) else {
+      throw Unexpected(answer: .done)
+    }
+    #expect(proved.isVerified && proved.challenge == nil)
+    #expect(try await bench.devices(alice).isEmpty)
+  }
+
+  @Test("A registration that brings a wrong code is told so, however often it comes, and sends nothing")
+  func wrongCode() async throws {
+    try bench.register(bob, "mine", token, at: 1)
+    var registration = bench.registration(bob, "mine", token, at: 100)
+    registration.challenge = "0123456789abcdef0123456789abcdef"
+    for _ in 0..<2 { #expect(try bench.run(.register(registration)) == .challengeFailed) }
+    #expect(try bench.count("challenge") == 1)
+    #expect(try await bench.devices(bob).map(\.isVerified) == [false])
+    #expect(try await bench.devices(alice).map(\.isVerified) == [true])
+  }
+
   @Test("A code proves nothing about another token, after its time, or after too many wrong ones")
   func limits() async throws {
     try bench.register(alice, "tablet", LedgerBench.token(2))

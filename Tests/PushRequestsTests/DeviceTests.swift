@@ -41,6 +41,19 @@ import Testing
     }
   }
 
+  @Test("The code of a challenge is the same as it is and in base64, and what is neither stays as it is")
+  func challenge() throws {
+    let code = "0123456789abcdef0123456789abcdef"
+    let encoded = Base64.encode(Array(code.utf8))
+    for text in [code, encoded, Base64URL.text(of: Array(code.utf8))] {
+      #expect(try registration(#""challenge":"\#(text)""#).challenge == code, "\(text)")
+    }
+    // Hexadecimal digits can be base64 of something; they are the code all the same.
+    for text in ["deadbeef", "hello", "TUZZ"] {
+      #expect(try registration(#""challenge":"\#(text)""#).challenge == text, "\(text)")
+    }
+  }
+
   @Test(
     "A field that makes no sense is named",
     arguments: [

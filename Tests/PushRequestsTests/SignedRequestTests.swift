@@ -70,6 +70,16 @@ import Testing
     #expect(verified.needsRegistration && VerifiedRequest.registrationNeeded.status == 401)
   }
 
+  @Test("Where version 1 is refused, the refusal says how version 2 is made, and for whom")
+  func rejected() {
+    let rules = SignatureRules(firstVersion: .reject, audiences: ["push.example"])
+    let refusal = Sample.refusal { _ = try request(Sample.fields(Sample.alice, body: body), body: body, rules: rules) }
+    #expect(refusal?.code == .invalidSignature)
+    for words in ["X-Pubky-Version: 2", "pubky-push/2:audience:METHOD:path:timestamp:", "push.example"] {
+      #expect(refusal?.message.contains(words) == true, "\(words)")
+    }
+  }
+
   @Test("A signature for one audience is none for another, nor for version 1 (case 10)")
   func audience() throws {
     let rules = SignatureRules(audiences: ["push.example", "push-staging.example"])

@@ -26,6 +26,16 @@ import Testing
     #expect(try wake(#""payload":null"#).payload == nil && wake(#""payload":"""#).payload == [])
   }
 
+  @Test("A type that the relay itself sends is nobody else's", arguments: WakeRequest.reservedTypes.sorted())
+  func reserved(type: String) throws {
+    let json = """
+      {"recipient_pubkey":"\(Sample.name(Sample.bob))","sender_pubkey":"\(Sample.name(Sample.alice))",
+      "wake_type":"\(type)","nonce":"00112233445566778899AABBCCDDEEFF"}
+      """
+    let refusal = Sample.refusal { _ = try WakeRequest(Sample.body(json), sender: alice) }
+    #expect(refusal?.code == .invalidRequest && refusal?.message.contains(type) == true)
+  }
+
   @Test("3,072 bytes of payload are taken, and one more is not (case 26)")
   func payload() throws {
     let most = Base64.encode([UInt8](repeating: 1, count: 3_072))

@@ -38,7 +38,67 @@ struct PushTextTests {
     #expect(
       lines.contains(
         "Nostr: 2 devices, 7 of the wakes accepted for events; the event store is followed for 1 key"))
-    #expect(lines.contains("events: 9 that wake, 1 muted, 3 old"))
+    #expect(lines.contains("events: 9 that wake; that wake nobody: 1 muted, 3 old"))
+  }
+
+  @Test("says what to look at, when a platform is tried again, and that a certificate is not taken")
+  func advice() {
+    var status = PushStatus()
+    var apple = PushStatus.Platform(name: "ios", state: "away", reason: "InvalidProviderToken")
+    (apple.advice, apple.againSeconds) = ("are they of one team?", 90)
+    status.platforms = [apple, .init(name: "android", state: "off", reason: "fcm-account-file is not set")]
+    (status.certificateFault, status.dropped) = ("it has expired", 1)
+    let lines = PushText.status(status, now: 0, Style(isColoured: false, columns: 120))
+    #expect(lines.contains("APNs: InvalidProviderToken; are they of one team?; tried again in 1m 30s"), "\(lines)")
+    #expect(lines.contains { $0.contains("the certificate in the files is not taken") })
+    #expect(lines.contains("1 wake of strangers dropped, without their hearing of it"))
+    let checks = PushCheckText.checks(status)
+    #expect(checks.map(\.name) == ["push APNs", "push certificate"] && checks.allSatisfy { !$0.isGood }, "\(checks)")
+  }
+
+  @Test("has the doctor be content with platforms that deliver, and not with one whose every push is refused")
+  func checks() {
+    var status = PushStatus()
+    var (good, bad, odd) = (
+      PushStatus.Platform(name: "ios", state: "ready"),
+      PushStatus.Platform(name: "android", state: "ready", reason: "SENDER_ID_MISMATCH"),
+      PushStatus.Platform(name: "webpush", state: "ready", reason: "status-403")
+    )
+    (good.delivered, bad.failed, odd.delivered) = (3, 2, 1)
+    status.platforms = [good, bad, odd]
+    #expect(PushCheckText.checks(status).map(\.isGood) == [true, false, true])
+    status.platforms = [.init(name: "ios", state: "off")]
+    #expect(PushCheckText.checks(status).map(\.isGood) == [false])
+  }
+
+  @Test("tells what became of a wake, device by device, and why a relay that is configured does not answer")
+  func outcomes() {
+    let style = Style(isColoured: false, columns: 120)
+    let sent = PushSent(
+      wake: "00", devices: 2,
+      outcomes: [
+        .init(device: "phone", platform: "ios", state: "delivered"),
+        .init(device: "tablet", platform: "android", state: "refused", reason: "NOT_FOUND", advice: "look"),
+      ])
+    let lines = PushText.sent(sent, style)
+    #expect(lines.contains { $0.hasPrefix("phone") && $0.hasSuffix("delivered") })
+    #expect(lines.contains { $0.hasPrefix("tablet") && $0.hasSuffix("NOT_FOUND: look") })
+    let line = LogRecord(
+      time: "", worker: "push-relay", level: "error", category: "worker", message: "cannot start",
+      fields: ["why": "listen: taken"])
+    let result = WhyResult(worker: "push-relay", state: "failed", sentences: [], lastLines: [line])
+    #expect(
+      PushText.absence(result)
+        == "the push relay is not ready (failed): cannot start: listen: taken; 'roost why push-relay' has more")
+  }
+
+  @Test("shows keys whole: a key that is cut is none")
+  func wholeKeys() {
+    let owner = String(repeating: "y", count: 52)
+    let row = PushDeviceRow(
+      owner: owner, device: "phone", relayID: "0", platform: "ios", capabilities: [], registeredAt: 0,
+      expiresAt: 3_600, isVerified: true)
+    #expect(PushText.devices([row], now: 0, .plain)[1].hasPrefix(owner + " "))
   }
 
   @Test("says that older keys can go when nothing is under them, and not before")

@@ -32,6 +32,10 @@ struct MetricsTests {
       "roost_serving_taken_total{kind=\"5302\"} 14", "roost_serving_running{kind=\"5302\"} 1",
       "roost_jobs_unpaid 0", "roost_jobs_unpaid_millisatoshi 0", "roost_serving_unpaid 2", "roost_serving_waiting 4",
       "roost_serving_passed_over_total 9",
+      "roost_push_platform_state{platform=\"ios\",state=\"away\"} 1",
+      "roost_push_platform_state{platform=\"ios\",state=\"ready\"} 0",
+      "roost_push_delivered_total{platform=\"ios\"} 3", "roost_push_ended_total{how=\"delivered\"} 3",
+      "roost_push_certificate_refused 0", "roost_answers{part=\"push\"} 1",
       "roost_local_connections 3", "roost_local_events_taken_total 11",
     ])
   func holdWhatIsSaid(line: String) {

@@ -27,6 +27,12 @@ func makePicture() -> HousePicture {
   plan.publications = ["optimistic": 1, "partial": 2, "confirmed": 30, "failed": 4]
   picture.plan = .told(plan)
   picture.jobs = .told(makeJobs())
+  var push = PushStatus()
+  var apple = PushStatus.Platform(name: "ios", state: "away", reason: "TopicDisallowed")
+  apple.delivered = 3
+  push.platforms = [apple]
+  push.ended = ["delivered": 3]
+  picture.push = .told(push)
   picture.serving = .told(makeServing())
   var open = RelayStates.Relay(relay: "wss://relay.example", state: "open")
   open.latencyMilliseconds = 42

@@ -38,12 +38,14 @@ final class HouseLook {
     async let plan = askRole(.outboxPlanner, "plan.status", as: PlanStatus.self)
     async let jobs = askRole(.dvmTracker, "job.status", as: TrackingStatus.self)
     async let serving = askRole(.dvmProvider, "dvm.status", as: ServingStatus.self)
+    async let push = askRole(.pushRelay, "push.status", as: PushStatus.self)
     async let connectors = askConnectors()
     picture.supervisor = await supervisor
     picture.store = await store
     picture.plan = await plan
     picture.jobs = await jobs
     picture.serving = await serving
+    picture.push = await push
     picture.connectors = await connectors
     picture.local = relay.status
     picture.waitingOrigins = relay.waitingOrigins

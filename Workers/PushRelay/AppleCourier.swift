@@ -89,8 +89,9 @@ final class AppleCourier: Courier {
     tellTrouble(outcome)
     let verdict = Self.verdict(outcome)
     switch verdict {
-    case .renewCredential: credential.refused(serial: serial)
+    case .renewCredential(let reason): return credential.refused(serial: serial, reason, at: EventLoop.process.now)
     case .providerFault("TooManyProviderTokenUpdates"): await keep(credential.updatedTooOften(at: .now))
+    case .delivered, .tokenDead, .tokenSuspect: credential.accepted(serial: serial)
     default: break
     }
     return verdict
@@ -130,14 +131,20 @@ final class AppleCourier: Courier {
   /// Why there is no token at present.
   private struct Wait: Error {
     var milliseconds: UInt64
-    var verdict: PushVerdict { .retry(afterMilliseconds: milliseconds, "no-token-yet") }
+    /// What Apple has against the token there is: then somebody has to mend something, and single pushes look whether
+    /// that was done.
+    var complaint: PushReason?
+    var verdict: PushVerdict {
+      complaint.map { .providerFault($0) } ?? .retry(afterMilliseconds: milliseconds, "no-token-yet")
+    }
   }
 
   private func authorisation() async -> Result<(String, UInt64), Wait> {
     for _ in 0..<Self.mintingLookMaximum {
       switch credential.wanted(at: EventLoop.process.now) {
       case .token(let token, let serial): return .success((token, serial))
-      case .wait(let milliseconds): return .failure(Wait(milliseconds: milliseconds))
+      case .wait(let milliseconds):
+        return .failure(Wait(milliseconds: milliseconds, complaint: credential.complaint))
       case .minting: await EventLoopActor.sleep(milliseconds: Self.mintingLookMilliseconds)
       case .mint: if await !mint() { return .failure(Wait(milliseconds: 1_000)) }
       }

@@ -26,6 +26,10 @@ final class Dispatcher {
   private(set) var ended: [WakeOutcome: UInt64] = [:]
   /// What is wrong with a provider at present, by platform.
   private(set) var troubles: [PushPlatform: String] = [:]
+  /// What a platform that works says against single pushes.
+  private(set) var remarks = PlatformRemarks()
+  /// Wakes whose outcome somebody waits for.
+  var trials = SendTrials()
   let couriers: Couriers
 
   private let ledger: PushLedger
@@ -220,6 +224,7 @@ final class Dispatcher {
       let verdict = await post(delivery, to: platform)
       FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
+      trials.note(verdict, of: delivery.wake.id, for: delivery.device.number)
       perform { $0.settled(wake: delivery.wake.number, device: delivery.device.number, verdict, at: $1) }
     }
   }
@@ -263,9 +268,20 @@ final class Dispatcher {
     case .delivered:
       figures[platform]?.delivered += 1
       troubles[platform] = nil
-    case .tokenDead, .tokenSuspect, .messageFault: figures[platform]?.failed += 1
+      remarks.forget(platform)
+    case .tokenSuspect(let reason), .messageFault(let reason):
+      figures[platform]?.failed += 1
+      remark(reason, platform)
+    case .tokenDead: figures[platform]?.failed += 1
     default: break
     }
+  }
+
+  private func remark(_ reason: PushReason, _ platform: PushPlatform) {
+    guard remarks.isNews(reason, of: platform, at: EventLoop.process.now) else { return }
+    log.warning(
+      "\(platform.service) refuses a device's token, or a push: its wake is given up",
+      metadata: ["why": "\(reason)", "look": "\(PushAdvice.text(reason, of: platform) ?? "roost push")"])
   }
 
   private func prune(_ device: PushDevice) {
@@ -288,10 +304,16 @@ final class Dispatcher {
       case .noTokenTaken(let provider, let reason):
         (provider, reason, "has taken no token yet and refused some: another environment or project, perhaps")
       case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
-      case .message(let provider, let reason): (provider, reason, "does not understand a push: a fault of the relay")
+      case .message(let provider, let reason):
+        (provider, reason, "does not understand a push: a fault of the relay, or a token that is malformed")
       }
     if alarm.concernsPlatform { troubles[provider.platform] = "\(reason)" }
-    log.log(level: alarm.isForOperator ? .warning : .debug, "\(provider) \(text)", metadata: ["why": "\(reason)"])
+    var metadata: Logger.Metadata = ["why": "\(reason)"]
+    if let advice = PushAdvice.text(reason, of: provider.platform) { metadata["look"] = "\(advice)" }
+    if alarm.concernsPlatform, let seconds = board.secondsLeft(of: provider, at: EventLoop.process.now) {
+      metadata["again-in"] = "\(seconds) s"
+    }
+    log.log(level: alarm.isForOperator ? .warning : .debug, "\(provider) \(text)", metadata: metadata)
   }
 }
 

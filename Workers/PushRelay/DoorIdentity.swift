@@ -39,6 +39,8 @@ final class DoorIdentity {
   private let judge: TLSServer
   private let log: Logger
   private var stamps: [Int]
+  /// Why the files as they are now were not taken; nil when they were.
+  private(set) var fault: String?
 
   /// Reads the files.
   init(certificateFile: String, keyFile: String, _ log: Logger) throws(Refusal) {
@@ -48,7 +50,8 @@ final class DoorIdentity {
     stamps = Self.stamps([certificateFile, keyFile])
     do throws(IdentityFault) {
       judge = try TLSServer(certificateFile: certificateFile, keyFile: keyFile)
-    } catch { throw Refusal(.failed, "certificate-file: \(error)") }
+    } catch { throw Refusal(.failed, "certificate-file, key-file: \(error)") }
+    Self.lookWhoReads(keyFile, log)
     shown = DoorCertificate(try Self.context(certificateFile, keyFile))
   }
 
@@ -60,8 +63,10 @@ final class DoorIdentity {
     do throws(Refusal) {
       do throws(IdentityFault) { try judge.reload() } catch { throw Refusal(.failed, "\(error)") }
       shown.context = try Self.context(certificateFile, keyFile)
+      fault = nil
       log.notice("the certificate is a new one", metadata: ["for": "\(judge.certificate)"])
     } catch {
+      fault = error.message
       log.error(
         "the new certificate is not taken, and the old one stays in use",
         metadata: ["why": "\(error.message)", "or": "'roost restart', if a sandbox keeps the file closed"])
@@ -79,6 +84,13 @@ final class DoorIdentity {
     } catch {
       throw Refusal(.failed, "certificate-file: \(certificateFile), or key-file, cannot be used: \(error)")
     }
+  }
+
+  /// A key that others can read is theirs as well.
+  private static func lookWhoReads(_ keyFile: String, _ log: Logger) {
+    var facts = stat()
+    guard stat(keyFile, &facts) == 0, facts.st_mode & 0o077 != 0 else { return }
+    log.warning("others than its owner can read the key of the certificate", metadata: ["type": "chmod 600 \(keyFile)"])
   }
 
   /// By what it is seen that files are others than before; a file that is not there has a stamp as well.

@@ -73,6 +73,8 @@ final class GoogleCourier: Courier {
   private let client: HTTPClient
   private let log: Logger
   private var credential = GoogleCredential()
+  /// Why there is no token, or none that FCM takes; nil while there is one.
+  private var complaint: PushReason?
   private var generator = SystemRandomNumberGenerator()
 
   private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
@@ -87,7 +89,9 @@ final class GoogleCourier: Courier {
   }
 
   func send(_ message: PushMessage) async -> PushVerdict {
-    guard let (token, serial) = await authorisation() else { return .retry(afterMilliseconds: nil, "no-token-yet") }
+    guard let (token, serial) = await authorisation() else {
+      return .retry(afterMilliseconds: nil, complaint ?? "no-token-yet")
+    }
     var request = HTTPRequest(
       .post, account.sendURL + message.target,
       fields: [HTTPField("authorization", "Bearer " + token)] + message.headers.map { HTTPField($0.name, $0.value) },
@@ -95,8 +99,12 @@ final class GoogleCourier: Courier {
     request.totalMilliseconds = Self.answerMilliseconds
     let verdict = await client.verdict(on: request, of: .android)
     switch verdict {
-    case .renewCredential: credential.refused(serial: serial)
-    case .delivered: credential.accepted(serial: serial)
+    case .renewCredential(let reason):
+      credential.refused(serial: serial)
+      complaint = reason
+    case .delivered:
+      credential.accepted(serial: serial)
+      complaint = nil
     default: break
     }
     return verdict
@@ -148,10 +156,13 @@ final class GoogleCourier: Courier {
     switch answer {
     case .granted(let token, let seconds): credential.granted(token, expiresInSeconds: seconds, at: now)
     case .refused(let reason):
+      complaint = reason
       log.error("Google gives no token: look at fcm-account-file", metadata: ["why": "\(reason)"])
       credential.failed(afterMilliseconds: nil, at: now, using: &generator)
     case .failed(let wait, let reason):
-      log.warning("Google gives no token at present", metadata: ["why": "\(reason)"])
+      complaint = reason
+      log.warning(
+        "Google gives no token at present", metadata: ["why": "\(reason)", "at": "\(account.tokenURL)"])
       credential.failed(afterMilliseconds: wait, at: now, using: &generator)
     }
   }

@@ -105,6 +105,9 @@ final class PushDoor: Sendable {
           // It fails only when it was stopped before.
           try? await server.shutdownGracefully()
           task.cancel()
+          // What serves the last connections still has the loops do things, after these have closed; the loops end
+          // behind it.
+          await task.value
         }
       }
       let parts = place.split(separator: "|")

@@ -26,6 +26,10 @@ extension PushFront {
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
     case .tooManyKeys: throw Self.tooManyNostrKeys
     case .tooManyContacts: throw PushRefusal(.invalidRequest, "the lists have more keys than are kept")
+    case .challengeFailed:
+      throw PushRefusal(
+        .wrongChallenge,
+        "'challenge' is not the code that came by push, or too old: register without it, and another one is sent")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
     case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
       return FrontReply(PushReply.health)

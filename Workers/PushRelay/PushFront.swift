@@ -178,10 +178,7 @@ final class PushFront: Sendable {
       payload: request.payload, nonce: request.nonce, acceptedAt: milliseconds,
       expiresAt: milliseconds + rules.classes[request.type].timeToLiveSeconds * 1_000)
     guard PushMessage.fits(wake, as: rules.classes[wake.type], rules.messages) else {
-      throw PushRefusal(
-        .invalidPayload,
-        "the payload is larger than the platforms take with what stands beside it; send less, and have"
-          + " the phone ask for the rest")
+      throw Self.tooLarge(wake, as: rules.classes[wake.type], rules.messages)
     }
     let command = WakeCommand(message: message, wake: wake, bodyHash: SHA256.hash(bytes)) { [self] standing in
       ruling(for: wake, standing, hasTicket: request.ticket != nil, now: now)

@@ -54,6 +54,7 @@ extension PushRelay {
     status.unreadable = Int(figures.quarantinedDevices)
     status.events = eventStatus(figures)
     status.countedSince = startedAt
+    status.certificateFault = identity?.fault
     return status
   }
 
@@ -62,7 +63,11 @@ extension PushRelay {
     let trouble = dispatcher?.troubles[platform]
     var shown = PushStatus.Platform(
       name: platform.rawValue, state: !isOn ? "off" : trouble == nil ? "ready" : "away",
-      reason: isOn ? trouble : dispatcher?.couriers.reasons[platform])
+      reason: isOn ? trouble ?? dispatcher?.remarks[platform]?.description : dispatcher?.couriers.reasons[platform])
+    if isOn, let reason = trouble.map(PushReason.init(foreign:)) ?? dispatcher?.remarks[platform] {
+      shown.advice = PushAdvice.text(reason, of: platform)
+    }
+    shown.againSeconds = dispatcher?.secondsLeft(of: platform)
     shown.inFlight = dispatcher?.board.inFlightCount(of: platform) ?? 0
     if let figures = dispatcher?.figures[platform] {
       (shown.delivered, shown.repeated) = (figures.delivered, figures.repeated)
@@ -130,17 +135,22 @@ extension PushRelay {
     let wake = Wake(
       id: RandomBytes.make(16), recipient: owner, sender: nil, type: asked.type, payload: nil,
       nonce: RandomBytes.make(16), acceptedAt: now, expiresAt: now + seconds * 1_000)
-    let count = devices.count { $0.isVerified && wake.isWanted(by: $0.capabilities) }
-    guard count > 0 else {
+    let wanting = devices.filter { $0.isVerified && wake.isWanted(by: $0.capabilities) }
+    guard !wanting.isEmpty else {
       throw Refusal(
         .failed, "\(asked.owner) has no device here that wants wakes of the type \(asked.type)", outcome: .notStarted)
     }
     let command = WakeCommand(message: nil, wake: wake, bodyHash: SHA256.hash(wake.id)) { _ in
       WakeRuling(.queued, isQueued: true, isTold: false)
     }
+    if asked.waitMilliseconds != nil { dispatcher?.trials.begin(wake.id) }
     switch await writer.perform(.wake(command)) {
-    case .success: return PushSent(wake: Hexadecimal.text(of: wake.id), devices: count)
-    case .failure(let fault): throw writer.health.refusal(fault)
+    case .success:
+      let outcomes = await dispatcher?.outcomes(of: wake.id, for: wanting, milliseconds: asked.waitMilliseconds ?? 0)
+      return PushSent(wake: Hexadecimal.text(of: wake.id), devices: wanting.count, outcomes: outcomes)
+    case .failure(let fault):
+      _ = dispatcher?.trials.end(wake.id)
+      throw writer.health.refusal(fault)
     }
   }
 

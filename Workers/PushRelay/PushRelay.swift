@@ -46,7 +46,7 @@ final class PushRelay {
   private var door: PushDoor?
   private let loop = HTTP2Loop()
   private var security: TLSClient?
-  private var identity: DoorIdentity?
+  private(set) var identity: DoorIdentity?
   private let sweepTimer = LoopTimer()
   private let limitsTimer = LoopTimer()
   private let challenges = WaitingChallenges()
@@ -96,12 +96,14 @@ final class PushRelay {
   /// The key ring, as its file is now.
   static func ring(_ settings: PushSettings, in directory: String) throws(Refusal) -> TokenKeyRing {
     try SecretFiles.ring(
-      PushSettings.file(settings.keyRingFile), in: directory, date: "k\(WallTime.seconds / 86_400)")
+      PushSettings.file(settings.keyRingFile), in: directory, ledger: directory + "/" + fileName,
+      date: "k\(WallTime.seconds / 86_400)")
   }
 
   /// Listens, and begins to deliver.
   func start() async throws(Refusal) {
     let classes = try settings.classes()
+    try settings.checkAuthorities()
     let google = try GoogleAccount(settings)
     let couriers = try await couriers(google)
     let messages = PushMessageSettings(
@@ -217,7 +219,7 @@ final class PushRelay {
       }
       do {
         addresses.append(try await door.open(address, security: identity?.shown))
-      } catch { throw Refusal(.unavailable, "listen: \(address): \(error)") }
+      } catch { throw DoorFault.refusal(error, at: address) }
     }
   }
 
@@ -262,7 +264,7 @@ final class PushRelay {
     let place = addresses.map { "http\(settings.certificateFile?.isEmpty == false ? "s" : "")://\($0)/v1" }
     let waiting = dispatcher?.board.count ?? 0
     let words = place.joined(separator: ", ")
-    worker.bus.sendStatus(Status(text: waiting == 0 ? words : "\(words), \(waiting) wakes under way"))
+    worker.bus.sendStatus(Status(text: waiting == 0 ? words : "\(words), \(Amount.count(waiting, "wake")) under way"))
   }
 
   // MARK: The end

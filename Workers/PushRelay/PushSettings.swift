@@ -2,6 +2,7 @@ import Addresses
 import Contracts
 import Cryptography
 import Frames
+import Glibc
 import Nostr
 import PushAdmission
 import PushDelivery
@@ -126,6 +127,12 @@ struct PushSettings: Decodable, Sendable {
 
   /// What platforms are shown of a wake.
   var shown: PushMessageSettings.Disclosure { content == "none" ? .contentFree : .clear }
+
+  /// Authorities that cannot be read are told at the start, and not by the first push.
+  func checkAuthorities() throws(Refusal) {
+    guard let file = Self.file(caFile), access(file, R_OK) != 0 else { return }
+    throw Refusal(.failed, "ca-file: \(file) cannot be read: \(String(cString: strerror(errno)))")
+  }
 
   /// A file of the settings; nil for none.
   static func file(_ path: String?) -> String? { (path ?? "").isEmpty ? nil : path }

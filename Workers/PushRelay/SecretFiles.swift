@@ -17,9 +17,19 @@ enum SecretFiles {
   /// - Parameters:
   ///   - file: as the settings name it; nil for the worker's own.
   ///   - directory: the worker's.
-  static func ring(_ file: String?, in directory: String, date: String) throws(Refusal) -> TokenKeyRing {
+  ///   - ledger: the file whose tokens are under the ring; while it is there, no ring is made.
+  static func ring(
+    _ file: String?, in directory: String, ledger: String, date: String
+  ) throws(Refusal) -> TokenKeyRing {
     let path = file ?? directory + "/keys"
     if file == nil, access(path, F_OK) != 0 {
+      // A new ring would open nothing of what is there, and hide that the right one is missing.
+      guard access(ledger, F_OK) != 0 else {
+        throw Refusal(
+          .failed,
+          "the key ring, \(path), is gone, and what \(ledger) keeps is under its keys: put your copy of it back;"
+            + " without one, move \(ledger) away, and every phone has to register anew")
+      }
       var made = newRing(date)
       defer { made.wipe() }
       try write(made, to: path)

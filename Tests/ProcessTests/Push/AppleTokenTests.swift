@@ -59,6 +59,8 @@ extension ProcessTests {
         try rig.awaitPlatform("ios", "has tried again") { $0.repeated >= 1 }
         try rig.wake(phones[2])
         try awaitSoon("two wait") { try rig.status().waiting == 2 }
+        let apple = try rig.platform("ios")
+        #expect(apple.state == "away" && apple.reason == "ExpiredProviderToken", "\(apple)")
         #expect(try rig.status().devices == 3)
         #expect(try rig.fakes.requests(to: .apns).count == 2)
         #expect(try tokens(rig, after: 0).count == 1)
@@ -91,6 +93,26 @@ extension ProcessTests {
       }
     }
 
+    @Test("is told that its token is refused, says so everywhere, and goes on by itself when it is taken (case 44)")
+    func invalidToken() throws {
+      try PushRig.run { rig in
+        let phone = try rig.phone()
+        let refusal = #"{"status":403,"reason":"InvalidProviderToken"}"#
+        try rig.order(.apns, to: "*", [refusal, refusal])
+        try rig.wake(phone, type: "lasting")
+        let held = try rig.awaitPlatform("ios", "is held") { $0.state == "away" && $0.reason == "InvalidProviderToken" }
+        #expect(held.advice?.contains("of one team") == true && held.againSeconds != nil, "\(held)")
+        try rig.awaitLog("refuses our pushes")
+        try rig.awaitLog("are apns-key-id, apns-team-id and the key in apns-key-file of one team?")
+        let ready = try rig.send("GET", "/ready")
+        #expect(ready.json["platforms"]?["ios"] == .string("InvalidProviderToken"), "\(ready.text)")
+        try rig.awaitPlatform("ios", "has taken it") { $0.delivered == 1 && $0.state == "ready" && $0.reason == nil }
+        // The same token all the time: Apple would take no other yet.
+        #expect(try rig.requests(.apns, to: phone.receiver).count == 3)
+        try rig.awaitLog("made a token for APNs", times: 1)
+      }
+    }
+
     @Test("makes another at once for another team: what is mended in the settings need not wait (case 44)")
     func otherTeam() throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
@@ -99,7 +121,7 @@ extension ProcessTests {
       try withRoost(wrong) { roost in
         let first = try PushRig(roost, fakes, port)
         let phone = try first.phone()
-        try first.wake(phone, type: "nostr")
+        try first.wake(phone, type: "lasting")
         try awaitSoon("it is refused") { try first.requests(.apns, to: phone.receiver).count == 1 }
         try first.awaitPlatform("ios", "has tried again") { $0.repeated >= 1 }
         #expect(try first.count("providerTokens") == 0)

@@ -7,7 +7,7 @@ extension ProcessTests {
   @Suite("A push relay and platforms that are in trouble")
   struct ProviderTroubleTests {
     /// A type of wakes that is worth something for a day: nothing here depends on who is quick.
-    private static let type = "nostr"
+    private static let type = "lasting"
 
     /// One device on each platform.
     private struct Three {
@@ -31,7 +31,7 @@ extension ProcessTests {
         for (round, mode) in ["cut", "half-closed", "garbage"].enumerated() {
           let before = try rig.platform("ios")
           // Wakes of one type within two seconds would be one.
-          let type = ["nostr", "default_a", "default_b"][round]
+          let type = ["lasting", "default_a", "default_b"][round]
           try rig.mood(.apns, mode)
           try three.wake(rig, type: type)
           for name in ["android", "webpush"] {

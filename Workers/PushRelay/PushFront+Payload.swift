@@ -1,0 +1,14 @@
+import PushDelivery
+import PushRequests
+
+extension PushFront {
+  /// What the sender of a payload hears that no platform takes with what stands beside it: how long it may be.
+  static func tooLarge(_ wake: Wake, as wakeClass: WakeClass, _ settings: PushMessageSettings) -> PushRefusal {
+    let count = wake.payload?.count ?? 0
+    let maximum = PushMessage.payloadByteCountMaximum(of: wake, as: wakeClass, settings)
+    return PushRefusal(
+      .invalidPayload,
+      "the payload is \(count) bytes, and \(maximum) fit beside what else a push of this type carries: send less, and"
+        + " have the phone ask for the rest")
+  }
+}
