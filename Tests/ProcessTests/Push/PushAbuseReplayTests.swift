@@ -164,7 +164,7 @@ extension ProcessTests {
         #expect(try rig.wake(phone, by: friend, type: "b").status == 200)
         for code in ["0123456789abcdef0123456789abcdef", "x"] {
           let wrong = try rig.register(thief, "ios", token, capabilities: "[]", more: #","challenge":"\#(code)""#)
-          #expect(wrong["verification"] == "challenge_sent", "\(wrong.text)")
+          #expect(wrong.status == 400 && wrong["error"] == "wrong_challenge", "\(wrong.text)")
         }
         #expect(try rig.wake(thief, by: friend, type: "c").status == 200)
         #expect(try rig.wake(phone, by: friend, type: "d").status == 200)
