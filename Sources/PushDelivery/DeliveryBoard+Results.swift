@@ -147,12 +147,10 @@ extension DeliveryBoard {
       if attempt.isProbe { lanes[provider]?.breaker.probeLost() }
       return
     }
+    shares[platform]?.witnesses.failed(number)
     guard let refusal = shares[platform]?.suspects.refused(attempt.device, at: moment.instant) else { return }
     switch refusal.standing {
     case .sound: answered(provider)
-    case .doubtful:
-      answered(provider)
-      if refusal.isNews { actions.append(.alarm(.noTokenTaken(provider, reason))) }
     case .everyNew, .everyKnown:
       if refusal.isNews { actions.append(.alarm(.everyTokenRefused(provider, reason))) }
       hold(attempt, provider, isKnown: refusal.standing == .everyKnown && refusal.isKnown, at: moment.instant)

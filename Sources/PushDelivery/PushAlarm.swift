@@ -4,8 +4,6 @@ public enum PushAlarm: Hashable, Sendable {
   case fault(PushProvider, PushReason)
   /// One token after the other is refused: the wrong environment or the wrong project, most likely. None was removed.
   case everyTokenRefused(PushProvider, PushReason)
-  /// The same may be so: some tokens were refused, and none has been taken yet. Nothing is held for it.
-  case noTokenTaken(PushProvider, PushReason)
   /// The provider is in trouble and is left alone for a while.
   case trouble(PushProvider, PushReason)
   /// The platform does not understand what it was sent: a bug of the relay.
@@ -14,8 +12,8 @@ public enum PushAlarm: Hashable, Sendable {
   /// Whom it is about.
   public var provider: PushProvider {
     switch self {
-    case .fault(let provider, _), .everyTokenRefused(let provider, _), .noTokenTaken(let provider, _),
-      .trouble(let provider, _), .message(let provider, _):
+    case .fault(let provider, _), .everyTokenRefused(let provider, _), .trouble(let provider, _),
+      .message(let provider, _):
       provider
     }
   }
@@ -25,7 +23,7 @@ public enum PushAlarm: Hashable, Sendable {
   public var concernsPlatform: Bool {
     switch self {
     case .fault, .everyTokenRefused, .trouble: provider.platform != .webPush
-    case .noTokenTaken, .message: false
+    case .message: false
     }
   }
 

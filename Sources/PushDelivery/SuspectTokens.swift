@@ -12,14 +12,14 @@ public import Clocks
 //                              a push goes through again
 //
 // Whether everybody's pushes are held for it is another question, since anybody can register tokens that are none and
-// wake himself. Five refusals hold nothing then. What strangers cannot make, or not for long, does:
+// wake himself. Once a push has gone through, five refusals hold nothing then. What strangers cannot make, or not for
+// long, does:
 //
 //     everyKnown   five tokens that a push went through to before are refused, none going through between: the provider
 //                  is held, for longer and longer
-//     everyNew     nothing has gone through since the beginning, and tokens of twenty owners were refused: one push at
-//                  a time, a second between them, until one goes through. A stranger with twenty keys who is the first
-//                  after a start can do that too, and no more than that, and only so long.
-//     doubtful     nothing has gone through since the beginning, and five tokens were refused: somebody is told
+//     everyNew     nothing has gone through since the beginning, and five tokens were refused: one push at a time, a
+//                  second between them, first to who was not refused, until one goes through. A stranger who is the
+//                  first after a start can do that too, and no more than that, and only so long.
 //
 // Rejected: a share of all tokens that may be refused. It needs to know all tokens, and one developer's phone that goes
 // through would condemn everybody else's. Age of a registration in place of a push that went through: strangers have
@@ -30,8 +30,6 @@ public struct SuspectTokens: Sendable {
   /// Tokens refused in a row, none going through between them, after which nobody is condemned; and of tokens that a
   /// push went through to before, those that mean it is us.
   public static let runMaximum = 5
-  /// Owners whose tokens were refused, none having gone through ever, that mean it may be us.
-  public static let ownerMaximum = 20
   /// Refusals of one token, others going through after each, that condemn it.
   public static let refusalMaximum = 3
   /// How near others must go through for one refusal to be enough, in milliseconds.
@@ -45,9 +43,7 @@ public struct SuspectTokens: Sendable {
   public enum Standing: Int, Hashable, Sendable {
     /// Nothing.
     case sound
-    /// Nothing has ever gone through: it may be us.
-    case doubtful
-    /// The same, of many owners: it is us, most likely.
+    /// Nothing has ever gone through: it is us, most likely.
     case everyNew
     /// It is us: tokens that were good are refused.
     case everyKnown
@@ -79,8 +75,6 @@ public struct SuspectTokens: Sendable {
   private var known: [Int64: Int] = [:]
   /// Of those, the ones that were refused since something last went through.
   private var refusedKnown: Set<Int64> = []
-  /// Owners whose tokens were refused while nothing had gone through ever.
-  private var owners: Set<PushOwner> = []
   /// What is to be thought of us.
   public private(set) var standing = Standing.sound
 
@@ -93,13 +87,10 @@ public struct SuspectTokens: Sendable {
     let before = standing
     suspect(device, at: instant)
     if isKnown, refusedKnown.count < Self.runMaximum { refusedKnown.insert(device.number) }
-    if lastSuccess == nil, owners.count < Self.ownerMaximum { owners.insert(device.owner) }
     if refusedKnown.count >= Self.runMaximum {
       standing = .everyKnown
-    } else if standing != .everyKnown, owners.count >= Self.ownerMaximum {
-      standing = .everyNew
     } else if standing == .sound, lastSuccess == nil, isRunLong {
-      standing = .doubtful
+      standing = .everyNew
     }
     return Refusal(standing: standing, isNews: standing != before, isKnown: isKnown)
   }
@@ -134,7 +125,6 @@ public struct SuspectTokens: Sendable {
     standing = .sound
     isRunLong = false
     refusedKnown = []
-    owners = []
     if run.isEmpty { return [] }
     let condemned = run.filter { suspicion in
       let isNear = instant.milliseconds(since: suspicion.at) <= Self.nearMilliseconds

@@ -301,8 +301,6 @@ final class Dispatcher {
       case .fault(let provider, let reason): (provider, reason, "refuses our pushes; look at its settings")
       case .everyTokenRefused(let provider, let reason):
         (provider, reason, "refuses every token: another environment or project, most likely; none was forgotten")
-      case .noTokenTaken(let provider, let reason):
-        (provider, reason, "has taken no token yet and refused some: another environment or project, perhaps")
       case .trouble(let provider, let reason): (provider, reason, "is in trouble, and is left alone for a while")
       case .message(let provider, let reason):
         (provider, reason, "does not understand a push: a fault of the relay, or a token that is malformed")
