@@ -209,7 +209,7 @@ extension ControlService {
   /// Whether a worker is on its way again after it said itself that something is missing: it says so at each start
   /// until somebody mends that.
   private func isReturning(_ worker: ManagedWorker) -> Bool {
-    guard [.starting, .waiting].contains(worker.machine.state.kind) else { return false }
+    guard [.starting, .waiting, .stopping].contains(worker.machine.state.kind) else { return false }
     switch worker.machine.report(now: EventLoop.process.now).lastExit?.status?.verdict {
     case .unavailable, .tryLater: return true
     default: return false
