@@ -38,6 +38,8 @@ final class Dispatcher {
   private let messages: PushMessageSettings
   private let log: Logger
   private let timer = LoopTimer()
+  /// Until the queue is read.
+  private let pause = LoopTimer()
   /// Wakes up to this number were handed to the board: it has them, had them, or asks for them.
   private var lastNumber: Int64 = 0
   private var news = DeviceNews()
@@ -53,6 +55,8 @@ final class Dispatcher {
     var pruned: UInt64 = 0
   }
 
+  /// How long new wakes lie in the queue before it is read.
+  private static let pauseMilliseconds: ClosedRange<UInt64> = 5...25
   /// Wakes that are read at once.
   private static let pageCount = 500
   /// After a failure, how long until the queue is read again.
@@ -80,21 +84,27 @@ final class Dispatcher {
   var isBusy: Bool { board.inFlightCount > 0 }
 
   /// Goes on where the last process ended: all that is in the queue.
-  func begin() { wakesQueued() }
+  func begin() { read() }
 
-  /// There are new wakes in the queue.
+  /// There are new wakes in the queue. They are read a little later, nobody knows when: the work for a wake that goes
+  /// somewhere would else fall together with its answer and with what the sender asks next, and both would take longer
+  /// than for one that goes nowhere.
   func wakesQueued() {
+    guard !isClosed, !pause.isSet else { return }
+    pause.set(afterMilliseconds: UInt64.random(in: Self.pauseMilliseconds)) { [unowned self] in read() }
+  }
+
+  private func read() {
     guard !isReading else {
       isAskedAgain = true
       return
     }
     isReading = true
     EventLoopActor.task { [self] in
-      repeat {
-        isAskedAgain = false
-        await readOn()
-      } while isAskedAgain && !isClosed
+      isAskedAgain = false
+      await readOn()
       isReading = false
+      if isAskedAgain { wakesQueued() }
     }
   }
 
@@ -117,6 +127,7 @@ final class Dispatcher {
     isClosed = true
     board.close()
     timer.cancel()
+    pause.cancel()
   }
 
   // MARK: The queue
