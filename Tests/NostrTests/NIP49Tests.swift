@@ -93,8 +93,9 @@ import Testing
   }
 }
 
-/// Passphrases are tested where the vectors for them are.
-@Suite struct PassphraseTests {
+/// Passphrases are tested where the vectors for them are. One of the tests takes all the room there is for them, so no
+/// two run at a time.
+@Suite(.serialized) struct PassphraseTests {
   private func normalized(_ text: String) throws -> [UInt8] { try Passphrase(text).withBytes { Array($0) } }
 
   @Test("A passphrase is brought into NFKC, as the example of NIP-49 says")
