@@ -2,7 +2,7 @@ internal import Contracts
 
 // Which class a wake type has. The seed's table says `background` and `high` and mixes two of Apple's words; here each
 // type has a push type, a priority, a time to live, a collapse id and what is shown, and all of it is a setting. What
-// is not set is as in the table of ``WakeType``.
+// is not set is as in the table of `WakeType`.
 
 /// What the settings say of one wake type; what is nil stays as it is by default.
 public struct WakeClassSetting: Hashable, Sendable, Codable {
@@ -51,13 +51,13 @@ public struct WakeClasses: Hashable, Sendable {
   /// What a setting calls the types that are not named.
   public static let standardName = WakeType.others.name
 
-  /// The table of ``WakeType``.
+  /// The table of `WakeType`.
   public init() {
     standard = WakeClass(.others)
     classes = Dictionary(uniqueKeysWithValues: WakeType.known.map { ($0.name, WakeClass($0)) })
   }
 
-  /// The table of ``WakeType``, with these changes. A type named anew begins as the class of types that are not named.
+  /// The table of `WakeType`, with these changes. A type named anew begins as the class of types that are not named.
   ///
   /// - Throws: ``WakeClassFault`` for the first setting that cannot be.
   public init(_ settings: [WakeClassSetting]) throws(WakeClassFault) {

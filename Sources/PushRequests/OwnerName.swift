@@ -1,7 +1,7 @@
 internal import Cryptography
 public import PushDelivery
 
-/// How an owner is read from requests; ``PushOwner/name`` writes it.
+/// How an owner is read from requests; `PushOwner.name` writes it.
 ///
 /// One key has one spelling. 52 characters of z-base-32 hold 260 bits, so sixteen texts decode to one key; a list of
 /// blocked senders that took all of them would block none. Other writings (`pk:…`, upper case, a URL) are refused.

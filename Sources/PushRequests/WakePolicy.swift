@@ -163,7 +163,9 @@ public enum WakePolicy {
 
   /// What a sender learns of what became of a wake of his (`GET /wake/{id}`).
   ///
-  /// - Parameter unblocked: what the sender would be if he were not blocked.
+  /// - Parameters:
+  ///   - given: all that the decision needs.
+  ///   - unblocked: what the sender would be if he were not blocked.
   public static func outcome(_ given: WakeCircumstances, unblocked: SenderStanding) -> WakeOutcomeView {
     guard isToldTruth(given) else { return .none }
     guard given.standing == .blocked else { return .truth }

@@ -37,7 +37,7 @@ public struct WakeConfiguration: Sendable, Hashable {
   /// The line below the title.
   public var body = ""
 
-  /// A type of wakes; those that a push-relay knows as ``WakeType`` has them.
+  /// A type of wakes; those that a push-relay knows as `WakeType` has them.
   public init(type: String) {
     self.type = type
     let standard = WakeType.known.first { $0.name == type } ?? .others
