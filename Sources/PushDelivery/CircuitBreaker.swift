@@ -121,14 +121,9 @@ public struct CircuitBreaker: Hashable, Sendable {
   public mutating func tripped(
     isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
   ) -> Bool {
-    switch state {
-    case .open: return false
-    case .halfOpen where !isProbe: return false
-    case .closed, .halfOpen:
-      open(
-        limits.faultBaseMilliseconds, limits.faultCeilingMilliseconds, at: instant, atLeast: 0, using: &generator)
-      return true
-    }
+    guard mayOpen(isProbe: isProbe) else { return false }
+    open(limits.faultBaseMilliseconds, limits.faultCeilingMilliseconds, at: instant, atLeast: 0, using: &generator)
+    return true
   }
 
   /// The provider refuses what it may be right to refuse, and perhaps for our fault: one push is tried after the other,
@@ -138,15 +133,20 @@ public struct CircuitBreaker: Hashable, Sendable {
   public mutating func doubted(
     isProbe: Bool, at instant: Instant, using generator: inout some RandomNumberGenerator
   ) -> Bool {
+    guard mayOpen(isProbe: isProbe) else { return false }
+    let count = openingCount
+    let window = limits.failureBaseMilliseconds
+    open(window, window, at: instant, atLeast: 0, using: &generator)
+    openingCount = count
+    return true
+  }
+
+  /// Whether it is not open already, and nobody else is to tell.
+  private func mayOpen(isProbe: Bool) -> Bool {
     switch state {
-    case .open: return false
-    case .halfOpen where !isProbe: return false
-    case .closed, .halfOpen:
-      let count = openingCount
-      let window = limits.failureBaseMilliseconds
-      open(window, window, at: instant, atLeast: 0, using: &generator)
-      openingCount = count
-      return true
+    case .closed: true
+    case .open: false
+    case .halfOpen: isProbe
     }
   }
 

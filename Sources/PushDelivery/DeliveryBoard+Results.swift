@@ -73,7 +73,7 @@ extension DeliveryBoard {
 
   /// Whether a failure says something of the provider. One that does not ends the probe without an outcome.
   private mutating func counts(_ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider) -> Bool {
-    let isCounted = shares[provider.platform]?.witnesses.count(number, at: provider) ?? true
+    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device) ?? true
     shares[provider.platform]?.witnesses.failed(number)
     if !isCounted, attempt.isProbe { lanes[provider]?.breaker.probeLost() }
     return isCounted
@@ -81,7 +81,7 @@ extension DeliveryBoard {
 
   private mutating func wentThrough(_ device: PushDevice, _ provider: PushProvider, at instant: Instant) {
     answered(provider)
-    shares[provider.platform]?.witnesses.wentThrough(device.number, at: provider)
+    shares[provider.platform]?.witnesses.wentThrough(device)
     let condemned = shares[provider.platform]?.suspects.wentThrough(device, at: instant) ?? []
     for device in condemned {
       // Who has another token by now is nobody's suspect.

@@ -7,8 +7,15 @@
 
 /// Devices of one platform, and what has become of pushes to them.
 struct Witnesses: Sendable {
-  /// Devices that a push went through to with the token they have, and where.
-  private var providers: [Int64: PushProvider] = [:]
+  private struct Witness: Sendable {
+    let provider: PushProvider
+    /// The hash of the token that a push went through to: with another one the device has shown nothing, whether or not
+    /// anything waits for it when it is told.
+    let token: Int
+  }
+
+  /// Devices that a push went through to.
+  private var witnesses: [Int64: Witness] = [:]
   private var counts: [PushProvider: Int] = [:]
   /// Devices whose last push failed in a way that could be the provider's.
   private var accused: Set<Int64> = []
@@ -20,20 +27,21 @@ struct Witnesses: Sendable {
   func isKnownGood(_ provider: PushProvider) -> Bool { counts[provider] != nil }
 
   /// Whether a failure of this device says something of the provider.
-  func count(_ device: Int64, at provider: PushProvider) -> Bool {
-    providers[device] == provider || !isKnownGood(provider)
+  func counts(_ device: PushDevice) -> Bool {
+    witnesses[device.number]?.token == device.token.hashValue || !isKnownGood(device.token.provider)
   }
 
-  /// Whether the last push to this device failed, or nothing is known of it.
+  /// Whether the last push to this device failed.
   func isAccused(_ device: Int64) -> Bool { accused.contains(device) }
 
-  mutating func wentThrough(_ device: Int64, at provider: PushProvider) {
-    accused.remove(device)
-    guard providers[device] != provider else { return }
-    forget(device)
-    if providers.count >= Self.maximum, let any = providers.keys.first { forget(any) }
-    providers[device] = provider
-    counts[provider, default: 0] += 1
+  mutating func wentThrough(_ device: PushDevice) {
+    accused.remove(device.number)
+    let witness = Witness(provider: device.token.provider, token: device.token.hashValue)
+    if witnesses[device.number]?.token == witness.token { return }
+    forget(device.number)
+    if witnesses.count >= Self.maximum, let any = witnesses.keys.first { forget(any) }
+    witnesses[device.number] = witness
+    counts[witness.provider, default: 0] += 1
   }
 
   mutating func failed(_ device: Int64) {
@@ -44,7 +52,7 @@ struct Witnesses: Sendable {
   /// A device has another token, or is none any more.
   mutating func forget(_ device: Int64) {
     accused.remove(device)
-    guard let provider = providers.removeValue(forKey: device), let count = counts[provider] else { return }
+    guard let provider = witnesses.removeValue(forKey: device)?.provider, let count = counts[provider] else { return }
     counts[provider] = count > 1 ? count - 1 : nil
   }
 }

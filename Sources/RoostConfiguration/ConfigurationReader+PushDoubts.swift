@@ -17,6 +17,7 @@ extension ConfigurationReader {
   mutating func checkPushAddresses() {
     var taken: [(address: ListenAddress, worker: String)] = []
     for worker in configuration.workers where worker.role == Role.localRelay.name {
+      // What is no address was told where it was read.
       taken += worker.listenTexts.compactMap { try? ListenAddress($0) }.map { ($0, worker.name) }
     }
     for worker in configuration.workers where worker.role == Role.pushRelay.name {
