@@ -65,6 +65,7 @@ struct Run {
   private let load: Load
   private var made: [[UInt8]] = []
   private var lines: [Line] = []
+  private var turn = 0
   private var latencies: [UInt64] = []
   private var statuses: [Int: Int] = [:]
   private var stamps = ""
@@ -106,15 +107,21 @@ struct Run {
     return figures(seconds: Double(Self.now() - start) / 1e9)
   }
 
-  /// Gives idle connections what is due.
+  /// Gives idle connections what is due, each in its turn: the relay closes one that asks nothing.
   private mutating func fill() throws(LoadFault) {
-    for line in lines where line.number == nil && next < load.count {
+    for _ in lines.indices where next < load.count {
+      let line = lines[turn]
+      guard line.number == nil else {
+        turn = (turn + 1) % lines.count
+        continue
+      }
       let now = Self.now()
       let due = due(next, now)
       guard due <= now else { return }
       let request = load.pace == 0 ? made[next] : requests.bytes(next)
       if load.stamps != nil { sent[next] = Self.now(CLOCK_REALTIME) / 1_000 }
       try line.ask(request, number: next, due: due)
+      turn = (turn + 1) % lines.count
       next += 1
     }
   }
