@@ -4,7 +4,8 @@ public import Cryptography
 public struct Wake: Hashable, Sendable {
   /// Its row in the ledger, which orders the queue; 0 before it has one.
   public var number: Int64 = 0
-  /// 16 random bytes; as text 32 hexadecimal digits. It names the wake to its sender, and makes the `apns-id`.
+  /// 16 bytes, as ``makeID(unixMilliseconds:)`` makes them; as text 32 hexadecimal digits. It names the wake to its
+  /// sender, and makes the `apns-id`.
   public var id: [UInt8]
   /// Who is woken.
   public var recipient: PushOwner
@@ -51,6 +52,17 @@ public struct Wake: Hashable, Sendable {
   public func isWanted(by capabilities: [String]) -> Bool {
     if capabilities.isEmpty || capabilities.contains(type) { return true }
     return capabilities.contains("wake") && (topic != nil || Self.general.contains(type))
+  }
+
+  /// A new id: a UUID of version 7 (RFC 9562), which is the time and then 74 random bits. Whoever gets it knows the time;
+  /// and what is accepted one after the other stands together in the ledger's tables, where random ids cost the disk a
+  /// page each.
+  public static func makeID(unixMilliseconds: Int64) -> [UInt8] {
+    var id = RandomBytes.make(16)
+    for index in 0..<6 { id[index] = UInt8(truncatingIfNeeded: unixMilliseconds >> (40 - 8 * index)) }
+    id[6] = 0x70 | id[6] & 0x0F
+    id[8] = 0x80 | id[8] & 0x3F
+    return id
   }
 
   /// What is brought for the sender, as SHA-256; nil when that is nothing.

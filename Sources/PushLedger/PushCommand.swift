@@ -125,7 +125,7 @@ public struct UnregisterCommand: Sendable {
 public struct WakeCommand: Sendable {
   /// What asked for it; nil: this machine did, for an event that came.
   public var message: SignedMessage?
-  /// The wake, with a random id: the sender hears it whatever becomes of the wake.
+  /// The wake, with a new id: the sender hears it whatever becomes of the wake.
   public var wake: Wake
   /// SHA-256 of the request's body: the same nonce with the same body is the same wake.
   public var bodyHash: Octets32
@@ -141,6 +141,11 @@ public struct WakeCommand: Sendable {
     self.wake = wake
     self.bodyHash = bodyHash
     self.decide = decide
+  }
+
+  /// Until when its nonce is known, Unix seconds.
+  var nonceExpiresAt: Int64 {
+    message?.expiresAt ?? wake.acceptedAt / 1_000 + SignedMessage.memorySeconds
   }
 }
 

@@ -10,7 +10,7 @@ internal import Storage
 //   account     of an owner: the policy, when it and the contacts were signed, until when they are kept, and since when
 //               there is a device that can be woken (of Nostr keys)
 //   contact     whom an owner allows or blocks
-//   replay      signed messages that were answered, with the answer
+//   replay      signed messages that were answered, with the answer; not wakes, which are known by their nonce
 //   nonce       what senders called their wakes, with the answer
 //   wake        the queue: accepted, neither brought nor worthless; `isDropped`: answered alike, and brought nowhere
 //   delivery    devices that a wake in the queue needs to be brought to no more

@@ -8,12 +8,9 @@ internal import Storage
 
 extension PushSession {
   func wake(_ command: WakeCommand) throws -> LedgerAnswer {
-    if let message = command.message, let answer = try answer(to: message) { return answer }
+    if let message = command.message, isForgotten(message) { return .stale }
     let sender = command.wake.sender?.bytes ?? []
-    if let answer = try answer(to: command, sender) {
-      if let message = command.message { try keep(answer, to: message) }
-      return answer
-    }
+    if let answer = try answer(to: command, sender) { return answer }
     let isRoom = hasRoom(.nonce, .wake) && counter(Self.wakeBytes) < PushLedger.wakeByteCountMaximum
     guard isRoom else { return .unavailable }
     let ruling = command.decide(try standing(command.wake))
@@ -30,32 +27,36 @@ extension PushSession {
       if !sender.isEmpty, hasRoom(.status) { try follow(command.wake, ruling.telling) }
     }
     try remember(command, sender, answer)
-    if let message = command.message { try keep(answer, to: message) }
     return answer
   }
 
-  /// What a wake was answered that its sender has called by the same nonce.
+  /// What a wake was answered that its sender has called by the same nonce: also that of the same message, since what
+  /// it signs holds the nonce. It is known for as long as the youngest message with it could come again.
   private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> LedgerAnswer? {
     let kept = try session.first(
-      "SELECT body, answer FROM nonce WHERE sender = ? AND nonce = ?", [.bytes(sender), .bytes(command.wake.nonce)]
-    ) { (body: $0.bytes(0), answer: $0.bytes(1)) }
+      "SELECT body, answer, expiresAt FROM nonce WHERE sender = ? AND nonce = ?",
+      [.bytes(sender), .bytes(command.wake.nonce)]
+    ) { (body: $0.bytes(0), answer: $0.bytes(1), expiresAt: $0.number(2)) }
     guard let kept else { return nil }
     guard kept.body == command.bodyHash.bytes else { return .nonceReused }
     guard let answer = KeptAnswer.answer(kept.answer) else {
       throw StorageFault(.corrupt, path: session.path, "an answer that was kept cannot be one")
     }
     add(to: .repeatedMessages)
+    if kept.expiresAt < command.nonceExpiresAt {
+      try session.run(
+        "UPDATE nonce SET expiresAt = ? WHERE sender = ? AND nonce = ?",
+        [.number(command.nonceExpiresAt), .bytes(sender), .bytes(command.wake.nonce)])
+    }
     return answer
   }
 
   private func remember(_ command: WakeCommand, _ sender: [UInt8], _ answer: LedgerAnswer) throws {
-    let expiresAt =
-      command.message?.expiresAt ?? command.wake.acceptedAt / 1_000 + SignedMessage.memorySeconds
     try session.run(
       "INSERT INTO nonce (sender, nonce, body, expiresAt, answer) VALUES (?, ?, ?, ?, ?)",
       [
-        .bytes(sender), .bytes(command.wake.nonce), .bytes(command.bodyHash.bytes), .number(expiresAt),
-        .bytes(KeptAnswer.bytes(answer) ?? []),
+        .bytes(sender), .bytes(command.wake.nonce), .bytes(command.bodyHash.bytes),
+        .number(command.nonceExpiresAt), .bytes(KeptAnswer.bytes(answer) ?? []),
       ])
     add(1, to: .nonce)
   }

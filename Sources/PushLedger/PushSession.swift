@@ -149,7 +149,7 @@ final class PushSession {
   /// What a message was answered, if it came before; `stale` for one that may have come before; `unavailable` when it
   /// could not be remembered.
   func answer(to message: SignedMessage) throws -> LedgerAnswer? {
-    if message.timestamp < counter(Self.notBefore) { return .stale }
+    if isForgotten(message) { return .stale }
     let kept = try session.first(
       "SELECT answer FROM replay WHERE owner = ? AND message = ?", [message.owner.column, .bytes(message.hash.bytes)]
     ) { $0.bytes(0) }
@@ -162,6 +162,9 @@ final class PushSession {
     }
     return hasRoom(.replay) ? nil : .unavailable
   }
+
+  /// Whether a message may have come before without its being known.
+  func isForgotten(_ message: SignedMessage) -> Bool { message.timestamp < counter(Self.notBefore) }
 
   /// Keeps what a message was answered.
   func keep(_ answer: LedgerAnswer, to message: SignedMessage) throws {

@@ -67,4 +67,14 @@ struct EventWakeTests {
     }
     #expect(!wake(1, type: "nostr").isWanted(by: ["wake"]))
   }
+
+  @Test("An id is a UUID of version 7: the time, and bits that nobody guesses")
+  func identifiers() {
+    let ids = (0..<100).map { _ in Wake.makeID(unixMilliseconds: 0x0197_1234_5678) }
+    #expect(Set(ids).count == 100)
+    for id in ids {
+      #expect(id.count == 16 && Array(id[..<6]) == [0x01, 0x97, 0x12, 0x34, 0x56, 0x78])
+      #expect(id[6] >> 4 == 7 && id[8] >> 6 == 2)
+    }
+  }
 }

@@ -261,7 +261,7 @@ final class Dispatcher {
   func send(_ challenge: PushChallenge, to device: PushDevice) {
     let now = WallTime.milliseconds
     let wake = Wake(
-      id: RandomBytes.make(16), recipient: device.owner, sender: nil, type: Self.challengeType,
+      id: Wake.makeID(unixMilliseconds: now), recipient: device.owner, sender: nil, type: Self.challengeType,
       payload: Array(challenge.code.utf8), nonce: [], acceptedAt: now, expiresAt: challenge.expiresAt * 1_000)
     EventLoopActor.task { [self] in
       guard let courier = couriers.running[device.token.platform] else { return }

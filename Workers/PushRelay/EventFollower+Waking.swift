@@ -48,7 +48,8 @@ extension EventFollower {
   private func batch(_ wake: EventWake) -> EventBatch {
     let now = WallTime.milliseconds
     var queued = Wake(
-      id: RandomBytes.make(16), recipient: PushOwner(.nostr, wake.key.octets), sender: nil, type: Wake.nostr,
+      id: Wake.makeID(unixMilliseconds: now), recipient: PushOwner(.nostr, wake.key.octets), sender: nil,
+      type: Wake.nostr,
       payload: nil, nonce: RandomBytes.make(16), acceptedAt: now, expiresAt: now + rules.wakeSeconds * 1_000)
     queued.topic = wake.topic
     queued.event = wake.events.last?.octets

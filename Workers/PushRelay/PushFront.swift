@@ -174,7 +174,8 @@ final class PushFront: Sendable {
     try request.ticket?.verify(recipient: request.recipient, sender: request.sender, now: now)
     let milliseconds = WallTime.milliseconds
     let wake = Wake(
-      id: RandomBytes.make(16), recipient: request.recipient, sender: request.sender, type: request.type,
+      id: Wake.makeID(unixMilliseconds: milliseconds), recipient: request.recipient, sender: request.sender,
+      type: request.type,
       payload: request.payload, nonce: request.nonce, acceptedAt: milliseconds,
       expiresAt: milliseconds + rules.classes[request.type].timeToLiveSeconds * 1_000)
     guard PushMessage.fits(wake, as: rules.classes[wake.type], rules.messages) else {

@@ -133,7 +133,7 @@ extension PushRelay {
     let now = WallTime.milliseconds
     let seconds = front?.rules.classes[asked.type].timeToLiveSeconds ?? 60
     let wake = Wake(
-      id: RandomBytes.make(16), recipient: owner, sender: nil, type: asked.type, payload: nil,
+      id: Wake.makeID(unixMilliseconds: now), recipient: owner, sender: nil, type: asked.type, payload: nil,
       nonce: RandomBytes.make(16), acceptedAt: now, expiresAt: now + seconds * 1_000)
     let wanting = devices.filter { $0.isVerified && wake.isWanted(by: $0.capabilities) }
     guard !wanting.isEmpty else {
