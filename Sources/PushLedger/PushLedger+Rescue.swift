@@ -169,7 +169,7 @@ private struct RescuedTable {
       "account", key: "owner", columns: "owner:b policy:t policySignedAt:n signedAt:n keepUntil:n watchedSince:n"),
     RescuedTable("contact", key: "owner", "other", columns: "owner:b other:b kind:n"),
     RescuedTable("replay", key: "owner", "message", columns: "owner:b message:b expiresAt:n answer:b"),
-    RescuedTable("nonce", key: "sender", "nonce", columns: "sender:b nonce:b body:b expiresAt:n answer:b"),
+    RescuedTable("nonce", key: "number", columns: "number:n sender:b nonce:b body:b expiresAt:n answer:b"),
     RescuedTable(
       "wake", key: "number",
       columns: "number:n id:b recipient:b sender:b type:t payload:b nonce:b acceptedAt:n expiresAt:n isDropped:n "

@@ -30,7 +30,21 @@ enum PushSchema {
     StorageMigration(version: 2, "ALTER TABLE wake ADD COLUMN isDropped INTEGER NOT NULL DEFAULT 0;"),
     StorageMigration(version: 3, events),
     StorageMigration(version: 4, watching),
+    StorageMigration(version: 5, nonces),
   ]
+
+  /// Nonces under a number each: what expires in one second stood in the order of its senders before, which is none, so
+  /// that each wake changed a page of the index of expiry, too.
+  private static let nonces = """
+    ALTER TABLE nonce RENAME TO nonceBefore;
+    CREATE TABLE nonce (
+      number INTEGER PRIMARY KEY, sender BLOB NOT NULL, nonce BLOB NOT NULL, body BLOB NOT NULL,
+      expiresAt INTEGER NOT NULL, answer BLOB NOT NULL, UNIQUE (sender, nonce));
+    INSERT INTO nonce (sender, nonce, body, expiresAt, answer)
+      SELECT sender, nonce, body, expiresAt, answer FROM nonceBefore ORDER BY expiresAt;
+    DROP TABLE nonceBefore;
+    CREATE INDEX nonceByExpiry ON nonce (expiresAt);
+    """
 
   /// What was registered by an older version counts from the first registration that is known.
   private static let watching = """

@@ -121,7 +121,7 @@ extension PushSession {
     add(sweep.expiredDevices, to: .expiredDevices)
     var counts = [wakes.count, sweep.expiredDevices]
     counts.append(try removeOld(.replay, key: "owner, message", now: now, limit: limit))
-    counts.append(try removeOld(.nonce, key: "sender, nonce", now: now, limit: limit))
+    counts.append(try removeOld(.nonce, key: "number", now: now, limit: limit))
     counts.append(try removeOld(.eventSeen, key: "owner, event", now: now, limit: limit))
     counts.append(try removeOld(.tombstone, key: "owner, id", now: now, limit: limit))
     counts.append(try removeOld(.status, key: "id", expiry: "keepUntil", now: now, limit: limit))

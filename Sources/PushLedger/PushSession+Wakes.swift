@@ -34,9 +34,9 @@ extension PushSession {
   /// it signs holds the nonce. It is known for as long as the youngest message with it could come again.
   private func answer(to command: WakeCommand, _ sender: [UInt8]) throws -> LedgerAnswer? {
     let kept = try session.first(
-      "SELECT body, answer, expiresAt FROM nonce WHERE sender = ? AND nonce = ?",
+      "SELECT number, body, answer, expiresAt FROM nonce WHERE sender = ? AND nonce = ?",
       [.bytes(sender), .bytes(command.wake.nonce)]
-    ) { (body: $0.bytes(0), answer: $0.bytes(1), expiresAt: $0.number(2)) }
+    ) { (number: $0.number(0), body: $0.bytes(1), answer: $0.bytes(2), expiresAt: $0.number(3)) }
     guard let kept else { return nil }
     guard kept.body == command.bodyHash.bytes else { return .nonceReused }
     guard let answer = KeptAnswer.answer(kept.answer) else {
@@ -45,8 +45,7 @@ extension PushSession {
     add(to: .repeatedMessages)
     if kept.expiresAt < command.nonceExpiresAt {
       try session.run(
-        "UPDATE nonce SET expiresAt = ? WHERE sender = ? AND nonce = ?",
-        [.number(command.nonceExpiresAt), .bytes(sender), .bytes(command.wake.nonce)])
+        "UPDATE nonce SET expiresAt = ? WHERE number = ?", [.number(command.nonceExpiresAt), .number(kept.number)])
     }
     return answer
   }

@@ -202,4 +202,27 @@ struct EventTests {
     #expect(try await ledger.eventPlace() == EventPlace(seq: 0, readAt: 1))
     try ledger.close()
   }
+
+  @Test("What was answered before the tables changed is known behind it")
+  func olderNonces() async throws {
+    let path = bench.directory.path + "/nonces.db"
+    let wake = bench.wake(alice, alice)
+    let file = try StorageFile(
+      path: path, StorageSettings(durability: .normal), migrations: Array(PushSchema.migrations.prefix(4)))
+    try file.writeNow { session in
+      try session.run(
+        "INSERT INTO nonce (sender, nonce, body, expiresAt, answer) VALUES (?, ?, ?, ?, ?)",
+        [
+          alice.column, .bytes(wake.wake.nonce), .bytes(wake.bodyHash.bytes), .number(LedgerBench.now + 600),
+          .bytes(KeptAnswer.bytes(.queued(id: wake.wake.id)) ?? []),
+        ])
+    }
+    try file.close()
+    let ledger = try PushLedger(path: path, keyRing: bench.ring)
+    var again = wake
+    again.wake.id = [UInt8](repeating: 7, count: 16)
+    #expect(try ledger.writeNow([.wake(again)]) == [.queued(id: wake.wake.id)])
+    #expect(try await ledger.openWakes(after: 0, limit: 10).isEmpty)
+    try ledger.close()
+  }
 }
