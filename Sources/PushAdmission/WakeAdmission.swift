@@ -52,13 +52,16 @@ public struct WakeAdmission: Sendable {
     self.limits = limits
     self.hashKey = hashKey
     clock = SteadyClock(now: now)
-    func table(_ rule: WindowRule) -> WindowTable { WindowTable(rule: rule, keyMaximum: limits.keyMaximum) }
+    func table(_ rule: WindowRule, hasShadows: Bool = false) -> WindowTable {
+      WindowTable(rule: rule, keyMaximum: limits.keyMaximum, hasShadows: hasShadows)
+    }
     addresses = table(.perMinute(limits.addressPerMinute))
     senderMinutes = table(.perMinute(limits.senderPerMinute))
     senderHours = table(.perHour(limits.senderPerHour))
     pairs = table(.perHour(max(limits.contactPairPerHour, limits.strangerPairPerHour)))
-    strangers = table(.perHour(limits.strangersPerHour))
-    recipients = table(.perHour(limits.recipientPerHour))
+    // What others spend of somebody's: of these nothing is forgotten.
+    strangers = table(.perHour(limits.strangersPerHour), hasShadows: true)
+    recipients = table(.perHour(limits.recipientPerHour), hasShadows: true)
     registrations = table(.perHour(limits.registrationsPerHour))
     addressRegistrations = table(.perHour(limits.addressRegistrationsPerHour))
     changes = table(.perHour(limits.changesPerHour))
@@ -267,7 +270,8 @@ public struct WakeAdmission: Sendable {
       if index == Self.firstTableCount, reader.isAtEnd { break }
       guard
         let table = WindowTable(
-          from: &reader, rule: self[keyPath: path].rule, keyMaximum: limits.keyMaximum, now: clock.last)
+          from: &reader, rule: self[keyPath: path].rule, keyMaximum: limits.keyMaximum,
+          hasShadows: self[keyPath: path].hasShadows, now: clock.last)
       else { return nil }
       self[keyPath: path] = table
     }

@@ -6,20 +6,22 @@ internal import Cryptography
 // fall together. Two that do share one window, which at 64 bits is nobody's concern. Windows in which nothing counts
 // any more are dropped as others come.
 //
-// A full table drops the key that has spent nothing for longest. Its window must not begin anew when it comes back, so
-// it is added to one of 4,096 shadows, by the key's hash, slot by slot the larger; and a key that is not in the table
-// begins with its shadow. Nobody gains by being dropped, or by dropping others. The price is told honestly: in a flood
-// that fills the table with keys that still count, a newcomer may begin with what somebody else has spent, and be
-// refused, for at most one window. Rejected: a fresh budget for whoever was dropped, which makes the limit one of table
-// size; refusing every newcomer while the table is full, which makes the flood a lock-out.
+// A full table drops the key that has spent nothing for longest. Where the key is the spender's own name, his window
+// begins anew when he comes back: he who drops it by using so many others has as many windows as he likes anyway. Where
+// it is the name of whom he does something to, that would be worth the flood. There what is dropped is added to one of
+// 262,144 shadows, by the key's hash, slot by slot the larger; and a key that is not in the table begins with its
+// shadow. Nobody gains by dropping others, and what the relay as a whole lets through in an hour, unless it is told to
+// let through more, is one or two for each shadow: too little to keep a newcomer out.
 
 /// Windows by key, all under one rule.
 struct WindowTable: Sendable {
   let rule: WindowRule
   /// Most keys.
   let keyMaximum: Int
-  /// Places for what was dropped.
-  static let shadowCount = 4_096
+  /// Whether what was dropped has a shadow.
+  let hasShadows: Bool
+  /// Places for what was dropped: 64 bytes each, none of them there before the table has been full.
+  static let shadowCount = 262_144
 
   private var places: [UInt64: Int32] = [:]
   private var keys: [UInt64] = []
@@ -31,11 +33,14 @@ struct WindowTable: Sendable {
   private var last: Int32 = -1
   private var free: [Int32] = []
   private var shadows: [SlidingWindow] = []
+  /// What everybody begins with.
+  private var start = SlidingWindow()
 
-  init(rule: WindowRule, keyMaximum: Int) {
+  init(rule: WindowRule, keyMaximum: Int, hasShadows: Bool) {
     precondition(keyMaximum > 0 && keyMaximum < Int(Int32.max), "a table has room, and places are numbered")
     self.rule = rule
     self.keyMaximum = keyMaximum
+    self.hasShadows = hasShadows
   }
 
   /// Keys in it.
@@ -44,7 +49,7 @@ struct WindowTable: Sendable {
   /// The window of a key, without making a place for it.
   private func window(_ key: UInt64) -> SlidingWindow {
     if let place = places[key] { return windows[Int(place)] }
-    return shadows.isEmpty ? SlidingWindow() : shadows[Self.shadow(key)]
+    return shadows.isEmpty ? start : shadows[Self.shadow(key)]
   }
 
   /// In how many seconds there is room; 0 for now.
@@ -96,7 +101,8 @@ struct WindowTable: Sendable {
   private static func shadow(_ key: UInt64) -> Int { Int(key % UInt64(shadowCount)) }
 
   private mutating func addToShadow(_ window: SlidingWindow, _ key: UInt64) {
-    if shadows.isEmpty { shadows = Array(repeating: SlidingWindow(), count: Self.shadowCount) }
+    guard hasShadows else { return }
+    if shadows.isEmpty { shadows = Array(repeating: start, count: Self.shadowCount) }
     shadows[Self.shadow(key)] = shadows[Self.shadow(key)].union(window)
   }
 
@@ -127,16 +133,26 @@ struct WindowTable: Sendable {
 
   /// Most keys that are written down; the others go into the shadows.
   static let keptMaximum = 8_192
+  /// Most shadows that are written down, each the larger of many.
+  static let keptShadowMaximum = 4_096
 
   /// Writes down what counts at `now`: the keys that spent last, and shadows.
   func write(to writer: inout SnapshotWriter, now: Int64) {
-    var table = self
     var kept: [(UInt64, SlidingWindow)] = []
+    var folded = Array(repeating: start, count: Self.keptShadowMaximum)
+    func fold(_ window: SlidingWindow, _ shadow: Int) {
+      folded[shadow % Self.keptShadowMaximum] = folded[shadow % Self.keptShadowMaximum].union(window)
+    }
+    for (index, window) in shadows.enumerated() where !window.isIdle(rule, now: now) { fold(window, index) }
     var place = first
     while place >= 0 {
       let (key, window) = (keys[Int(place)], windows[Int(place)])
       if !window.isIdle(rule, now: now) {
-        if kept.count < Self.keptMaximum { kept.append((key, window)) } else { table.addToShadow(window, key) }
+        if kept.count < Self.keptMaximum {
+          kept.append((key, window))
+        } else if hasShadows {
+          fold(window, Self.shadow(key))
+        }
       }
       place = older[Int(place)]
     }
@@ -144,14 +160,19 @@ struct WindowTable: Sendable {
     writer.write(UInt32(kept.count))
     // The one that spent nothing for longest comes first, so reading puts all in their order.
     for (key, window) in kept.reversed() { writer.write(key, window) }
-    let shadows = table.shadows.enumerated().filter { !$0.element.isIdle(rule, now: now) }
-    writer.write(UInt32(shadows.count))
-    for (index, window) in shadows { writer.write(UInt64(index), window) }
+    // Without shadows the one is for everybody.
+    let telling = folded.prefix(hasShadows ? folded.count : 1).enumerated().filter {
+      !$0.element.isIdle(rule, now: now)
+    }
+    writer.write(UInt32(telling.count))
+    for (index, window) in telling { writer.write(UInt64(index), window) }
   }
 
   /// Reads what was written down; nil when it is something else, or of a window of another length.
-  init?(from reader: inout SnapshotReader, rule: WindowRule, keyMaximum: Int, now: Int64) {
-    self.init(rule: rule, keyMaximum: keyMaximum)
+  init?(
+    from reader: inout SnapshotReader, rule: WindowRule, keyMaximum: Int, hasShadows: Bool, now: Int64
+  ) {
+    self.init(rule: rule, keyMaximum: keyMaximum, hasShadows: hasShadows)
     guard let seconds = reader.readNumber(), Int64(seconds) == rule.seconds, let keyCount = reader.readNumber(),
       keyCount <= UInt32(Self.keptMaximum)
     else { return nil }
@@ -159,10 +180,13 @@ struct WindowTable: Sendable {
       guard let (key, window) = reader.readWindow() else { return nil }
       put(window, key, now: now)
     }
-    guard let shadowCount = reader.readNumber(), shadowCount <= UInt32(Self.shadowCount) else { return nil }
+    guard let shadowCount = reader.readNumber(), shadowCount <= UInt32(Self.keptShadowMaximum) else { return nil }
     for _ in 0..<shadowCount {
-      guard let (index, window) = reader.readWindow(), index < UInt64(Self.shadowCount) else { return nil }
-      addToShadow(window, index)
+      guard let (first, window) = reader.readWindow(), first < UInt64(Self.keptShadowMaximum) else { return nil }
+      if !hasShadows { start = start.union(window) }
+      for key in stride(from: first, to: UInt64(Self.shadowCount), by: Self.keptShadowMaximum) {
+        addToShadow(window, key)
+      }
     }
   }
 
@@ -170,8 +194,8 @@ struct WindowTable: Sendable {
   mutating func assumeHalfSpent(of limit: Int? = nil, now: Int64) {
     var half = SlidingWindow()
     half.spend((limit ?? rule.limit) / 2, rule, now: now)
+    start = start.union(half)
     for index in windows.indices { windows[index] = windows[index].union(half) }
-    if shadows.isEmpty { shadows = Array(repeating: SlidingWindow(), count: Self.shadowCount) }
     for index in shadows.indices { shadows[index] = shadows[index].union(half) }
   }
 }

@@ -93,14 +93,18 @@ import Testing
 
   @Test("A quarter of a million keys leave no more than there is room for (case 36)")
   func bounded() {
-    var table = WindowTable(rule: .perHour(100), keyMaximum: 1_000)
+    var table = WindowTable(rule: .perHour(100), keyMaximum: 1_000, hasShadows: true)
     for key in 0..<UInt64(250_000) { table.spend(1, key &* 0x9E37_79B9_7F4A_7C15, now: start + Int64(key / 1_000)) }
     #expect(table.count <= 1_000)
   }
 
-  @Test("Whoever is dropped for lack of room has spent what he had spent")
+  @Test("Who is dropped for lack of room has spent what was spent of his; where the window was his own it is forgotten")
   func dropped() {
-    var table = WindowTable(rule: .perHour(100), keyMaximum: 10)
+    var own = WindowTable(rule: .perHour(100), keyMaximum: 10, hasShadows: false)
+    own.spend(100, 7, now: start)
+    for key in 0..<UInt64(50) { own.spend(1, 1_000 + key, now: start + 1) }
+    #expect(own.count == 10 && own.spent(7, now: start + 1) == 0)
+    var table = WindowTable(rule: .perHour(100), keyMaximum: 10, hasShadows: true)
     table.spend(100, 7, now: start)
     #expect(table.wait(for: 1, 7, now: start) > 0)
     for key in 0..<UInt64(50) { table.spend(1, 1_000 + key, now: start + 1) }
@@ -108,9 +112,32 @@ import Testing
     #expect(table.wait(for: 1, 7, now: start + 4_200) == 0)
   }
 
+  @Test("A newcomer is not refused for what a flood of others has spent", arguments: [false, true])
+  func newcomers(hasShadows: Bool) {
+    // As many as a relay lets through in an hour.
+    var table = WindowTable(rule: .perHour(20), keyMaximum: 1_000, hasShadows: hasShadows)
+    for number in 0..<UInt64(360_000) {
+      table.spend(1, key(number), now: start + Int64(number / 100))
+    }
+    let refused = (0..<UInt64(10_000)).count { table.wait(for: 1, key(~$0), now: start + 3_600) > 0 }
+    #expect(refused == 0)
+  }
+
+  @Test("Half spent by everybody stays so over a start, for who comes first as well", arguments: [false, true])
+  func halfSpentKept(hasShadows: Bool) throws {
+    var table = WindowTable(rule: .perHour(20), keyMaximum: 10, hasShadows: hasShadows)
+    table.assumeHalfSpent(now: start)
+    var writer = SnapshotWriter()
+    table.write(to: &writer, now: start)
+    var reader = try #require(SnapshotReader(writer.finished()))
+    let read = try #require(
+      WindowTable(from: &reader, rule: table.rule, keyMaximum: 10, hasShadows: hasShadows, now: start))
+    #expect(reader.isAtEnd && read.spent(12_345, now: start) == 10)
+  }
+
   @Test("What does not count any more goes, as others come")
   func swept() {
-    var table = WindowTable(rule: .perMinute(10), keyMaximum: 10_000)
+    var table = WindowTable(rule: .perMinute(10), keyMaximum: 10_000, hasShadows: false)
     for key in 0..<UInt64(1_000) { table.spend(1, key, now: start) }
     for key in 0..<UInt64(1_000) { table.spend(1, 5_000 + key, now: start + 600) }
     #expect(table.count == 1_000)
@@ -134,4 +161,12 @@ import Testing
     var read = SteadyClock(last: .max, wall: .min, now: .max)
     #expect(read.tell(.max) > 0)
   }
+}
+
+/// A key as good as any: SplitMix64 of a number.
+private func key(_ number: UInt64) -> UInt64 {
+  var word = number &* 0x9E37_79B9_7F4A_7C15
+  word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+  word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+  return word ^ (word >> 31)
 }
