@@ -163,9 +163,9 @@ def running(folder, late_milliseconds=0, errors=None, core=0):
         stack.enter_context(pinned(core))
         late = 1
         if late_milliseconds:
-            script = measure.ROOT / "Benchmarks" / "yardsticks" / "slowly.py"
             process = stack.enter_context(subprocess.Popen(
-                ["python3", script, str(late_milliseconds)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+                [measure.YARDSTICKS / "slowly", str(late_milliseconds)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True))
             stack.callback(process.stdin.close)
             late = int(process.stdout.readline())
         apns, fcm, plain = free_ports(3)
