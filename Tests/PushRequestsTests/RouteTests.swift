@@ -48,4 +48,18 @@ import Testing
     let long = "/v1/register?device_id=" + String(repeating: "a", count: 600)
     #expect(Sample.refusal { _ = try PushTarget(method: "DELETE", target: long) }?.code == .notFound)
   }
+
+  @Test("A request has one Host field, which may be empty, and in which nothing else of a URL stands")
+  func hosts() {
+    func refusal(_ hosts: String...) -> PushRefusal? {
+      Sample.refusal { try HostField.check([HeaderField("X", "y")] + hosts.map { HeaderField("hOsT", $0) }) }
+    }
+    for host in ["push.example.org", "push.example.org:4870", "127.0.0.1:80", "[::1]:4870", ""] {
+      #expect(refusal(host) == nil, "\(host)")
+    }
+    #expect(refusal()?.code == .invalidRequest && refusal("a", "a")?.message.contains("2 Host fields") == true)
+    for host in ["a b", "a/b", "u@a", "a?", "a#b", "http://a", "a\u{E9}"] {
+      #expect(refusal(host)?.status == 400, "\(host)")
+    }
+  }
 }

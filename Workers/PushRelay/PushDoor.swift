@@ -57,15 +57,16 @@ final class PushDoor: Sendable {
   ///
   /// - Returns: where, with the port that was chosen where none was given.
   func open(_ address: ListenAddress, security: DoorCertificate?) async throws -> String {
-    let plain = HTTP1Channel(
-      responder: { [front] request, writer, channel in
-        try await Self.respond(to: request, writer, from: channel, front)
-      },
-      configuration: .init(
-        additionalChannelHandlers: [ConnectionKeeper(self.table)], idleTimeout: nil,
-        httpDecoderConfiguration: .init(
-          maxHeaderFieldSize: Self.headByteCountMaximum, maxHeaderListSize: Self.headByteCountMaximum,
-          maxHeaderFieldCount: Self.fieldCountMaximum)))
+    let plain = DoorChannel(
+      base: HTTP1Channel(
+        responder: { [front] request, writer, channel in
+          try await Self.respond(to: request, writer, from: channel, front)
+        },
+        configuration: .init(
+          additionalChannelHandlers: [ConnectionKeeper(self.table)], idleTimeout: nil,
+          httpDecoderConfiguration: .init(
+            maxHeaderFieldSize: Self.headByteCountMaximum, maxHeaderListSize: Self.headByteCountMaximum,
+            maxHeaderFieldCount: Self.fieldCountMaximum))))
     guard let security else { return try await run(plain, at: address) }
     return try await run(RenewedTLSChannel(base: plain, certificate: security), at: address)
   }
