@@ -4,10 +4,10 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-// HTTP/1.0 may leave `Host` out (RFC 9112, 3.2), and behind the codec nobody knows any more which version a request
-// was of. So its heads are made what HTTP/1.1 would have said, before the codec.
+// HTTP/1.0 has neither `Host` nor `Expect` (RFC 9112, 3.2; RFC 9110, 10.1.1), and behind the codec nobody knows any
+// more which version a request was of. So its heads are made what HTTP/1.1 would have said, before the codec.
 
-/// Gives a head of HTTP/1.0 that names no host the empty one.
+/// Gives a head of HTTP/1.0 that names no host the empty one, and takes an expectation from it.
 final class EarlierVersion: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
@@ -16,6 +16,7 @@ final class EarlierVersion: ChannelInboundHandler, RemovableChannelHandler {
     guard case .head(var head) = unwrapInboundIn(data), head.version == .http1_0 else {
       return context.fireChannelRead(data)
     }
+    head.headers.remove(name: "Expect")
     if !head.headers.contains(name: "Host") { head.headers.add(name: "Host", value: "") }
     context.fireChannelRead(wrapInboundOut(.head(head)))
   }

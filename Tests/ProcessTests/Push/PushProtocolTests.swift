@@ -11,6 +11,101 @@ extension ProcessTests {
   struct PushProtocolTests {
     private let phone = Ed25519SecretKey.generate()
 
+    private var registration: [UInt8] { Array(#"{"platform":"ios","token":"\#(PushRig.appleToken())"}"#.utf8) }
+
+    /// The head of a signed registration, for a body that comes later.
+    private func head(_ body: [UInt8], _ more: [String], version: String = "1.1") -> String {
+      let lines = ["POST /v1/register HTTP/\(version)"] + more + PushRig.signature(phone, "POST", "/register", body)
+      return (lines + ["", ""]).joined(separator: "\r\n")
+    }
+
+    private static let waiting = ["Host: push.example", "Content-Type: application/json", "Expect: 100-Continue"]
+
+    // MARK: Expect
+
+    @Test("tells who waits with a body to go on, before it has any of it, and in the order of what was asked")
+    func expectation() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        let line = try PushLine(port: rig.port)
+        for announced in ["Content-Length: \(registration.count)", "Transfer-Encoding: chunked"] {
+          let body = registration
+          line.send(PushRig.health + head(body, Self.waiting + [announced]))
+          #expect(try line.answer()?.status == 200, "what was asked before is answered before")
+          #expect(try line.answer()?.head == "HTTP/1.1 100 Continue")
+          let isChunked = announced.hasSuffix("chunked")
+          line.send(isChunked ? Array("\(String(body.count, radix: 16))\r\n".utf8) + body + "\r\n0\r\n\r\n".utf8 : body)
+          let answer = try #require(try line.answer())
+          #expect(answer.status == 200 && answer["status"] == "registered", "\(answer.text)")
+        }
+      }
+    }
+
+    @Test("does not tell who waits with a body that is too long to go on, nor who speaks HTTP/1.0, nor who has none")
+    func unwanted() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        let bodies = [("POST", "/wake", 16_385), ("PUT", "/contacts", 163_841), ("GET", "/contacts", 1)]
+        for (method, path, length) in bodies {
+          let line = try PushLine(port: rig.port)
+          line.send(PushRig.request(method, path, fields: ["Expect: 100-continue", "Content-Length: \(length)"]))
+          let answer = try #require(try line.answer())
+          #expect(answer.status == 413 && answer["error"] == "payload_too_large", "\(answer.head) \(answer.text)")
+          try line.awaitEnd()
+        }
+        let line = try PushLine(port: rig.port)
+        line.send(PushRig.request("GET", "/info", fields: ["Expect: 100-continue"]))
+        #expect(try line.answer()?.status == 200)
+        let body = registration
+        let old = try PushLine(port: rig.port)
+        old.send(Array(head(body, Self.waiting + ["Content-Length: \(body.count)"], version: "1.0").utf8) + body)
+        #expect(try old.answer()?.status == 200, "to HTTP/1.0 the answer is the first that comes")
+      }
+    }
+
+    @Test(
+      "goes with curl, which would else wait for a second, and with a client that waits for ever",
+      .enabled(if: access("/usr/bin/curl", X_OK) == 0 && access("/usr/bin/python3", X_OK) == 0))
+    func others() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        let body = registration
+        let fields = (PushRig.signature(phone, "POST", "/register", body) + ["Expect: 100-continue"]).flatMap {
+          ["-H", $0]
+        }
+        let curl = try SpawnedProcess(
+          "/usr/bin/curl",
+          ["-sv", "--expect100-timeout", "30", "-H", "Content-Type: application/json"] + fields + [
+            "--data-binary", String(decoding: body, as: UTF8.self), "http://127.0.0.1:\(rig.port)/v1/register",
+          ])
+        let told = try curl.readAllOutput()
+        #expect(told.contains("100 Continue") && told.contains(#""status":"registered""#), "\(told)")
+        let python = try SpawnedProcess(
+          "/usr/bin/python3",
+          ["-c", Self.patientClient, "\(rig.port)", String(decoding: body, as: UTF8.self)]
+            + PushRig.signature(phone, "POST", "/register", body))
+        let heard = try python.readAllOutput()
+        #expect(heard.contains("continue, then 200"), "\(heard)")
+      }
+    }
+
+    /// http.client passes over 100 by itself, so what is before its answer is read off the socket.
+    private static let patientClient = """
+      import http.client, sys
+      port, body = int(sys.argv[1]), sys.argv[2].encode()
+      connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+      connection.putrequest("POST", "/v1/register")
+      for name, value in (field.split(": ", 1) for field in sys.argv[3:]):
+          connection.putheader(name, value)
+      connection.putheader("Content-Type", "application/json")
+      connection.putheader("Content-Length", str(len(body)))
+      connection.putheader("Expect", "100-continue")
+      connection.endheaders()
+      told = b""
+      while not told.endswith(b"\\r\\n\\r\\n"):
+          told += connection.sock.recv(1)
+      assert told.startswith(b"HTTP/1.1 100 "), told
+      connection.send(body)
+      print("continue, then", connection.getresponse().status)
+      """
+
     // MARK: Host
 
     @Test("asks for one Host field, in its own words, and of HTTP/1.0 for none")
