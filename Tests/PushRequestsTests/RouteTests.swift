@@ -45,9 +45,26 @@ import Testing
       let refusal = Sample.refusal { _ = try PushTarget(method: "GET", target: target) }
       #expect(refusal?.code == .notFound && refusal?.code != .recipientNotFound, "\(target)")
     }
+    let lists = try #require(Sample.refusal { _ = try PushTarget(method: "POST", target: "/v1/contacts") })
+    #expect(lists.fields == [HeaderField("Allow", "GET, HEAD, PUT")])
     let long = "/v1/register?device_id=" + String(repeating: "a", count: 600)
     #expect(Sample.refusal { _ = try PushTarget(method: "DELETE", target: long) }?.code == .notFound)
   }
+
+  @Test("What takes GET takes HEAD, and HEAD is what is signed")
+  func heads() throws {
+    let paths = ["/info", "/health", "/ready", "/openapi.json", "/contacts", "/rules", "/wake/" + Self.wake]
+    for path in paths {
+      let head = try PushTarget(method: "HEAD", target: "/v1" + path)
+      #expect(head.route == (try PushTarget(method: "GET", target: "/v1" + path)).route && head.method == "HEAD")
+    }
+    for path in ["/register", "/unregister", "/wake"] {
+      let refusal = Sample.refusal { _ = try PushTarget(method: "HEAD", target: "/v1" + path) }
+      #expect(refusal?.code == .methodNotAllowed, "\(path)")
+    }
+  }
+
+  private static let wake = String(repeating: "0a", count: 16)
 
   @Test("A request has one Host field, which may be empty, and in which nothing else of a URL stands")
   func hosts() {

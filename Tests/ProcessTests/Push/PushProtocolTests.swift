@@ -129,5 +129,49 @@ extension ProcessTests {
         #expect(try rig.status().refused["invalid_request"] == 6)
       }
     }
+
+    // MARK: Methods
+
+    @Test("answers HEAD as GET, without what would follow the head, signed requests too")
+    func heads() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        func fields(_ answer: PushRig.Answer) -> [Substring] {
+          answer.head.split(separator: "\r\n").filter { !$0.lowercased().hasPrefix("date:") }
+        }
+        for path in ["/info", "/health", "/ready", "/openapi.json", "/nothing", "/contacts"] {
+          let (get, head) = (try rig.send("GET", path), try rig.send("HEAD", path))
+          #expect(head.text == "" && !get.text.isEmpty, "\(path): \(head.text)")
+          #expect(fields(head) == fields(get), "\(path)")
+        }
+        let (get, head) = (try rig.signed(phone, "GET", "/contacts"), try rig.signed(phone, "HEAD", "/contacts"))
+        #expect(get.status == 200 && fields(head) == fields(get) && head.text == "", "\(head.head)")
+        let crossed = PushRig.signature(phone, "GET", "/contacts", [])
+        #expect(try rig.send("HEAD", "/contacts", fields: crossed).status == 401, "GET was signed")
+        // What is asked behind it is answered right behind the head.
+        let client = try PlainClient(port: rig.port)
+        let next = PushRig.request("GET", "/health", fields: ["Connection: close"])
+        try client.send(PushRig.request("HEAD", "/health") + next)
+        let answers = try client.answer().split(separator: "\r\n\r\n")
+        #expect(answers.count == 3 && answers[1].hasPrefix("HTTP/1.1 200") && answers[2] == #"{"status":"ok"}"#)
+        #expect(try rig.send("HEAD", "/wake").status == 405)
+        #expect(try rig.send("POST", "/info", []).head.contains("Allow: GET, HEAD"))
+      }
+    }
+
+    @Test("says of a body that is not there what is missing, whether its length was told or not")
+    func nothing() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        for (method, path) in [("POST", "/register"), ("POST", "/wake"), ("PUT", "/contacts"), ("PUT", "/rules")] {
+          for body in [nil, []] as [[UInt8]?] {
+            let fields = PushRig.signature(phone, method, path, [])
+            let answer = try rig.send(method, path, body, fields: fields)
+            // Rules are for Nostr keys, and that is said first.
+            let expected = path == "/rules" ? (401, "invalid_signature") : (400, "invalid_request")
+            #expect((answer.status, answer["error"]) == expected, "\(method) \(path): \(answer.text)")
+            #expect(path == "/rules" || answer["message"].contains("the body is empty"), "\(answer.text)")
+          }
+        }
+      }
+    }
   }
 }
