@@ -99,6 +99,11 @@ struct PushTextTests {
       owner: owner, device: "phone", relayID: "0", platform: "ios", capabilities: [], registeredAt: 0,
       expiresAt: 3_600, isVerified: true)
     #expect(PushText.devices([row], now: 0, .plain)[1].hasPrefix(owner + " "))
+    // NIP-19's own example: of Nostr, a key is shown as people have it.
+    var other = row
+    other.owner = "7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"
+    let npub = "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg"
+    #expect(PushText.devices([other], now: 0, .plain)[1].hasPrefix(npub + " "))
   }
 
   @Test("says that older keys can go when nothing is under them, and not before")
