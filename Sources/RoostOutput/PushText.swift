@@ -15,13 +15,14 @@ public enum PushText {
     var table = TextTable([
       .init(title: "PLATFORM"), .init(title: "STATE"), .init(title: "UNDER WAY", alignment: .right),
       .init(title: "DELIVERED", alignment: .right), .init(title: "REPEATED", alignment: .right, isSpareable: true),
-      .init(title: "FAILED", alignment: .right), .init(title: "FORGOTTEN", alignment: .right), .init(title: "WHY"),
+      .init(title: "FAILED", alignment: .right), .init(title: "EXPIRED", alignment: .right),
+      .init(title: "FORGOTTEN", alignment: .right), .init(title: "WHY"),
     ])
     for platform in status.platforms {
       table.append([
         .init(name(platform.name)), .init(platform.state, tone(platform.state)), .init("\(platform.inFlight)"),
         .init("\(platform.delivered)"), .init("\(platform.repeated)"), .init("\(platform.failed)"),
-        .init("\(platform.pruned)"), .init(platform.reason ?? ""),
+        .init("\(platform.expired)"), .init("\(platform.pruned)"), .init(platform.reason ?? ""),
       ])
     }
     var advice = advice(status, style)

@@ -11,6 +11,7 @@ struct PushTextTests {
       .init(name: "ios", state: "away", reason: "BadTopic"),
       .init(name: "android", state: "off", reason: "fcm-account-file is not set"),
     ]
+    (status.platforms[0].failed, status.platforms[0].expired) = (3, 12)
     status.devices = 1
     status.waiting = 2
     status.accepted = 7
@@ -19,6 +20,7 @@ struct PushTextTests {
     status.countedSince = 1_000
     let lines = PushText.status(status, now: 1_090, Style(isColoured: false, columns: 120))
     #expect(lines[1].hasPrefix("APNs") && lines[1].contains("away") && lines[1].hasSuffix("BadTopic"))
+    #expect(lines[0].contains("FAILED  EXPIRED  FORGOTTEN") && lines[1].contains("3       12          0  BadTopic"))
     #expect(lines[2].hasPrefix("FCM") && lines[2].contains("fcm-account-file is not set"))
     #expect(lines.contains("1 device, 2 wakes under way, 7 accepted in all"))
     #expect(lines.contains { $0.hasSuffix(": 4 delivered, 1 expired") })
