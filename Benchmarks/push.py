@@ -17,6 +17,8 @@ clock.
     python3 Benchmarks/push.py [--rounds 3]         the figures, one line of JSON each
     python3 Benchmarks/push.py --soak MINUTES       500 wakes a second, one push in a hundred refused; every minute what
                                                     the relay holds, and at the end whether all wakes are accounted for
+    python3 Benchmarks/push.py --crowd [WAKES]      a million wakes, each by a key of its own to a key that nobody has;
+                                                    every ten seconds what the relay holds, and whether that is bounded
 """
 
 import argparse
@@ -365,13 +367,47 @@ def soak(minutes):
         return 1 if flaws else 0
 
 
+# MARK: The crowd
+
+CROWD_SECONDS = 10  # between two looks
+
+
+def crowd(count):
+    """Wakes from and to keys that nobody has seen, as fast as they are answered; whether what is kept of them is
+    bounded. The relay and who asks it share all processors: there is no platform beside them."""
+    with tempfile.TemporaryDirectory(prefix="roost-push-") as name, contextlib.ExitStack() as stack:
+        state = pathlib.Path(name) / "state"
+        ours = stack.enter_context(relay("", state, core=None))
+        load = stack.enter_context(concurrent.futures.ThreadPoolExecutor()).submit(
+            ours.bench, "wake", f"count={count}", f"at-once={AT_ONCE}", "crowd=1")
+        seen = [look(ours, state)]
+        while not load.done():
+            concurrent.futures.wait([load], timeout=CROWD_SECONDS)
+            seen.append(look(ours, state))
+            print(json.dumps(seen[-1]), flush=True)
+        told = load.result()
+        print(json.dumps({"load": told, "accepted": ours.status()["accepted"]}))
+        flaws = []
+        if told["statuses"] != {"200": count}:
+            flaws.append(f"requests were refused: {told['statuses']}")
+        half = seen[len(seen) // 2:]
+        if half[-1]["rss_mb"] > 1.2 * half[0]["rss_mb"]:
+            flaws.append("it holds more at the end than half-way")
+        most = max(entry["rss_mb"] for entry in seen)
+        print(f"crowd: {most} MB at most; " + ("; ".join(flaws) or "and no more at the end than half-way"))
+        return 1 if flaws else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--soak", type=int, metavar="MINUTES")
+    parser.add_argument("--crowd", type=int, metavar="WAKES", nargs="?", const=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     if options.soak:
         sys.exit(soak(options.soak))
+    if options.crowd:
+        sys.exit(crowd(options.crowd))
     measure.write(run(options.rounds), sys.stdout)
 
 

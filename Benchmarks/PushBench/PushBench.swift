@@ -5,12 +5,13 @@ import Glibc
 //
 //     push-bench register PORT [recipients=10000] [at-once=64] [google-every=0]
 //     push-bench wake PORT [count=20000] [at-once=64] [recipients=10000] [senders=0] [pace=0] [repeated-every=0]
-//                          [stamps=FILE]
+//                          [stamps=FILE] [crowd=0]
 //
 // Without a pace the requests are made and signed before the clock runs, and each connection asks again as soon as it
 // is answered. With one (wakes a second) they are signed as they fall due, and a latency counts from when its request
 // was due: a relay that falls behind cannot hide it. `stamps` is a file, a line for each wake that was answered 200:
-// its recipient's number, and when it was sent, microseconds since 1970. Prints one line of JSON.
+// its recipient's number, and when it was sent, microseconds since 1970. With `crowd=1` each wake is for a key that
+// nobody has, and is signed when it is its turn. Prints one line of JSON.
 
 /// Why there are no figures.
 struct LoadFault: Error {
@@ -29,6 +30,7 @@ struct Load {
   var googleEvery = 0
   var repeatedEvery = 0
   var pace = 0
+  var isForCrowd = false
   var stamps: String?
 
   init(_ arguments: [String]) throws(LoadFault) {
@@ -54,6 +56,7 @@ struct Load {
     case "google-every": googleEvery = value
     case "repeated-every": repeatedEvery = value
     case "pace": pace = value
+    case "crowd": isForCrowd = value > 0
     default: throw LoadFault("\(argument)?")
     }
   }
@@ -77,7 +80,7 @@ struct Run {
   init(_ load: Load) throws(LoadFault) {
     self.load = load
     requests = PushRequests(load)
-    if load.pace == 0 { made = (0..<load.count).map { requests.bytes($0) } }
+    if load.pace == 0, !load.isForCrowd { made = (0..<load.count).map { requests.bytes($0) } }
     latencies.reserveCapacity(load.count)
     for _ in 0..<load.atOnce { lines.append(try Line(port: load.port)) }
   }
@@ -118,7 +121,7 @@ struct Run {
       let now = Self.now()
       let due = due(next, now)
       guard due <= now else { return }
-      let request = load.pace == 0 ? made[next] : requests.bytes(next)
+      let request = made.isEmpty ? requests.bytes(next) : made[next]
       if load.stamps != nil { sent[next] = Self.now(CLOCK_REALTIME) / 1_000 }
       try line.ask(request, number: next, due: due)
       turn = (turn + 1) % lines.count

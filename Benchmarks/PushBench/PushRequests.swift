@@ -14,7 +14,8 @@ struct PushRequests {
 
   init(_ load: Load) {
     self.load = load
-    recipients = load.isRegistering ? [] : (0..<load.recipientCount).map { Self.name(of: Self.phone($0)) }
+    recipients =
+      load.isRegistering || load.isForCrowd ? [] : (0..<load.recipientCount).map { Self.name(of: Self.phone($0)) }
     senders = load.isRegistering ? [] : (0..<load.senderCount).map { _ in Ed25519SecretKey.generate() }
     payload = Base64.encode([UInt8](repeating: 0x5A, count: 96))
   }
@@ -42,12 +43,12 @@ struct PushRequests {
 
   private func wake(_ number: Int) -> [UInt8] {
     let sender = senders.isEmpty ? Ed25519SecretKey.generate() : senders[number % senders.count]
-    let recipient = recipient(of: number)
+    let recipient = load.isForCrowd ? Self.name(of: .generate()) : recipients[recipient(of: number)]
     // Each pass over the recipients is of another type: wakes of one type within two seconds would be one push.
     let type = wakeTypes[number / load.recipientCount % wakeTypes.count]
     return Self.signed(
       sender, "/wake", number,
-      #"{"recipient_pubkey":"\#(recipients[recipient])","sender_pubkey":"\#(Self.name(of: sender))","#
+      #"{"recipient_pubkey":"\#(recipient)","sender_pubkey":"\#(Self.name(of: sender))","#
         + #""wake_type":"\#(type)","nonce":"\#(Hexadecimal.text(of: RandomBytes.make(16)))","#
         + #""payload":"\#(payload)"}"#)
   }

@@ -21,8 +21,10 @@ public struct PushStatus: Codable, Sendable, Hashable {
     public var delivered: UInt64 = 0
     /// Pushes that were sent again.
     public var repeated: UInt64 = 0
-    /// Pushes given up: the service refused the token, or did not understand them. What expired is in ``ended``.
+    /// Pushes given up: the service refused the token, or did not understand them.
     public var failed: UInt64 = 0
+    /// Pushes that the service had not taken when the time of their wake was over.
+    public var expired: UInt64 = 0
     /// Devices forgotten since the service knows their token no more.
     public var pruned: UInt64 = 0
 

@@ -64,7 +64,10 @@ extension DeliveryBoard {
     guard !wanting.isEmpty else { return actions.append(.done(wake: wake.number, .undeliverable)) }
     // A clock that was set back makes no wake live longer than it was to.
     let left = min(wake.expiresAt - moment.unixMilliseconds, wake.expiresAt - wake.acceptedAt)
-    guard left > 0 else { return actions.append(.done(wake: wake.number, .expired)) }
+    guard left > 0 else {
+      for device in wanting { expiredCounts[device.token.platform, default: 0] += 1 }
+      return actions.append(.done(wake: wake.number, .expired))
+    }
     let numbers = Set(wanting.map(\.number))
     let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type)
     let window = wake.topic == nil ? limits.coalescingMilliseconds : 0

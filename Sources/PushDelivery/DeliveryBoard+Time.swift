@@ -25,6 +25,7 @@ extension DeliveryBoard {
   mutating func expire(_ number: Int64) {
     guard let entry = entries[number] else { return }
     for device in entry.open where lines[device]?.inFlight?.wake != number {
+      if let platform = lines[device]?.device.token.platform { expiredCounts[platform, default: 0] += 1 }
       end(number, device) { $0.isExpired = true }
       // Nothing was waited for but that, perhaps.
       if let line = lines[device], line.due == nil || line.wakes.isEmpty { settleLine(device) }

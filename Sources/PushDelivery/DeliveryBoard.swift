@@ -79,6 +79,7 @@ public struct DeliveryBoard: Sendable {
   var remindersMaximum = 4_096
   var generator: SeededGenerator
   var actions: [DeliveryAction] = []
+  var expiredCounts: [PushPlatform: UInt64] = [:]
   /// Whether nothing new is sent.
   private var isClosed = false
 
@@ -105,6 +106,9 @@ public struct DeliveryBoard: Sendable {
 
   /// Wakes in memory for devices of one platform.
   public func wakeCount(of platform: PushPlatform) -> Int { shares[platform]?.wakeCount ?? 0 }
+
+  /// Pushes to a platform, since the board was made, that came to be too late: one for each device of a wake.
+  public func expiredCount(of platform: PushPlatform) -> UInt64 { expiredCounts[platform] ?? 0 }
 
   /// How a provider stands.
   public func breaker(of provider: PushProvider) -> CircuitBreaker.State {

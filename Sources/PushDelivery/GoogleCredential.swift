@@ -20,9 +20,11 @@ public struct GoogleCredential: Hashable, Sendable {
 
   /// How long before its end a token is replaced.
   public static let renewalSeconds: Int64 = 60
-  /// What is believed of `expires_in`: a token that ended sooner would have to be asked for all the time, and Google
-  /// gives none for longer.
-  public static let lifetimeSeconds: ClosedRange<Int64> = 120...3_600
+  /// The least time from one token to the next: one whose end is not ``renewalSeconds`` away is used this long all the
+  /// same, and so is not asked for with every push.
+  public static let spacingSeconds: Int64 = 5
+  /// What is believed of `expires_in`: a token that ended sooner would be none, and Google gives none for longer.
+  public static let lifetimeSeconds: ClosedRange<Int64> = 10...3_600
   /// What is believed when nothing is said.
   public static let lifetimeSecondsStandard: Int64 = 600
   /// First window between requests that fail, and the largest, in milliseconds.
@@ -67,7 +69,7 @@ public struct GoogleCredential: Hashable, Sendable {
     serial &+= 1
     granting = instant
     end = instant.advanced(milliseconds: UInt64(seconds) * 1_000)
-    renewal = instant.advanced(milliseconds: UInt64(seconds - Self.renewalSeconds) * 1_000)
+    renewal = instant.advanced(milliseconds: UInt64(max(seconds - Self.renewalSeconds, Self.spacingSeconds)) * 1_000)
     isReplacement = isRefused
     isRefused = false
     isAccepted = false

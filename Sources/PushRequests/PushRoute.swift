@@ -93,7 +93,7 @@ public struct PushTarget: Hashable, Sendable {
   /// Most bytes of a target that is looked at. A query names a device of at most 128 bytes, each as `%XX`.
   public static let byteCountMaximum = 512
 
-  /// Finds the route of a raw request target (`/v1/wake`).
+  /// Finds the route of a raw request target (`/v1/wake`). What takes GET takes HEAD.
   ///
   /// - Throws: `not_found`; `method_not_allowed` with the methods that there are.
   public init(method: String, target: String, mount: PushMount = PushMount()) throws(PushRefusal) {
@@ -107,10 +107,11 @@ public struct PushTarget: Hashable, Sendable {
     let routes = Self.routes(below: path)
     // Only one route reads a query; elsewhere one that nobody reads would be signed for nothing.
     if routes.isEmpty || query != nil && path != Self.registerPath { throw Self.notFound(mount) }
-    guard let route = routes.first(where: { $0.method == method })?.route else {
-      let allow = routes.map(\.method)
+    // HEAD is GET without what it answers (RFC 9110, 9.3.2), and is signed as HEAD.
+    guard let route = routes.first(where: { $0.method == (method == "HEAD" ? "GET" : method) })?.route else {
+      let allow = routes.flatMap { $0.method == "GET" ? ["GET", "HEAD"] : [$0.method] }
       throw PushRefusal(
-        .methodNotAllowed, "\(mount.prefix)\(path) takes \(allow.joined(separator: " and ")) only", allow: allow)
+        .methodNotAllowed, "\(mount.prefix)\(path) takes \(allow.joined(separator: ", ")) only", allow: allow)
     }
     if query != nil, route != .unregister { throw Self.notFound(mount) }
     self.route = route

@@ -1,5 +1,7 @@
 public import Contracts
+internal import Cryptography
 internal import Frames
+internal import Nostr
 
 /// The push relay as `roost push` shows it.
 public enum PushText {
@@ -13,13 +15,14 @@ public enum PushText {
     var table = TextTable([
       .init(title: "PLATFORM"), .init(title: "STATE"), .init(title: "UNDER WAY", alignment: .right),
       .init(title: "DELIVERED", alignment: .right), .init(title: "REPEATED", alignment: .right, isSpareable: true),
-      .init(title: "FAILED", alignment: .right), .init(title: "FORGOTTEN", alignment: .right), .init(title: "WHY"),
+      .init(title: "FAILED", alignment: .right), .init(title: "EXPIRED", alignment: .right),
+      .init(title: "FORGOTTEN", alignment: .right), .init(title: "WHY"),
     ])
     for platform in status.platforms {
       table.append([
         .init(name(platform.name)), .init(platform.state, tone(platform.state)), .init("\(platform.inFlight)"),
         .init("\(platform.delivered)"), .init("\(platform.repeated)"), .init("\(platform.failed)"),
-        .init("\(platform.pruned)"), .init(platform.reason ?? ""),
+        .init("\(platform.expired)"), .init("\(platform.pruned)"), .init(platform.reason ?? ""),
       ])
     }
     var advice = advice(status, style)
@@ -95,11 +98,16 @@ public enum PushText {
     for row in rows {
       let left = Amount.duration(milliseconds: UInt64(clamping: max(0, row.expiresAt - now)) * 1_000)
       table.append([
-        .init(row.owner), .init(name(row.platform)), .init("in \(left)"), .init(row.device),
+        .init(owner(row.owner)), .init(name(row.platform)), .init("in \(left)"), .init(row.device),
         .init(wants(row)),
       ])
     }
     return table.lines(style) + ["", Amount.count(rows.count, "device")]
+  }
+
+  /// A key as people have it: of Nostr as `npub`, of Pubky in z-base-32. `--json` has it as requests do.
+  static func owner(_ name: String) -> String {
+    Octets32(hexadecimal: name.utf8).map { PublicKey($0).npub } ?? name
   }
 
   private static func wants(_ row: PushDeviceRow) -> String {

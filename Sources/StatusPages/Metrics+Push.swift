@@ -14,6 +14,7 @@ extension Metrics {
     text.add("roost_push_delivered_total", .counter, "Pushes that the platform took.", of: platforms) { $0.delivered }
     text.add("roost_push_repeated_total", .counter, "Pushes sent again.", of: platforms) { $0.repeated }
     text.add("roost_push_failed_total", .counter, "Pushes given up.", of: platforms) { $0.failed }
+    text.add("roost_push_expired_total", .counter, "Pushes whose wake's time was over.", of: platforms) { $0.expired }
     text.add("roost_push_pruned_total", .counter, "Devices forgotten, their tokens being dead.", of: platforms) {
       $0.pruned
     }

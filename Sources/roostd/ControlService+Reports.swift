@@ -217,7 +217,7 @@ extension ControlService {
   }
 
   /// The last thing that a worker said went wrong, of its last lines.
-  private func complaint(of worker: ManagedWorker) -> String? {
+  func complaint(of worker: ManagedWorker) -> String? {
     let lines = daemon.logs.tail(worker: worker.name, lines: 8).map {
       $0.record.shortened(toByteCount: Self.whyLineByteCountMaximum)
     }

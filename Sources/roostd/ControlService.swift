@@ -188,7 +188,9 @@ final class ControlService {
     let sentence = report.sentences(now: EventLoop.process.now).first ?? ""
     switch worker.machine.state.kind {
     case .failed, .execFailed, .backoff:
-      refuse(call, Refusal(.failed, explain(worker).joined(separator: " "), outcome: .done))
+      let said = complaint(of: worker).map { ["It said: \($0)"] } ?? []
+      let words = explain(worker) + said + ["'roost why \(worker.name)' has its last lines."]
+      refuse(call, Refusal(.failed, words.joined(separator: " "), outcome: .done))
     default:
       reply(call, WorkerCommandResult(worker: worker.name, state: report.state.kind.rawValue, sentence: sentence))
     }

@@ -54,6 +54,7 @@ struct BoardTests {
     #expect(board.timerFired(at: moment(now + 59_999)).isEmpty)
     #expect(board.timerFired(at: moment(now + 60_000)) == [.done(wake: 2, .expired)])
     #expect(board.accepted(wake(3, at: 0), for: [device(1)], at: moment(now + 60_002)) == [.done(wake: 3, .expired)])
+    #expect(board.expiredCount(of: .ios) == 2 && board.expiredCount(of: .android) == 0)
   }
 
   @Test(

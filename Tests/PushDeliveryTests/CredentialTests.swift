@@ -163,7 +163,7 @@ struct CredentialTests {
   @Test(
     "49: a lifetime that is absent, nothing or huge is a sane one",
     arguments: [
-      (nil, 540), (0, 60), (-5, 60), (.max, 3_540), (3_600, 3_540),
+      (nil, 540), (0, 5), (-5, 5), (30, 5), (60, 5), (65, 5), (70, 10), (.max, 3_540), (3_600, 3_540),
     ] as [(Int64?, UInt64)])
   func lifetimes(said: Int64?, seconds: UInt64) {
     var credential = GoogleCredential()
@@ -171,6 +171,26 @@ struct CredentialTests {
     credential.granted("a", expiresInSeconds: said, at: moment(0).instant)
     #expect(credential.wanted(at: moment(seconds * 1_000 - 1).instant) == .token("a", serial: 1))
     #expect(credential.wanted(at: moment(seconds * 1_000).instant) == .tokenAndAsk("a", serial: 1))
+  }
+
+  @Test("49: tokens that end at once are not asked for at every push", arguments: [Int64.min, 0, 1, 30, 61])
+  func brief(said: Int64) {
+    var credential = GoogleCredential()
+    var asked: [UInt64] = []
+    for push in 0..<6_000 {
+      let now = UInt64(push) * 100
+      switch credential.wanted(at: moment(now).instant) {
+      case .ask, .tokenAndAsk:
+        asked.append(now)
+        credential.granted("a", expiresInSeconds: said, at: moment(now).instant)
+        credential.accepted(serial: UInt64(asked.count))
+      case .token(_, let serial): if said < 5, push.isMultiple(of: 7) { credential.refused(serial: serial) }
+      default: break
+      }
+    }
+    // Ten minutes: one in five seconds while they are taken, and where they are refused one in thirty.
+    #expect(asked.count <= 120 && asked.count >= 20, "\(asked.count)")
+    if said < 5 { #expect(asked.count <= 22, "\(asked.count)") }
   }
 
   @Test("49: a hundred refusals ask once; what is refused at once is not asked for again at once")

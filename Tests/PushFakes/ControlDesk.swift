@@ -6,6 +6,7 @@ import Frames
 ///                     {"service":"apns","mode":"goaway","count":1,"left":2,"reason":"Shutdown"}
 ///                     {"service":"apns","mode":"hold"}    {"service":"apns","release":true,"left":2}
 ///                     {"service":"apns","streamMaximum":1}     {"service":"fcm","revoke":true}
+///                     {"service":"oauth","accessSeconds":65}
 ///     POST /clock     {"advanceMilliseconds":1200000}
 ///     GET /requests?service=apns      GET /counters
 enum ControlDesk {
@@ -30,6 +31,7 @@ enum ControlDesk {
   private static func order(_ json: JSONValue?, _ world: FakeWorld) -> Reply {
     guard let json, let service = json["service"]?.text.flatMap(Service.init) else { return objection("no service") }
     if let maximum = json["streamMaximum"]?.whole { world.allow(Int(maximum), service) }
+    if let seconds = json["accessSeconds"]?.whole { world.fcm.accessSeconds = seconds }
     if json["revoke"] == .bool(true) { world.fcm.revoke() }
     if let name = json["mode"]?.text {
       guard let kind = Mood.Kind(rawValue: name) else { return objection("no such mode: \(name)") }

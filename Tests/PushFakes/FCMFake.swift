@@ -10,11 +10,10 @@ struct FCMFake {
   static let dataByteCountMaximum = 4_096
   /// Seconds of the longest life of a message.
   static let lifetimeMaximum = 2_419_200.0
-  /// Seconds that an access token is said to be good for.
-  static let accessSeconds: Int64 = 3_599
-
   let publicKey: [UInt8]
   let tokenURL: String
+  /// Seconds that the access tokens given from now on are good for.
+  var accessSeconds: Int64 = 3_599
   /// Access tokens and when they end, in milliseconds.
   private var access: [String: Int64] = [:]
   private(set) var exchangeCount = 0
@@ -42,11 +41,11 @@ struct FCMFake {
     if let fault = assertionFault(form["assertion"] ?? "", now: now) { return Self.invalid("invalid_grant", fault) }
     exchangeCount += 1
     let token = "ya29.fake-\(exchangeCount)"
-    access[token] = arrival.milliseconds + Self.accessSeconds * 1_000
+    access[token] = arrival.milliseconds + accessSeconds * 1_000
     return Reply(
       200,
       .object([
-        "access_token": .string(token), "expires_in": .integer(Self.accessSeconds), "token_type": .string("Bearer"),
+        "access_token": .string(token), "expires_in": .integer(accessSeconds), "token_type": .string("Bearer"),
       ]))
   }
 

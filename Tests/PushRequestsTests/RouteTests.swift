@@ -45,7 +45,38 @@ import Testing
       let refusal = Sample.refusal { _ = try PushTarget(method: "GET", target: target) }
       #expect(refusal?.code == .notFound && refusal?.code != .recipientNotFound, "\(target)")
     }
+    let lists = try #require(Sample.refusal { _ = try PushTarget(method: "POST", target: "/v1/contacts") })
+    #expect(lists.fields == [HeaderField("Allow", "GET, HEAD, PUT")])
     let long = "/v1/register?device_id=" + String(repeating: "a", count: 600)
     #expect(Sample.refusal { _ = try PushTarget(method: "DELETE", target: long) }?.code == .notFound)
+  }
+
+  @Test("What takes GET takes HEAD, and HEAD is what is signed")
+  func heads() throws {
+    let paths = ["/info", "/health", "/ready", "/openapi.json", "/contacts", "/rules", "/wake/" + Self.wake]
+    for path in paths {
+      let head = try PushTarget(method: "HEAD", target: "/v1" + path)
+      #expect(head.route == (try PushTarget(method: "GET", target: "/v1" + path)).route && head.method == "HEAD")
+    }
+    for path in ["/register", "/unregister", "/wake"] {
+      let refusal = Sample.refusal { _ = try PushTarget(method: "HEAD", target: "/v1" + path) }
+      #expect(refusal?.code == .methodNotAllowed, "\(path)")
+    }
+  }
+
+  private static let wake = String(repeating: "0a", count: 16)
+
+  @Test("A request has one Host field, which may be empty, and in which nothing else of a URL stands")
+  func hosts() {
+    func refusal(_ hosts: String...) -> PushRefusal? {
+      Sample.refusal { try HostField.check([HeaderField("X", "y")] + hosts.map { HeaderField("hOsT", $0) }) }
+    }
+    for host in ["push.example.org", "push.example.org:4870", "127.0.0.1:80", "[::1]:4870", ""] {
+      #expect(refusal(host) == nil, "\(host)")
+    }
+    #expect(refusal()?.code == .invalidRequest && refusal("a", "a")?.message.contains("2 Host fields") == true)
+    for host in ["a b", "a/b", "u@a", "a?", "a#b", "http://a", "a\u{E9}"] {
+      #expect(refusal(host)?.status == 400, "\(host)")
+    }
   }
 }

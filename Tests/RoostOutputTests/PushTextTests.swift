@@ -11,6 +11,7 @@ struct PushTextTests {
       .init(name: "ios", state: "away", reason: "BadTopic"),
       .init(name: "android", state: "off", reason: "fcm-account-file is not set"),
     ]
+    (status.platforms[0].failed, status.platforms[0].expired) = (3, 12)
     status.devices = 1
     status.waiting = 2
     status.accepted = 7
@@ -19,6 +20,7 @@ struct PushTextTests {
     status.countedSince = 1_000
     let lines = PushText.status(status, now: 1_090, Style(isColoured: false, columns: 120))
     #expect(lines[1].hasPrefix("APNs") && lines[1].contains("away") && lines[1].hasSuffix("BadTopic"))
+    #expect(lines[0].contains("FAILED  EXPIRED  FORGOTTEN") && lines[1].contains("3       12          0  BadTopic"))
     #expect(lines[2].hasPrefix("FCM") && lines[2].contains("fcm-account-file is not set"))
     #expect(lines.contains("1 device, 2 wakes under way, 7 accepted in all"))
     #expect(lines.contains { $0.hasSuffix(": 4 delivered, 1 expired") })
@@ -99,6 +101,11 @@ struct PushTextTests {
       owner: owner, device: "phone", relayID: "0", platform: "ios", capabilities: [], registeredAt: 0,
       expiresAt: 3_600, isVerified: true)
     #expect(PushText.devices([row], now: 0, .plain)[1].hasPrefix(owner + " "))
+    // NIP-19's own example: of Nostr, a key is shown as people have it.
+    var other = row
+    other.owner = "7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"
+    let npub = "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg"
+    #expect(PushText.devices([other], now: 0, .plain)[1].hasPrefix(npub + " "))
   }
 
   @Test("says that older keys can go when nothing is under them, and not before")

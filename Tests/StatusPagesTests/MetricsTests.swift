@@ -34,7 +34,8 @@ struct MetricsTests {
       "roost_serving_passed_over_total 9",
       "roost_push_platform_state{platform=\"ios\",state=\"away\"} 1",
       "roost_push_platform_state{platform=\"ios\",state=\"ready\"} 0",
-      "roost_push_delivered_total{platform=\"ios\"} 3", "roost_push_ended_total{how=\"delivered\"} 3",
+      "roost_push_delivered_total{platform=\"ios\"} 3", "roost_push_expired_total{platform=\"ios\"} 2",
+      "roost_push_ended_total{how=\"delivered\"} 3",
       "roost_push_certificate_refused 0", "roost_answers{part=\"push\"} 1",
       "roost_local_connections 3", "roost_local_events_taken_total 11",
     ])

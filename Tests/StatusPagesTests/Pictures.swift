@@ -29,7 +29,7 @@ func makePicture() -> HousePicture {
   picture.jobs = .told(makeJobs())
   var push = PushStatus()
   var apple = PushStatus.Platform(name: "ios", state: "away", reason: "TopicDisallowed")
-  apple.delivered = 3
+  (apple.delivered, apple.expired) = (3, 2)
   push.platforms = [apple]
   push.ended = ["delivered": 3]
   picture.push = .told(push)

@@ -57,15 +57,16 @@ final class PushDoor: Sendable {
   ///
   /// - Returns: where, with the port that was chosen where none was given.
   func open(_ address: ListenAddress, security: DoorCertificate?) async throws -> String {
-    let plain = HTTP1Channel(
-      responder: { [front] request, writer, channel in
-        try await Self.respond(to: request, writer, from: channel, front)
-      },
-      configuration: .init(
-        additionalChannelHandlers: [ConnectionKeeper(self.table)], idleTimeout: nil,
-        httpDecoderConfiguration: .init(
-          maxHeaderFieldSize: Self.headByteCountMaximum, maxHeaderListSize: Self.headByteCountMaximum,
-          maxHeaderFieldCount: Self.fieldCountMaximum)))
+    let plain = DoorChannel(
+      base: HTTP1Channel(
+        responder: { [front] request, writer, channel in
+          try await Self.respond(to: request, writer, from: channel, front)
+        },
+        configuration: .init(
+          additionalChannelHandlers: [ConnectionKeeper(self.table)], idleTimeout: nil,
+          httpDecoderConfiguration: .init(
+            maxHeaderFieldSize: Self.headByteCountMaximum, maxHeaderListSize: Self.headByteCountMaximum,
+            maxHeaderFieldCount: Self.fieldCountMaximum))))
     guard let security else { return try await run(plain, at: address) }
     return try await run(RenewedTLSChannel(base: plain, certificate: security), at: address)
   }
@@ -125,6 +126,8 @@ final class PushDoor: Sendable {
     let method = request.method.rawValue
     let target = request.head.path ?? ""
     let maximum = front.bodyMaximum(method: method, target: target)
+    // Here, and not as soon as the head has come: what is pipelined before it is answered first.
+    if mayComeOn(request, maximum) { try await writer.writeInformationalHead(HTTPResponse(status: .continue)) }
     let (body, isWhole) = try await collect(request, maximum)
     var fields = request.headers.map { HeaderField($0.name.rawName, $0.value) }
     if let authority = request.head.authority { fields.append(HeaderField("host", authority)) }
@@ -137,6 +140,16 @@ final class PushDoor: Sendable {
     FaultPoint.pass(.replied, "\(method) \(target)")
     // Who has more to say than is read is not listened to any longer.
     if !isWhole { channel.close(mode: .output, promise: nil) }
+  }
+
+  /// Whether a client waits to be told that its body is wanted (RFC 9110, 10.1.1), and it is: one that is too long is
+  /// refused without it.
+  private static func mayComeOn(_ request: Request, _ maximum: Int) -> Bool {
+    guard let expectation = request.headers[.expect], expectation.lowercased() == "100-continue" else { return false }
+    guard let length = request.headers[.contentLength].flatMap({ Int($0) }) else {
+      return request.headers[.transferEncoding] != nil
+    }
+    return length > 0 && length <= maximum
   }
 
   /// The body, as far as it may go.

@@ -9,7 +9,7 @@ import Synchronization
 // What a request means, and what it is answered: on the threads of HTTP, so that signatures are not verified on the
 // loop of the process. What is to be kept or looked up goes to the loop, which has the ledger.
 //
-// Order: the network's share, the route, the body's form, the signature, and only then what anybody here has.
+// Order: the network's share, the head, the route, the body's form, the signature, and only then what anybody here has.
 
 /// Understands and answers requests.
 final class PushFront: Sendable {
@@ -53,6 +53,7 @@ final class PushFront: Sendable {
     if case .limited(let seconds, _) = desk.admit(requestFrom: address, now: now) {
       throw .rateLimited(retryAfterSeconds: seconds)
     }
+    try HostField.check(request.fields)
     let target = try PushTarget(method: request.method, target: request.target, mount: rules.mount)
     if !target.route.isSigned { return try await open(target.route) }
     guard let body = request.body else { throw RequestBody.tooLarge(target.route.bodyByteCountMaximum) }

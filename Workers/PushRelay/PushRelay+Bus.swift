@@ -69,6 +69,7 @@ extension PushRelay {
     }
     shown.againSeconds = dispatcher?.secondsLeft(of: platform)
     shown.inFlight = dispatcher?.board.inFlightCount(of: platform) ?? 0
+    shown.expired = dispatcher?.board.expiredCount(of: platform) ?? 0
     if let figures = dispatcher?.figures[platform] {
       (shown.delivered, shown.repeated) = (figures.delivered, figures.repeated)
       (shown.failed, shown.pruned) = (figures.failed, figures.pruned)

@@ -83,6 +83,56 @@ extension ProcessTests {
       }
     }
 
+    /// Of what bounds pushes under way, the least applies. APNs allows 1,000 at a time as a rule, and the sender takes
+    /// no more (`HTTP2SenderSettings.streamMaximum`); before both comes the board, which gives each platform 256
+    /// (`DeliveryLimits.appleInFlightMaximum`), so that 256 is what 600 pushes at once come to.
+    @Test("has as many pushes under way as it may and none more, in a burst of 600 to an APNs that is slow (case 46)")
+    func burst() throws {
+      let keys = PushRig.unlimited.merging(["devices-maximum": "30", "trusted-proxies": "[\"127.0.0.1\"]"]) { $1 }
+      try PushRig.run(keys) { rig in
+        let owners = try crowd(rig, owners: 20, devices: 30)
+        func wakeAll(_ type: String) throws {
+          for owner in owners { #expect(try rig.wake(owner, by: .generate(), type: type).status == 200) }
+        }
+        // The first push lifts the bound of one that APNs has for whoever has shown no token yet.
+        try rig.wake(owners[0], by: .generate(), type: "first")
+        try rig.awaitPlatform("ios", "has taken the first") { $0.delivered == 30 }
+        var taken: UInt64 = 30
+        for (streams, bound) in [(1_000, 256), (100, 100), (1, 1), (1_000, 256)] as [(Int64, Int64)] {
+          let acknowledged = try rig.count("acknowledgements", "apns")
+          try rig.fakes.order(#"{"service":"apns","streamMaximum":\#(streams)}"#)
+          try awaitSoon("the relay knows") { try rig.count("acknowledgements", "apns") > acknowledged }
+          try rig.mood(.apns, "hold")
+          try wakeAll("burst_\(taken)")
+          try rig.awaitPlatform("ios", "has all under way that may be") { $0.inFlight == 256 }
+          try rig.awaitHeld(bound, .apns)
+          // All that is held is let go at once, and the rest follows: at each answer one goes.
+          try rig.fakes.order(#"{"service":"apns","release":true}"#)
+          taken += 600
+          try rig.awaitPlatform("ios", "has taken \(taken)", within: 120) { $0.delivered == taken && $0.inFlight == 0 }
+          #expect(try rig.count("streamPeaks", "apns") == bound, "\(streams) are allowed")
+        }
+        #expect(try rig.platform("ios").repeated == 0)
+        #expect(try rig.count("requests", "apns") == Int64(taken) && rig.count("connections", "apns") == 1)
+      }
+    }
+
+    /// So many owners with so many devices each, each owner from a network of his own: he may register 30 times an hour,
+    /// and a network 120 times.
+    private func crowd(_ rig: PushRig, owners: Int, devices: Int) throws -> [Ed25519SecretKey] {
+      var keys: [Ed25519SecretKey] = []
+      for number in 0..<owners {
+        let owner = Ed25519SecretKey.generate()
+        for device in 0..<devices {
+          let body = Array(#"{"platform":"ios","token":"\#(PushRig.appleToken())","device_id":"\#(device)"}"#.utf8)
+          let fields = ["X-Forwarded-For: 10.0.\(number).1"] + PushRig.signature(owner, "POST", "/register", body)
+          #expect(try rig.send("POST", "/register", body, fields: fields).status == 200)
+        }
+        keys.append(owner)
+      }
+      return keys
+    }
+
     @Test("sends one push for five wakes of a kind within two seconds, and another for another kind (case 50)")
     func coalescing() throws {
       try PushRig.run { rig in

@@ -1,6 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
+import Glibc
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ extension ProcessTests {
       }
     }
 
-    @Test("is one token of Google's for a thousand pushes, asked for once more when it is refused (case 12)")
+    @Test("is one token of Google's for a thousand pushes, asked for once (case 12)")
     func google() throws {
       try PushRig.run(ahead: 0) { rig, clock in
         try registerTen(rig, "android", at: clock.now)
@@ -43,6 +44,36 @@ extension ProcessTests {
         #expect(try settled(1_000, rig, .fcm).allSatisfy { $0["status"] == .integer(200) })
         #expect(try rig.fakes.counters()["tokenExchanges"] == .integer(1))
         #expect(try Self.tokens(rig, .fcm).count == 1)
+      }
+    }
+
+    @Test("is another token of Google's a minute before the old one ends: no push is refused for it (case 12)")
+    func googleInTime() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        let phone = try rig.phone("android")
+        func send(_ type: String) throws {
+          let before = try rig.count("requests", "fcm")
+          try rig.wake(phone, type: type)
+          try awaitSoon("\(type) is pushed") { try rig.count("requests", "fcm") > before }
+        }
+        // Good for 65 seconds, so another is asked for after 5; that one is good for an hour.
+        try rig.fakes.order(#"{"service":"oauth","accessSeconds":65}"#)
+        try send("first")
+        try rig.fakes.order(#"{"service":"oauth","accessSeconds":3599}"#)
+        var number = 0
+        try awaitSoon("another token is used while the first is good") {
+          number += 1
+          try send("type_\(number)")
+          usleep(100_000)
+          return try Self.tokens(rig, .fcm).count == 2
+        }
+        // The first has ended by now.
+        try rig.fakes.advanceClock(milliseconds: 65_000)
+        try send("last")
+        let pushes = try rig.fakes.requests(to: .fcm)
+        let refused = pushes.filter { $0["status"] != .integer(200) }
+        #expect(refused.isEmpty && pushes.count == number + 2, "\(refused)")
+        #expect(try Self.tokens(rig, .fcm).count == 2 && rig.count("tokenExchanges") == 2)
       }
     }
 

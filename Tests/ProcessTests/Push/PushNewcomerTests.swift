@@ -100,6 +100,10 @@ extension ProcessTests {
         try roost.awaitWorker("push-relay", "has failed", rig.client) { $0.state == "failed" }
         try rig.awaitLog("put your copy of it back")
         #expect(access(ring, F_OK) != 0)
+        // Whoever starts it again before that is told once more what is wrong, and where more is said.
+        let refusal = try #require(try rig.client.call("supervisor.start", #"{"worker":"push-relay"}"#).refusal)
+        #expect(refusal.message.contains("put your copy of it back"), "\(refusal)")
+        #expect(refusal.message.contains("'roost why push-relay'"), "\(refusal)")
         #expect(rename(ring + ".copy", ring) == 0)
         _ = try rig.client.call("supervisor.start", #"{"worker":"push-relay"}"#)
         try roost.awaitReady()
