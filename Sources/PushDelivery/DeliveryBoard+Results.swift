@@ -15,7 +15,9 @@ extension DeliveryBoard {
     let provider = attempt.device.token.provider
     lanes[provider]?.inFlightCount -= 1
     shares[provider.platform]?.inFlightCount -= 1
+    if attempt.isSlow { shares[provider.platform]?.slowInFlightCount -= 1 }
     settle(attempt, number, verdict, provider, at: moment)
+    noteTime(of: attempt, verdict, provider, at: moment.instant)
     if lines[number]?.isRemoved == true { drop(number) }
     // Its time may have ended while nobody knew.
     if let entry = entries[wake], entry.expiry <= moment.instant { expire(wake) }
@@ -121,10 +123,10 @@ extension DeliveryBoard {
     }
   }
 
-  /// A lane without anything in it is forgotten, unless its provider is in trouble; and that too when there are many.
+  /// A lane without anything in it is forgotten, unless its provider is in trouble or slow; and that too when there are many.
   mutating func forgetIfIdle(_ provider: PushProvider) {
     guard let lane = lanes[provider], lane.isIdle else { return }
-    if lane.breaker.isAtRest || lanes.count > limits.laneMaximum { lanes[provider] = nil }
+    if lane.breaker.isAtRest && !lane.isSlow || lanes.count > limits.laneMaximum { lanes[provider] = nil }
   }
 
   // MARK: The device

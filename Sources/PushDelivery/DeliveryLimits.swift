@@ -12,6 +12,10 @@ public struct DeliveryLimits: Hashable, Sendable {
   public var webInFlightMaximum = 128
   /// Pushes under way to one of them.
   public var webHostInFlightMaximum = 8
+  /// Pushes under way to those that are slow, or have taken nothing yet, together.
+  public var webSlowInFlightMaximum = 64
+  /// How long a push may take, in milliseconds, before the service counts as slow.
+  public var webSlowMilliseconds: UInt64 = 3_000
   /// Web Push services that are remembered while nothing is under way to them.
   public var laneMaximum = 4_096
 

@@ -62,9 +62,11 @@ final class PushRelay {
   private static let limitsMilliseconds: UInt64 = 10_000
   /// Between two lines of the log that say that the ledger cannot be read, in seconds.
   private static let readFaultSeconds: Int64 = 10
-  /// Connections of libcurl at a time, to FCM and to all push services.
-  private static let connectionMaximum = 64
+  /// Connections of libcurl at a time, to FCM.
   private static let connectionPerHostMaximum = 32
+  /// Connections to all push services beyond those that the board may ask for: what goes past it, for the proof of a
+  /// token. Where one is missing a push waits in a line that knows no turns, and its time passes.
+  private static let webConnectionReserve = 32
 
   /// Opens the ledger in `directory`.
   init(_ worker: Worker, directory: String) throws(Refusal) {
@@ -169,7 +171,7 @@ final class PushRelay {
     }
     var limits = HTTPClientLimits()
     limits.requestMaximum = 1_024
-    limits.connectionMaximum = Self.connectionMaximum
+    limits.connectionMaximum = Self.connectionPerHostMaximum
     limits.connectionPerHostMaximum = Self.connectionPerHostMaximum
     limits.keptConnectionMaximum = Self.connectionPerHostMaximum
     if let google {
@@ -178,6 +180,7 @@ final class PushRelay {
       couriers.reasons[.android] = "fcm-account-file is not set"
     }
     if settings.webPush ?? true {
+      limits.connectionMaximum = DeliveryLimits().webInFlightMaximum + Self.webConnectionReserve
       couriers.running[.webPush] = WebCourier(
         key: try SecretFiles.webPushKey(in: directory), contact: settings.webPushContact ?? "",
         client: client(limits), dialsNeighbours: settings.webPushNeighbours ?? false)
