@@ -40,7 +40,7 @@ extension DeliveryBoard {
       tokenRefused(attempt, number, isCondemned: verdict.isDead(attempt.device))
     case .tokenSuspect(let reason): suspected(attempt, number, provider, reason, at: moment)
     case .providerFault(let reason):
-      if reason.isOurs || counts(attempt, number, provider) {
+      if reason.isOurs || counts(attempt, number, provider, reason) {
         faulty(attempt, provider, reason, at: moment.instant)
       }
       tryAgain(number, atLeast: 0, at: moment.instant)
@@ -48,7 +48,7 @@ extension DeliveryBoard {
       failed(attempt, provider, reason, atLeast: 0, at: moment.instant)
       tryAgain(number, atLeast: 0, at: moment.instant)
     case .retry(let milliseconds, let reason):
-      if reason.isOurs || counts(attempt, number, provider) {
+      if reason.isOurs || counts(attempt, number, provider, reason) {
         failed(attempt, provider, reason, atLeast: milliseconds ?? 0, at: moment.instant)
       }
       tryAgain(number, atLeast: milliseconds ?? 0, at: moment.instant)
@@ -57,7 +57,7 @@ extension DeliveryBoard {
       answered(provider)
       delay(number, milliseconds, at: moment.instant)
     case .throttled(let milliseconds):
-      if counts(attempt, number, provider) {
+      if counts(attempt, number, provider, "throttled") {
         failed(attempt, provider, "throttled", atLeast: 0, at: moment.instant)
       }
       delay(number, milliseconds, at: moment.instant)
@@ -74,8 +74,10 @@ extension DeliveryBoard {
   private mutating func answered(_ provider: PushProvider) { lanes[provider]?.breaker.succeeded() }
 
   /// Whether a failure says something of the provider. One that does not ends the probe without an outcome.
-  private mutating func counts(_ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider) -> Bool {
-    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device) ?? true
+  private mutating func counts(
+    _ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider, _ reason: PushReason
+  ) -> Bool {
+    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device, reason) ?? true
     shares[provider.platform]?.witnesses.failed(number)
     if !isCounted, attempt.isProbe { lanes[provider]?.breaker.probeLost() }
     return isCounted

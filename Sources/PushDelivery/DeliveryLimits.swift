@@ -6,8 +6,9 @@ public struct DeliveryLimits: Hashable, Sendable {
   public var platformWakeMaximum = 8_192
   /// Pushes under way to APNs.
   public var appleInFlightMaximum = 256
-  /// Pushes under way to FCM.
-  public var googleInFlightMaximum = 256
+  /// Pushes under way to FCM: as many as are given a connection. One that waited for a connection would have less time
+  /// for its answer, and come twice when that came late.
+  public var googleInFlightMaximum = 32
   /// Pushes under way to all Web Push services together.
   public var webInFlightMaximum = 128
   /// Pushes under way to one of them.
