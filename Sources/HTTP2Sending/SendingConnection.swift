@@ -12,7 +12,7 @@ struct SendingConnection {
   /// Whether it takes no new streams.
   var isDraining = false
   /// Whether it has ever answered.
-  var hasAnswered = false
+  private(set) var hasAnswered = false
   /// The origin's SETTINGS_MAX_CONCURRENT_STREAMS.
   var streamMaximum = 0
   /// Requests by the number of their stream.
@@ -21,11 +21,14 @@ struct SendingConnection {
   private var lastSign: Instant
   private var pingedAt: Instant?
   private var idleSince: Instant
+  /// When it last answered a request; at first, when it could have begun to.
+  private var lastAnswer: Instant
 
   init(begunAt now: Instant) {
     begunAt = now
     lastSign = now
     idleSince = now
+    lastAnswer = now
   }
 
   func hasFreeStream(_ settings: HTTP2SenderSettings) -> Bool {
@@ -45,7 +48,17 @@ struct SendingConnection {
     isReady = true
     lastSign = now
     idleSince = now
+    lastAnswer = now
   }
+
+  /// An answer came.
+  mutating func answered(at now: Instant) {
+    hasAnswered = true
+    lastAnswer = now
+  }
+
+  /// Whether it could have answered since then, and has not.
+  func isSilent(since start: Instant) -> Bool { isReady && lastAnswer < start }
 
   /// Something came.
   mutating func showedLife(at now: Instant) {

@@ -37,6 +37,7 @@ struct SendingMachine {
   }
 
   struct Request {
+    let submitted: Instant
     var deadline: Instant
     var resendCount = 0
     /// Where it is in flight; nil while it waits.
@@ -101,7 +102,7 @@ struct SendingMachine {
       return actions.append(.finish(request: request, .notSent(pause)))
     }
     let deadline = now.advanced(milliseconds: timeoutMilliseconds)
-    requests[request] = Request(deadline: deadline)
+    requests[request] = Request(submitted: now, deadline: deadline)
     deadlines.insert(Deadline(instant: deadline, request: request))
     queue.append(request)
     waitingCount += 1
@@ -120,7 +121,7 @@ struct SendingMachine {
   /// A whole answer came, or as much of it as is kept.
   mutating func answered(_ connection: Int, stream: Int, at now: Instant) {
     guard let request = connections[connection]?.streams.removeValue(forKey: stream) else { return }
-    connections[connection]?.hasAnswered = true
+    connections[connection]?.answered(at: now)
     failureCount = 0
     counters.answers += 1
     finish(request, .answered)
@@ -256,10 +257,23 @@ struct SendingMachine {
 
   private mutating func expire(_ request: Int, at now: Instant) {
     guard let known = requests[request] else { return }
-    guard let connection = known.connection else { return finish(request, .notSent(.timedOut)) }
+    guard let connection = known.connection else {
+      finish(request, .notSent(.timedOut))
+      if let current { giveUpSilent(current, since: known.submitted, at: now) }
+      return
+    }
     connections[connection]?.streams.removeValue(forKey: known.stream)
     actions.append(.cancel(connection: connection, stream: known.stream))
     finish(request, .unknown(.timedOut))
+    giveUpSilent(connection, since: known.submitted, at: now)
     settle(connection, at: now)
+  }
+
+  /// A connection that has answered nothing for as long as a request may take gets no other, whatever signs of life it
+  /// gives: what answers PING may be another program than the one that answers requests.
+  private mutating func giveUpSilent(_ number: Int, since start: Instant, at now: Instant) {
+    guard number == current, connections[number]?.isSilent(since: start) == true else { return }
+    counters.lastEnd = "no answers"
+    retire(number, at: now)
   }
 }

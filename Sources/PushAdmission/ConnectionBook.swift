@@ -3,12 +3,14 @@ public import Addresses
 // Who may stay connected when more would be than there is room for.
 //
 // A connection that waits, for its first request or its next one, costs a descriptor and nothing else, and whoever has
-// lost one comes again. So none of them keeps anybody out: for a newcomer the one that has waited longest goes. One at
-// work, whose request has begun, stays; it has seconds. And one network may have a share of the places only: beyond it
-// the newcomer takes the place of one of its own.
+// lost one comes again. So none of them keeps anybody out: for a newcomer the one that has waited longest goes. Where
+// none waits, the one goes whose body has been coming for the longest: it has seconds, and an honest body comes with its
+// head. One whose request is here whole stays: how many of those a network has, its limits say. And one network may have
+// a share of the places only: beyond it the newcomer takes the place of one of its own.
 //
 // Rejected: to take nobody in while all places are taken, as servers do by themselves. Then a thousand connections that
-// say nothing, which one machine can open in a second, shut the door for everybody else.
+// say nothing, which one machine can open in a second, shut the door for everybody else. To let all stay whose request
+// has begun: then four addresses that each begin as many bodies as they may, and end none, shut it as well.
 
 /// The connections there are, by numbers.
 public struct ConnectionBook: Sendable {
@@ -33,12 +35,22 @@ public struct ConnectionBook: Sendable {
 
   private struct Network {
     var count = 0
-    var line = WaitingLine()
+    var lines = Lines()
+  }
+
+  /// Who may have to go.
+  private struct Lines {
+    var waiting = WaitingLine()
+    var arriving = WaitingLine()
+
+    mutating func takeFirst(of connections: [UInt64: BookedConnection]) -> UInt64? {
+      waiting.takeFirst(of: connections) ?? arriving.takeFirst(of: connections)
+    }
   }
 
   private var connections: [UInt64: BookedConnection] = [:]
   private var networks: [AddressPrefix: Network] = [:]
-  private var line = WaitingLine()
+  private var lines = Lines()
   private var lastNumber: UInt64 = 0
   private var lastTurn: UInt64 = 0
 
@@ -60,10 +72,10 @@ public struct ConnectionBook: Sendable {
     let network = address.map(AddressPrefix.init)
     var leaving: UInt64?
     if let network, networks[network]?.count ?? 0 >= shareMaximum {
-      guard let own = networks[network]?.line.takeFirst(of: connections) else { return .refused }
+      guard let own = networks[network]?.lines.takeFirst(of: connections) else { return .refused }
       leaving = own
     } else if connections.count >= maximum {
-      guard let longest = line.takeFirst(of: connections) else { return .refused }
+      guard let longest = lines.takeFirst(of: connections) else { return .refused }
       leaving = longest
     }
     if let leaving { leave(leaving) }
@@ -75,19 +87,24 @@ public struct ConnectionBook: Sendable {
   }
 
   /// A connection waits from now on, for its next request.
-  public mutating func wait(_ number: UInt64) {
+  public mutating func wait(_ number: UInt64) { lineUp(number, in: \.waiting) }
+
+  /// A request has begun on a connection, and is not here whole.
+  public mutating func arrive(_ number: UInt64) { lineUp(number, in: \.arriving) }
+
+  /// A request is here whole, and is being answered.
+  public mutating func work(_ number: UInt64) { connections[number]?.turn = nil }
+
+  private mutating func lineUp(_ number: UInt64, in line: WritableKeyPath<Lines, WaitingLine>) {
     guard let connection = connections[number] else { return }
     lastTurn += 1
     connections[number]?.turn = lastTurn
     let place = WaitingLine.Place(number: number, turn: lastTurn)
-    line.append(place, atMost: maximum, of: connections)
+    lines[keyPath: line].append(place, atMost: maximum, of: connections)
     if let network = connection.network {
-      networks[network]?.line.append(place, atMost: shareMaximum, of: connections)
+      networks[network]?.lines[keyPath: line].append(place, atMost: shareMaximum, of: connections)
     }
   }
-
-  /// A request has begun on a connection.
-  public mutating func work(_ number: UInt64) { connections[number]?.turn = nil }
 
   /// A connection has ended. One that is not known any more is none.
   public mutating func leave(_ number: UInt64) {
@@ -99,11 +116,11 @@ public struct ConnectionBook: Sendable {
 
 private struct BookedConnection: Sendable {
   var network: AddressPrefix?
-  /// Since when it waits, as a turn; nil: it is at work.
+  /// Since when it waits, or its request arrives, as a turn; nil: it is at work.
   var turn: UInt64?
 }
 
-/// Those that wait, the longest first; and some that did, until there are too many of them.
+/// Those that wait, or whose requests arrive, the longest first; and some that did, until there are too many of them.
 private struct WaitingLine: Sendable {
   struct Place: Sendable {
     var number: UInt64

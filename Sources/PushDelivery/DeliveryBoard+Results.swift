@@ -15,7 +15,9 @@ extension DeliveryBoard {
     let provider = attempt.device.token.provider
     lanes[provider]?.inFlightCount -= 1
     shares[provider.platform]?.inFlightCount -= 1
+    if attempt.isSlow { shares[provider.platform]?.slowInFlightCount -= 1 }
     settle(attempt, number, verdict, provider, at: moment)
+    noteTime(of: attempt, verdict, provider, at: moment.instant)
     if lines[number]?.isRemoved == true { drop(number) }
     // Its time may have ended while nobody knew.
     if let entry = entries[wake], entry.expiry <= moment.instant { expire(wake) }
@@ -38,7 +40,7 @@ extension DeliveryBoard {
       tokenRefused(attempt, number, isCondemned: verdict.isDead(attempt.device))
     case .tokenSuspect(let reason): suspected(attempt, number, provider, reason, at: moment)
     case .providerFault(let reason):
-      if reason.isOurs || counts(attempt, number, provider) {
+      if reason.isOurs || counts(attempt, number, provider, reason) {
         faulty(attempt, provider, reason, at: moment.instant)
       }
       tryAgain(number, atLeast: 0, at: moment.instant)
@@ -46,7 +48,7 @@ extension DeliveryBoard {
       failed(attempt, provider, reason, atLeast: 0, at: moment.instant)
       tryAgain(number, atLeast: 0, at: moment.instant)
     case .retry(let milliseconds, let reason):
-      if reason.isOurs || counts(attempt, number, provider) {
+      if reason.isOurs || counts(attempt, number, provider, reason) {
         failed(attempt, provider, reason, atLeast: milliseconds ?? 0, at: moment.instant)
       }
       tryAgain(number, atLeast: milliseconds ?? 0, at: moment.instant)
@@ -55,7 +57,7 @@ extension DeliveryBoard {
       answered(provider)
       delay(number, milliseconds, at: moment.instant)
     case .throttled(let milliseconds):
-      if counts(attempt, number, provider) {
+      if counts(attempt, number, provider, "throttled") {
         failed(attempt, provider, "throttled", atLeast: 0, at: moment.instant)
       }
       delay(number, milliseconds, at: moment.instant)
@@ -72,8 +74,10 @@ extension DeliveryBoard {
   private mutating func answered(_ provider: PushProvider) { lanes[provider]?.breaker.succeeded() }
 
   /// Whether a failure says something of the provider. One that does not ends the probe without an outcome.
-  private mutating func counts(_ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider) -> Bool {
-    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device) ?? true
+  private mutating func counts(
+    _ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider, _ reason: PushReason
+  ) -> Bool {
+    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device, reason) ?? true
     shares[provider.platform]?.witnesses.failed(number)
     if !isCounted, attempt.isProbe { lanes[provider]?.breaker.probeLost() }
     return isCounted
@@ -121,10 +125,10 @@ extension DeliveryBoard {
     }
   }
 
-  /// A lane without anything in it is forgotten, unless its provider is in trouble; and that too when there are many.
+  /// A lane without anything in it is forgotten, unless its provider is in trouble or slow; and that too when there are many.
   mutating func forgetIfIdle(_ provider: PushProvider) {
     guard let lane = lanes[provider], lane.isIdle else { return }
-    if lane.breaker.isAtRest || lanes.count > limits.laneMaximum { lanes[provider] = nil }
+    if lane.breaker.isAtRest && !lane.isSlow || lanes.count > limits.laneMaximum { lanes[provider] = nil }
   }
 
   // MARK: The device

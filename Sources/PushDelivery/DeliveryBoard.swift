@@ -14,7 +14,8 @@ internal import HeapModule
 // else expired if any might have been.
 //
 // What waits stands in lines: one for each device, in order, with one push under way; devices wait in the lane of their
-// provider, recipients taking turns; lanes of one platform take turns for the platform's share of pushes under way. A
+// provider, recipients taking turns; lanes of one platform take turns for the platform's share of pushes under way, of
+// which services of Web Push that are slow, or have taken nothing yet, have a part (`DeliveryBoard+Slowness.swift`). A
 // platform that takes nothing has its own share, its own lanes and its own room in memory, and delays nobody else. What
 // finds no room stays in the ledger; nothing that comes later overtakes it, except a wake for several platforms, one of
 // which has room.
@@ -54,7 +55,11 @@ public struct DeliveryBoard: Sendable {
   struct Share: Sendable {
     /// Lanes that may send, each once, in turn.
     var ring = Deque<PushProvider>()
+    /// Those of them that may hold a part of the share only.
+    var slowRing = Deque<PushProvider>()
     var inFlightCount = 0
+    /// Pushes under way that were begun as theirs.
+    var slowInFlightCount = 0
     var wakeCount = 0
     var suspects = SuspectTokens()
     var witnesses = Witnesses()
@@ -190,7 +195,7 @@ public struct DeliveryBoard: Sendable {
   private mutating func pump(_ platform: PushPlatform, at instant: Instant) {
     let maximum = limits.inFlightMaximum(of: platform)
     while let share = shares[platform], !share.isDown, share.inFlightCount < maximum,
-      let provider = shares[platform]?.ring.popFirst()
+      let provider = nextProvider(of: platform)
     {
       lanes[provider]?.isInRing = false
       let bound = limits.inFlightMaximum(of: provider)
@@ -222,10 +227,13 @@ public struct DeliveryBoard: Sendable {
     if entry.expiry <= instant { return expire(wake) }
     let isProbe = lanes[provider]?.breaker.begun(at: instant) ?? false
     line.attemptCount += 1
-    line.inFlight = DeviceLine.Attempt(wake: wake, device: line.device, isProbe: isProbe)
+    let isSlow = isSlow(provider)
+    line.inFlight = DeviceLine.Attempt(
+      wake: wake, device: line.device, isProbe: isProbe, isSlow: isSlow, began: instant)
     lines[number] = line
     lanes[provider]?.inFlightCount += 1
     shares[provider.platform]?.inFlightCount += 1
+    if isSlow { shares[provider.platform]?.slowInFlightCount += 1 }
     actions.append(
       .send(
         PushDelivery(wake: entry.wake, device: line.device, attempt: line.attemptCount, isProbe: isProbe)))
@@ -238,7 +246,11 @@ public struct DeliveryBoard: Sendable {
     else { return }
     if let instant, !lane.breaker.mayBegin(at: instant) { return }
     lanes[provider]?.isInRing = true
-    shares[provider.platform]?.ring.append(provider)
+    if isSlow(provider) {
+      shares[provider.platform]?.slowRing.append(provider)
+    } else {
+      shares[provider.platform]?.ring.append(provider)
+    }
   }
 
   /// A device with something to send, and nothing that holds it back, comes to the back of its provider's line.

@@ -6,7 +6,9 @@ internal import DequeModule
 struct DeliveryLane: Sendable {
   var breaker: CircuitBreaker
   var inFlightCount = 0
-  /// Whether it stands in the ring of its platform.
+  /// Whether the last push took long; one that goes through in time makes up for it.
+  var isSlow = false
+  /// Whether it stands in a ring of its platform.
   var isInRing = false
   /// Recipients with devices that are ready, each once.
   private var owners = Deque<PushOwner>()
@@ -63,6 +65,9 @@ struct DeviceLine: Sendable {
     /// As it was when the push was made.
     let device: PushDevice
     let isProbe: Bool
+    /// Whether its provider was one of the slow ones.
+    let isSlow: Bool
+    let began: Instant
   }
 
   var device: PushDevice

@@ -6,12 +6,17 @@ public struct DeliveryLimits: Hashable, Sendable {
   public var platformWakeMaximum = 8_192
   /// Pushes under way to APNs.
   public var appleInFlightMaximum = 256
-  /// Pushes under way to FCM.
-  public var googleInFlightMaximum = 256
+  /// Pushes under way to FCM: as many as are given a connection. One that waited for a connection would have less time
+  /// for its answer, and come twice when that came late.
+  public var googleInFlightMaximum = 32
   /// Pushes under way to all Web Push services together.
   public var webInFlightMaximum = 128
   /// Pushes under way to one of them.
   public var webHostInFlightMaximum = 8
+  /// Pushes under way to those that are slow, or have taken nothing yet, together.
+  public var webSlowInFlightMaximum = 64
+  /// How long a push may take, in milliseconds, before the service counts as slow.
+  public var webSlowMilliseconds: UInt64 = 3_000
   /// Web Push services that are remembered while nothing is under way to them.
   public var laneMaximum = 4_096
 

@@ -1,7 +1,9 @@
 // Whose failures say something of a provider. Anybody can register a token that is refused: of another app, made with
 // another key, at a path that answers 503. If such a refusal held a provider, strangers could hold it for everybody. So
 // once a push has gone through at a provider, only those count that go to devices which one went through to before; of
-// the others each waits for itself. Until then everybody counts: a relay that is set up wrongly is to find out.
+// the others each waits for itself. Until then everybody counts: a relay that is set up wrongly is to find out. But a
+// service of Web Push has nothing set up for it, and whoever registers an endpoint there chooses the path: what it says
+// of strangers never counts, and before anything has gone through only that it says nothing.
 //
 // Kept in memory: after a start the first push that goes through makes the first witness.
 
@@ -27,9 +29,14 @@ struct Witnesses: Sendable {
   func isKnownGood(_ provider: PushProvider) -> Bool { counts[provider] != nil }
 
   /// Whether a failure of this device says something of the provider.
-  func counts(_ device: PushDevice) -> Bool {
-    witnesses[device.number]?.token == device.token.hashValue || !isKnownGood(device.token.provider)
+  func counts(_ device: PushDevice, _ reason: PushReason) -> Bool {
+    let provider = device.token.provider
+    if witnesses[device.number]?.token == device.token.hashValue { return true }
+    return !isKnownGood(provider) && (provider.platform != .webPush || reason == Self.silence)
   }
+
+  /// That there was no answer in time.
+  private static let silence: PushReason = "timed-out"
 
   /// Whether the last push to this device failed.
   func isAccused(_ device: Int64) -> Bool { accused.contains(device) }

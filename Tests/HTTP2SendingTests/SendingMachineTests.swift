@@ -118,6 +118,57 @@ struct SendingMachineTests {
     #expect(bench.endings() == [1: .unknown(.connectionLost("gone"))])
   }
 
+  @Test("gives a connection up that answers no request in its time, whatever signs of life it gives")
+  func leavesSilent() {
+    var bench = Bench()
+    bench.submit()
+    bench.connect(1)
+    bench.machine.answered(1, stream: 1, at: bench.now)
+    _ = bench.actions()
+    bench.wait(10)
+    bench.submit(timeout: 15_000)
+    bench.wait(9_000)
+    bench.machine.received(1, at: bench.now)
+    bench.submit(timeout: 15_000)
+    _ = bench.actions()
+    bench.wait(6_000)
+    // What it owes still is waited for; what comes goes over another.
+    #expect(bench.actions() == [.cancel(connection: 1, stream: 3), .finish(request: 2, .unknown(.timedOut))])
+    bench.submit()
+    #expect(bench.actions() == [.connect(2)])
+    bench.machine.answered(1, stream: 5, at: bench.now)
+    #expect(bench.actions() == [.finish(request: 3, .answered), .close(1)])
+  }
+
+  @Test("gives a connection up that opens no stream for as long as a request waits")
+  func leavesClosed() {
+    var bench = Bench()
+    bench.submit()
+    bench.connect(1, streams: 1)
+    bench.machine.answered(1, stream: 1, at: bench.now)
+    bench.machine.streamMaximumChanged(1, to: 0, at: bench.now)
+    bench.wait(10)
+    bench.submit(timeout: 15_000)
+    _ = bench.actions()
+    bench.wait(15_000)
+    #expect(bench.actions().contains(.close(1)))
+    bench.submit()
+    #expect(bench.actions() == [.connect(2)])
+  }
+
+  @Test("keeps a connection that answers others while one request is left")
+  func keepsBusy() {
+    var bench = Bench()
+    bench.submit(2, timeout: 15_000)
+    bench.connect(1)
+    bench.wait(14_000)
+    bench.machine.answered(1, stream: 3, at: bench.now)
+    bench.wait(1_000)
+    _ = bench.actions()
+    bench.submit()
+    #expect(bench.started() == [[3, 5]])
+  }
+
   @Test("sends a refused stream again once, and calls any other reset unknown")
   func resendsRefused() {
     var bench = Bench()

@@ -64,6 +64,22 @@ import Testing
     #expect(book.count == 16)
   }
 
+  @Test("Bodies that do not end keep nobody out: where none waits, the one that has been coming longest goes")
+  func arriving() throws {
+    var book = ConnectionBook(maximum: 100)
+    for index in 0..<100 {
+      let entered = try #require(number(book.enter(from: try address(index / 25))))
+      book.arrive(entered)
+    }
+    book.work(1)
+    #expect(book.enter(from: try address(99)) == .admittedInstead(101, of: 2))
+    // Who waits goes before them, and of one's own network the same.
+    #expect(book.enter(from: try address(98)) == .admittedInstead(102, of: 101))
+    #expect(book.enter(from: try address(3)) == .admittedInstead(103, of: 76))
+    for number in 3...103 { book.work(UInt64(number)) }
+    #expect(book.enter(from: try address(97)) == .refused)
+  }
+
   @Test("Whatever comes in whichever order, there are never more than there is room for", arguments: seeds(5))
   func anyOrder(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)

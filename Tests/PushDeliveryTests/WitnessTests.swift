@@ -93,6 +93,25 @@ struct WitnessTests {
     guard case .closed = board.breaker(of: .apple) else { return #expect(Bool(false), "it is held") }
   }
 
+  @Test("Before one has gone through, what a service of Web Push says of strangers holds nobody", arguments: refusals)
+  mutating func webStrangers(_ refusal: PushVerdict) {
+    func target(_ number: Int64) -> PushDevice {
+      var target = device(number, .webPush, of: UInt8(number))
+      target.token = .web(
+        endpoint: "https://push.example/\(number)", publicKey: [4] + [UInt8](repeating: 7, count: 64),
+        authentication: [UInt8](repeating: 9, count: 16))
+      return target
+    }
+    for number in Int64(11)...70 {
+      let sends = board.accepted(wake(number, to: UInt8(number)), for: [target(number)], at: moment(0)).sends
+      if sends.isEmpty { continue }
+      _ = board.settled(wake: number, device: number, refusal, at: moment(100))
+    }
+    let sends = board.accepted(wake(100, to: 1, at: 200), for: [target(1)], at: moment(200)).sends
+    // Who does not answer is left alone.
+    #expect(sends.count == (refusal == PushVerdict(.timedOut) ? 0 : 1))
+  }
+
   @Test("Until then a fault is looked at again within a second or so, however often it was met")
   mutating func doubt() {
     var now: UInt64 = 0

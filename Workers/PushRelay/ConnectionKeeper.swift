@@ -14,7 +14,8 @@ import Synchronization
 //
 // Each time is from its beginning to its end and is not begun anew by a byte that comes: who sends a byte a second has
 // no more of us than who sends none. A handshake of TLS is part of the opening. While it is opened or idle, or its head
-// comes, a connection gives its place to a newcomer who would have none (`ConnectionBook`).
+// comes, a connection gives its place to a newcomer who would have none; and then while its body comes
+// (`ConnectionBook`).
 
 /// Connections, for the threads of HTTP.
 final class ConnectionTable: Sendable {
@@ -52,6 +53,8 @@ final class ConnectionTable: Sendable {
   }
 
   func wait(_ number: UInt64) { contents.withLock { $0.book.wait(number) } }
+
+  func arrive(_ number: UInt64) { contents.withLock { $0.book.arrive(number) } }
 
   func work(_ number: UInt64) { contents.withLock { $0.book.work(number) } }
 
@@ -138,9 +141,12 @@ final class ConnectionKeeper: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head:
       answersDue += 1
-      if let number { table.work(number) }
+      // One that has an answer to come stays for that.
+      if let number, answersDue == 1 { table.arrive(number) }
       enter(.body, context)
-    case .end: enter(answersDue > 0 ? .answer : .idle, context)
+    case .end:
+      if let number, answersDue > 0 { table.work(number) }
+      enter(answersDue > 0 ? .answer : .idle, context)
     case .body: break
     }
     context.fireChannelRead(data)

@@ -62,9 +62,9 @@ final class PushRelay {
   private static let limitsMilliseconds: UInt64 = 10_000
   /// Between two lines of the log that say that the ledger cannot be read, in seconds.
   private static let readFaultSeconds: Int64 = 10
-  /// Connections of libcurl at a time, to FCM and to all push services.
-  private static let connectionMaximum = 64
-  private static let connectionPerHostMaximum = 32
+  /// Connections of libcurl beyond those that the board may ask for: what goes past it, for a token of Google's or the
+  /// proof of a device's. Where one is missing a push waits in a line that knows no turns, and its time passes.
+  private static let connectionReserve = 32
 
   /// Opens the ledger in `directory`.
   init(_ worker: Worker, directory: String) throws(Refusal) {
@@ -169,15 +169,17 @@ final class PushRelay {
     }
     var limits = HTTPClientLimits()
     limits.requestMaximum = 1_024
-    limits.connectionMaximum = Self.connectionMaximum
-    limits.connectionPerHostMaximum = Self.connectionPerHostMaximum
-    limits.keptConnectionMaximum = Self.connectionPerHostMaximum
+    let share = DeliveryLimits()
+    limits.connectionMaximum = share.googleInFlightMaximum + Self.connectionReserve
+    limits.connectionPerHostMaximum = limits.connectionMaximum
+    limits.keptConnectionMaximum = share.googleInFlightMaximum
     if let google {
       couriers.running[.android] = GoogleCourier(google, client: client(limits), log: log)
     } else {
       couriers.reasons[.android] = "fcm-account-file is not set"
     }
     if settings.webPush ?? true {
+      limits.connectionMaximum = share.webInFlightMaximum + Self.connectionReserve
       couriers.running[.webPush] = WebCourier(
         key: try SecretFiles.webPushKey(in: directory), contact: settings.webPushContact ?? "",
         client: client(limits), dialsNeighbours: settings.webPushNeighbours ?? false)
