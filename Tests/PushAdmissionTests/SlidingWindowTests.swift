@@ -93,13 +93,8 @@ import Testing
 
   @Test("A million keys leave no more than there is room for (case 36)")
   func bounded() {
-<<<<<<< HEAD
     var table = WindowTable(rule: .perHour(100), keyMaximum: 1_000, hasShadows: true)
-    for key in 0..<UInt64(250_000) { table.spend(1, key &* 0x9E37_79B9_7F4A_7C15, now: start + Int64(key / 1_000)) }
-=======
-    var table = WindowTable(rule: .perHour(100), keyMaximum: 1_000)
     for key in 0..<UInt64(1_000_000) { table.spend(1, key &* 0x9E37_79B9_7F4A_7C15, now: start + Int64(key / 1_000)) }
->>>>>>> 0024cc5096400ac574c428c20da687dccb65ce17
     #expect(table.count <= 1_000)
   }
 
