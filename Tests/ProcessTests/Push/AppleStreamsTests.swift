@@ -117,8 +117,8 @@ extension ProcessTests {
       }
     }
 
-    /// So many owners with so many devices each, each owner from a network of his own: he may register 30 times an hour,
-    /// and a network 120 times.
+    /// So many owners with so many devices each, every owner from a network of his own: he may register 30 times an
+    /// hour, and a network 120 times.
     private func crowd(_ rig: PushRig, owners: Int, devices: Int) throws -> [Ed25519SecretKey] {
       var keys: [Ed25519SecretKey] = []
       for number in 0..<owners {
