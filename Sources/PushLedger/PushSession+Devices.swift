@@ -4,7 +4,8 @@ internal import Storage
 
 // Of two messages about one device the newer one counts, by the time that its owner signed, in whichever order they
 // come: a registration that was held up does not put a device back that was taken away since. Two of one second count
-// as they come; that they come twice is seen elsewhere.
+// as they come; that they come twice is seen elsewhere. Who signed the older one is told that it has done nothing: he
+// would believe a device gone that is woken still, or woken by a token that is not the kept one.
 
 extension PushSession {
   func register(_ command: RegisterCommand) throws -> LedgerAnswer {
@@ -16,10 +17,8 @@ extension PushSession {
     let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
     let old = try device(owner: fresh.owner, id: fresh.id)
     var answer: LedgerAnswer
-    if let newer = try newer(than: fresh, old) {
-      answer = .registered(newer.registration)
-    } else if try isTakenAway(fresh) {
-      answer = .superseded
+    if try isOutdated(fresh, old) || isTakenAway(fresh) {
+      answer = .superseded()
     } else if var registration = try write(fresh, over: old, command) {
       registration.removed = takeRemoved()
       answer = .registered(registration)
@@ -31,10 +30,10 @@ extension PushSession {
     return answer
   }
 
-  /// A row that stands in the way of an older message: the device's own, or another of the owner's for the same token.
-  private func newer(than fresh: DeviceRow, _ old: DeviceRow?) throws -> DeviceRow? {
-    if let old, old.signedAt > fresh.signedAt { return old }
-    return try devices(token: fresh.tokenIndex).first {
+  /// Whether a newer message stands: of the device, or of another of the owner's for the same token.
+  private func isOutdated(_ fresh: DeviceRow, _ old: DeviceRow?) throws -> Bool {
+    if let old, old.signedAt > fresh.signedAt { return true }
+    return try devices(token: fresh.tokenIndex).contains {
       $0.owner == fresh.owner && $0.id != fresh.id && $0.signedAt > fresh.signedAt
     }
   }
@@ -127,15 +126,21 @@ extension PushSession {
       let row = try devices(of: owner).first { $0.relayID == relayID }
       if let row { names = [row.id] }
     }
+    var isOutdated = false
     for name in names {
-      for row in try devices(of: owner)
-      where (row.id == name || name == Self.allNameless && !row.isNamed) && row.signedAt <= command.message.timestamp {
+      for row in try devices(of: owner) where row.id == name || name == Self.allNameless && !row.isNamed {
+        if row.signedAt > command.message.timestamp {
+          isOutdated = true
+          continue
+        }
         try remove(row)
         add(to: .removals)
       }
+      // Also where a newer registration stands: when that one has gone, what is older than this must not come back.
       try bury(name, command.message)
     }
-    let answer = LedgerAnswer.unregistered(removed: takeRemoved())
+    let rows = takeRemoved()
+    let answer: LedgerAnswer = isOutdated ? .superseded(removed: rows) : .unregistered(removed: rows)
     try keep(answer, to: command.message)
     return answer
   }

@@ -17,7 +17,10 @@ extension PushFront {
         : PushReply.challenged(relayID: registration.relayID, expiresAt: registration.expiresAt)
       return FrontReply(body)
     case .superseded, .stale:
-      throw PushRefusal(.staleRequest, "a newer request of yours was answered before this one: sign it again")
+      throw PushRefusal(
+        .staleRequest,
+        "a request of yours with a later timestamp was answered before this one, and stands: sign this one again if "
+          + "it is meant")
     case .unregistered: return FrontReply(PushReply.unregistered)
     case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
     case .recipientNotFound: throw .recipientNotFound
