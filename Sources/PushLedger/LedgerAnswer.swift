@@ -27,8 +27,8 @@ public enum LedgerAnswer: Hashable, Sendable {
   case tooManyContacts
   /// As many Nostr keys as may be have devices already, and this is another; nothing was done.
   case tooManyKeys
-  /// A registration brought a code that is not the one that was sent, or one whose time is over; the device is there,
-  /// and not shown to be its owner's.
+  /// A registration brought a code that is not the one that was sent to this device with this token, or one whose time
+  /// is over. It counts as an attempt, and nothing else was done.
   case challengeFailed
   /// The message is so old that it may have been answered and forgotten; nothing was done.
   case stale

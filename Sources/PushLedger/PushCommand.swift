@@ -28,7 +28,8 @@ public struct SignedMessage: Hashable, Sendable {
 
 /// One thing to write.
 public enum PushCommand: Sendable {
-  /// A device, new or again. Answer: `registered`, `superseded`, `tooManyKeys`, `stale`, `unavailable`.
+  /// A device, new or again. Answer: `registered`, `superseded`, `challengeFailed`, `tooManyKeys`, `stale`,
+  /// `unavailable`.
   case register(RegisterCommand)
   /// A device is none any more. Answer: `unregistered`, `superseded`, `stale`, `unavailable`.
   case unregister(UnregisterCommand)

@@ -19,7 +19,8 @@ extension PushSession {
     var answer: LedgerAnswer
     if try isOutdated(fresh, old) || isTakenAway(fresh) {
       answer = .superseded()
-    } else if var registration = try write(fresh, over: old, command) {
+    } else if let proof = try proof(of: fresh, over: old, command) {
+      var registration = try write(fresh, over: old, proof, command)
       registration.removed = takeRemoved()
       answer = .registered(registration)
       if isNewKey { try beginWatching(fresh.owner, now: command.now) }
@@ -28,6 +29,31 @@ extension PushSession {
     }
     try keep(answer, to: command.message)
     return answer
+  }
+
+  /// Whether a token is the owner's who registers under it.
+  private enum TokenProof {
+    /// It is nobody else's, or he has shown it before.
+    case notNeeded
+    /// He shows it now.
+    case given
+    /// He has yet to.
+    case owed
+  }
+
+  /// Nil when the registration brings a code that proves nothing. That is asked before anything is written: the device
+  /// that a wrong code comes with may work, under another token, and so may the owner's others.
+  private func proof(of fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand) throws -> TokenProof? {
+    let isSameToken = old?.tokenIndex == fresh.tokenIndex
+    if isSameToken, old?.isVerified == true { return .notNeeded }
+    let isAnothers = try devices(token: fresh.tokenIndex).contains {
+      $0.owner != fresh.owner && $0.expiresAt > command.now
+    }
+    guard isAnothers else { return .notNeeded }
+    guard let code = command.challenge else { return .owed }
+    // A code was sent to one device with one token; for others there is none that this could be, or guess.
+    guard let old, isSameToken, try isProved(old, code, now: command.now) else { return nil }
+    return .given
   }
 
   /// Whether a newer message stands: of the device, or of another of the owner's for the same token.
@@ -47,18 +73,14 @@ extension PushSession {
     }
   }
 
-  /// Nil when it brings a code that proves nothing: the device stands as one that has proved nothing, and nothing is
-  /// sent to it.
   private func write(
-    _ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand
-  ) throws -> PushRegistration? {
+    _ fresh: DeviceRow, over old: DeviceRow?, _ proof: TokenProof, _ command: RegisterCommand
+  ) throws -> PushRegistration {
     var row = fresh
     let others = try devices(token: row.tokenIndex).filter { $0.owner != row.owner || $0.id != row.id }
     // Another name of the owner's for the same place would be a second push to it.
     for other in others where other.owner == row.owner { try remove(other) }
-    let isSameToken = old?.tokenIndex == row.tokenIndex
-    let isAnothers = others.contains { $0.owner != row.owner && $0.expiresAt > command.now }
-    row.isVerified = !isAnothers || isSameToken && old?.isVerified == true
+    row.isVerified = proof != .owed
     if let old {
       (row.number, row.relayID) = (old.number, old.relayID)
       try update(row)
@@ -66,17 +88,13 @@ extension PushSession {
       row.number = try insert(row)
     }
     try evict(beside: row, others, atMost: max(1, command.deviceMaximum))
+    if proof == .given { try takeOver(row) }
     try keepAccount(row.owner, until: row.expiresAt)
     if let policy = command.policy { try setPolicy(policy, command.message) }
     if let rules = command.rules { try setRules(rules, command.message) }
     add(to: .registrations)
     var registration = row.registration
-    if !row.isVerified, let code = command.challenge {
-      guard try isProved(row, code, now: command.now) else { return nil }
-      registration.isVerified = true
-    } else if !row.isVerified {
-      registration.challenge = try challenge(row, command.token, now: command.now)
-    }
+    if !row.isVerified { registration.challenge = try challenge(row, command.token, now: command.now) }
     return registration
   }
 

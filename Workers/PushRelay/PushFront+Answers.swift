@@ -32,7 +32,8 @@ extension PushFront {
     case .challengeFailed:
       throw PushRefusal(
         .wrongChallenge,
-        "'challenge' is not the code that came by push, or too old: register without it, and another one is sent")
+        "'challenge' is not the code that came by push for this 'token' and 'device_id', or too old; nothing was "
+          + "changed: register without it, and another one is sent")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
     case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
       return FrontReply(PushReply.health)
