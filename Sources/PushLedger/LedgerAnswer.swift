@@ -13,8 +13,8 @@ public enum LedgerAnswer: Hashable, Sendable {
   case queued(id: [UInt8])
   /// The sender hears that there is nobody.
   case recipientNotFound
-  /// The sender is to wait; nothing was written.
-  case limited(retryAfterSeconds: Int)
+  /// The sender is to wait, for what he has spent himself or for another reason; nothing was written.
+  case limited(retryAfterSeconds: Int, isOwnLimit: Bool = false)
   /// The sender has called another wake so; nothing was done.
   case nonceReused
   /// The contacts stand as asked.

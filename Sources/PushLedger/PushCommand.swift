@@ -178,8 +178,9 @@ public struct WakeRuling: Hashable, Sendable {
     case queued
     /// That there is nobody.
     case notFound
-    /// That he is to wait. Then nothing is written, and he may come again with the same message.
-    case limited(retryAfterSeconds: Int)
+    /// That he is to wait, for what he has spent himself or for another reason. Then nothing is written, and he may
+    /// come again with the same message.
+    case limited(retryAfterSeconds: Int, isOwnLimit: Bool = false)
   }
 
   /// What the sender hears.

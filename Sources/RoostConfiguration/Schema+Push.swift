@@ -63,6 +63,10 @@ extension Schema {
     Setting("sender-hour", entry: "senderHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
     Setting("recipient-hour", entry: "recipientHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
     Setting("strangers-hour", entry: "strangersHour", standard: 20, .integer(0...1_000_000), .restartsWorker),
+    Setting("registrations-hour", entry: "registrationsHour", standard: 30, .integer(1...1_000_000), .restartsWorker),
+    Setting(
+      "address-registrations-hour", entry: "addressRegistrationsHour", standard: 120, .integer(1...1_000_000),
+      .restartsWorker),
     Setting("prefix-minute", entry: "prefixMinute", standard: 600, .integer(1...10_000_000), .restartsWorker),
     Setting("global-minute", entry: "globalMinute", standard: 6_000, .integer(1...10_000_000), .restartsWorker),
   ]

@@ -24,7 +24,8 @@ extension PushFront {
     case .unregistered: return FrontReply(PushReply.unregistered)
     case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
     case .recipientNotFound: throw .recipientNotFound
-    case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
+    case .limited(let seconds, let isOwnLimit):
+      throw .rateLimited((isOwnLimit ? .senderHour : AdmissionScope.recipient).things, retryAfterSeconds: seconds)
     case .nonceReused:
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
     case .tooManyKeys: throw Self.tooManyNostrKeys
@@ -47,6 +48,23 @@ extension PushFront {
     return ContactBook(
       allowed: keys(.allowed), blocked: keys(.blocked),
       policy: kept.policy.flatMap(AdmissionPolicy.init) ?? rules.admission)
+  }
+}
+
+extension AdmissionScope {
+  /// What there are too many of, as the end of "too many". Of a recipient's limits nothing is said, not even to those
+  /// who may know of them.
+  var things: String {
+    switch self {
+    case .global: "requests to this relay, of all together"
+    case .address: "requests from your address, which others may share"
+    case .senderMinute, .senderHour: "wakes by your key"
+    case .pair, .strangers, .recipient: "requests"
+    case .registrations: "registrations by your key"
+    case .addressRegistrations: "registrations from your address, which others may share"
+    case .changes: "changes of lists and rules by your key"
+    case .addressChanges: "changes of lists and rules from your address, which others may share"
+    }
   }
 }
 

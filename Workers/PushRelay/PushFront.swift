@@ -50,9 +50,7 @@ final class PushFront: Sendable {
       rules.proxies.client(
         peer: peer, forwardedFor: request.fields.filter { $0.isNamed("x-forwarded-for") }.map(\.value))
     }
-    if case .limited(let seconds, _) = desk.admit(requestFrom: address, now: now) {
-      throw .rateLimited(retryAfterSeconds: seconds)
-    }
+    try pass(desk.admit(requestFrom: address, now: now))
     let target = try PushTarget(method: request.method, target: request.target, mount: rules.mount)
     if !target.route.isSigned { return try await open(target.route) }
     guard let body = request.body else { throw RequestBody.tooLarge(target.route.bodyByteCountMaximum) }
@@ -139,9 +137,12 @@ final class PushFront: Sendable {
 
   /// Lists and rules take no device: before thousands of keys are looked at, the limits are asked.
   func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) throws(PushRefusal) {
-    if case .limited(let seconds, _) = desk.admit(changeBy: owner, from: address, now: now) {
-      throw .rateLimited(retryAfterSeconds: seconds)
-    }
+    try pass(desk.admit(changeBy: owner, from: address, now: now))
+  }
+
+  private func pass(_ verdict: AdmissionVerdict) throws(PushRefusal) {
+    guard case .limited(let seconds, let scope) = verdict else { return }
+    throw .rateLimited(scope.things, retryAfterSeconds: seconds)
   }
 
   private func register(
@@ -150,9 +151,7 @@ final class PushFront: Sendable {
     let body = try RequestBody(bytes)
     try body.checkAudience(rules.signatures)
     let registration = try DeviceRegistration(body, allowsPrivateEndpoints: rules.allowsPrivateEndpoints)
-    if case .limited(let seconds, _) = desk.admit(registrationBy: message.owner, from: address, now: now) {
-      throw .rateLimited(retryAfterSeconds: seconds)
-    }
+    try pass(desk.admit(registrationBy: message.owner, from: address, now: now))
     if registration.rules != nil, message.owner.realm != .nostr { throw Self.rulesNeedNostr }
     try await admit(nostrKeyOf: message.owner)
     var command = RegisterCommand(
@@ -215,7 +214,8 @@ final class PushFront: Sendable {
       switch decision.answer {
       case .queued: .queued
       case .notFound: .notFound
-      case .limited(let seconds): .limited(retryAfterSeconds: seconds)
+      case .limited(let seconds):
+        .limited(retryAfterSeconds: seconds, isOwnLimit: decision.drop == .senderLimited)
       }
     let view = WakePolicy.outcome(given, unblocked: unblocked)
     return WakeRuling(

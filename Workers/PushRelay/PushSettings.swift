@@ -29,6 +29,8 @@ struct PushSettings: Decodable, Sendable {
   var recipientHour: Int?
   var strangersHour: Int?
   var prefixMinute: Int?
+  var registrationsHour: Int?
+  var addressRegistrationsHour: Int?
   var globalMinute: Int?
   // Events of Nostr.
   var publicURL: String?
@@ -118,6 +120,8 @@ struct PushSettings: Decodable, Sendable {
     limits.strangersPerHour = strangersHour ?? limits.strangersPerHour
     limits.addressPerMinute = prefixMinute ?? limits.addressPerMinute
     limits.globalPerMinute = globalMinute ?? limits.globalPerMinute
+    limits.registrationsPerHour = registrationsHour ?? limits.registrationsPerHour
+    limits.addressRegistrationsPerHour = addressRegistrationsHour ?? limits.addressRegistrationsPerHour
     return limits
   }
 

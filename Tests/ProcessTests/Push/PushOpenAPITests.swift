@@ -47,7 +47,7 @@ extension ProcessTests {
     @Test(
       "is kept by those who sign: what it allows is taken, what it forbids is not, answers are as it says (case 58)")
     func signed() throws {
-      // It comes from many networks: one may register 120 devices an hour, and no setting says otherwise.
+      // It comes from many networks: one may change its lists 240 times an hour, and no setting says otherwise.
       try PushRig.run(PushRig.unlimited.merging(["trusted-proxies": "[\"127.0.0.1\"]"]) { $1 }) { rig in
         // Whom all others of Tests/Peers/push_openapi.py wake.
         let first = Ed25519SecretKey(seed: SHA256.hash(Array("caller 0".utf8)))
