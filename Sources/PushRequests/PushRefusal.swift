@@ -111,8 +111,8 @@ public struct PushRefusal: Error, Hashable, Sendable {
 extension PushRefusal {
   /// Too many requests.
   ///
-  /// - Parameter things: what there are too many of, as the end of "too many": whoever must wait should learn whether it
-  ///   is for what he does himself or for what others do behind his address.
+  /// - Parameter things: what there are too many of, as the end of "too many": whoever must wait should learn whether
+  ///   it is for what he does himself or for what others do behind his address.
   public static func rateLimited(_ things: String = "requests", retryAfterSeconds: Int) -> PushRefusal {
     let seconds = min(max(retryAfterSeconds, 1), retryAfterSecondsMaximum)
     return PushRefusal(
