@@ -41,6 +41,7 @@ extension Schema {
     Setting("key-file", entry: "keyFile", standard: "", .optionalPath, .restartsWorker),
     Setting(
       "trusted-proxies", entry: "trustedProxies", standard: [], .list(of: .network, "addresses"), .restartsWorker),
+    Setting("origins", entry: "origins", standard: [], .list(of: .webOrigin, "origins"), .restartsWorker),
     Setting(
       "connections-maximum", entry: "connectionsMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
     Setting("audience", entry: "audience", standard: "", .audience, .restartsWorker),

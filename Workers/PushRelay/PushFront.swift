@@ -31,10 +31,27 @@ final class PushFront: Sendable {
   }
 
   func answer(_ request: FrontRequest) async -> FrontReply {
-    do throws(PushRefusal) { return try await reply(to: request) } catch {
-      refusals.withLock { $0[error.code, default: 0] += 1 }
-      return FrontReply(error)
+    var reply: FrontReply
+    do throws(PushRefusal) { reply = try await self.reply(to: request) } catch {
+      if let preflight = preflight(request, error) {
+        reply = preflight
+      } else {
+        refusals.withLock { $0[error.code, default: 0] += 1 }
+        reply = FrontReply(error)
+      }
     }
+    reply.fields += rules.origins.fields(for: request.fields)
+    return reply
+  }
+
+  /// The answer to a browser that asks whether a page may use a path; nil when it is not that, or may not.
+  private func preflight(_ request: FrontRequest, _ refusal: PushRefusal) -> FrontReply? {
+    guard request.method == "OPTIONS", refusal.code == .methodNotAllowed,
+      let fields = rules.origins.preflightFields(for: request.fields, methods: refusal.allow)
+    else { return nil }
+    var reply = FrontReply([], status: 204)
+    reply.fields = fields
+    return reply
   }
 
   /// Most bytes that a request's body may have, told before it is read.

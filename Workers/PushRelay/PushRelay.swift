@@ -148,6 +148,7 @@ final class PushRelay {
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
       allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
+      origins: try settings.crossOrigin(),
       deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum,
       nostrKeyMaximum: settings.nostrKeysMaximum ?? PushLedger.nostrKeyMaximum)
   }

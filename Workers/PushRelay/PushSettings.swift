@@ -15,6 +15,7 @@ struct PushSettings: Decodable, Sendable {
   var certificateFile: String?
   var keyFile: String?
   var trustedProxies: [String]?
+  var origins: [String]?
   var connectionsMaximum: Int?
   var audience: String?
   var versionOne: String?
@@ -76,6 +77,14 @@ struct PushSettings: Decodable, Sendable {
       ranges.append(range)
     }
     return ProxyTrust(ranges)
+  }
+
+  /// Whose pages may ask.
+  func crossOrigin() throws(Refusal) -> CrossOrigin {
+    for text in origins ?? [] where text != CrossOrigin.all && !CrossOrigin.isOrigin(text) {
+      throw Refusal(.failed, "origins: \"\(text)\" is no origin such as https://app.example.org, nor *")
+    }
+    return CrossOrigin(origins ?? [])
   }
 
   var signatureRules: SignatureRules {
