@@ -28,15 +28,16 @@ public struct SignedMessage: Hashable, Sendable {
 
 /// One thing to write.
 public enum PushCommand: Sendable {
-  /// A device, new or again. Answer: `registered`, `superseded`, `tooManyKeys`, `stale`, `unavailable`.
+  /// A device, new or again. Answer: `registered`, `superseded`, `challengeFailed`, `tooManyKeys`, `stale`,
+  /// `unavailable`.
   case register(RegisterCommand)
-  /// A device is none any more. Answer: `unregistered`, `stale`, `unavailable`.
+  /// A device is none any more. Answer: `unregistered`, `superseded`, `stale`, `unavailable`.
   case unregister(UnregisterCommand)
   /// Somebody is to be woken. Answer: `queued`, `recipientNotFound`, `limited`, `nonceReused`, `stale`, `unavailable`.
   case wake(WakeCommand)
-  /// Whom an owner wants to hear from. Answer: `contactsKept`, `tooManyContacts`, `stale`, `unavailable`.
+  /// Whom an owner wants to hear from. Answer: `contactsKept`, `superseded`, `tooManyContacts`, `stale`, `unavailable`.
   case contacts(ContactsCommand)
-  /// What an owner wants to be woken for. Answer: `rulesKept`, `stale`, `unavailable`.
+  /// What an owner wants to be woken for. Answer: `rulesKept`, `superseded`, `stale`, `unavailable`.
   case rules(RulesCommand)
   /// Events of Nostr came that somebody is to be woken for. Answer: `noted`.
   case events(EventsCommand)
@@ -177,8 +178,9 @@ public struct WakeRuling: Hashable, Sendable {
     case queued
     /// That there is nobody.
     case notFound
-    /// That he is to wait. Then nothing is written, and he may come again with the same message.
-    case limited(retryAfterSeconds: Int)
+    /// That he is to wait, for what he has spent himself or for another reason. Then nothing is written, and he may
+    /// come again with the same message.
+    case limited(retryAfterSeconds: Int, isOwnLimit: Bool = false)
   }
 
   /// What the sender hears.

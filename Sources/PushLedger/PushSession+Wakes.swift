@@ -16,7 +16,8 @@ extension PushSession {
     let ruling = command.decide(try standing(command.wake))
     let answer: LedgerAnswer
     switch ruling.answer {
-    case .limited(let seconds): return .limited(retryAfterSeconds: seconds)
+    case .limited(let seconds, let isOwnLimit):
+      return .limited(retryAfterSeconds: seconds, isOwnLimit: isOwnLimit)
     case .queued: answer = .queued(id: command.wake.id)
     case .notFound: answer = .recipientNotFound
     }

@@ -110,10 +110,13 @@ public struct PushRefusal: Error, Hashable, Sendable {
 
 extension PushRefusal {
   /// Too many requests.
-  public static func rateLimited(retryAfterSeconds: Int) -> PushRefusal {
+  ///
+  /// - Parameter things: what there are too many of, as the end of "too many": whoever must wait should learn whether
+  ///   it is for what he does himself or for what others do behind his address.
+  public static func rateLimited(_ things: String = "requests", retryAfterSeconds: Int) -> PushRefusal {
     let seconds = min(max(retryAfterSeconds, 1), retryAfterSecondsMaximum)
     return PushRefusal(
-      .rateLimited, "too many requests: try again in \(seconds) \(seconds == 1 ? "second" : "seconds")",
+      .rateLimited, "too many \(things): try again in \(seconds) \(seconds == 1 ? "second" : "seconds")",
       retryAfterSeconds: seconds)
   }
 

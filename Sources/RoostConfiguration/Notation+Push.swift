@@ -44,6 +44,39 @@ extension Notation where Value == String {
     return true
   }
 
+  /// The origin of a web page as browsers send it: `https://host`, with a port that is not the scheme's own; or `*`.
+  static let webOrigin = text("an origin such as \"https://app.example.org\", or \"*\"") { text in
+    guard text != "*", !isWebOrigin(text) else { return nil }
+    return Complaint(
+      message: "\"\(text)\" is no origin as browsers send it, such as \"https://app.example.org\" or"
+        + " \"http://localhost:3000\": a scheme and a host in lower case, without a path and without :443 of https; nor"
+        + " \"*\", for all")
+  }
+
+  private static func isWebOrigin(_ text: String) -> Bool {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard text.utf8.count <= 300, parts.count == 3, parts[1].isEmpty, parts[0].hasSuffix(":") else { return false }
+    let scheme = parts[0].dropLast()
+    guard let first = scheme.utf8.first, (0x61...0x7A).contains(first),
+      scheme.utf8.allSatisfy({ isPlain($0) || "+-.".utf8.contains($0) })
+    else { return false }
+    var host = parts[2]
+    if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") {
+      let port = host[host.index(after: colon)...]
+      guard let number = UInt16(port), number > 0, "\(number)" == port else { return false }
+      if scheme == "https" && number == 443 || scheme == "http" && number == 80 { return false }
+      host = host[..<colon]
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      let inner = host.dropFirst().dropLast().utf8
+      return !inner.isEmpty && inner.allSatisfy { isPlain($0) && $0 <= 0x66 || ":.".utf8.contains($0) }
+    }
+    return !host.isEmpty && host.utf8.allSatisfy { isPlain($0) || "-._".utf8.contains($0) }
+  }
+
+  /// A digit, or a letter in lower case.
+  private static func isPlain(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) }
+
   private static func listening(at address: Substring) -> String {
     address.contains(":") ? "[\(address)]:1" : "\(address):1"
   }

@@ -41,6 +41,7 @@ extension Schema {
     Setting("key-file", entry: "keyFile", standard: "", .optionalPath, .restartsWorker),
     Setting(
       "trusted-proxies", entry: "trustedProxies", standard: [], .list(of: .network, "addresses"), .restartsWorker),
+    Setting("origins", entry: "origins", standard: [], .list(of: .webOrigin, "origins"), .restartsWorker),
     Setting(
       "connections-maximum", entry: "connectionsMaximum", standard: 1_000, .integer(1...100_000), .restartsWorker),
     Setting("audience", entry: "audience", standard: "", .audience, .restartsWorker),
@@ -63,6 +64,10 @@ extension Schema {
     Setting("sender-hour", entry: "senderHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
     Setting("recipient-hour", entry: "recipientHour", standard: 100, .integer(1...1_000_000), .restartsWorker),
     Setting("strangers-hour", entry: "strangersHour", standard: 20, .integer(0...1_000_000), .restartsWorker),
+    Setting("registrations-hour", entry: "registrationsHour", standard: 30, .integer(1...1_000_000), .restartsWorker),
+    Setting(
+      "address-registrations-hour", entry: "addressRegistrationsHour", standard: 120, .integer(1...1_000_000),
+      .restartsWorker),
     Setting("prefix-minute", entry: "prefixMinute", standard: 600, .integer(1...10_000_000), .restartsWorker),
     Setting("global-minute", entry: "globalMinute", standard: 6_000, .integer(1...10_000_000), .restartsWorker),
   ]

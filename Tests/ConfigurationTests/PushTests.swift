@@ -107,6 +107,13 @@ struct PushTests {
       ("[worker.push-relay]\napns-key-id = \"AuthKey_ABC123DEFG\"", "ten characters of A-Z and 0-9"),
       ("[worker.push-relay]\napns-topic = \"My App\"", "no bundle identifier"),
       ("[worker.push-relay]\npublic-url = \"https://push.example/v1\"", "ends in /v1"),
+      ("[worker.push-relay]\norigins = [\"app.example.org\"]", "is no origin"),
+      ("[worker.push-relay]\norigins = [\"https://app.example.org/\"]", "is no origin"),
+      ("[worker.push-relay]\norigins = [\"https://App.example.org\"]", "is no origin"),
+      ("[worker.push-relay]\norigins = [\"https://app.example.org:443\"]", "is no origin"),
+      ("[worker.push-relay]\norigins = [\"https://a:0\"]", "is no origin"),
+      ("[worker.push-relay]\norigins = [\"https://*.example.org\"]", "is no origin"),
+      ("[worker.push-relay]\norigins = [\"null\"]", "is no origin"),
       ("[worker.push-relay]\naudience = \"https://push.example\"", "no host's name"),
       ("[worker.push-relay]\naudience = \"a:b c\"", "no host's name"),
       ("[worker.push-relay]\nweb-push-contact = \"ops@example.org\"", "mailto:push@example.org"),
@@ -142,6 +149,28 @@ struct PushTests {
     // Nostr keys sign for the address.
     let nostr = "[worker.push-relay]\nversion-1 = \"reject\"\npublic-url = \"https://push.example\""
     #expect(complaints(about: nostr).isEmpty, "\(complaints(about: nostr))")
+  }
+
+  @Test("Origins are told as they are written, and there are limits of registrations")
+  func origins() throws {
+    let settings = try sent(
+      """
+      [worker.push-relay]
+      origins = ["https://app.example.org", "http://localhost:3000", "https://[::1]:8443", "moz-extension://a-b", "*"]
+      registrations-hour = 60
+      address-registrations-hour = 5_000
+      """
+    ).1
+    #expect(
+      settings["origins"]
+        == .array(
+          ["https://app.example.org", "http://localhost:3000", "https://[::1]:8443", "moz-extension://a-b", "*"]
+            .map { .string($0) }))
+    #expect(settings["registrationsHour"] == .integer(60))
+    #expect(settings["addressRegistrationsHour"] == .integer(5_000))
+    let standard = try sent("[worker.push-relay]").1
+    #expect(standard["origins"] == .array([]) && standard["registrationsHour"] == .integer(30))
+    #expect(standard["addressRegistrationsHour"] == .integer(120))
   }
 
   @Test("Behind a proxy it may listen where others reach it")

@@ -1,6 +1,7 @@
 """What schemathesis is told of the push relay: who signs, and what a document in OpenAPI cannot say."""
 import base64
 import hashlib
+import json
 import os
 import time
 
@@ -110,9 +111,13 @@ def amend_registration(body):
     body.pop("challenge", None)
     if body.get("enc_pubkey") is not None:
         body["enc_pubkey"] = SEALING
-    token = body.get("token")
+    token, subscription = body.get("token"), {"endpoint": "https://push.example.org/a"}
     if isinstance(token, dict):
-        token.update(endpoint="https://push.example.org/a", p256dh=base64url(POINT))
+        token.update(subscription)
+        token.get("keys", token)["p256dh"] = base64url(POINT)
+    elif body.get("platform") == "webpush":
+        keys = {"p256dh": base64url(POINT), "auth": base64url(bytes(16))}
+        body["token"] = json.dumps(subscription | {"keys": keys})
 
 
 def amend_contacts(body):

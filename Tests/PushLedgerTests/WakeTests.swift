@@ -90,8 +90,12 @@ struct WakeTests {
   func limited() async throws {
     var wake = bench.wake(bob, alice)
     let decide = wake.decide
-    wake.decide = { _ in WakeRuling(.limited(retryAfterSeconds: 7), isQueued: true, isTold: false) }
-    #expect(try bench.run(.wake(wake)) == .limited(retryAfterSeconds: 7))
+    for isOwn in [false, true] {
+      wake.decide = { _ in
+        WakeRuling(.limited(retryAfterSeconds: 7, isOwnLimit: isOwn), isQueued: true, isTold: false)
+      }
+      #expect(try bench.run(.wake(wake)) == .limited(retryAfterSeconds: 7, isOwnLimit: isOwn))
+    }
     #expect(try await bench.openWakes().isEmpty)
     wake.decide = decide
     #expect(try bench.run(.wake(wake)) == .queued(id: wake.wake.id))

@@ -108,6 +108,9 @@ import Testing
       #expect(refusal.fields == [HeaderField("Retry-After", "\(told)")] && refusal.status == 429)
       #expect(try Sample.body(text(refusal.body)).members["retry_after"] == .integer(Int64(told)))
     }
+    #expect(PushRefusal.rateLimited(retryAfterSeconds: 2).message == "too many requests: try again in 2 seconds")
+    let named = PushRefusal.rateLimited("wakes by your key", retryAfterSeconds: 1)
+    #expect(named.message == "too many wakes by your key: try again in 1 second")
   }
 
   @Test("A refusal is an object with its word and a sentence, whatever is in the sentence")

@@ -16,6 +16,8 @@ struct FrontRules: Sendable {
   var info: RelayInfo
   /// By which address Nostr keys sign for this relay.
   var nostr: NostrRequests
+  /// Whose pages may ask.
+  var origins = CrossOrigin()
 
   /// Devices of one owner.
   var deviceMaximum = PushLedger.deviceMaximum

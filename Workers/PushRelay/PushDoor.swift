@@ -167,8 +167,11 @@ final class PushDoor: Sendable {
     _ reply: FrontReply, _ writer: consuming ResponseWriter, method: String, closes: Bool
   ) async throws {
     var fields = HTTPFields()
-    fields[.contentType] = "application/json"
-    fields[.contentLength] = "\(reply.body.count)"
+    // 204 has neither (RFC 9110, 8.6).
+    if reply.status != 204 {
+      fields[.contentType] = "application/json"
+      fields[.contentLength] = "\(reply.body.count)"
+    }
     fields[.date] = HTTPDate.text(WallTime.seconds)
     fields[.cacheControl] = "no-store"
     if closes { fields[.connection] = "close" }

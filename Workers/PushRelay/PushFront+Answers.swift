@@ -17,11 +17,15 @@ extension PushFront {
         : PushReply.challenged(relayID: registration.relayID, expiresAt: registration.expiresAt)
       return FrontReply(body)
     case .superseded, .stale:
-      throw PushRefusal(.staleRequest, "a newer request of yours was answered before this one: sign it again")
+      throw PushRefusal(
+        .staleRequest,
+        "a request of yours with a later timestamp was answered before this one, and stands: sign this one again if "
+          + "it is meant")
     case .unregistered: return FrontReply(PushReply.unregistered)
     case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
     case .recipientNotFound: throw .recipientNotFound
-    case .limited(let seconds): throw .rateLimited(retryAfterSeconds: seconds)
+    case .limited(let seconds, let isOwnLimit):
+      throw .rateLimited((isOwnLimit ? .senderHour : AdmissionScope.recipient).things, retryAfterSeconds: seconds)
     case .nonceReused:
       throw PushRefusal(.nonceReused, "this nonce was used for another request: make another one for each")
     case .tooManyKeys: throw Self.tooManyNostrKeys
@@ -29,7 +33,8 @@ extension PushFront {
     case .challengeFailed:
       throw PushRefusal(
         .wrongChallenge,
-        "'challenge' is not the code that came by push, or too old: register without it, and another one is sent")
+        "'challenge' is not the code that came by push for this 'token' and 'device_id', or too old; nothing was "
+          + "changed: register without it, and another one is sent")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
     case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
       return FrontReply(PushReply.health)
@@ -43,6 +48,23 @@ extension PushFront {
     return ContactBook(
       allowed: keys(.allowed), blocked: keys(.blocked),
       policy: kept.policy.flatMap(AdmissionPolicy.init) ?? rules.admission)
+  }
+}
+
+extension AdmissionScope {
+  /// What there are too many of, as the end of "too many". Of a recipient's limits nothing is said, not even to those
+  /// who may know of them.
+  var things: String {
+    switch self {
+    case .global: "requests to this relay, of all together"
+    case .address: "requests from your address, which others may share"
+    case .senderMinute, .senderHour: "wakes by your key"
+    case .pair, .strangers, .recipient: "requests"
+    case .registrations: "registrations by your key"
+    case .addressRegistrations: "registrations from your address, which others may share"
+    case .changes: "changes of lists and rules by your key"
+    case .addressChanges: "changes of lists and rules from your address, which others may share"
+    }
   }
 }
 

@@ -31,10 +31,27 @@ final class PushFront: Sendable {
   }
 
   func answer(_ request: FrontRequest) async -> FrontReply {
-    do throws(PushRefusal) { return try await reply(to: request) } catch {
-      refusals.withLock { $0[error.code, default: 0] += 1 }
-      return FrontReply(error)
+    var reply: FrontReply
+    do throws(PushRefusal) { reply = try await self.reply(to: request) } catch {
+      if let preflight = preflight(request, error) {
+        reply = preflight
+      } else {
+        refusals.withLock { $0[error.code, default: 0] += 1 }
+        reply = FrontReply(error)
+      }
     }
+    reply.fields += rules.origins.fields(for: request.fields)
+    return reply
+  }
+
+  /// The answer to a browser that asks whether a page may use a path; nil when it is not that, or may not.
+  private func preflight(_ request: FrontRequest, _ refusal: PushRefusal) -> FrontReply? {
+    guard request.method == "OPTIONS", refusal.code == .methodNotAllowed,
+      let fields = rules.origins.preflightFields(for: request.fields, methods: refusal.allow)
+    else { return nil }
+    var reply = FrontReply([], status: 204)
+    reply.fields = fields
+    return reply
   }
 
   /// Most bytes that a request's body may have, told before it is read.
@@ -50,9 +67,7 @@ final class PushFront: Sendable {
       rules.proxies.client(
         peer: peer, forwardedFor: request.fields.filter { $0.isNamed("x-forwarded-for") }.map(\.value))
     }
-    if case .limited(let seconds, _) = desk.admit(requestFrom: address, now: now) {
-      throw .rateLimited(retryAfterSeconds: seconds)
-    }
+    try pass(desk.admit(requestFrom: address, now: now))
     try HostField.check(request.fields)
     let target = try PushTarget(method: request.method, target: request.target, mount: rules.mount)
     if !target.route.isSigned { return try await open(target.route) }
@@ -140,9 +155,12 @@ final class PushFront: Sendable {
 
   /// Lists and rules take no device: before thousands of keys are looked at, the limits are asked.
   func admit(changeBy owner: PushOwner, from address: IPAddress?, now: Int64) throws(PushRefusal) {
-    if case .limited(let seconds, _) = desk.admit(changeBy: owner, from: address, now: now) {
-      throw .rateLimited(retryAfterSeconds: seconds)
-    }
+    try pass(desk.admit(changeBy: owner, from: address, now: now))
+  }
+
+  private func pass(_ verdict: AdmissionVerdict) throws(PushRefusal) {
+    guard case .limited(let seconds, let scope) = verdict else { return }
+    throw .rateLimited(scope.things, retryAfterSeconds: seconds)
   }
 
   private func register(
@@ -151,9 +169,7 @@ final class PushFront: Sendable {
     let body = try RequestBody(bytes)
     try body.checkAudience(rules.signatures)
     let registration = try DeviceRegistration(body, allowsPrivateEndpoints: rules.allowsPrivateEndpoints)
-    if case .limited(let seconds, _) = desk.admit(registrationBy: message.owner, from: address, now: now) {
-      throw .rateLimited(retryAfterSeconds: seconds)
-    }
+    try pass(desk.admit(registrationBy: message.owner, from: address, now: now))
     if registration.rules != nil, message.owner.realm != .nostr { throw Self.rulesNeedNostr }
     try await admit(nostrKeyOf: message.owner)
     var command = RegisterCommand(
@@ -216,7 +232,8 @@ final class PushFront: Sendable {
       switch decision.answer {
       case .queued: .queued
       case .notFound: .notFound
-      case .limited(let seconds): .limited(retryAfterSeconds: seconds)
+      case .limited(let seconds):
+        .limited(retryAfterSeconds: seconds, isOwnLimit: decision.drop == .senderLimited)
       }
     let view = WakePolicy.outcome(given, unblocked: unblocked)
     return WakeRuling(

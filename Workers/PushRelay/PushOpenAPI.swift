@@ -1,3 +1,5 @@
+import PushRequests
+
 /// The OpenAPI document of the service, as it is served at `/v1/openapi.json`.
 ///
 /// It says what is taken and what is answered as exactly as OpenAPI 3.0 can; a test asks the service by it. What it
@@ -11,8 +13,10 @@ enum PushOpenAPI {
      "openapi": "3.0.3", "info": {"title": "Roost push relay", "version": "1", "description": "\#
     Wakes phones without anybody knowing their push tokens. Requests are signed: X-Pubky-Pubkey (52 \#
     characters of z-base-32), X-Pubky-Timestamp (Unix seconds), X-Pubky-Signature (128 hexadecimal \#
-    digits), Ed25519 over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1. Owners of Nostr keys \#
-    register by NIP-98."},
+    digits), Ed25519 over METHOD:path:timestamp:hex(sha256(body)) with the path below /v1, query included. Version 2 \#
+    has X-Pubky-Version: 2 and X-Pubky-Audience, one of audiences of /info, as well, and signs \#
+    pubky-push/2:audience:METHOD:path:timestamp:hex(sha256(body)); signature_v1 of /info says whether version 1 is \#
+    taken. Owners of Nostr keys register by NIP-98."},
      "servers": [{"url": "/v1"}],
      "paths": {
       "/register": {
@@ -157,9 +161,20 @@ enum PushOpenAPI {
          \#(refusals(404, 429))}}}},
      "components": {
       "securitySchemes": {
-       "pubky": {"type": "apiKey", "in": "header", "name": "X-Pubky-Pubkey"},
-       "timestamp": {"type": "apiKey", "in": "header", "name": "X-Pubky-Timestamp"},
-       "signature": {"type": "apiKey", "in": "header", "name": "X-Pubky-Signature"},
+       "pubky": {
+        "type": "apiKey", "in": "header", "name": "X-Pubky-Pubkey",
+        "description": "The Ed25519 key, 52 characters of z-base-32"},
+       "timestamp": {
+        "type": "apiKey", "in": "header", "name": "X-Pubky-Timestamp",
+        "description": "Unix seconds, window_seconds of /info off at most"},
+       "signature": {
+        "type": "apiKey", "in": "header", "name": "X-Pubky-Signature", "description": "128 hexadecimal digits"},
+       "version": {
+        "type": "apiKey", "in": "header", "name": "X-Pubky-Version",
+        "description": "2; without it version 1 is signed"},
+       "audience": {
+        "type": "apiKey", "in": "header", "name": "X-Pubky-Audience",
+        "description": "Of version 2: one of audiences of /info"},
        "nostr": {
         "type": "http", "scheme": "nostr", "description": "\#
     Nostr and the base64 of an event of kind 27235 (NIP-98), 60 seconds old at most; its tag u is nostr_url \#
@@ -181,7 +196,9 @@ enum PushOpenAPI {
        "Error": {
         "type": "object", "required": ["error", "message"],
         "properties": {
-         "error": {"type": "string", "pattern": "^[a-z_]+$"}, "message": {"type": "string", "minLength": 1},
+         "error": {
+          "type": "string", "description": "By status: \#(codesByStatus)", "enum": [\#(codes)]},
+         "message": {"type": "string", "minLength": 1},
          "retry_after": {"type": "integer", "minimum": 1, "maximum": 86400}, "server_time": {"type": "integer"}},
         "additionalProperties": false},
        "Status": {
@@ -197,6 +214,9 @@ enum PushOpenAPI {
        "Key": {
         "type": "string", "description": "z-base-32, 52 characters; or a Nostr key, 64 hexadecimal digits",
         "pattern": "^([ybndrfg8ejkmcpqxot1uwisza345h769]{51}[yo]|[0-9a-f]{64})$"},
+       "PubkyKey": {
+        "type": "string", "description": "z-base-32, 52 characters",
+        "pattern": "^[ybndrfg8ejkmcpqxot1uwisza345h769]{51}[yo]$"},
        "Device": {
         "type": "string", "description": "At most 128 bytes", "minLength": 1, "maxLength": 128,
         \#(noControls), "nullable": true},
@@ -224,31 +244,30 @@ enum PushOpenAPI {
          "token": {"$ref": "#/components/schemas/Subscription"},
          \#(deviceProperties)}},
        "Subscription": {
-        "type": "object", "required": ["endpoint", "p256dh", "auth"],
+        "anyOf": [
+         {"$ref": "#/components/schemas/BrowserSubscription"}, {"$ref": "#/components/schemas/FlatSubscription"},
+         {"$ref": "#/components/schemas/SubscriptionText"}]},
+       "BrowserSubscription": {
+        "type": "object", "description": "As PushSubscription.toJSON() gives it", "required": ["endpoint", "keys"],
         "properties": {
-         "endpoint": {
-          "type": "string", "description": "https, a host that is everybody's",
-          "pattern": "^[hH][tT][tT][pP][sS]://[!-~]+$", "maxLength": 2048},
-         "p256dh": {
-          "type": "string", "description": "P-256, uncompressed, base64url",
-          "pattern": "^B[A-P][0-9A-Za-z_-]{84}[AEIMQUYcgkosw048]$"},
-         "auth": {"type": "string", "description": "16 bytes, base64url", "pattern": "^[0-9A-Za-z_-]{21}[AQgw]$"}}},
-       "Rules": {
-        "type": "object", "additionalProperties": false,
+         "endpoint": {"$ref": "#/components/schemas/Endpoint"},
+         "keys": {
+          "type": "object", "required": ["p256dh", "auth"],
+          "properties": {\#(subscriptionKeys)}}}},
+       "FlatSubscription": {
+        "type": "object", "description": "The same without a member keys: what is in it stands beside the endpoint",
+        "required": ["endpoint", "p256dh", "auth"],
         "properties": {
-         "wake": {
-          "type": "object", "additionalProperties": false,
-          "properties": {
-           "message": {"type": "boolean", "default": true}, "mention": {"type": "boolean", "default": true},
-           "reply": {"type": "boolean", "default": true}, "zap": {"type": "boolean", "default": true},
-           "reaction": {"type": "boolean", "default": false}, "repost": {"type": "boolean", "default": false}}},
-         "mute": {
-          "type": "object", "additionalProperties": false,
-          "properties": {
-           "pubkeys": {"type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/NostrID"}},
-           "events": {"type": "array", "maxItems": 500, "items": {"$ref": "#/components/schemas/NostrID"}},
-           "hashtags": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}},
-           "words": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}}}}}},
+         "endpoint": {"$ref": "#/components/schemas/Endpoint"},
+         \#(subscriptionKeys)}},
+       "SubscriptionText": {
+        "type": "string", "description": "Either of them, as its JSON text", "pattern": "^[ \\t\\r\\n]*\\{",
+        "maxLength": 8192},
+       "Endpoint": {
+        "type": "string", "description": "https, a host that is everybody's",
+        "pattern": "^[hH][tT][tT][pP][sS]://[!-~]+$", "maxLength": 2048},
+       "Rules": {\#(rules)},
+       "RulesOrNull": {\#(rules), "nullable": true},
        "MutedWord": {
         "type": "string", "description": "At most 64 bytes", "minLength": 1, "maxLength": 64,
         \#(noControls)},
@@ -274,7 +293,7 @@ enum PushOpenAPI {
         "type": "object", "required": ["recipient_pubkey", "sender_pubkey", "wake_type", "nonce"],
         "properties": {
          "recipient_pubkey": {"$ref": "#/components/schemas/Key"},
-         "sender_pubkey": {"$ref": "#/components/schemas/Key"},
+         "sender_pubkey": {"$ref": "#/components/schemas/PubkyKey"},
          "wake_type": {"type": "string", "pattern": "^[a-z0-9_]{1,64}$"},
          "nonce": {"type": "string", "pattern": "^[0-9a-fA-F]{32}$"},
          "payload": {
@@ -300,7 +319,7 @@ enum PushOpenAPI {
          "policy": {"type": "string", "enum": ["open", "contacts", "block_strangers"]}},
         "additionalProperties": false},
        "Lists": {
-        "type": "object", "description": "What is left out is empty, or open",
+        "type": "object", "description": "A list that is left out is empty; a policy that is left out stays as it was",
         "properties": {
          "allow": {
           "type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/Key"}, "nullable": true},
@@ -348,10 +367,46 @@ enum PushOpenAPI {
     ##""content": {"application/json": {"schema": {"$ref": "#/components/schemas/\##(schema)"}}}"##
   }
 
-  private static let signedByPubky = #""security": [{"pubky": [], "timestamp": [], "signature": []}]"#
+  /// Both versions of the signature.
+  private static let pubkySignatures = #"""
+    {"pubky": [], "timestamp": [], "signature": []}, \#
+    {"pubky": [], "timestamp": [], "signature": [], "version": [], "audience": []}
+    """#
+  private static let signedByPubky = #""security": [\#(pubkySignatures)]"#
   private static let signedByNostr = #""security": [{"nostr": []}]"#
-  private static let signedByAnybody =
-    #""security": [{"pubky": [], "timestamp": [], "signature": []}, {"nostr": []}]"#
+  private static let signedByAnybody = #""security": [\#(pubkySignatures), {"nostr": []}]"#
+
+  /// The words of refusals.
+  private static let codes = PushRefusal.Code.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+
+  private static let codesByStatus = Dictionary(grouping: PushRefusal.Code.allCases, by: \.status)
+    .sorted { $0.key < $1.key }
+    .map { "\($0.key) \($0.value.map(\.rawValue).joined(separator: ", "))" }.joined(separator: "; ")
+
+  private static let subscriptionKeys = #"""
+    "p256dh": {
+     "type": "string", "description": "P-256, uncompressed, base64url",
+     "pattern": "^B[A-P][0-9A-Za-z_-]{84}[AEIMQUYcgkosw048]$"},
+    "auth": {"type": "string", "description": "16 bytes, base64url", "pattern": "^[0-9A-Za-z_-]{21}[AQgw]$"}
+    """#
+
+  private static let rules = #"""
+    "type": "object", "additionalProperties": false,
+    "properties": {
+     "wake": {
+      "type": "object", "additionalProperties": false,
+      "properties": {
+       "message": {"type": "boolean", "default": true}, "mention": {"type": "boolean", "default": true},
+       "reply": {"type": "boolean", "default": true}, "zap": {"type": "boolean", "default": true},
+       "reaction": {"type": "boolean", "default": false}, "repost": {"type": "boolean", "default": false}}},
+     "mute": {
+      "type": "object", "additionalProperties": false,
+      "properties": {
+       "pubkeys": {"type": "array", "maxItems": 1000, "items": {"$ref": "#/components/schemas/NostrID"}},
+       "events": {"type": "array", "maxItems": 500, "items": {"$ref": "#/components/schemas/NostrID"}},
+       "hashtags": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}},
+       "words": {"type": "array", "maxItems": 200, "items": {"$ref": "#/components/schemas/MutedWord"}}}}}
+    """#
 
   /// Of a text: no character of category Cc, no separator of lines.
   private static let noControls = #""pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$""#
@@ -370,6 +425,6 @@ enum PushOpenAPI {
      "type": "string", "description": "X25519, base64url or hexadecimal",
      "pattern": "^([0-9a-fA-F]{64}|[0-9A-Za-z_-]{42}[AEIMQUYcgkosw048])$", "nullable": true},
     "audience": {"type": "string", "maxLength": 255, "nullable": true},
-    "rules": {"$ref": "#/components/schemas/Rules"}
+    "rules": {"$ref": "#/components/schemas/RulesOrNull"}
     """#
 }

@@ -148,6 +148,7 @@ final class PushRelay {
       signatures: settings.signatureRules, proxies: try settings.proxies(), disclosure: settings.disclosurePolicy,
       admission: settings.admissionPolicy, classes: classes, messages: messages,
       allowsPrivateEndpoints: settings.webPushNeighbours ?? false, info: info, nostr: settings.nostr,
+      origins: try settings.crossOrigin(),
       deviceMaximum: settings.devicesMaximum ?? PushLedger.deviceMaximum,
       nostrKeyMaximum: settings.nostrKeysMaximum ?? PushLedger.nostrKeyMaximum)
   }
@@ -350,7 +351,8 @@ extension PushRelay {
     case (.register(let asked), .registered(let registration)):
       dispatcher?.removed(registration.removed)
       await registered(registration, by: asked.message.owner)
-    case (.unregister, .unregistered(let removed)): dispatcher?.removed(removed)
+    case (.unregister, .unregistered(let removed)), (.unregister, .superseded(let removed)):
+      dispatcher?.removed(removed)
     default: break
     }
     await eventsChanged(by: command)

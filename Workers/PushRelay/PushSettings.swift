@@ -15,6 +15,7 @@ struct PushSettings: Decodable, Sendable {
   var certificateFile: String?
   var keyFile: String?
   var trustedProxies: [String]?
+  var origins: [String]?
   var connectionsMaximum: Int?
   var audience: String?
   var versionOne: String?
@@ -29,6 +30,8 @@ struct PushSettings: Decodable, Sendable {
   var recipientHour: Int?
   var strangersHour: Int?
   var prefixMinute: Int?
+  var registrationsHour: Int?
+  var addressRegistrationsHour: Int?
   var globalMinute: Int?
   // Events of Nostr.
   var publicURL: String?
@@ -76,6 +79,14 @@ struct PushSettings: Decodable, Sendable {
     return ProxyTrust(ranges)
   }
 
+  /// Whose pages may ask.
+  func crossOrigin() throws(Refusal) -> CrossOrigin {
+    for text in origins ?? [] where text != CrossOrigin.all && !CrossOrigin.isOrigin(text) {
+      throw Refusal(.failed, "origins: \"\(text)\" is no origin such as https://app.example.org, nor *")
+    }
+    return CrossOrigin(origins ?? [])
+  }
+
   var signatureRules: SignatureRules {
     let first: SignatureRules.FirstVersion =
       switch versionOne {
@@ -118,6 +129,8 @@ struct PushSettings: Decodable, Sendable {
     limits.strangersPerHour = strangersHour ?? limits.strangersPerHour
     limits.addressPerMinute = prefixMinute ?? limits.addressPerMinute
     limits.globalPerMinute = globalMinute ?? limits.globalPerMinute
+    limits.registrationsPerHour = registrationsHour ?? limits.registrationsPerHour
+    limits.addressRegistrationsPerHour = addressRegistrationsHour ?? limits.addressRegistrationsPerHour
     return limits
   }
 

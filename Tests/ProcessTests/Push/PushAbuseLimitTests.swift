@@ -90,6 +90,40 @@ extension ProcessTests {
       }
     }
 
+    @Test("names the limit that is reached where it is one's own, and takes as many registrations as is set")
+    func named() throws {
+      let limits = [
+        "registrations-hour": "2", "address-registrations-hour": "3", "sender-minute": "1", "recipient-hour": "1",
+        "strangers-hour": "1",
+      ]
+      try PushRig.run(limits) { rig in
+        func refused(_ answer: PushRig.Answer, _ words: String) {
+          #expect(answer.status == 429 && answer["error"] == "rate_limited", "\(answer.text)")
+          #expect(answer["message"].hasPrefix("too many \(words): try again in "), "\(answer.text)")
+        }
+        func register(_ key: Ed25519SecretKey) throws -> PushRig.Answer {
+          try rig.register(key, "ios", PushRig.appleToken(), capabilities: "[]")
+        }
+        for _ in 0..<2 { #expect(try register(phone).status == 200) }
+        refused(try register(phone), "registrations by your key")
+        #expect(try register(friend).status == 200)
+        refused(try register(.generate()), "registrations from your address, which others may share")
+        #expect(try rig.wake(phone, by: friend, type: "a").status == 200)
+        refused(try rig.wake(phone, by: friend, type: "b"), "wakes by your key")
+        // A limit of the recipient's has no name, also for who may know of it.
+        let contact = Ed25519SecretKey.generate()
+        try rig.contacts(of: phone, allow: [contact])
+        refused(try rig.wake(phone, by: contact, type: "c"), "requests")
+      }
+      try PushRig.run(["prefix-minute": "1"]) { rig in
+        #expect(try rig.send("GET", "/health").status == 200)
+        let refused = try rig.send("GET", "/health")
+        #expect(
+          refused["message"].hasPrefix("too many requests from your address, which others may share: "),
+          "\(refused.text)")
+      }
+    }
+
     @Test("counts a network of IPv6 as one and addresses as many, and believes proxies alone about them (case 32)")
     func addresses() throws {
       try PushRig.run(["trusted-proxies": "[\"127.0.0.5\"]", "prefix-minute": "100"]) { rig in
