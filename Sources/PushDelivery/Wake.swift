@@ -54,9 +54,9 @@ public struct Wake: Hashable, Sendable {
     return capabilities.contains("wake") && (topic != nil || Self.general.contains(type))
   }
 
-  /// A new id: a UUID of version 7 (RFC 9562), which is the time and then 74 random bits. Whoever gets it knows the time;
-  /// and what is accepted one after the other stands together in the ledger's tables, where random ids cost the disk a
-  /// page each.
+  /// A new id: a UUID of version 7 (RFC 9562), which is the time and then 74 random bits. Whoever gets it knows the
+  /// time; and what is accepted one after the other stands together in the ledger's tables, where random ids cost the
+  /// disk a page each.
   public static func makeID(unixMilliseconds: Int64) -> [UInt8] {
     var id = RandomBytes.make(16)
     for index in 0..<6 { id[index] = UInt8(truncatingIfNeeded: unixMilliseconds >> (40 - 8 * index)) }
