@@ -259,11 +259,15 @@ public struct ReloadResult: Codable, Sendable {
   public var isApplied: Bool
   /// What is allowed in the file and yet hardly meant, a line each, as `roostd --check` tells it; nil if nothing is.
   public var warnings: [String]?
+  /// What a reload does not do though somebody may expect it, a line each: workers that stay failed; nil if there are
+  /// none.
+  public var remarks: [String]?
   /// A result.
-  public init(changes: [String], isApplied: Bool, warnings: [String] = []) {
+  public init(changes: [String], isApplied: Bool, warnings: [String] = [], remarks: [String] = []) {
     self.changes = changes
     self.isApplied = isApplied
     self.warnings = warnings.isEmpty ? nil : warnings
+    self.remarks = remarks.isEmpty ? nil : remarks
   }
 }
 
