@@ -292,12 +292,18 @@ public struct WhyResult: Codable, Sendable {
   public var sentences: [String]
   /// Its last log lines.
   public var lastLines: [LogRecord]
+  /// What it said went wrong, of one that has failed or waits for its next start; nil where it said nothing since it
+  /// was ready the last time.
+  public var complaint: String?
   /// An explanation.
-  public init(worker: String, state: String, sentences: [String], lastLines: [LogRecord]) {
+  public init(
+    worker: String, state: String, sentences: [String], lastLines: [LogRecord], complaint: String? = nil
+  ) {
     self.worker = worker
     self.state = state
     self.sentences = sentences
     self.lastLines = lastLines
+    self.complaint = complaint
   }
 }
 

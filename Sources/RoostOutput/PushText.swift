@@ -133,8 +133,7 @@ public enum PushText {
 
   /// Why a push relay that is configured does not answer.
   public static func absence(_ result: WhyResult) -> String {
-    let worst = result.lastLines.last { ["error", "critical"].contains($0.level) }
-    let words = worst.map { ": " + [$0.message, $0.fields?["why"]].compactMap(\.self).joined(separator: ": ") } ?? ""
+    let words = result.complaint.map { ": " + $0 } ?? ""
     return "the push relay is not ready (\(result.state))\(words); 'roost why \(result.worker)' has more"
   }
 

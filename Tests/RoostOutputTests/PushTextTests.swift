@@ -83,13 +83,21 @@ struct PushTextTests {
     let lines = PushText.sent(sent, style)
     #expect(lines.contains { $0.hasPrefix("phone") && $0.hasSuffix("delivered") })
     #expect(lines.contains { $0.hasPrefix("tablet") && $0.hasSuffix("NOT_FOUND: look") })
+  }
+
+  @Test("tells the present cause of an absence, and none of an earlier one")
+  func absence() {
     let line = LogRecord(
       time: "", worker: "push-relay", level: "error", category: "worker", message: "cannot start",
       fields: ["why": "listen: taken"])
-    let result = WhyResult(worker: "push-relay", state: "failed", sentences: [], lastLines: [line])
+    let failed = WhyResult(
+      worker: "push-relay", state: "failed", sentences: [], lastLines: [line],
+      complaint: "cannot start: listen: taken")
     #expect(
-      PushText.absence(result)
+      PushText.absence(failed)
         == "the push relay is not ready (failed): cannot start: listen: taken; 'roost why push-relay' has more")
+    let stopped = WhyResult(worker: "push-relay", state: "stopped", sentences: [], lastLines: [line])
+    #expect(PushText.absence(stopped) == "the push relay is not ready (stopped); 'roost why push-relay' has more")
   }
 
   @Test("shows keys whole: a key that is cut is none")

@@ -107,6 +107,38 @@ extension ProcessTests {
       }
     }
 
+    @Test("tells why it is not there while that is so, and forgets it once it was ready")
+    func presentCause() throws {
+      let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
+      try withRoost(try PushRig.layout(fakes, port: port, directory: directory.path)) { roost in
+        let rig = try PushRig(roost, fakes, port)
+        _ = try rig.phone()
+        func complaint() throws -> String? {
+          let answer = try rig.client.call("supervisor.why", #"{"worker":"push-relay"}"#)
+          return try JSONPayload.decode(WhyResult.self, from: answer.terminal.payload).complaint
+        }
+        let ring = roost.directory.path + "/state/push-relay/keys"
+        #expect(rename(ring, ring + ".copy") == 0)
+        _ = try rig.client.call("supervisor.restart", #"{"worker":"push-relay"}"#)
+        try roost.awaitWorker("push-relay", "has failed", rig.client) { $0.state == "failed" }
+        #expect(try complaint()?.contains("put your copy of it back") == true)
+        let told = try roost.tool(["push"])
+        #expect(told.ending != .exited(0) && told.output.contains("put your copy of it back"), "\(told)")
+        #expect(rename(ring + ".copy", ring) == 0)
+        _ = try rig.client.call("supervisor.start", #"{"worker":"push-relay"}"#)
+        try roost.awaitReady()
+        #expect(try complaint() == nil)
+        // It fails in another way, and says nothing of it.
+        try roost.rewrite {
+          $0.workers[0].keys["program"] = "\"/bin/false\""
+          $0.workers[0].keys["breaker-restarts"] = "1"
+        }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        try roost.awaitWorker("push-relay", "has failed", within: 60, rig.client) { $0.state == "failed" }
+        #expect(try complaint() == nil)
+      }
+    }
+
     @Test("says in the user's words that its port is taken, and the doctor says so until it is free")
     func portTaken() throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
