@@ -143,6 +143,19 @@ public enum PushText {
       rekeyed.changed == 0 && rekeyed.remaining == 0
       ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
     let broken =
+  /// Whether a push relay in this state is not to be waited for: nothing of it comes by itself, or it has said what is
+  /// missing and says so again at each start.
+  ///
+  /// - Parameter afterWaiting: whether it was waited for already, so that only one that is there is no absent one.
+  public static func isAbsent(_ result: WhyResult, afterWaiting: Bool = false) -> Bool {
+    switch result.state {
+    case "ready", "attached": false
+    case "stopped", "failed", "exited", "exec-failed": true
+    case "backoff": afterWaiting || result.complaint != nil
+    default: afterWaiting
+    }
+  }
+
       rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register anew."] : []
     if rekeyed.remaining > 0 {
       return [words] + broken + ["\(rekeyed.remaining) tokens are under an older key still, whose line must stay."]

@@ -100,6 +100,20 @@ struct PushTextTests {
     #expect(PushText.absence(stopped) == "the push relay is not ready (stopped); 'roost why push-relay' has more")
   }
 
+  @Test("waits for a relay that is on its way, and for none that has said what is missing")
+  func waiting() {
+    func result(_ state: String, _ complaint: String? = nil) -> WhyResult {
+      WhyResult(worker: "push-relay", state: state, sentences: [], lastLines: [], complaint: complaint)
+    }
+    for state in ["starting", "held", "draining", "stopping", "waiting", "backoff"] {
+      #expect(!PushText.isAbsent(result(state)), "\(state)")
+      #expect(PushText.isAbsent(result(state), afterWaiting: true), "\(state)")
+    }
+    for state in ["failed", "stopped", "exited", "exec-failed"] { #expect(PushText.isAbsent(result(state))) }
+    #expect(PushText.isAbsent(result("backoff", "the port is taken")))
+    #expect(!PushText.isAbsent(result("ready"), afterWaiting: true))
+  }
+
   @Test("shows keys whole: a key that is cut is none")
   func wholeKeys() {
     let owner = String(repeating: "y", count: 52)

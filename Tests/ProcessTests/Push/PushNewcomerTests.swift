@@ -139,6 +139,24 @@ extension ProcessTests {
       }
     }
 
+    @Test("is waited for by its commands while it is held or starting, with a word for what")
+    func waited() throws {
+      try PushRig.run { rig in
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"push-relay"}"#).isResponse)
+        let process = try rig.roost.startTool(["push", "devices"])
+        let line = try process.readLine { $0.hasPrefix("roost: ") }
+        #expect(line.contains("push-relay is held: the call waits"), "\(line)")
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"push-relay","hold":false}"#).isResponse)
+        #expect(try process.readAllOutput().contains("No device is registered"))
+        #expect(try process.waitForEnd() == .exited(0))
+        // A reload restarts it, and answers at once.
+        try rig.roost.rewrite { $0.workers[0].keys["sender-minute"] = "3" }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        let told = try rig.roost.tool(["push"])
+        #expect(told.ending == .exited(0) && told.output.contains("APNs"), "\(told)")
+      }
+    }
+
     @Test("says in the user's words that its port is taken, and the doctor says so until it is free")
     func portTaken() throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
