@@ -107,6 +107,21 @@ extension ProcessTests {
       }
     }
 
+    @Test("sends each of the operator's wakes, however soon one follows the other")
+    func operatorTwice() throws {
+      try PushRig.run { rig in
+        let phone = try rig.phone()
+        let name = ZBase32.text(of: phone.key.publicKey.octets)
+        for number in 1...3 {
+          let answer = try rig.client.call(
+            "push.send", #"{"owner":"\#(name)","type":"noise_connect","waitMilliseconds":20000}"#)
+          let sent = try JSONPayload.decode(PushSent.self, from: answer.terminal.payload)
+          #expect(sent.outcomes?.map(\.state) == ["delivered"], "\(sent)")
+          #expect(try rig.requests(.apns, to: phone.receiver).count == number)
+        }
+      }
+    }
+
     @Test("tells why it is not there while that is so, and forgets it once it was ready")
     func presentCause() throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
