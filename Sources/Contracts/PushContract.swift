@@ -75,6 +75,8 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public var events: Events?
   /// Why the certificate in the files is not taken, and the one before it stays in use; absent: it is taken.
   public var certificateFault: String?
+  /// What is wrong with the key of Web Push: it is another than devices are subscribed under; absent: nothing.
+  public var webPushFault: String?
   /// Since when is counted, seconds since 1970.
   public var countedSince: Int64 = 0
 

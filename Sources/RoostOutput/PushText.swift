@@ -26,6 +26,7 @@ public enum PushText {
     if let fault = status.certificateFault {
       advice.append(style.paint("the certificate in the files is not taken, the old one serves on: \(fault)", .warning))
     }
+    if let fault = status.webPushFault { advice.append(style.paint(fault, .warning)) }
     let since = Amount.duration(milliseconds: UInt64(clamping: max(0, now - status.countedSince)) * 1_000)
     var lines = table.lines(style) + advice.flatMap(style.prose) + [""]
     lines.append(

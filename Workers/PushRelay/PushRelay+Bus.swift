@@ -55,6 +55,7 @@ extension PushRelay {
     status.events = eventStatus(figures)
     status.countedSince = startedAt
     status.certificateFault = identity?.fault
+    status.webPushFault = try await webPushFault()
     return status
   }
 

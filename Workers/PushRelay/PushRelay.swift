@@ -51,6 +51,8 @@ final class PushRelay {
   private let limitsTimer = LoopTimer()
   private let challenges = WaitingChallenges()
   private var readFaultToldAt: Int64?
+  /// Since when, in seconds since 1970, Web Push has another key than devices are subscribed under; nil: it has not.
+  var webPushChangedAt: Int64?
   private var isDraining = false
   private var isDoorClosing = false
 
@@ -179,7 +181,7 @@ final class PushRelay {
     }
     if settings.webPush ?? true {
       couriers.running[.webPush] = WebCourier(
-        key: try SecretFiles.webPushKey(in: directory), contact: settings.webPushContact ?? "",
+        key: try await webPushKey(), contact: settings.webPushContact ?? "",
         client: client(limits), dialsNeighbours: settings.webPushNeighbours ?? false)
     } else {
       couriers.reasons[.webPush] = "web-push is false"

@@ -107,6 +107,38 @@ extension ProcessTests {
       }
     }
 
+    @Test("makes no key for Web Push where browsers have subscribed under one, and tells of another until it is back")
+    func webPushKeyGone() throws {
+      try PushRig.run { rig in
+        let path = rig.roost.directory.path + "/state/push-relay/web-push.pem"
+        _ = try rig.browser(0)
+        func restart(_ state: String) throws {
+          let generation = try rig.roost.worker("push-relay", rig.client).generation
+          _ = try rig.client.call("supervisor.restart", #"{"worker":"push-relay"}"#)
+          try rig.roost.awaitWorker("push-relay", "is \(state)", within: 60, rig.client) {
+            $0.generation > generation && $0.state == state
+          }
+        }
+        #expect(try rig.status().webPushFault == nil)
+        #expect(rename(path, path + ".copy") == 0)
+        try restart("failed")
+        try rig.awaitLog("is gone while 1 device of Web Push subscribed under it")
+        #expect(access(path, F_OK) != 0)
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try Descriptors.writeAll(P256SecretKey.generate().pem, to: file)
+        Descriptors.close(file)
+        for _ in 0..<2 {
+          try restart("ready")
+          #expect(try rig.status().webPushFault?.contains("under which 1 device subscribed") == true)
+        }
+        let told = try rig.roost.tool(["doctor"])
+        #expect(told.output.contains("web-push.pem is another key"), "\(told)")
+        #expect(rename(path + ".copy", path) == 0)
+        try restart("ready")
+        #expect(try rig.status().webPushFault == nil)
+      }
+    }
+
     @Test("sends each of the operator's wakes, however soon one follows the other")
     func operatorTwice() throws {
       try PushRig.run { rig in
