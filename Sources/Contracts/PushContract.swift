@@ -180,7 +180,8 @@ public struct PushSent: Codable, Sendable, Hashable {
     public var device: String
     /// `ios`, `android` or `webpush`.
     public var platform: String
-    /// `delivered`: the platform has taken it; `refused`: it is given up; `waiting`: it is tried until it expires.
+    /// `delivered`: the platform has taken it; `refused`: it is given up; `waiting`: it is tried until it expires;
+    /// `off`: its platform is not configured, and it waits for that.
     public var state: String
     /// The platform's word, where it did not take it, or why it was not asked.
     public var reason: String?

@@ -64,9 +64,10 @@ extension PushRelay {
     let trouble = dispatcher?.troubles[platform]
     var shown = PushStatus.Platform(
       name: platform.rawValue, state: !isOn ? "off" : trouble == nil ? "ready" : "away",
-      reason: isOn ? trouble ?? dispatcher?.remarks[platform]?.description : dispatcher?.couriers.reasons[platform])
-    if isOn, let reason = trouble.map(PushReason.init(foreign:)) ?? dispatcher?.remarks[platform] {
-      shown.advice = PushAdvice.text(reason, of: platform)
+      reason: isOn
+        ? (trouble ?? dispatcher?.remarks[platform])?.description : dispatcher?.couriers.reasons[platform])
+    if isOn, let reason = trouble ?? dispatcher?.remarks[platform] {
+      shown.advice = dispatcher?.advice(on: reason, of: platform)
     }
     shown.againSeconds = dispatcher?.secondsLeft(of: platform)
     shown.inFlight = dispatcher?.board.inFlightCount(of: platform) ?? 0

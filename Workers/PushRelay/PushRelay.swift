@@ -389,7 +389,7 @@ extension PushRelay {
     var words: [PushPlatform: String] = [:]
     for platform in PushPlatform.allCases {
       let isOn = dispatcher?.couriers.running[platform] != nil
-      words[platform] = isOn ? dispatcher?.troubles[platform] ?? "ok" : "off"
+      words[platform] = isOn ? dispatcher?.troubles[platform]?.description ?? "ok" : "off"
     }
     return words
   }

@@ -204,6 +204,25 @@ extension ProcessTests {
       }
     }
 
+    @Test("says where a connection failed and why, of each platform")
+    func troubleWords() throws {
+      let closed = try PlainClient.freePort()
+      let address = "https://localhost:\(closed)"
+      try PushRig.run(["apns-url": "\"\(address)\"", "fcm-url": "\"\(address)\""]) { rig in
+        let owner = Ed25519SecretKey.generate()
+        _ = try rig.phone(owner: owner)
+        _ = try rig.phone("android", owner: owner, device: "tablet")
+        let name = ZBase32.text(of: owner.publicKey.octets)
+        let answer = try rig.client.call(
+          "push.send", #"{"owner":"\#(name)","type":"noise_connect","waitMilliseconds":3000}"#)
+        let sent = try JSONPayload.decode(PushSent.self, from: answer.terminal.payload)
+        #expect(sent.outcomes?.map(\.reason) == ["unreachable", "unreachable"], "\(sent)")
+        for outcome in sent.outcomes ?? [] {
+          #expect(outcome.advice == "\(address): connection refused", "\(outcome)")
+        }
+      }
+    }
+
     @Test("says in the user's words that its port is taken, and the doctor says so until it is free")
     func portTaken() throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
