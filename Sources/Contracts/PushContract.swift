@@ -122,11 +122,13 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
   public var isVerified: Bool
   /// Whether its token can be opened; else nothing is sent to it until it registers again.
   public var isReadable: Bool
+  /// Whether what it is sent is sealed for it, so that no platform can read it; absent in answers of older relays.
+  public var isSealed: Bool?
 
   /// A device.
   public init(
     owner: String, device: String, relayID: String, platform: String, capabilities: [String], registeredAt: Int64,
-    expiresAt: Int64, isVerified: Bool, isReadable: Bool = true
+    expiresAt: Int64, isVerified: Bool, isReadable: Bool = true, isSealed: Bool = false
   ) {
     self.owner = owner
     self.device = device
@@ -137,6 +139,7 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
     self.expiresAt = expiresAt
     self.isVerified = isVerified
     self.isReadable = isReadable
+    self.isSealed = isSealed
   }
 }
 

@@ -188,7 +188,7 @@ extension PushLedger {
           DeviceSummary(
             number: row.number, owner: row.owner, id: row.id, relayID: row.relayID, platform: row.platform,
             capabilities: row.capabilities, registeredAt: row.registeredAt, expiresAt: row.expiresAt,
-            isVerified: row.isVerified, isQuarantined: row.isQuarantined)
+            isVerified: row.isVerified, isQuarantined: row.isQuarantined, isSealed: row.sealingKey != nil)
         }
       }
     }

@@ -87,8 +87,18 @@ public enum PushText {
   }
 
   /// A table of devices.
-  public static func devices(_ rows: [PushDeviceRow], now: Int64, _ style: Style) -> [String] {
-    guard !rows.isEmpty else { return ["No device is registered."] }
+  ///
+  /// - Parameters:
+  ///   - rows: what there is.
+  ///   - owner: whose were asked for, as typed; nil for all.
+  ///   - now: seconds since 1970.
+  ///   - style: whether it is painted.
+  public static func devices(
+    _ rows: [PushDeviceRow], of owner: String? = nil, now: Int64, _ style: Style
+  ) -> [String] {
+    guard !rows.isEmpty else {
+      return [owner.map { "No device of \(VisibleText.make($0)) is registered." } ?? "No device is registered."]
+    }
     var table = TextTable([
       .init(title: "OWNER", columnsMaximum: 64), .init(title: "PLATFORM"), .init(title: "EXPIRES", alignment: .right),
       .init(title: "DEVICE"), .init(title: "WANTS"),
@@ -106,7 +116,8 @@ public enum PushText {
   private static func wants(_ row: PushDeviceRow) -> String {
     if !row.isReadable { return "nothing: its token cannot be opened until it registers again" }
     if !row.isVerified { return "nothing yet: it has not shown that its token is its own" }
-    return row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
+    let wants = row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
+    return row.isSealed == true ? wants + "; sealed" : wants
   }
 
   /// What `roost push send` says.
@@ -132,18 +143,6 @@ public enum PushText {
       + (isOpen ? ["", "What waits is tried until it expires; 'roost push stats' counts it."] : [])
   }
 
-  /// Why a push relay that is configured does not answer.
-  public static func absence(_ result: WhyResult) -> String {
-    let words = result.complaint.map { ": " + $0 } ?? ""
-    return "the push relay is not ready (\(result.state))\(words); 'roost why \(result.worker)' has more"
-  }
-
-  /// What `roost push rekey` says.
-  public static func rekeyed(_ rekeyed: PushRekeyed, _ style: Style) -> [String] {
-    let words =
-      rekeyed.changed == 0 && rekeyed.remaining == 0
-      ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
-    let broken =
   /// Whether a push relay in this state is not to be waited for: nothing of it comes by itself, or it has said what is
   /// missing and says so again at each start.
   ///
@@ -157,6 +156,18 @@ public enum PushText {
     }
   }
 
+  /// Why a push relay that is configured does not answer.
+  public static func absence(_ result: WhyResult) -> String {
+    let words = result.complaint.map { ": " + $0 } ?? ""
+    return "the push relay is not ready (\(result.state))\(words); 'roost why \(result.worker)' has more"
+  }
+
+  /// What `roost push rekey` says.
+  public static func rekeyed(_ rekeyed: PushRekeyed, _ style: Style) -> [String] {
+    let words =
+      rekeyed.changed == 0 && rekeyed.remaining == 0
+      ? "All tokens are under the newest key already." : "\(rekeyed.changed) tokens are under the newest key now."
+    let broken =
       rekeyed.unreadable > 0 ? ["\(rekeyed.unreadable) tokens cannot be opened; their devices must register anew."] : []
     if rekeyed.remaining > 0 {
       return [words] + broken + ["\(rekeyed.remaining) tokens are under an older key still, whose line must stay."]

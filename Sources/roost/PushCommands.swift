@@ -69,7 +69,7 @@ struct PushDeviceList: LoopCommand {
     if session.isJSON {
       for row in rows { await session.output.writeLine(JSONPayload.encode(row)) }
     } else {
-      await session.output.writeLines(PushText.devices(rows, now: Int64(time(nil)), session.style))
+      await session.output.writeLines(PushText.devices(rows, of: owner, now: Int64(time(nil)), session.style))
     }
     return .done
   }

@@ -123,6 +123,16 @@ struct PushTextTests {
     #expect(PushText.devices([row], now: 0, .plain)[1].hasPrefix(owner + " "))
   }
 
+  @Test("says which devices are sealed, and of whom there is none")
+  func sealedAndNone() {
+    let row = PushDeviceRow(
+      owner: "y", device: "phone", relayID: "0", platform: "ios", capabilities: [], registeredAt: 0,
+      expiresAt: 3_600, isVerified: true, isSealed: true)
+    #expect(PushText.devices([row], now: 0, .plain)[1].hasSuffix("everything; sealed"))
+    #expect(PushText.devices([], of: "npub1x", now: 0, .plain) == ["No device of npub1x is registered."])
+    #expect(PushText.devices([], now: 0, .plain) == ["No device is registered."])
+  }
+
   @Test("says that older keys can go when nothing is under them, and not before")
   func rekeyed() {
     let style = Style(isColoured: false, columns: 120)

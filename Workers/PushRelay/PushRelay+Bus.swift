@@ -109,7 +109,8 @@ extension PushRelay {
     PushDeviceRow(
       owner: device.owner.name, device: device.id, relayID: device.relayID,
       platform: device.platform.rawValue, capabilities: device.capabilities, registeredAt: device.registeredAt,
-      expiresAt: device.expiresAt, isVerified: device.isVerified, isReadable: !device.isQuarantined)
+      expiresAt: device.expiresAt, isVerified: device.isVerified, isReadable: !device.isQuarantined,
+      isSealed: device.isSealed)
   }
 
   /// The owner that an operator names: as requests write keys, or as an `npub`.
