@@ -7,8 +7,8 @@ extension SecretFileFinding {
 
   /// Looks at a path; nil if nothing is there.
   ///
-  /// - Parameter readsContents: whether to look into it. `roostd --check` does; a supervisor that runs looks into no file
-  ///   with a key.
+  /// - Parameter readsContents: whether to look into it. `roostd --check` does; a supervisor that runs looks into no
+  ///   file with a key.
   init?(at path: String, readsContents: Bool) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
