@@ -77,6 +77,8 @@ public struct PushStatus: Codable, Sendable, Hashable {
   public var events: Events?
   /// Why the certificate in the files is not taken, and the one before it stays in use; absent: it is taken.
   public var certificateFault: String?
+  /// What is wrong with the key of Web Push: it is another than devices are subscribed under; absent: nothing.
+  public var webPushFault: String?
   /// Since when is counted, seconds since 1970.
   public var countedSince: Int64 = 0
 
@@ -122,11 +124,13 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
   public var isVerified: Bool
   /// Whether its token can be opened; else nothing is sent to it until it registers again.
   public var isReadable: Bool
+  /// Whether what it is sent is sealed for it, so that no platform can read it; absent in answers of older relays.
+  public var isSealed: Bool?
 
   /// A device.
   public init(
     owner: String, device: String, relayID: String, platform: String, capabilities: [String], registeredAt: Int64,
-    expiresAt: Int64, isVerified: Bool, isReadable: Bool = true
+    expiresAt: Int64, isVerified: Bool, isReadable: Bool = true, isSealed: Bool = false
   ) {
     self.owner = owner
     self.device = device
@@ -137,6 +141,7 @@ public struct PushDeviceRow: Codable, Sendable, Hashable {
     self.expiresAt = expiresAt
     self.isVerified = isVerified
     self.isReadable = isReadable
+    self.isSealed = isSealed
   }
 }
 
@@ -180,7 +185,8 @@ public struct PushSent: Codable, Sendable, Hashable {
     public var device: String
     /// `ios`, `android` or `webpush`.
     public var platform: String
-    /// `delivered`: the platform has taken it; `refused`: it is given up; `waiting`: it is tried until it expires.
+    /// `delivered`: the platform has taken it; `refused`: it is given up; `waiting`: it is tried until it expires;
+    /// `off`: its platform is not configured, and it waits for that.
     public var state: String
     /// The platform's word, where it did not take it, or why it was not asked.
     public var reason: String?

@@ -259,11 +259,15 @@ public struct ReloadResult: Codable, Sendable {
   public var isApplied: Bool
   /// What is allowed in the file and yet hardly meant, a line each, as `roostd --check` tells it; nil if nothing is.
   public var warnings: [String]?
+  /// What a reload does not do though somebody may expect it, a line each: workers that stay failed; nil if there are
+  /// none.
+  public var remarks: [String]?
   /// A result.
-  public init(changes: [String], isApplied: Bool, warnings: [String] = []) {
+  public init(changes: [String], isApplied: Bool, warnings: [String] = [], remarks: [String] = []) {
     self.changes = changes
     self.isApplied = isApplied
     self.warnings = warnings.isEmpty ? nil : warnings
+    self.remarks = remarks.isEmpty ? nil : remarks
   }
 }
 
@@ -288,12 +292,18 @@ public struct WhyResult: Codable, Sendable {
   public var sentences: [String]
   /// Its last log lines.
   public var lastLines: [LogRecord]
+  /// What it said went wrong, of one that has failed or waits for its next start; nil where it said nothing since it
+  /// was ready the last time.
+  public var complaint: String?
   /// An explanation.
-  public init(worker: String, state: String, sentences: [String], lastLines: [LogRecord]) {
+  public init(
+    worker: String, state: String, sentences: [String], lastLines: [LogRecord], complaint: String? = nil
+  ) {
     self.worker = worker
     self.state = state
     self.sentences = sentences
     self.lastLines = lastLines
+    self.complaint = complaint
   }
 }
 

@@ -1,5 +1,6 @@
 internal import Addresses
 internal import Clocks
+internal import Glibc
 internal import NIOCore
 internal import NIOHTTP2
 internal import NIOPosix
@@ -118,8 +119,30 @@ struct Dialler: Sendable {
   }
 }
 
-/// What an error says, printable and short: it may go to a log, and may quote the far side.
-func describe(_ error: any Error) -> String { printable(String(describing: error)) }
+/// What an error says, printable and short: it may go to a log, and may quote the far side. The common ones are told in
+/// the words of somebody who wants a connection.
+func describe(_ error: any Error) -> String {
+  switch error {
+  case let error as IOError: lowercased(String(cString: strerror(error.errnoCode)))
+  case ChannelError.connectTimeout: "the connection was not taken in time"
+  case NIOSSLError.uncleanShutdown: "closed without a goodbye"
+  case let error as NIOSSLExtraError where error == .failedToValidateHostname: "its certificate is for another name"
+  case NIOSSLError.handshakeFailed(let failure): words(ofHandshake: printable(String(describing: failure)))
+  default: printable(String(describing: error))
+  }
+}
+
+private func words(ofHandshake text: String) -> String {
+  if text.contains("CERTIFICATE_VERIFY_FAILED") { return "its certificate is not trusted" }
+  if text.contains("WRONG_VERSION_NUMBER") { return "it does not speak TLS" }
+  if text.contains("eofDuringHandshake") || text.contains("EOF during handshake") {
+    return "closed during the TLS handshake"
+  }
+  return text
+}
+
+/// `Connection refused` as it stands in a sentence.
+private func lowercased(_ text: String) -> String { text.prefix(1).lowercased() + text.dropFirst() }
 
 /// Only what can be printed, 200 characters at most.
 func printable(_ text: String) -> String {

@@ -8,7 +8,8 @@ internal import HeapModule
 /// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. The push may have gone
 /// by then: whoever sends such wakes tries again. One that brings something of its own is coalesced with none: what its
 /// sender wanted brought would be lost. An event comes once, and what came behind the push would not be looked for, so
-/// wakes for events stand for no others: that they are few is the watch's affair.
+/// wakes for events stand for no others: that they are few is the watch's affair. Nor does one of the operator's, which
+/// has no sender: whoever tries the way wants to see the push.
 struct CoalescingBook: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
@@ -70,7 +71,7 @@ extension DeliveryBoard {
     }
     let numbers = Set(wanting.map(\.number))
     let key = CoalescingBook.Key(recipient: wake.recipient, type: wake.type)
-    let window = wake.topic == nil ? limits.coalescingMilliseconds : 0
+    let window = wake.topic == nil && wake.sender != nil ? limits.coalescingMilliseconds : 0
     if carriers.carrier(key, of: wake, devices: numbers, within: window) != nil {
       return actions.append(.done(wake: wake.number, .coalesced))
     }

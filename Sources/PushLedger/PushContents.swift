@@ -66,6 +66,8 @@ public struct DeviceSummary: Hashable, Sendable {
   public var isVerified: Bool
   /// Whether its token cannot be opened: nothing is sent to it.
   public var isQuarantined: Bool
+  /// Whether what it is sent is sealed for it, so that no platform can read it.
+  public var isSealed: Bool
 }
 
 /// Totals of the file's life.

@@ -157,6 +157,20 @@ extension PushLedger {
     }
   }
 
+  /// How many devices of Web Push were registered up to a time and still are. Goes through all devices once.
+  ///
+  /// - Parameters:
+  ///   - time: Unix seconds.
+  ///   - now: Unix seconds.
+  public func webPushDevices(registeredUpTo time: Int64, now: Int64) async throws(StorageFault) -> Int {
+    try await file.read { session in
+      Int(
+        try session.count(
+          "SELECT count(*) FROM device WHERE platform = ? AND registeredAt <= ? AND expiresAt > ?",
+          [.number(Int64(PushPlatform.webPush.number)), .number(time), .number(now)]))
+    }
+  }
+
   // MARK: For the operator
 
   /// Devices in the order of their rows, without tokens.
@@ -174,7 +188,7 @@ extension PushLedger {
           DeviceSummary(
             number: row.number, owner: row.owner, id: row.id, relayID: row.relayID, platform: row.platform,
             capabilities: row.capabilities, registeredAt: row.registeredAt, expiresAt: row.expiresAt,
-            isVerified: row.isVerified, isQuarantined: row.isQuarantined)
+            isVerified: row.isVerified, isQuarantined: row.isQuarantined, isSealed: row.sealingKey != nil)
         }
       }
     }

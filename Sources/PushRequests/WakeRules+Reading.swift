@@ -47,8 +47,9 @@ extension RequestBody {
   /// A member that nobody knows is a switch that switches nothing: its writer is told.
   fileprivate func allows(_ names: [String], in place: String) throws(PushRefusal) {
     guard let other = members.keys.sorted().first(where: { !names.contains($0) }) else { return }
-    throw .invalid(
-      "\(place) have no '\(other.prefix(64))'; there are \(names.map { "'\($0)'" }.joined(separator: ", "))")
+    let verb = place.hasPrefix("'") ? "has" : "have"
+    let known = names.map { "'\($0)'" }.joined(separator: ", ")
+    throw .invalid("\(place) \(verb) no '\(other.prefix(64))'; there are \(known)")
   }
 
   fileprivate func keys(_ name: String, countMaximum: Int) throws(PushRefusal) -> [Octets32] {

@@ -52,23 +52,38 @@ public struct ConfigurationChange: Sendable, Hashable {
 }
 
 extension ConfigurationChange: CustomStringConvertible {
+  /// Where the worker of a change stands that does not run, as far as it decides what the change does.
+  public enum Rest: Sendable, Hashable {
+    /// It has failed, or waits for its next start: the change starts it, since it may have mended the cause.
+    case failed
+    /// Somebody stopped or holds it, or it has ended: the change waits with it.
+    case parked
+  }
+
   /// Lines for people: the part and what will be done, then each key.
-  public var description: String {
+  public var description: String { text(of: nil) }
+
+  /// The same for a worker that does not run.
+  ///
+  /// - Parameter rest: where it stands; nil for one that runs, and for what is no worker.
+  public func text(of rest: Rest?) -> String {
     let head =
-      switch kind {
-      case .unchanged: "unchanged"
-      case .added: "added"
-      case .removed: "removed"
-      case .changed(.live): "changed, in force at once"
-      case .changed(.restartsWorker):
+      switch (kind, rest) {
+      case (.unchanged, _): "unchanged"
+      case (.added, _): "added"
+      case (.removed, _): "removed"
+      case (.changed, .failed): "changed, is started: it had failed"
+      case (.changed(.restartsWorker), .parked): "changed, in force when it is started"
+      case (.changed(.live), _): "changed, in force at once"
+      case (.changed(.restartsWorker), _):
         if case .role = subject { "changed, its workers restart" } else { "changed, restarts" }
-      case .changed(.restartsSupervisor): "changed, in force when roostd is restarted"
+      case (.changed(.restartsSupervisor), _): "changed, in force when roostd is restarted"
       }
     return keys.reduce("[\(subject)] \(head)") { text, key in
       let note =
         switch key.effect {
         case .live: ""
-        case .restartsWorker: " (by a restart of the worker)"
+        case .restartsWorker: rest == nil ? " (by a restart of the worker)" : ""
         case .restartsSupervisor: " (needs a restart of roostd)"
         }
       return text + "\n  \(key.name): \(key.old) → \(key.new)\(note)"

@@ -57,13 +57,17 @@ public enum ProgramFinding: Hashable, Sendable {
 extension ConfigurationReader {
   /// The doubts, in the order of the file. The problems, which others have been told, are forgotten.
   ///
-  /// - Parameter program: what is at this absolute path.
-  mutating func doubts(program: (String) -> ProgramFinding) -> [ConfigurationProblem] {
+  /// - Parameters:
+  ///   - program: what is at this absolute path.
+  ///   - secretFile: what is seen of a file with a key or a certificate; nil where nobody looks.
+  mutating func doubts(
+    program: (String) -> ProgramFinding, secretFile: (String) -> SecretFileFinding?
+  ) -> [ConfigurationProblem] {
     let problems = takeProblems()
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
-      doubtPushRelay(worker) { program($0) != .missing }
+      doubtPushRelay(worker, isThere: { program($0) != .missing }, file: secretFile)
       for job in worker.jobs where job.enabled {
         doubtProgram(of: job, worker, program)
         doubtPrice(of: job, worker)

@@ -79,7 +79,9 @@ extension ConfigurationReader {
     _ names: [String], of worker: WorkerConfiguration, _ table: ConfigurationPath
   ) {
     let settings = Schema.pushRelay.filter { names.contains($0.name) }
-    let missing = settings.filter { $0.read(worker) == .string("") }.map(\.name)
+    // One that is there and wrong was told where it was read.
+    let wrong = names.filter { name in hasProblem { $0.table == table.description && $0.key == name } }
+    let missing = settings.filter { $0.read(worker) == .string("") }.map(\.name).filter { !wrong.contains($0) }
     guard !missing.isEmpty, missing.count < names.count,
       let present = names.first(where: { !missing.contains($0) })
     else { return }

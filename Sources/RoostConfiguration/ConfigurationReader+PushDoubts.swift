@@ -39,14 +39,23 @@ extension ConfigurationReader {
 
   /// What is allowed of a push relay and hardly meant.
   ///
-  /// - Parameter isThere: whether there is something at a path.
-  mutating func doubtPushRelay(_ worker: WorkerConfiguration, isThere: (String) -> Bool) {
+  /// - Parameters:
+  ///   - isThere: whether there is something at a path.
+  ///   - file: what is at a path; nil where nobody looks.
+  mutating func doubtPushRelay(
+    _ worker: WorkerConfiguration, isThere: (String) -> Bool, file: (String) -> SecretFileFinding?
+  ) {
     guard worker.role == Role.pushRelay.name else { return }
     let table = ConfigurationPath("worker", worker.name)
-    for (key, entry) in Self.pushFiles {
-      guard case .string(let path)? = worker.settings[entry], !path.isEmpty, !isThere(path) else { continue }
-      report("\(path) is not there", at: table.appending(key), tableDepth: 2)
+    for (key, entry, kind) in Self.pushFiles {
+      guard case .string(let path)? = worker.settings[entry], !path.isEmpty else { continue }
+      if !isThere(path) {
+        report("\(path) is not there", at: table.appending(key), tableDepth: 2)
+      } else if let complaint = file(path)?.complaint(at: path, wanted: kind) {
+        report(complaint, at: table.appending(key), tableDepth: 2)
+      }
     }
+    if worker.enabled { doubtPlatforms(of: worker, table) }
     if case .integer(let strangers)? = worker.settings["strangersHour"],
       case .integer(let all)? = worker.settings["recipientHour"], strangers > all,
       document.contains(table.appending("strangers-hour"))
@@ -62,12 +71,44 @@ extension ConfigurationReader {
     }
   }
 
+  /// What a relay that is to run lacks for the work it is there for.
+  private mutating func doubtPlatforms(of worker: WorkerConfiguration, _ table: ConfigurationPath) {
+    let isWebPushOn = worker.settings["webPush"] != .boolean(false)
+    if isWebPushOn, !isWritten("web-push-contact", table) {
+      report(
+        "Web Push is on without web-push-contact, and Apple's service refuses pushes that name nobody: set"
+          + " web-push-contact = \"mailto:you@example.org\", or web-push = false",
+        at: table, tableDepth: 2)
+    }
+    if !isWebPushOn, !["apns-key-file", "fcm-account-file"].contains(where: { isWritten($0, table) }) {
+      report(
+        "no platform is on, and nobody can be woken: set apns-key-file, fcm-account-file or web-push = true",
+        at: table.appending("web-push"), tableDepth: 2)
+    }
+    if isWritten("nostr-owners", table), !isWritten("public-url", table) {
+      report(
+        "without public-url no Nostr key can register: they sign the address",
+        at: table.appending("nostr-owners"), tableDepth: 2)
+    }
+  }
+
+  /// Whether a key stands in the file and is not blank, be its value good or not: of one that is not, more was told.
+  private func isWritten(_ key: String, _ table: ConfigurationPath) -> Bool {
+    var value: ConfigurationValue? = .table(document.tree)
+    for step in table.appending(key).steps {
+      guard case .key(let name) = step else { return false }
+      value = value?[name]
+    }
+    return value != nil && value != .string("") && value != .array([])
+  }
+
   private func isBlank(_ entry: String, _ worker: WorkerConfiguration) -> Bool {
     worker.settings[entry] == nil || worker.settings[entry] == .string("")
   }
 
-  private static let pushFiles = [
-    ("certificate-file", "certificateFile"), ("key-file", "keyFile"), ("key-ring-file", "keyRingFile"),
-    ("apns-key-file", "apnsKeyFile"), ("fcm-account-file", "fcmAccountFile"), ("ca-file", "caFile"),
+  private static let pushFiles: [(key: String, entry: String, kind: SecretFileFinding.Wanted)] = [
+    ("certificate-file", "certificateFile", .certificate), ("key-file", "keyFile", .serverKey),
+    ("key-ring-file", "keyRingFile", .keyRing), ("apns-key-file", "apnsKeyFile", .key),
+    ("fcm-account-file", "fcmAccountFile", .account), ("ca-file", "caFile", .certificate),
   ]
 }

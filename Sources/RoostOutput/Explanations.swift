@@ -70,12 +70,13 @@ public enum ReloadText {
   /// The lines.
   public static func lines(_ result: ReloadResult, _ style: Style) -> [String] {
     let warnings = (result.warnings ?? []).map { style.paint("warning: " + VisibleText.make($0), .warning) }
-    guard !result.changes.isEmpty else { return warnings + ["The configuration is unchanged."] }
+    let remarks = (result.remarks ?? []).map { style.paint(VisibleText.make($0), .warning) }
+    guard !result.changes.isEmpty else { return warnings + ["The configuration is unchanged."] + remarks }
     let changes = result.changes.flatMap { paragraph in
       paragraph.split(separator: "\n", omittingEmptySubsequences: false).map { "  " + VisibleText.make($0) }
     }
     let heading = result.isApplied ? "Taken over:" : "This would change:"
-    return warnings + [style.paint(heading, .strong)] + changes
+    return warnings + [style.paint(heading, .strong)] + changes + remarks
   }
 }
 

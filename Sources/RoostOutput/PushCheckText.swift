@@ -16,6 +16,9 @@ public enum PushCheckText {
           name: "push certificate", isGood: false,
           text: "the one in the files is not taken, and the old one serves on: \(fault)"))
     }
+    if let fault = status.webPushFault {
+      checks.append(.init(name: "push Web Push key", isGood: false, text: fault))
+    }
     if status.unreadable > 0 {
       checks.append(
         .init(

@@ -29,6 +29,7 @@ public enum PushText {
     if let fault = status.certificateFault {
       advice.append(style.paint("the certificate in the files is not taken, the old one serves on: \(fault)", .warning))
     }
+    if let fault = status.webPushFault { advice.append(style.paint(fault, .warning)) }
     let since = Amount.duration(milliseconds: UInt64(clamping: max(0, now - status.countedSince)) * 1_000)
     var lines = table.lines(style) + advice.flatMap(style.prose) + [""]
     lines.append(
@@ -89,8 +90,18 @@ public enum PushText {
   }
 
   /// A table of devices.
-  public static func devices(_ rows: [PushDeviceRow], now: Int64, _ style: Style) -> [String] {
-    guard !rows.isEmpty else { return ["No device is registered."] }
+  ///
+  /// - Parameters:
+  ///   - rows: what there is.
+  ///   - owner: whose were asked for, as typed; nil for all.
+  ///   - now: seconds since 1970.
+  ///   - style: whether it is painted.
+  public static func devices(
+    _ rows: [PushDeviceRow], of owner: String? = nil, now: Int64, _ style: Style
+  ) -> [String] {
+    guard !rows.isEmpty else {
+      return [owner.map { "No device of \(VisibleText.make($0)) is registered." } ?? "No device is registered."]
+    }
     var table = TextTable([
       .init(title: "OWNER", columnsMaximum: 64), .init(title: "PLATFORM"), .init(title: "EXPIRES", alignment: .right),
       .init(title: "DEVICE"), .init(title: "WANTS"),
@@ -113,7 +124,8 @@ public enum PushText {
   private static func wants(_ row: PushDeviceRow) -> String {
     if !row.isReadable { return "nothing: its token cannot be opened until it registers again" }
     if !row.isVerified { return "nothing yet: it has not shown that its token is its own" }
-    return row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
+    let wants = row.capabilities.isEmpty ? "everything" : row.capabilities.joined(separator: ", ")
+    return row.isSealed == true ? wants + "; sealed" : wants
   }
 
   /// What `roost push send` says.
@@ -139,10 +151,22 @@ public enum PushText {
       + (isOpen ? ["", "What waits is tried until it expires; 'roost push stats' counts it."] : [])
   }
 
+  /// Whether a push relay in this state is not to be waited for: nothing of it comes by itself, or it has said what is
+  /// missing and says so again at each start.
+  ///
+  /// - Parameter afterWaiting: whether it was waited for already, so that only one that is there is no absent one.
+  public static func isAbsent(_ result: WhyResult, afterWaiting: Bool = false) -> Bool {
+    switch result.state {
+    case "ready", "attached": false
+    case "stopped", "failed", "exited", "exec-failed": true
+    case "backoff": afterWaiting || result.complaint != nil
+    default: afterWaiting
+    }
+  }
+
   /// Why a push relay that is configured does not answer.
   public static func absence(_ result: WhyResult) -> String {
-    let worst = result.lastLines.last { ["error", "critical"].contains($0.level) }
-    let words = worst.map { ": " + [$0.message, $0.fields?["why"]].compactMap(\.self).joined(separator: ": ") } ?? ""
+    let words = result.complaint.map { ": " + $0 } ?? ""
     return "the push relay is not ready (\(result.state))\(words); 'roost why \(result.worker)' has more"
   }
 

@@ -66,7 +66,15 @@ struct WorkerOptions {
   }
 }
 
-private struct WorkerArguments: ParsableArguments {
+private struct WorkerArguments: ParsableCommand {
+  /// With the name under which it was typed.
+  static var configuration: CommandConfiguration {
+    let path = CommandLine.arguments.first ?? ""
+    return CommandConfiguration(
+      commandName: path.split(separator: "/").last.map(String.init),
+      abstract: "A worker of Roost's: roostd starts it, or you do, with a token of 'roost attach'.")
+  }
+
   @Flag(help: "Join a running supervisor over its socket instead of being started by it.")
   var attach = false
   @Argument(help: "The supervisor's socket; by default the usual places are tried.")

@@ -31,9 +31,10 @@ struct PushStats: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.requirePushRelay()
-    try await session.show("push.status", NoArguments(), isIdempotent: true) { (status: PushStatus, style) in
-      PushText.status(status, now: Int64(time(nil)), style)
+    try await session.askPushRelay("push.status") { () async throws(Refusal) in
+      try await session.show("push.status", NoArguments(), timeout: .pushRelay, isIdempotent: true) {
+        (status: PushStatus, style) in PushText.status(status, now: Int64(time(nil)), style)
+      }
     }
     return .done
   }
@@ -55,17 +56,20 @@ struct PushDeviceList: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.requirePushRelay()
-    var rows: [PushDeviceRow] = []
-    let answer = try await session.client.stream(
-      "push.devices", json: PushDevices(owner: owner, limit: limit), options: RequestOptions(isIdempotent: true))
-    while let part = try await answer.nextPart() {
-      if !part.isLast { rows.append(try part.payload.decoded(as: PushDeviceRow.self)) }
+    let options = RequestOptions.idempotent(ttlMilliseconds: Timeout.pushRelay.milliseconds)
+    let rows = try await session.askPushRelay("push.devices") { () async throws(Refusal) in
+      var rows: [PushDeviceRow] = []
+      let answer = try await session.client.stream(
+        "push.devices", json: PushDevices(owner: owner, limit: limit), options: options)
+      while let part = try await answer.nextPart() {
+        if !part.isLast { rows.append(try part.payload.decoded(as: PushDeviceRow.self)) }
+      }
+      return rows
     }
     if session.isJSON {
       for row in rows { await session.output.writeLine(JSONPayload.encode(row)) }
     } else {
-      await session.output.writeLines(PushText.devices(rows, now: Int64(time(nil)), session.style))
+      await session.output.writeLines(PushText.devices(rows, of: owner, now: Int64(time(nil)), session.style))
     }
     return .done
   }
@@ -87,9 +91,12 @@ struct PushSendCommand: LoopCommand {
   private static let waitMilliseconds = 8_000
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.requirePushRelay()
     let request = PushSend(owner: owner, type: type, waitMilliseconds: noWait ? nil : Self.waitMilliseconds)
-    let sent = try await session.show("push.send", request) { (sent: PushSent, style) in PushText.sent(sent, style) }
+    let sent = try await session.askPushRelay("push.send") { () async throws(Refusal) in
+      try await session.show("push.send", request, timeout: .pushRelay) { (sent: PushSent, style) in
+        PushText.sent(sent, style)
+      }
+    }
     return sent.outcomes?.contains { $0.state == "refused" } == true ? .failed : .done
   }
 }
@@ -105,38 +112,58 @@ struct PushRekey: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    try await session.requirePushRelay()
-    try await session.show("push.rekey", NoArguments(), isIdempotent: true) { (rekeyed: PushRekeyed, style) in
-      PushText.rekeyed(rekeyed, style)
+    try await session.askPushRelay("push.rekey") { () async throws(Refusal) in
+      try await session.show("push.rekey", NoArguments(), timeout: .pushRelay, isIdempotent: true) {
+        (rekeyed: PushRekeyed, style) in PushText.rekeyed(rekeyed, style)
+      }
     }
     return .done
   }
 }
 
+extension Timeout {
+  /// How long a push relay that is starting, or held, is waited for, with its answer.
+  fileprivate static let pushRelay = Timeout(milliseconds: 30_000)
+}
+
 extension CommandSession {
-  /// Why a push relay that is configured does not answer: its state, and what it said last.
-  private func absence(of worker: WorkerStatus) async throws(Refusal) -> String {
-    let result = try await client.request(
-      SupervisorMethod.why, BusPayload(json: WhyRequest(worker: worker.name)), as: WhyResult.self,
-      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-    return PushText.absence(result)
+  /// Asks the push relay something, and waits for one that is on its way; a person is told what is waited for. One that
+  /// is not to be expected is told with what it said last, as is one that has gone while it was waited for: the hub
+  /// would only say that nobody serves the method.
+  @discardableResult
+  fileprivate func askPushRelay<Value>(
+    _ method: String, _ body: () async throws(Refusal) -> Value
+  ) async throws(Refusal) -> Value {
+    try await client.connect()
+    if let absence = try await pushAbsence(afterWaiting: false) { throw absence }
+    do throws(Refusal) { return try await waiting(for: method, body) } catch {
+      guard error.code == .unavailable || error.code == .expired, error.outcome == .notStarted,
+        let absence = try await pushAbsence(afterWaiting: true)
+      else { throw error }
+      throw Refusal(error.code, absence.message, outcome: .notStarted)
+    }
   }
 
-  /// The hub would only say that nobody serves the method: who looks for a push relay wants to know how to have one.
-  fileprivate func requirePushRelay() async throws(Refusal) {
-    try await client.connect()
+  /// Why no push relay is to be waited for; nil when one is ready, or comes.
+  ///
+  /// - Parameter afterWaiting: whether it was waited for as long as it was to be.
+  private func pushAbsence(afterWaiting: Bool) async throws(Refusal) -> Refusal? {
     let member = client.registry?.members.first { $0.role == Role.pushRelay.name }
-    if member?.isReady == true { return }
-    // A worker that has failed is no member any more, and one that waits for its next start answers nothing.
+    if member?.isReady == true { return nil }
+    // A worker that has failed is no member any more.
     let status = try await client.request(
       SupervisorMethod.status, BusPayload(json: StatusRequest()), as: SupervisorStatus.self,
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-    if let worker = status.workers.first(where: { $0.role == Role.pushRelay.name }) {
-      throw Refusal(.unavailable, try await absence(of: worker), outcome: .notStarted)
+    guard let worker = status.workers.first(where: { $0.role == Role.pushRelay.name }) else {
+      return Refusal(
+        .unavailable,
+        "there is no push relay: set enabled = true in [worker.push-relay] of supervisor.conf, then 'make run' again",
+        outcome: .notStarted)
     }
-    throw Refusal(
-      .unavailable,
-      "there is no push relay: set enabled = true in [worker.push-relay] of supervisor.conf, then 'make run' again",
-      outcome: .notStarted)
+    let result = try await client.request(
+      SupervisorMethod.why, BusPayload(json: WhyRequest(worker: worker.name)), as: WhyResult.self,
+      options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+    guard PushText.isAbsent(result, afterWaiting: afterWaiting) else { return nil }
+    return Refusal(.unavailable, PushText.absence(result), outcome: .notStarted)
   }
 }

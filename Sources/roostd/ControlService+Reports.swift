@@ -91,7 +91,7 @@ extension ControlService {
       worker: worker.name, state: worker.machine.state.kind.rawValue, sentences: explain(worker),
       lastLines: daemon.logs.tail(worker: worker.name, lines: 8).map {
         $0.record.shortened(toByteCount: Self.whyLineByteCountMaximum)
-      })
+      }, complaint: Self.isTrouble(worker.machine.state.kind) ? complaint(of: worker) : nil)
   }
 
   /// Bytes shown of each of the last lines; `roost logs` has all of them.
@@ -216,9 +216,10 @@ extension ControlService {
     }
   }
 
-  /// The last thing that a worker said went wrong, of its last lines.
+  /// The last thing that a worker said went wrong, of its last lines, since it was ready: what was before that has been
+  /// mended.
   func complaint(of worker: ManagedWorker) -> String? {
-    let lines = daemon.logs.tail(worker: worker.name, lines: 8).map {
+    let lines = daemon.logs.tail(worker: worker.name, lines: 8).filter { $0.arrival > worker.readyArrival }.map {
       $0.record.shortened(toByteCount: Self.whyLineByteCountMaximum)
     }
     guard let line = lines.last(where: { ["error", "critical"].contains($0.level) }) else { return nil }

@@ -259,15 +259,20 @@ final class ControlService {
       throw Refusal(.failed, "the old configuration stays in force:\n\(error)", outcome: .notStarted)
     }
     let changes = new.changes(from: daemon.configuration)
-    let texts = changes.filter { $0.kind != .unchanged }.map { "\($0)" }
+    // Before the change: it moves those of whom is told where they stand.
+    let texts = daemon.texts(of: changes, new)
+    let remarks = daemon.remarks(on: changes)
     let warnings = verdict.doubts.map { "\($0)" }
-    if request.dryRun == true { return ReloadResult(changes: texts, isApplied: false, warnings: warnings) }
+    if request.dryRun == true {
+      return ReloadResult(changes: texts, isApplied: false, warnings: warnings, remarks: remarks)
+    }
     do { try daemon.adopt(new, changes) } catch {
       throw Refusal(.failed, "\(error)", outcome: .unknown)
     }
     daemon.log(.notice, "supervision", "reloaded: \(texts.isEmpty ? "nothing differs" : "\(texts.count) parts differ")")
     for warning in warnings { daemon.log(.warning, "supervision", warning) }
-    return ReloadResult(changes: texts, isApplied: true, warnings: warnings)
+    for remark in remarks { daemon.log(.notice, "supervision", remark) }
+    return ReloadResult(changes: texts, isApplied: true, warnings: warnings, remarks: remarks)
   }
 
   // MARK: Logs

@@ -59,10 +59,45 @@ extension Daemon {
       return
     }
     let wasEnabled = worker.configuration.enabled
+    let rest = rest(of: worker)
     worker.adopt(settings)
     if settings.enabled && !wasEnabled { worker.receive(.startRequested) }
     if !settings.enabled && wasEnabled { worker.receive(.stopRequested(drain: nil)) }
-    if effect == .restartsWorker, settings.enabled, worker.isRunning { worker.receive(.restartRequested) }
+    guard settings.enabled, wasEnabled else { return }
+    // Whatever it was that changed, it may be what was mended.
+    if rest == .failed || effect == .restartsWorker && worker.isRunning { worker.receive(.restartRequested) }
+  }
+
+  /// Where a worker stands that does not run, for what a change of its settings does; nil while it runs or is about to.
+  func rest(of worker: ManagedWorker) -> ConfigurationChange.Rest? {
+    switch worker.machine.state.kind {
+    case .failed, .backoff, .execFailed: .failed
+    case .stopped, .held, .exited, .attached: .parked
+    case .waiting, .starting, .ready, .draining, .stopping: nil
+    }
+  }
+
+  /// What a reload does, a paragraph a part; of a worker that does not run, what becomes of it.
+  ///
+  /// - Parameter new: the configuration that would be in force.
+  func texts(of changes: [ConfigurationChange], _ new: SupervisorConfiguration) -> [String] {
+    changes.filter { $0.kind != .unchanged }.map { change in
+      guard case .worker(let name) = change.subject, let worker = worker(named: name), !worker.isLeaving,
+        let settings = new.worker(named: name), settings.enabled, worker.configuration.enabled,
+        settings.role == worker.role.name
+      else { return "\(change)" }
+      return change.text(of: rest(of: worker))
+    }
+  }
+
+  /// Workers that have failed and that a reload leaves so, since nothing of theirs differs: a line each.
+  func remarks(on changes: [ConfigurationChange]) -> [String] {
+    changes.compactMap { change in
+      guard case .worker(let name) = change.subject, change.kind == .unchanged, let worker = worker(named: name),
+        worker.machine.state.kind == .failed
+      else { return nil }
+      return "\(name) stays failed: roost start \(name)"
+    }
   }
 
   /// Seats a worker of the configuration and starts it, unless one of that name is still leaving: then it comes after

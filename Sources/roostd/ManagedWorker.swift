@@ -29,6 +29,8 @@ final class ManagedWorker {
 
   /// The message that its last deaths were charged to.
   var deathCharge: DeathCharge?
+  /// The newest record of all logs when it last became ready; 0 before.
+  private(set) var readyArrival: UInt64 = 0
   /// What is being recorded of it, or waits for its next start to be.
   var recording: BusRecording?
 
@@ -153,7 +155,9 @@ final class ManagedWorker {
       }
     case .admitAttached: admitVisitor()
     case .refuseAttached(_, let reason), .dismissAttached(_, let reason): dismissVisitor(reason)
-    case .announce(let change): daemon.announce(change, of: self)
+    case .announce(let change):
+      if change.to == .ready { readyArrival = daemon.logs.lastArrival }
+      daemon.announce(change, of: self)
     case .escalate(let reason): daemon.escalate(reason)
     }
   }

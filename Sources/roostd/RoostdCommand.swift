@@ -55,16 +55,20 @@ struct RoostdCommand: ParsableCommand {
     try Configuration.load(path: path, surroundings: surroundings, permissionCheck: distrust)
   }
 
-  private static func verdict(_ path: String?, _ surroundings: ConfigurationSurroundings) -> ConfigurationVerdict {
+  /// - Parameter readsFiles: whether to look into files with keys.
+  private static func verdict(
+    _ path: String?, _ surroundings: ConfigurationSurroundings, readsFiles: Bool
+  ) -> ConfigurationVerdict {
     Configuration.check(
-      path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:))
+      path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:)
+    ) { SecretFileFinding(at: $0, readsContents: readsFiles) }
   }
 
   /// `--check`: what is doubtful is told first and fails nothing; what is wrong is thrown.
   private static func tellCheck(
     _ path: String?, _ surroundings: ConfigurationSurroundings, showsEffective: Bool
   ) throws(ConfigurationError) {
-    let verdict = verdict(path, surroundings)
+    let verdict = verdict(path, surroundings, readsFiles: true)
     let doubts = verdict.doubts
     for doubt in doubts { say("warning: \(doubt)") }
     let configuration = try verdict.outcome.get()
@@ -119,7 +123,7 @@ struct RoostdCommand: ParsableCommand {
         let notifier = try ServiceNotifier(address: surroundings.environment["NOTIFY_SOCKET"])
         let daemon = Daemon(
           configuration, premises: premises, programPath: surroundings.programDirectory, notifier: notifier
-        ) { verdict(path, surroundings) }
+        ) { verdict(path, surroundings, readsFiles: false) }
         box.daemon = daemon
         Console.greet(configuration)
         box.console = daemon.logs.follow { entries in for entry in entries { Console.write(entry.record) } }

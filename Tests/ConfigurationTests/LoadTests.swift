@@ -188,6 +188,7 @@ struct DoubtTests {
       ca-file = "/nope.pem"
       strangers-hour = 500
       version-1 = "registered-only"
+      web-push-contact = "mailto:a@example.org"
       """
 
     #expect(
@@ -197,6 +198,51 @@ struct DoubtTests {
         "x.conf:5: [worker.push-relay] version-1: without audience nobody can sign version 2,"
           + " so no new key can register",
       ])
+  }
+
+  @Test("A push relay that can wake nobody is told, and one that Apple would not listen to")
+  func platforms() {
+    let program: Set = ["/home/ada/roost/.build/release/push-relay"]
+    func told(_ lines: String...) -> [String] {
+      doubts((["[worker.push-relay]"] + lines).joined(separator: "\n"), programs: program)
+    }
+    #expect(told().count == 1 && told()[0].contains("without web-push-contact"))
+    #expect(told("enabled = false").isEmpty)
+    let contact = #"web-push-contact = "mailto:a@example.org""#
+    #expect(told(contact).isEmpty)
+    let none = told("web-push = false")
+    #expect(none.count == 1 && none[0].contains("no platform is on"), "\(none)")
+    let wrong = told(#"web-push-contact = "me""#)
+    #expect(wrong.isEmpty, "what is wrong with it was told")
+    let owners = #"nostr-owners = ["\#(String(repeating: "a", count: 64))"]"#
+    #expect(told(contact, owners).count == 1 && told(contact, owners)[0].contains("without public-url"))
+    #expect(told(contact, owners, #"public-url = "https://push.example""#).isEmpty)
+  }
+
+  @Test("A file of a push relay is told that is of another kind than its setting wants, or open to others")
+  func pushFiles() {
+    func told(_ key: String, _ finding: SecretFileFinding) -> String {
+      let text = "[worker.push-relay]\nweb-push-contact = \"mailto:a@b\"\n\(key) = \"/f\"\n"
+      let verdict = Configuration.check(
+        path: "x.conf", surroundings: checkout,
+        readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
+        permissionCheck: { _ in nil }, program: { _ in .runnable }, file: { _ in finding })
+      return verdict.doubts.map(\.message).joined(separator: "\n")
+    }
+    let key = SecretFileFinding(.file, contents: .pem(["PRIVATE KEY"]))
+    let certificate = SecretFileFinding(.file, isOpenToOthers: true, contents: .pem(["CERTIFICATE"]))
+    let account = SecretFileFinding(.file, contents: .object)
+    for (name, good) in [
+      ("apns-key-file", key), ("key-file", key), ("certificate-file", certificate), ("ca-file", certificate),
+      ("fcm-account-file", account), ("key-ring-file", .init(.file, contents: .other)),
+    ] { #expect(told(name, good).isEmpty, "\(name)") }
+    #expect(told("ca-file", key) == "/f holds no certificate in PEM: it holds a PRIVATE KEY")
+    #expect(told("apns-key-file", certificate).contains("chmod 600 /f"))
+    #expect(told("apns-key-file", account).contains("holds no key in PEM as Apple gives it"))
+    #expect(told("fcm-account-file", key).contains("no service account of Google's"))
+    #expect(told("key-ring-file", .init(.file, contents: .empty)).contains("it is empty"))
+    #expect(told("key-file", .init(.directory)) == "/f is a directory, not a file")
+    #expect(told("ca-file", .init(.unreadable("Permission denied"))) == "/f cannot be read: Permission denied")
   }
 
   @Test("A price is told as one that cannot be received yet, of a kind that is served")

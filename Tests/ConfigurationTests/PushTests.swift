@@ -131,6 +131,22 @@ struct PushTests {
     #expect(complaints(about: text).contains { $0.contains(words) }, "\(complaints(about: text))")
   }
 
+  @Test("An identifier that is wrong is one complaint, and not missing as well")
+  func wrongIdentifier() {
+    let text = """
+
+      [worker.push-relay]
+      apns-key-file = "a.p8"
+      apns-key-id = "ABC123DEFG"
+      apns-team-id = "TEAM"
+      apns-topic = "org.example.my-app"
+      """
+
+    #expect(complaints(about: text).count == 1, "\(complaints(about: text))")
+    let missing = text.replacing("apns-key-id = \"ABC123DEFG\"", with: "")
+    #expect(complaints(about: missing).contains { $0.contains("needs apns-key-id as well") })
+  }
+
   @Test("What is well-formed is taken: identifiers, a name with its port, a contact, one form of signatures")
   func wellFormed() {
     let text = """

@@ -59,6 +59,35 @@ extension ProcessTests {
       }
     }
 
+    @Test("A reload starts a failed worker whose settings changed, and says of one whose did not that it stays so")
+    func failed() throws {
+      var layout = Layout.one()
+      layout.workers[0].keys["breaker-restarts"] = "1"
+      try withRoost(layout) { roost in
+        let client = try roost.client()
+        try roost.rewrite { $0.workers[0].keys["program"] = "\"/bin/false\"" }
+        func reload(_ json: String = "{}") throws -> ReloadResult {
+          let answer = try client.call("supervisor.reload", json)
+          return try JSONPayload.decode(ReloadResult.self, from: answer.terminal.payload)
+        }
+        #expect(try reload().changes.first?.contains("changed, restarts") == true)
+        try roost.awaitWorker("example", "has failed", within: 60, client) { $0.state == "failed" }
+        let idle = try reload()
+        #expect(idle.changes.isEmpty && idle.remarks == ["example stays failed: roost start example"], "\(idle)")
+        try roost.rewrite { $0.workers[0].keys["program"] = nil }
+        let told = try reload(#"{"dryRun":true}"#)
+        #expect(told.changes.first?.contains("changed, is started: it had failed") == true, "\(told)")
+        #expect(try roost.worker("example", client).state == "failed")
+        let done = try reload()
+        #expect(done.changes == told.changes && done.remarks == nil, "\(done)")
+        try roost.awaitReady()
+        _ = try client.call("supervisor.hold", #"{"worker":"example"}"#)
+        try roost.rewrite { $0.workers[0].keys["program"] = "\"/bin/false\"" }
+        #expect(try reload().changes.first?.contains("in force when it is started") == true)
+        #expect(try roost.worker("example", client).state == "held")
+      }
+    }
+
     @Test("A reload, and one that only asks, tell what is allowed and hardly meant")
     func warnings() throws {
       try withRoost { roost in

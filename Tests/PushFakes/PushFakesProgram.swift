@@ -10,6 +10,7 @@ import Frames
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// Wall time, milliseconds since 1970.
 func wallMilliseconds() -> Int64 {
@@ -20,15 +21,26 @@ func wallMilliseconds() -> Int64 {
 
 @main
 enum PushFakesProgram {
+  private static let usage =
+    "usage: push-fakes CERTIFICATE.pem [APNS-PORT FCM-PORT OAUTH-PORT WEBPUSH-PORT CONTROL-PORT]"
+
   static func main() throws {
     let arguments = Array(CommandLine.arguments.dropFirst())
     let wanted = arguments.dropFirst().compactMap { UInt16($0).map(Int.init) }
+    if arguments.contains(where: { ["--help", "-h"].contains($0) }) {
+      print(usage)
+      exit(0)
+    }
     guard let certificate = arguments.first, wanted.count == arguments.count - 1, wanted.count <= 5 else {
-      print("usage: push-fakes CERTIFICATE.pem [APNS-PORT FCM-PORT OAUTH-PORT WEBPUSH-PORT CONTROL-PORT]")
+      print(usage)
       exit(2)
     }
     let ports = wanted + Array(repeating: 0, count: 5 - wanted.count)
-    let tls = try FakeServer.context(certificate: certificate)
+    let tls: NIOSSLContext
+    do { tls = try FakeServer.context(certificate: certificate) } catch {
+      print("push-fakes: \(certificate) holds no certificate with its key in PEM, or cannot be read")
+      exit(1)
+    }
     let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let account = RSASecretKey.generate(bitCount: 2_048)
     let provider = P256SecretKey.generate()

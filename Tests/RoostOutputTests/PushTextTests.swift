@@ -85,13 +85,35 @@ struct PushTextTests {
     let lines = PushText.sent(sent, style)
     #expect(lines.contains { $0.hasPrefix("phone") && $0.hasSuffix("delivered") })
     #expect(lines.contains { $0.hasPrefix("tablet") && $0.hasSuffix("NOT_FOUND: look") })
+  }
+
+  @Test("tells the present cause of an absence, and none of an earlier one")
+  func absence() {
     let line = LogRecord(
       time: "", worker: "push-relay", level: "error", category: "worker", message: "cannot start",
       fields: ["why": "listen: taken"])
-    let result = WhyResult(worker: "push-relay", state: "failed", sentences: [], lastLines: [line])
+    let failed = WhyResult(
+      worker: "push-relay", state: "failed", sentences: [], lastLines: [line],
+      complaint: "cannot start: listen: taken")
     #expect(
-      PushText.absence(result)
+      PushText.absence(failed)
         == "the push relay is not ready (failed): cannot start: listen: taken; 'roost why push-relay' has more")
+    let stopped = WhyResult(worker: "push-relay", state: "stopped", sentences: [], lastLines: [line])
+    #expect(PushText.absence(stopped) == "the push relay is not ready (stopped); 'roost why push-relay' has more")
+  }
+
+  @Test("waits for a relay that is on its way, and for none that has said what is missing")
+  func waiting() {
+    func result(_ state: String, _ complaint: String? = nil) -> WhyResult {
+      WhyResult(worker: "push-relay", state: state, sentences: [], lastLines: [], complaint: complaint)
+    }
+    for state in ["starting", "held", "draining", "stopping", "waiting", "backoff"] {
+      #expect(!PushText.isAbsent(result(state)), "\(state)")
+      #expect(PushText.isAbsent(result(state), afterWaiting: true), "\(state)")
+    }
+    for state in ["failed", "stopped", "exited", "exec-failed"] { #expect(PushText.isAbsent(result(state))) }
+    #expect(PushText.isAbsent(result("backoff", "the port is taken")))
+    #expect(!PushText.isAbsent(result("ready"), afterWaiting: true))
   }
 
   @Test("shows keys whole: a key that is cut is none")
@@ -106,6 +128,16 @@ struct PushTextTests {
     other.owner = "7e7e9c42a91bfef19fa929e5fda1b72e0ebc1a4c1141673e2794234d86addf4e"
     let npub = "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg"
     #expect(PushText.devices([other], now: 0, .plain)[1].hasPrefix(npub + " "))
+  }
+
+  @Test("says which devices are sealed, and of whom there is none")
+  func sealedAndNone() {
+    let row = PushDeviceRow(
+      owner: "y", device: "phone", relayID: "0", platform: "ios", capabilities: [], registeredAt: 0,
+      expiresAt: 3_600, isVerified: true, isSealed: true)
+    #expect(PushText.devices([row], now: 0, .plain)[1].hasSuffix("everything; sealed"))
+    #expect(PushText.devices([], of: "npub1x", now: 0, .plain) == ["No device of npub1x is registered."])
+    #expect(PushText.devices([], now: 0, .plain) == ["No device is registered."])
   }
 
   @Test("says that older keys can go when nothing is under them, and not before")

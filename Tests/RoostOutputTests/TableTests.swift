@@ -270,6 +270,8 @@ import Testing
     let changed = ReloadResult(changes: ["[log] changes"], isApplied: true, warnings: [warning])
     #expect(ReloadText.lines(changed, .plain) == ["warning: \(warning)", "Taken over:", "  [log] changes"])
     #expect(ReloadText.lines(ReloadResult(changes: [], isApplied: true), .plain).count == 1)
+    let remark = "w stays failed: roost start w"
+    #expect(ReloadText.lines(ReloadResult(changes: [], isApplied: true, remarks: [remark]), .plain).last == remark)
   }
 
   @Test("A level is told, and a category that is nobody's is doubted")

@@ -46,7 +46,7 @@ final class AppleCourier: Courier {
   private let log: Logger
   private var credential: AppleCredential
   /// Why there was no connection the last time, as it was told.
-  private var lastTrouble: String?
+  private(set) var trouble: String?
 
   /// The credential's name in the ledger.
   nonisolated static let credentialName = "apns"
@@ -100,11 +100,12 @@ final class AppleCourier: Courier {
   /// Says once why there is no connection: a name, a firewall, an authority, and not only that there is none.
   private func tellTrouble(_ outcome: HTTP2Outcome) {
     switch outcome {
-    case .answered: lastTrouble = nil
+    case .answered: trouble = nil
     case .notSent(.unreachable(let reason, _)), .unknown(.connectionLost(let reason)):
-      guard reason != lastTrouble else { return }
-      lastTrouble = reason
-      log.warning("no connection to APNs", metadata: ["why": "\(reason)"])
+      let words = ConnectionTrouble.words("https://\(account.origin)", reason)
+      guard words != trouble else { return }
+      trouble = words
+      log.warning("no connection to APNs", metadata: ["why": "\(words)"])
     default: break
     }
   }

@@ -25,7 +25,7 @@ final class Dispatcher {
   private(set) var figures: [PushPlatform: Figures] = [:]
   private(set) var ended: [WakeOutcome: UInt64] = [:]
   /// What is wrong with a provider at present, by platform.
-  private(set) var troubles: [PushPlatform: String] = [:]
+  private(set) var troubles: [PushPlatform: PushReason] = [:]
   /// What a platform that works says against single pushes.
   private(set) var remarks = PlatformRemarks()
   /// Wakes whose outcome somebody waits for.
@@ -316,9 +316,9 @@ final class Dispatcher {
       case .message(let provider, let reason):
         (provider, reason, "does not understand a push: a fault of the relay, or a token that is malformed")
       }
-    if alarm.concernsPlatform { troubles[provider.platform] = "\(reason)" }
+    if alarm.concernsPlatform { troubles[provider.platform] = reason }
     var metadata: Logger.Metadata = ["why": "\(reason)"]
-    if let advice = PushAdvice.text(reason, of: provider.platform) { metadata["look"] = "\(advice)" }
+    if let advice = advice(on: reason, of: provider.platform) { metadata["look"] = "\(advice)" }
     if alarm.concernsPlatform, let seconds = board.secondsLeft(of: provider, at: EventLoop.process.now) {
       metadata["again-in"] = "\(seconds) s"
     }

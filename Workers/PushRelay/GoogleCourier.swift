@@ -75,6 +75,8 @@ final class GoogleCourier: Courier {
   private var credential = GoogleCredential()
   /// Why there is no token, or none that FCM takes; nil while there is one.
   private var complaint: PushReason?
+  /// Why there was no connection the last time, to FCM or to the token's endpoint.
+  private(set) var trouble: String?
   private var generator = SystemRandomNumberGenerator()
 
   private static let scope = "https://www.googleapis.com/auth/firebase.messaging"
@@ -97,7 +99,8 @@ final class GoogleCourier: Courier {
       fields: [HTTPField("authorization", "Bearer " + token)] + message.headers.map { HTTPField($0.name, $0.value) },
       body: message.body)
     request.totalMilliseconds = Self.answerMilliseconds
-    let verdict = await client.verdict(on: request, of: .android)
+    let (verdict, trouble) = await client.verdict(on: request, of: .android)
+    self.trouble = trouble
     switch verdict {
     case .renewCredential(let reason):
       credential.refused(serial: serial)
@@ -144,10 +147,14 @@ final class GoogleCourier: Courier {
     let answer: GoogleTokenAnswer
     do throws(HTTPFault) {
       let response = try await client.send(request)
+      trouble = nil
       answer = GoogleTokenAnswer(
         PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
         unixMilliseconds: WallTime.milliseconds)
-    } catch { answer = .failed(afterMilliseconds: nil, "unreachable") }
+    } catch {
+      trouble = error.trouble
+      answer = .failed(afterMilliseconds: nil, "unreachable")
+    }
     take(answer)
   }
 
@@ -162,25 +169,44 @@ final class GoogleCourier: Courier {
     case .failed(let wait, let reason):
       complaint = reason
       log.warning(
-        "Google gives no token at present", metadata: ["why": "\(reason)", "at": "\(account.tokenURL)"])
+        "Google gives no token at present",
+        metadata: ["why": "\(trouble ?? reason.description)", "at": "\(account.tokenURL)"])
       credential.failed(afterMilliseconds: wait, at: now, using: &generator)
     }
   }
 }
 
 extension HTTPClient {
-  /// Sends a push, and says what came of it.
-  func verdict(on request: HTTPRequest, of platform: PushPlatform) async -> PushVerdict {
+  /// Sends a push, and says what came of it, and why there was no connection if there was none.
+  func verdict(on request: HTTPRequest, of platform: PushPlatform) async -> (PushVerdict, trouble: String?) {
     do throws(HTTPFault) {
       let response = try await send(request)
-      return PushVerdict(
+      let verdict = PushVerdict(
         PushAnswer(status: response.status, retryAfter: response[field: "retry-after"], body: response.body),
         of: platform, unixMilliseconds: WallTime.milliseconds)
-    } catch { return error.verdict }
+      return (verdict, nil)
+    } catch { return (error.verdict, error.trouble) }
   }
 }
 
 extension HTTPFault {
+  /// Why there was no connection, for the operator; nil where that is not what went wrong. Of the address only the
+  /// origin: a Web Push endpoint's path is a token.
+  fileprivate var trouble: String? {
+    switch code {
+    case .nameLookup, .unreachable, .privateAddress, .unavailable, .tls, .trust, .timedOut, .cut: break
+    default: return nil
+    }
+    let scheme = url.firstRange(of: "://").map { url[..<$0.upperBound] } ?? ""
+    let origin = scheme + url[scheme.endIndex...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    // "nobody answers at host port 443: Connection refused": where is said already.
+    guard code == .unreachable, let place = detail.firstRange(of: " port "),
+      let end = detail[place.upperBound...].firstRange(of: ": ")
+    else { return ConnectionTrouble.words(String(origin), detail) }
+    let reason = detail[end.upperBound...]
+    return ConnectionTrouble.words(String(origin), reason.prefix(1).lowercased() + reason.dropFirst())
+  }
+
   /// What it means for a push.
   fileprivate var verdict: PushVerdict {
     switch code {

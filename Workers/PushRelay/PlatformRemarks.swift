@@ -37,6 +37,14 @@ extension PushPlatform {
 }
 
 extension Dispatcher {
+  /// What to look at because of a reason; of one that says only that there was no connection, what was wrong with it.
+  func advice(on reason: PushReason, of platform: PushPlatform) -> String? {
+    if ConnectionTrouble.explains(reason.description), let trouble = couriers.running[platform]?.trouble {
+      return trouble
+    }
+    return PushAdvice.text(reason, of: platform)
+  }
+
   /// How long a platform that is one provider is left alone still, in seconds; nil when it is not.
   func secondsLeft(of platform: PushPlatform) -> Int? {
     switch platform {

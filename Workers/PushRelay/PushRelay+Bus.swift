@@ -55,6 +55,7 @@ extension PushRelay {
     status.events = eventStatus(figures)
     status.countedSince = startedAt
     status.certificateFault = identity?.fault
+    status.webPushFault = try await webPushFault()
     return status
   }
 
@@ -63,9 +64,10 @@ extension PushRelay {
     let trouble = dispatcher?.troubles[platform]
     var shown = PushStatus.Platform(
       name: platform.rawValue, state: !isOn ? "off" : trouble == nil ? "ready" : "away",
-      reason: isOn ? trouble ?? dispatcher?.remarks[platform]?.description : dispatcher?.couriers.reasons[platform])
-    if isOn, let reason = trouble.map(PushReason.init(foreign:)) ?? dispatcher?.remarks[platform] {
-      shown.advice = PushAdvice.text(reason, of: platform)
+      reason: isOn
+        ? (trouble ?? dispatcher?.remarks[platform])?.description : dispatcher?.couriers.reasons[platform])
+    if isOn, let reason = trouble ?? dispatcher?.remarks[platform] {
+      shown.advice = dispatcher?.advice(on: reason, of: platform)
     }
     shown.againSeconds = dispatcher?.secondsLeft(of: platform)
     shown.inFlight = dispatcher?.board.inFlightCount(of: platform) ?? 0
@@ -108,7 +110,8 @@ extension PushRelay {
     PushDeviceRow(
       owner: device.owner.name, device: device.id, relayID: device.relayID,
       platform: device.platform.rawValue, capabilities: device.capabilities, registeredAt: device.registeredAt,
-      expiresAt: device.expiresAt, isVerified: device.isVerified, isReadable: !device.isQuarantined)
+      expiresAt: device.expiresAt, isVerified: device.isVerified, isReadable: !device.isQuarantined,
+      isSealed: device.isSealed)
   }
 
   /// The owner that an operator names: as requests write keys, or as an `npub`.

@@ -51,6 +51,8 @@ final class PushRelay {
   private let limitsTimer = LoopTimer()
   private let challenges = WaitingChallenges()
   private var readFaultToldAt: Int64?
+  /// Since when, in seconds since 1970, Web Push has another key than devices are subscribed under; nil: it has not.
+  var webPushChangedAt: Int64?
   private var isDraining = false
   private var isDoorClosing = false
 
@@ -182,7 +184,7 @@ final class PushRelay {
     if settings.webPush ?? true {
       limits.connectionMaximum = share.webInFlightMaximum + Self.connectionReserve
       couriers.running[.webPush] = WebCourier(
-        key: try SecretFiles.webPushKey(in: directory), contact: settings.webPushContact ?? "",
+        key: try await webPushKey(), contact: settings.webPushContact ?? "",
         client: client(limits), dialsNeighbours: settings.webPushNeighbours ?? false)
     } else {
       couriers.reasons[.webPush] = "web-push is false"
@@ -391,7 +393,7 @@ extension PushRelay {
     var words: [PushPlatform: String] = [:]
     for platform in PushPlatform.allCases {
       let isOn = dispatcher?.couriers.running[platform] != nil
-      words[platform] = isOn ? dispatcher?.troubles[platform] ?? "ok" : "off"
+      words[platform] = isOn ? dispatcher?.troubles[platform]?.description ?? "ok" : "off"
     }
     return words
   }

@@ -1,12 +1,14 @@
 import Addresses
 import Contracts
 import Cryptography
+import EventLoop
 import Frames
 import Glibc
 import Nostr
 import PushAdmission
 import PushDelivery
 import PushRequests
+import TransportTLS
 
 /// The settings of a push relay in `supervisor.conf`.
 struct PushSettings: Decodable, Sendable {
@@ -142,9 +144,16 @@ struct PushSettings: Decodable, Sendable {
   var shown: PushMessageSettings.Disclosure { content == "none" ? .contentFree : .clear }
 
   /// Authorities that cannot be read are told at the start, and not by the first push.
+  @EventLoopActor
   func checkAuthorities() throws(Refusal) {
-    guard let file = Self.file(caFile), access(file, R_OK) != 0 else { return }
-    throw Refusal(.failed, "ca-file: \(file) cannot be read: \(String(cString: strerror(errno)))")
+    guard let file = Self.file(caFile) else { return }
+    guard access(file, R_OK) == 0 else {
+      throw Refusal(.failed, "ca-file: \(file) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    // Before others say so in a library's words.
+    do throws(TrustFault) { _ = try TLSClient(authorityFile: file) } catch {
+      throw Refusal(.failed, "ca-file: \(file) holds no certificate in PEM")
+    }
   }
 
   /// A file of the settings; nil for none.

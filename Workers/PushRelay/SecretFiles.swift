@@ -63,9 +63,12 @@ enum SecretFiles {
     return text
   }
 
+  /// Where the key that signs for Web Push is kept.
+  static func webPushPath(in directory: String) -> String { directory + "/web-push.pem" }
+
   /// The key that signs for Web Push (RFC 8292); made when there is none. With another one all subscriptions end.
   static func webPushKey(in directory: String) throws(Refusal) -> P256SecretKey {
-    let path = directory + "/web-push.pem"
+    let path = webPushPath(in: directory)
     if access(path, F_OK) != 0 { try write(Array(P256SecretKey.generate().pem.utf8), to: path) }
     let bytes = try read(path, what: "the key for Web Push")
     guard let key = P256SecretKey(pem: String(decoding: bytes, as: UTF8.self)) else {

@@ -59,7 +59,9 @@ extension Dispatcher {
   func outcomes(of wake: [UInt8], for devices: [PushDevice], milliseconds: Int) async -> [PushSent.Outcome]? {
     let maximum = min(max(0, milliseconds), PushSend.waitMillisecondsMaximum)
     let end = EventLoop.process.now.advanced(milliseconds: UInt64(maximum))
-    while !trials.isOver(wake, for: devices), EventLoop.process.now < end {
+    // Of a platform that is off nothing is to be heard.
+    let asked = devices.filter { couriers.running[$0.token.platform] != nil }
+    while !trials.isOver(wake, for: asked), EventLoop.process.now < end {
       await EventLoopActor.sleep(milliseconds: SendTrials.lookMilliseconds)
     }
     guard let verdicts = trials.end(wake) else { return nil }
@@ -73,9 +75,12 @@ extension Dispatcher {
     if let verdict {
       let reason = SendTrials.reason(of: verdict)
       outcome.reason = reason?.description
-      outcome.advice = reason.flatMap { PushAdvice.text($0, of: platform) }
+      outcome.advice = reason.flatMap { advice(on: $0, of: platform) }
+    } else if let reason = couriers.reasons[platform] {
+      (outcome.state, outcome.reason) = ("off", reason)
     } else {
-      outcome.reason = couriers.reasons[platform] ?? troubles[platform]
+      outcome.reason = troubles[platform]?.description
+      outcome.advice = troubles[platform].flatMap { advice(on: $0, of: platform) }
     }
     return outcome
   }

@@ -14,6 +14,8 @@ final class WebCourier: Courier {
   private let contact: String
   private let client: HTTPClient
   private let dialsNeighbours: Bool
+  /// Why there was no connection to the service that was asked last.
+  private(set) var trouble: String?
   /// What was signed for each service, and until when it is used.
   private var tokens: [String: (text: String, until: Int64)] = [:]
 
@@ -47,7 +49,8 @@ final class WebCourier: Courier {
       body: body)
     request.totalMilliseconds = Self.answerMilliseconds
     request.dialsGlobalAddressesOnly = !dialsNeighbours
-    let verdict = await client.verdict(on: request, of: .webPush)
+    let (verdict, trouble) = await client.verdict(on: request, of: .webPush)
+    self.trouble = trouble
     // It may be the clock that was wrong when it was signed; it is not sent again for hours.
     if case .providerFault = verdict { tokens[audience] = nil }
     return verdict

@@ -111,6 +111,122 @@ extension ProcessTests {
       }
     }
 
+    @Test("makes no key for Web Push where browsers have subscribed under one, and tells of another until it is back")
+    func webPushKeyGone() throws {
+      try PushRig.run { rig in
+        let path = rig.roost.directory.path + "/state/push-relay/web-push.pem"
+        _ = try rig.browser(0)
+        func restart(_ state: String) throws {
+          let generation = try rig.roost.worker("push-relay", rig.client).generation
+          _ = try rig.client.call("supervisor.restart", #"{"worker":"push-relay"}"#)
+          try rig.roost.awaitWorker("push-relay", "is \(state)", within: 60, rig.client) {
+            $0.generation > generation && $0.state == state
+          }
+        }
+        #expect(try rig.status().webPushFault == nil)
+        #expect(rename(path, path + ".copy") == 0)
+        try restart("failed")
+        try rig.awaitLog("is gone while 1 device of Web Push subscribed under it")
+        #expect(access(path, F_OK) != 0)
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        try Descriptors.writeAll(P256SecretKey.generate().pem, to: file)
+        Descriptors.close(file)
+        for _ in 0..<2 {
+          try restart("ready")
+          #expect(try rig.status().webPushFault?.contains("under which 1 device subscribed") == true)
+        }
+        let told = try rig.roost.tool(["doctor"])
+        #expect(told.output.contains("web-push.pem is another key"), "\(told)")
+        #expect(rename(path + ".copy", path) == 0)
+        try restart("ready")
+        #expect(try rig.status().webPushFault == nil)
+      }
+    }
+
+    @Test("sends each of the operator's wakes, however soon one follows the other")
+    func operatorTwice() throws {
+      try PushRig.run { rig in
+        let phone = try rig.phone()
+        let name = ZBase32.text(of: phone.key.publicKey.octets)
+        for number in 1...3 {
+          let answer = try rig.client.call(
+            "push.send", #"{"owner":"\#(name)","type":"noise_connect","waitMilliseconds":20000}"#)
+          let sent = try JSONPayload.decode(PushSent.self, from: answer.terminal.payload)
+          #expect(sent.outcomes?.map(\.state) == ["delivered"], "\(sent)")
+          #expect(try rig.requests(.apns, to: phone.receiver).count == number)
+        }
+      }
+    }
+
+    @Test("tells why it is not there while that is so, and forgets it once it was ready")
+    func presentCause() throws {
+      let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())
+      try withRoost(try PushRig.layout(fakes, port: port, directory: directory.path)) { roost in
+        let rig = try PushRig(roost, fakes, port)
+        _ = try rig.phone()
+        func complaint() throws -> String? {
+          let answer = try rig.client.call("supervisor.why", #"{"worker":"push-relay"}"#)
+          return try JSONPayload.decode(WhyResult.self, from: answer.terminal.payload).complaint
+        }
+        let ring = roost.directory.path + "/state/push-relay/keys"
+        #expect(rename(ring, ring + ".copy") == 0)
+        _ = try rig.client.call("supervisor.restart", #"{"worker":"push-relay"}"#)
+        try roost.awaitWorker("push-relay", "has failed", rig.client) { $0.state == "failed" }
+        #expect(try complaint()?.contains("put your copy of it back") == true)
+        let told = try roost.tool(["push"])
+        #expect(told.ending != .exited(0) && told.output.contains("put your copy of it back"), "\(told)")
+        #expect(rename(ring + ".copy", ring) == 0)
+        _ = try rig.client.call("supervisor.start", #"{"worker":"push-relay"}"#)
+        try roost.awaitReady()
+        #expect(try complaint() == nil)
+        // It fails in another way, and says nothing of it.
+        try roost.rewrite {
+          $0.workers[0].keys["program"] = "\"/bin/false\""
+          $0.workers[0].keys["breaker-restarts"] = "1"
+        }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        try roost.awaitWorker("push-relay", "has failed", within: 60, rig.client) { $0.state == "failed" }
+        #expect(try complaint() == nil)
+      }
+    }
+
+    @Test("is waited for by its commands while it is held or starting, with a word for what")
+    func waited() throws {
+      try PushRig.run { rig in
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"push-relay"}"#).isResponse)
+        let process = try rig.roost.startTool(["push", "devices"])
+        let line = try process.readLine { $0.hasPrefix("roost: ") }
+        #expect(line.contains("push-relay is held: the call waits"), "\(line)")
+        #expect(try rig.client.call("supervisor.hold", #"{"worker":"push-relay","hold":false}"#).isResponse)
+        #expect(try process.readAllOutput().contains("No device is registered"))
+        #expect(try process.waitForEnd() == .exited(0))
+        // A reload restarts it, and answers at once.
+        try rig.roost.rewrite { $0.workers[0].keys["sender-minute"] = "3" }
+        #expect(try rig.client.call("supervisor.reload").isResponse)
+        let told = try rig.roost.tool(["push"])
+        #expect(told.ending == .exited(0) && told.output.contains("APNs"), "\(told)")
+      }
+    }
+
+    @Test("says where a connection failed and why, of each platform")
+    func troubleWords() throws {
+      let closed = try PlainClient.freePort()
+      let address = "https://localhost:\(closed)"
+      try PushRig.run(["apns-url": "\"\(address)\"", "fcm-url": "\"\(address)\""]) { rig in
+        let owner = Ed25519SecretKey.generate()
+        _ = try rig.phone(owner: owner)
+        _ = try rig.phone("android", owner: owner, device: "tablet")
+        let name = ZBase32.text(of: owner.publicKey.octets)
+        let answer = try rig.client.call(
+          "push.send", #"{"owner":"\#(name)","type":"noise_connect","waitMilliseconds":3000}"#)
+        let sent = try JSONPayload.decode(PushSent.self, from: answer.terminal.payload)
+        #expect(sent.outcomes?.map(\.reason) == ["unreachable", "unreachable"], "\(sent)")
+        for outcome in sent.outcomes ?? [] {
+          #expect(outcome.advice == "\(address): connection refused", "\(outcome)")
+        }
+      }
+    }
+
     @Test("says in the user's words that its port is taken, and the doctor says so until it is free")
     func portTaken() throws {
       let (fakes, directory, port) = (try PushFakes(), try TemporaryDirectory(), try PlainClient.freePort())

@@ -1,0 +1,96 @@
+/// What is seen of a file with a key or a certificate without using it: whether it can be read, by whom else, and what
+/// it says it is. Whether a key is good, and of the certificate beside it, is for the worker that has it.
+public struct SecretFileFinding: Hashable, Sendable {
+  /// What is there.
+  public enum Kind: Hashable, Sendable {
+    /// A regular file that we can read.
+    case file
+    /// A directory.
+    case directory
+    /// Neither a file nor a directory.
+    case special
+    /// What we cannot read, and what the system said.
+    case unreadable(String)
+  }
+
+  /// What a file says it is.
+  public enum Contents: Hashable, Sendable {
+    /// PEM; what stands behind BEGIN, such as `CERTIFICATE`, in the order of the file.
+    case pem([String])
+    /// What begins as a JSON object does.
+    case object
+    /// Neither.
+    case other
+    /// Nothing.
+    case empty
+  }
+
+  /// What a setting wants.
+  enum Wanted {
+    case certificate, serverKey, key, keyRing, account
+  }
+
+  /// What is there.
+  public var kind: Kind
+  /// Whether others than its owner can read it.
+  public var isOpenToOthers: Bool
+  /// What it says it is; nil if nobody looked.
+  public var contents: Contents?
+
+  /// A finding.
+  public init(_ kind: Kind, isOpenToOthers: Bool = false, contents: Contents? = nil) {
+    self.kind = kind
+    self.isOpenToOthers = isOpenToOthers
+    self.contents = contents
+  }
+
+  /// What is wrong with it; nil if nothing is.
+  func complaint(at path: String, wanted: Wanted) -> String? {
+    switch kind {
+    case .directory: return "\(path) is a directory, not a file"
+    case .special: return "\(path) is no regular file"
+    case .unreadable(let reason): return "\(path) cannot be read: \(reason)"
+    case .file: break
+    }
+    if wanted.isSecret, isOpenToOthers {
+      return "\(path) can be read by others than its owner; type: chmod 600 \(path)"
+    }
+    guard let contents else { return nil }
+    return wanted.accepts(contents) ? nil : "\(path) holds no \(wanted.words)\(contents.remark)"
+  }
+}
+
+extension SecretFileFinding.Wanted {
+  fileprivate var isSecret: Bool { self != .certificate }
+
+  fileprivate func accepts(_ contents: SecretFileFinding.Contents) -> Bool {
+    switch (self, contents) {
+    case (.certificate, .pem(let labels)): labels.contains { $0.hasSuffix("CERTIFICATE") }
+    case (.serverKey, .pem(let labels)): labels.contains { $0.hasSuffix("PRIVATE KEY") }
+    case (.key, .pem(let labels)): labels.contains { $0 == "PRIVATE KEY" || $0 == "EC PRIVATE KEY" }
+    case (.keyRing, .other), (.account, .object): true
+    default: false
+    }
+  }
+
+  fileprivate var words: String {
+    switch self {
+    case .certificate: "certificate in PEM"
+    case .serverKey: "key in PEM"
+    case .key: "key in PEM as Apple gives it, AuthKey_….p8"
+    case .keyRing: "key ring, lines of name:base64"
+    case .account: "service account of Google's, a JSON file"
+    }
+  }
+}
+
+extension SecretFileFinding.Contents {
+  fileprivate var remark: String {
+    switch self {
+    case .empty: ": it is empty"
+    case .pem(let labels): labels.first.map { ": it holds a \($0)" } ?? ""
+    case .object: ": it is JSON"
+    case .other: ""
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Contracts
+import Cryptography
+import Frames
+import Glibc
+import LedgerKeeping
+import Logging
+import PushLedger
+import Storage
+import WorkerKit
+
+// A browser subscribes for one key (RFC 8292), and takes no push that another has signed. So a key that is gone, or is
+// another, is told: all of Web Push would be dead and every wake look as if it had been sent. The ledger remembers the
+// public key under which browsers have subscribed.
+
+/// What the ledger remembers of the keys of Web Push: 65 bytes, or twice as many.
+struct WebPushMark: Equatable {
+  /// The public key under which browsers have subscribed.
+  var subscribed: [UInt8]
+  /// The one that has come in its place; nil while there is none.
+  var successor: [UInt8]?
+
+  private static let keyByteCount = 65
+
+  /// The first key there is.
+  init(_ key: [UInt8]) { subscribed = key }
+
+  /// Reads what ``bytes`` gave; nil for anything else.
+  init?(bytes: [UInt8]) {
+    guard bytes.count == Self.keyByteCount || bytes.count == 2 * Self.keyByteCount else { return nil }
+    subscribed = Array(bytes.prefix(Self.keyByteCount))
+    successor = bytes.count == Self.keyByteCount ? nil : Array(bytes.dropFirst(Self.keyByteCount))
+  }
+
+  /// As it is kept.
+  var bytes: [UInt8] { subscribed + (successor ?? []) }
+
+  /// A key is in use now. The first one counts until nobody who subscribed under it is left: put back, it is as if
+  /// there had been no other.
+  mutating func use(_ key: [UInt8]) { successor = key == subscribed ? nil : key }
+}
+
+extension PushRelay {
+  /// The mark's name among the ledger's credentials.
+  private static let markName = "web-push-key"
+
+  /// The key that signs for Web Push. None is made in the place of one that browsers have subscribed under.
+  func webPushKey() async throws(Refusal) -> P256SecretKey {
+    let path = SecretFiles.webPushPath(in: directory)
+    if access(path, F_OK) != 0 {
+      let count = try await webPushDevices(upTo: .max)
+      guard count == 0 else {
+        throw Refusal(
+          .failed,
+          "the VAPID key, \(path), is gone while \(Amount.count(count, "device")) of Web Push subscribed under it: put"
+            + " your copy of it back; without one make another, and every browser has to subscribe anew:"
+            + " (umask 077; openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out \(path))")
+      }
+    }
+    let key = try SecretFiles.webPushKey(in: directory)
+    try await remember(key.publicKey)
+    return key
+  }
+
+  /// Has the ledger know the key, and says if it is another than browsers have subscribed under.
+  private func remember(_ key: [UInt8]) async throws(Refusal) {
+    let saved: SavedBytes?
+    do throws(StorageFault) { saved = try await ledger.credential(Self.markName) } catch {
+      throw writer.health.refusal(error)
+    }
+    let known = saved.flatMap { WebPushMark(bytes: $0.bytes) }
+    var mark = known ?? WebPushMark(key)
+    mark.use(key)
+    let since = mark == known ? saved?.savedAt ?? WallTime.seconds : WallTime.seconds
+    if mark.successor != nil {
+      if try await webPushDevices(upTo: since) == 0 { mark = WebPushMark(key) } else { webPushChangedAt = since }
+    }
+    if mark != known {
+      let command = PushCommand.saveCredential(name: Self.markName, value: mark.bytes, savedAt: since)
+      // What is not written is written by the next process.
+      if case .failure(let fault) = await writer.perform(command) {
+        log.warning("the key of Web Push cannot be noted", metadata: ["why": "\(fault)"])
+      }
+    }
+    if let fault = try await webPushFault() { log.warning("Web Push has another key", metadata: ["why": "\(fault)"]) }
+  }
+
+  /// What is wrong with the key of Web Push; nil if nothing is.
+  func webPushFault() async throws(Refusal) -> String? {
+    guard let since = webPushChangedAt else { return nil }
+    let count = try await webPushDevices(upTo: since)
+    guard count > 0 else {
+      webPushChangedAt = nil
+      return nil
+    }
+    return "web-push.pem is another key than the one under which \(Amount.count(count, "device")) subscribed: put that"
+      + " one back, or have those browsers subscribe anew"
+  }
+
+  private func webPushDevices(upTo time: Int64) async throws(Refusal) -> Int {
+    do throws(StorageFault) {
+      return try await ledger.webPushDevices(registeredUpTo: time, now: WallTime.seconds)
+    } catch { throw writer.health.refusal(error) }
+  }
+}
