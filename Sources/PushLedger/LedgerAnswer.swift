@@ -2,10 +2,11 @@ public import PushDelivery
 
 /// What became of a command, in the order of the commands.
 public enum LedgerAnswer: Hashable, Sendable {
-  /// The device is registered, or was already by a newer message.
+  /// The device is registered.
   case registered(PushRegistration)
-  /// A newer message has taken the device away; nothing was done.
-  case superseded
+  /// A newer message stands, of the device, the contacts or the rules, and stays. Nothing was done; but of devices
+  /// without a name, taken away together, those that are older went: their rows.
+  case superseded(removed: [Int64] = [])
   /// It is none any more, or never was; the rows of devices that went by it.
   case unregistered(removed: [Int64] = [])
   /// The sender hears that it is queued, under this id.
@@ -16,9 +17,9 @@ public enum LedgerAnswer: Hashable, Sendable {
   case limited(retryAfterSeconds: Int)
   /// The sender has called another wake so; nothing was done.
   case nonceReused
-  /// The contacts stand as asked, or as a newer message has asked.
+  /// The contacts stand as asked.
   case contactsKept
-  /// The rules stand as asked, or as a newer message has asked.
+  /// The rules stand as asked.
   case rulesKept
   /// How many wakes were put into the queue.
   case noted(queued: Int)
@@ -26,8 +27,8 @@ public enum LedgerAnswer: Hashable, Sendable {
   case tooManyContacts
   /// As many Nostr keys as may be have devices already, and this is another; nothing was done.
   case tooManyKeys
-  /// A registration brought a code that is not the one that was sent, or one whose time is over; the device is there,
-  /// and not shown to be its owner's.
+  /// A registration brought a code that is not the one that was sent to this device with this token, or one whose time
+  /// is over. It counts as an attempt, and nothing else was done.
   case challengeFailed
   /// The message is so old that it may have been answered and forgotten; nothing was done.
   case stale
@@ -121,7 +122,7 @@ enum KeptAnswer {
           deviceID: String(decoding: bytes[relayEnd...], as: UTF8.self),
           relayID: String(decoding: bytes[relayStart..<relayEnd], as: UTF8.self),
           expiresAt: Int64(bitPattern: expiry), isVerified: bytes[1] == 1))
-    case 2: return .superseded
+    case 2: return .superseded()
     case 3: return .unregistered()
     case 4: return .queued(id: Array(bytes.dropFirst()))
     case 5: return .recipientNotFound

@@ -28,15 +28,16 @@ public struct SignedMessage: Hashable, Sendable {
 
 /// One thing to write.
 public enum PushCommand: Sendable {
-  /// A device, new or again. Answer: `registered`, `superseded`, `tooManyKeys`, `stale`, `unavailable`.
+  /// A device, new or again. Answer: `registered`, `superseded`, `challengeFailed`, `tooManyKeys`, `stale`,
+  /// `unavailable`.
   case register(RegisterCommand)
-  /// A device is none any more. Answer: `unregistered`, `stale`, `unavailable`.
+  /// A device is none any more. Answer: `unregistered`, `superseded`, `stale`, `unavailable`.
   case unregister(UnregisterCommand)
   /// Somebody is to be woken. Answer: `queued`, `recipientNotFound`, `limited`, `nonceReused`, `stale`, `unavailable`.
   case wake(WakeCommand)
-  /// Whom an owner wants to hear from. Answer: `contactsKept`, `tooManyContacts`, `stale`, `unavailable`.
+  /// Whom an owner wants to hear from. Answer: `contactsKept`, `superseded`, `tooManyContacts`, `stale`, `unavailable`.
   case contacts(ContactsCommand)
-  /// What an owner wants to be woken for. Answer: `rulesKept`, `stale`, `unavailable`.
+  /// What an owner wants to be woken for. Answer: `rulesKept`, `superseded`, `stale`, `unavailable`.
   case rules(RulesCommand)
   /// Events of Nostr came that somebody is to be woken for. Answer: `noted`.
   case events(EventsCommand)

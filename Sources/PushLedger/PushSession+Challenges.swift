@@ -44,8 +44,7 @@ extension PushSession {
     ) { ($0.number(0), $0.number(1)) }
   }
 
-  /// Whether the code is what was sent to the device. If so the token is its owner's, and those who had it before have
-  /// it no more.
+  /// Whether the code is what was sent to the device. A wrong one counts as an attempt, and nothing else is changed.
   func isProved(_ row: DeviceRow, _ code: String, now: Int64) throws -> Bool {
     let hash = Self.hash(code)
     // A device that has another token by now proves nothing by what was sent to the old one.
@@ -61,13 +60,17 @@ extension PushSession {
       try session.run("UPDATE challenge SET attempts = attempts + 1 WHERE device = ? AND tokenIndex = ?", place)
       return false
     }
+    return true
+  }
+
+  /// A device's owner has shown that its token is his: those who had it before have it no more, and what was sent to
+  /// the device proves nothing again.
+  func takeOver(_ row: DeviceRow) throws {
     for other in try devices(token: row.tokenIndex) where other.owner != row.owner { try remove(other) }
-    try session.run("UPDATE device SET isVerified = 1 WHERE number = ?", [.number(row.number)])
     try session.run(
       "UPDATE challenge SET attempts = ?3 WHERE device = ?1 AND tokenIndex = ?2",
-      place + [.number(PushLedger.challengeAttemptMaximum)])
+      [.number(row.number), .bytes(row.tokenIndex), .number(PushLedger.challengeAttemptMaximum)])
     add(to: .movedTokens)
-    return true
   }
 
   private static func hash(_ code: String) -> [UInt8] { SHA256.hash(Array(code.utf8)).bytes }

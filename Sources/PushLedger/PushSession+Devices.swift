@@ -4,7 +4,8 @@ internal import Storage
 
 // Of two messages about one device the newer one counts, by the time that its owner signed, in whichever order they
 // come: a registration that was held up does not put a device back that was taken away since. Two of one second count
-// as they come; that they come twice is seen elsewhere.
+// as they come; that they come twice is seen elsewhere. Who signed the older one is told that it has done nothing: he
+// would believe a device gone that is woken still, or woken by a token that is not the kept one.
 
 extension PushSession {
   func register(_ command: RegisterCommand) throws -> LedgerAnswer {
@@ -16,11 +17,10 @@ extension PushSession {
     let fresh = DeviceRow(command, id: command.deviceID ?? keys.deviceID(of: command.token), keys: keys)
     let old = try device(owner: fresh.owner, id: fresh.id)
     var answer: LedgerAnswer
-    if let newer = try newer(than: fresh, old) {
-      answer = .registered(newer.registration)
-    } else if try isTakenAway(fresh) {
-      answer = .superseded
-    } else if var registration = try write(fresh, over: old, command) {
+    if try isOutdated(fresh, old) || isTakenAway(fresh) {
+      answer = .superseded()
+    } else if let proof = try proof(of: fresh, over: old, command) {
+      var registration = try write(fresh, over: old, proof, command)
       registration.removed = takeRemoved()
       answer = .registered(registration)
       if isNewKey { try beginWatching(fresh.owner, now: command.now) }
@@ -31,10 +31,35 @@ extension PushSession {
     return answer
   }
 
-  /// A row that stands in the way of an older message: the device's own, or another of the owner's for the same token.
-  private func newer(than fresh: DeviceRow, _ old: DeviceRow?) throws -> DeviceRow? {
-    if let old, old.signedAt > fresh.signedAt { return old }
-    return try devices(token: fresh.tokenIndex).first {
+  /// Whether a token is the owner's who registers under it.
+  private enum TokenProof {
+    /// It is nobody else's, or he has shown it before.
+    case notNeeded
+    /// He shows it now.
+    case given
+    /// He has yet to.
+    case owed
+  }
+
+  /// Nil when the registration brings a code that proves nothing. That is asked before anything is written: the device
+  /// that a wrong code comes with may work, under another token, and so may the owner's others.
+  private func proof(of fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand) throws -> TokenProof? {
+    let isSameToken = old?.tokenIndex == fresh.tokenIndex
+    if isSameToken, old?.isVerified == true { return .notNeeded }
+    let isAnothers = try devices(token: fresh.tokenIndex).contains {
+      $0.owner != fresh.owner && $0.expiresAt > command.now
+    }
+    guard isAnothers else { return .notNeeded }
+    guard let code = command.challenge else { return .owed }
+    // A code was sent to one device with one token; for others there is none that this could be, or guess.
+    guard let old, isSameToken, try isProved(old, code, now: command.now) else { return nil }
+    return .given
+  }
+
+  /// Whether a newer message stands: of the device, or of another of the owner's for the same token.
+  private func isOutdated(_ fresh: DeviceRow, _ old: DeviceRow?) throws -> Bool {
+    if let old, old.signedAt > fresh.signedAt { return true }
+    return try devices(token: fresh.tokenIndex).contains {
       $0.owner == fresh.owner && $0.id != fresh.id && $0.signedAt > fresh.signedAt
     }
   }
@@ -48,18 +73,14 @@ extension PushSession {
     }
   }
 
-  /// Nil when it brings a code that proves nothing: the device stands as one that has proved nothing, and nothing is
-  /// sent to it.
   private func write(
-    _ fresh: DeviceRow, over old: DeviceRow?, _ command: RegisterCommand
-  ) throws -> PushRegistration? {
+    _ fresh: DeviceRow, over old: DeviceRow?, _ proof: TokenProof, _ command: RegisterCommand
+  ) throws -> PushRegistration {
     var row = fresh
     let others = try devices(token: row.tokenIndex).filter { $0.owner != row.owner || $0.id != row.id }
     // Another name of the owner's for the same place would be a second push to it.
     for other in others where other.owner == row.owner { try remove(other) }
-    let isSameToken = old?.tokenIndex == row.tokenIndex
-    let isAnothers = others.contains { $0.owner != row.owner && $0.expiresAt > command.now }
-    row.isVerified = !isAnothers || isSameToken && old?.isVerified == true
+    row.isVerified = proof != .owed
     if let old {
       (row.number, row.relayID) = (old.number, old.relayID)
       try update(row)
@@ -67,17 +88,13 @@ extension PushSession {
       row.number = try insert(row)
     }
     try evict(beside: row, others, atMost: max(1, command.deviceMaximum))
+    if proof == .given { try takeOver(row) }
     try keepAccount(row.owner, until: row.expiresAt)
     if let policy = command.policy { try setPolicy(policy, command.message) }
     if let rules = command.rules { try setRules(rules, command.message) }
     add(to: .registrations)
     var registration = row.registration
-    if !row.isVerified, let code = command.challenge {
-      guard try isProved(row, code, now: command.now) else { return nil }
-      registration.isVerified = true
-    } else if !row.isVerified {
-      registration.challenge = try challenge(row, command.token, now: command.now)
-    }
+    if !row.isVerified { registration.challenge = try challenge(row, command.token, now: command.now) }
     return registration
   }
 
@@ -127,15 +144,21 @@ extension PushSession {
       let row = try devices(of: owner).first { $0.relayID == relayID }
       if let row { names = [row.id] }
     }
+    var isOutdated = false
     for name in names {
-      for row in try devices(of: owner)
-      where (row.id == name || name == Self.allNameless && !row.isNamed) && row.signedAt <= command.message.timestamp {
+      for row in try devices(of: owner) where row.id == name || name == Self.allNameless && !row.isNamed {
+        if row.signedAt > command.message.timestamp {
+          isOutdated = true
+          continue
+        }
         try remove(row)
         add(to: .removals)
       }
+      // Also where a newer registration stands: when that one has gone, what is older than this must not come back.
       try bury(name, command.message)
     }
-    let answer = LedgerAnswer.unregistered(removed: takeRemoved())
+    let rows = takeRemoved()
+    let answer: LedgerAnswer = isOutdated ? .superseded(removed: rows) : .unregistered(removed: rows)
     try keep(answer, to: command.message)
     return answer
   }

@@ -86,12 +86,17 @@ extension PushSession {
 
   func rules(_ command: RulesCommand) throws -> LedgerAnswer {
     if let answer = try answer(to: command.message) { return answer }
-    guard command.rules.count <= PushLedger.rulesByteCountMaximum, try makeRoom(.account, for: command.message.owner)
+    let owner = command.message.owner
+    guard command.rules.count <= PushLedger.rulesByteCountMaximum, try makeRoom(.account, for: owner)
     else { return .unavailable }
-    try keepAccount(command.message.owner, until: try keepingTime(command.message, command.keepUntil))
-    try setRules(command.rules, command.message)
-    try keep(.rulesKept, to: command.message)
-    return .rulesKept
+    let signedAt = try session.count("SELECT signedAt FROM rules WHERE owner = ?", [owner.column])
+    let answer: LedgerAnswer = signedAt > command.message.timestamp ? .superseded() : .rulesKept
+    if answer == .rulesKept {
+      try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
+      try setRules(command.rules, command.message)
+    }
+    try keep(answer, to: command.message)
+    return answer
   }
 
   /// Sets them unless a newer message has.

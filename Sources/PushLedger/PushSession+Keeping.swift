@@ -13,22 +13,26 @@ extension PushSession {
     let owner = command.message.owner
     guard try makeRoom(.account, .contact, for: owner) else { return .unavailable }
     let signedAt = try session.count("SELECT signedAt FROM account WHERE owner = ?", [owner.column])
-    if signedAt <= command.message.timestamp {
-      try session.run("DELETE FROM contact WHERE owner = ?", [owner.column])
-      add(-session.changedRowCount, to: .contact)
-      for (other, kind) in command.contacts {
-        try session.run(
-          "INSERT INTO contact (owner, other, kind) VALUES (?, ?, ?)",
-          [owner.column, other.column, .number(kind.rawValue)])
-      }
-      add(command.contacts.count, to: .contact)
-      try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
+    let answer: LedgerAnswer = signedAt > command.message.timestamp ? .superseded() : .contactsKept
+    if answer == .contactsKept { try write(command) }
+    try keep(answer, to: command.message)
+    return answer
+  }
+
+  private func write(_ command: ContactsCommand) throws {
+    let owner = command.message.owner
+    try session.run("DELETE FROM contact WHERE owner = ?", [owner.column])
+    add(-session.changedRowCount, to: .contact)
+    for (other, kind) in command.contacts {
       try session.run(
-        "UPDATE account SET signedAt = ? WHERE owner = ?", [.number(command.message.timestamp), owner.column])
-      if let policy = command.policy { try setPolicy(policy, command.message) }
+        "INSERT INTO contact (owner, other, kind) VALUES (?, ?, ?)",
+        [owner.column, other.column, .number(kind.rawValue)])
     }
-    try keep(.contactsKept, to: command.message)
-    return .contactsKept
+    add(command.contacts.count, to: .contact)
+    try keepAccount(owner, until: try keepingTime(command.message, command.keepUntil))
+    try session.run(
+      "UPDATE account SET signedAt = ? WHERE owner = ?", [.number(command.message.timestamp), owner.column])
+    if let policy = command.policy { try setPolicy(policy, command.message) }
   }
 
   /// Until when what an owner says is kept. Without a device it is an hour from when it was signed: an app may write

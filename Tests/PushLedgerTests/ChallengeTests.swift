@@ -74,6 +74,41 @@ struct ChallengeTests {
     #expect(try await bench.devices(alice).map(\.isVerified) == [true])
   }
 
+  @Test("The right code under another name, or none, proves nothing and costs nothing: under its own it still does")
+  func wrongName() async throws {
+    let code = try #require(try bench.register(bob, "mine", token, at: 1).challenge?.code)
+    let before = try await bench.devices(bob)
+    for number in 0...PushLedger.challengeAttemptMaximum {
+      var registration = bench.registration(bob, number.isMultiple(of: 2) ? nil : "yours", token, at: 2)
+      registration.challenge = code
+      #expect(try bench.run(.register(registration)) == .challengeFailed)
+    }
+    #expect(try await bench.devices(bob) == before)
+    #expect(try prove(bob, code, at: 3).isVerified)
+    #expect(try await bench.devices(bob).map(\.isVerified) == [true])
+    #expect(try await bench.devices(alice).isEmpty)
+  }
+
+  @Test("A wrong code leaves the device that it comes with as it was, and takes no other's place")
+  func nothingWritten() async throws {
+    let own = LedgerBench.token(100)
+    try bench.register(bob, "mine", own)
+    for number in 1..<PushLedger.deviceMaximum { try bench.register(bob, "\(number)", LedgerBench.token(100 + number)) }
+    let before = try await bench.devices(bob)
+    for name in ["mine", "new"] {
+      var registration = bench.registration(bob, name, token, at: 1)
+      registration.challenge = "0123456789abcdef0123456789abcdef"
+      registration.policy = "contacts"
+      registration.rules = [1]
+      #expect(try bench.run(.register(registration)) == .challengeFailed)
+    }
+    #expect(try await bench.devices(bob) == before && before.count == PushLedger.deviceMaximum)
+    #expect(try await bench.ledger.contacts(of: bob).policy == nil)
+    #expect(try await bench.ledger.rules(of: bob) == nil)
+    #expect(try bench.count("challenge") == 0 && bench.miscounted().isEmpty)
+    #expect(try await bench.ledger.statistics(now: LedgerBench.now).totals[.evictedDevices] == 0)
+  }
+
   @Test("A code proves nothing about another token, after its time, or after too many wrong ones")
   func limits() async throws {
     try bench.register(alice, "tablet", LedgerBench.token(2))

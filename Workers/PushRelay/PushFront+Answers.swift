@@ -17,7 +17,10 @@ extension PushFront {
         : PushReply.challenged(relayID: registration.relayID, expiresAt: registration.expiresAt)
       return FrontReply(body)
     case .superseded, .stale:
-      throw PushRefusal(.staleRequest, "a newer request of yours was answered before this one: sign it again")
+      throw PushRefusal(
+        .staleRequest,
+        "a request of yours with a later timestamp was answered before this one, and stands: sign this one again if "
+          + "it is meant")
     case .unregistered: return FrontReply(PushReply.unregistered)
     case .queued(let id): return FrontReply(PushReply.queued(wakeID: id))
     case .recipientNotFound: throw .recipientNotFound
@@ -29,7 +32,8 @@ extension PushFront {
     case .challengeFailed:
       throw PushRefusal(
         .wrongChallenge,
-        "'challenge' is not the code that came by push, or too old: register without it, and another one is sent")
+        "'challenge' is not the code that came by push for this 'token' and 'device_id', or too old; nothing was "
+          + "changed: register without it, and another one is sent")
     case .unavailable: throw .unavailable(retryAfterSeconds: 60)
     case .contactsKept, .rulesKept, .noted, .pruned, .swept, .rekeyed, .done:
       return FrontReply(PushReply.health)

@@ -350,7 +350,8 @@ extension PushRelay {
     case (.register(let asked), .registered(let registration)):
       dispatcher?.removed(registration.removed)
       await registered(registration, by: asked.message.owner)
-    case (.unregister, .unregistered(let removed)): dispatcher?.removed(removed)
+    case (.unregister, .unregistered(let removed)), (.unregister, .superseded(let removed)):
+      dispatcher?.removed(removed)
     default: break
     }
     await eventsChanged(by: command)

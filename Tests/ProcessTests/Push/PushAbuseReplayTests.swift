@@ -48,6 +48,36 @@ extension ProcessTests {
       }
     }
 
+    @Test("tells whoever signed an earlier time than what stands that nothing was done: of devices, lists and rules")
+    func held() throws {
+      try PushRig.run { rig in
+        let (now, token, other) = (WallClock.seconds, PushRig.appleToken(), PushRig.appleToken())
+        func ask(_ method: String, _ path: String, _ body: String, at shift: Int64) throws -> PushRig.Answer {
+          try rig.signed(phone, method, path, body, at: now + shift)
+        }
+        func register(_ token: String, at shift: Int64) throws -> PushRig.Answer {
+          try ask("POST", "/register", #"{"platform":"ios","token":"\#(token)","device_id":"a"}"#, at: shift)
+        }
+        #expect(try register(token, at: 0).status == 200)
+        #expect(try ask("PUT", "/contacts", #"{"policy":"contacts"}"#, at: 0).status == 200)
+        for _ in 0..<2 {
+          let answers = [
+            try ask("DELETE", "/register", #"{"device_id":"a"}"#, at: -1), try register(other, at: -1),
+            try ask("PUT", "/contacts", #"{"policy":"open"}"#, at: -1),
+          ]
+          for answer in answers {
+            #expect(answer.status == 409 && answer["error"] == "stale_request", "\(answer.text)")
+          }
+        }
+        #expect(try ask("DELETE", "/register", #"{"device_id":"b"}"#, at: -1).status == 200, "it is not there")
+        #expect(try rig.signed(phone, "GET", "/contacts")["policy"] == "contacts")
+        #expect(try rig.wake(phone, by: phone).status == 200)
+        #expect(try rig.await(1, at: .apns).map { $0.text("receiver") } == [token])
+        #expect(try ask("DELETE", "/register", #"{"device_id":"a"}"#, at: 0).status == 200)
+        #expect(try rig.status().devices == 0, "in one second they count as they come")
+      }
+    }
+
     @Test("does so after kill -9 and a new start, too (case 28)")
     func replayAfterKill() throws {
       try PushRig.run { rig in

@@ -47,6 +47,30 @@ extension ProcessTests {
       }
     }
 
+    @Test("leaves a device its own token where it is claimed with a wrong code, and the code its worth under its name")
+    func wrong() throws {
+      try PushRig.run { rig in
+        let (first, second) = (Ed25519SecretKey.generate(), Ed25519SecretKey.generate())
+        let (token, own) = (PushRig.appleToken(), PushRig.appleToken())
+        #expect(try rig.signed(first, "POST", "/register", Self.body("ios", token)).status == 200)
+        #expect(try rig.register(second, "ios", own, device: "tablet").status == 200)
+        let bad = try rig.register(second, "ios", token, device: "tablet", more: #","challenge":"bad""#)
+        #expect(bad.status == 400 && bad["error"] == "wrong_challenge", "\(bad.text)")
+        #expect(try rig.wake(second, by: second).status == 200)
+        #expect(try rig.await(1, at: .apns).map { $0.text("receiver") } == [own])
+
+        #expect(try rig.signed(second, "POST", "/register", Self.body("ios", token))["verification"] != "")
+        try awaitSoon("the code has come") { try Self.codes(rig, "ios", token).count == 1 }
+        let code = try Self.codes(rig, "ios", token)[0]
+        let nameless = try rig.signed(
+          second, "POST", "/register", #"{"platform":"ios","token":"\#(token)","challenge":"\#(code)"}"#)
+        #expect(nameless.status == 400 && nameless["error"] == "wrong_challenge", "\(nameless.text)")
+        let moved = try rig.signed(second, "POST", "/register", Self.body("ios", token, code))
+        #expect(moved.status == 200 && moved["verification"].isEmpty, "\(moved.text)")
+        #expect(try rig.status().devices == 2)
+      }
+    }
+
     @Test("sends who claims it in another's minute his own code in the next, with the same answer, and nobody two")
     func minutes() throws {
       let faults = try Faults()
