@@ -36,6 +36,7 @@ final class Dispatcher {
   private let writer: PushWriter
   private let classes: WakeClasses
   private let messages: PushMessageSettings
+  private let proved: ProvedPlatforms
   private let log: Logger
   private let timer = LoopTimer()
   /// Until the queue is read.
@@ -64,19 +65,21 @@ final class Dispatcher {
 
   init(
     ledger: PushLedger, writer: PushWriter, couriers: Couriers, classes: WakeClasses, messages: PushMessageSettings,
-    log: Logger
+    proved: ProvedPlatforms, log: Logger
   ) {
     self.ledger = ledger
     self.writer = writer
     self.couriers = couriers
     self.classes = classes
     self.messages = messages
+    self.proved = proved
     self.log = log
     var generator = SystemRandomNumberGenerator()
     board = DeliveryBoard(seed: generator.next())
     for platform in PushPlatform.allCases {
       figures[platform] = Figures()
       if couriers.running[platform] == nil { board.platformDown(platform) }
+      if proved.atStart.contains(platform) { board.wentThroughBefore(platform) }
     }
   }
 
@@ -278,6 +281,7 @@ final class Dispatcher {
     switch verdict {
     case .delivered:
       figures[platform]?.delivered += 1
+      proved.wentThrough(platform)
       troubles[platform] = nil
       remarks.forget(platform)
     case .tokenSuspect(let reason), .messageFault(let reason):
