@@ -258,6 +258,18 @@ struct BoardTests {
     }
   }
 
+  @Test("50: a contact's wake joins none of a stranger's, whom the push would name; a stranger's joins a contact's")
+  mutating func contacts() {
+    let steps: [(isOfContact: Bool, isSent: Bool)] = [(false, true), (false, false), (true, true), (false, false)]
+    for (index, step) in steps.enumerated() {
+      var wake = wake(Int64(index) + 1)
+      wake.isOfContact = step.isOfContact
+      let actions = board.accepted(wake, for: [device(1)], at: moment(10))
+      #expect(actions.sends.count == (step.isSent ? 1 : 0), "\(index)")
+      if step.isSent { _ = board.settled(wake: wake.number, device: 1, .delivered, at: moment(11)) }
+    }
+  }
+
   @Test("50: five wakes in two seconds are one push; another class is another")
   mutating func collapsing() {
     var pushes = 0
