@@ -44,6 +44,9 @@ struct CoalescingBook: Sendable {
     ends.append((carrier.end, key))
   }
 
+  /// Whether this wake is the one that others of its kind join.
+  func has(_ key: Key, _ wake: Int64) -> Bool { carriers[key]?.wake == wake }
+
   /// A wake reached nobody: it stands for no other.
   mutating func forget(_ key: Key, _ wake: Int64) {
     if carriers[key]?.wake == wake { carriers[key] = nil }

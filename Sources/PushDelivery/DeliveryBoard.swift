@@ -125,6 +125,11 @@ public struct DeliveryBoard: Sendable {
   /// When ``timerFired(at:)`` is wanted; nil for never.
   public var deadline: Instant? { reminders.min?.at }
 
+  /// Whether another wake of its kind would join this one now: it goes, or went, to somebody.
+  public func standsForOthers(_ wake: Wake) -> Bool {
+    carriers.has(CoalescingBook.Key(recipient: wake.recipient, type: wake.type), wake.number)
+  }
+
   // MARK: What happens
 
   /// A wake was accepted and is in the ledger.

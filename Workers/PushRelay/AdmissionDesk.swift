@@ -18,6 +18,7 @@ final class AdmissionDesk: Sendable {
 
   /// What others of its kind join.
   private struct Carrier: Sendable {
+    var id: [UInt8]
     var acceptedAt: Int64
     var contents: Octets32?
     var isOfContact: Bool
@@ -70,7 +71,15 @@ final class AdmissionDesk: Sendable {
     recent.withLock { recent in
       if recent.count >= Self.recentMaximum { recent = [:] }
       recent[Recent(recipient: wake.recipient, type: wake.type)] = Carrier(
-        acceptedAt: wake.acceptedAt, contents: wake.contents, isOfContact: wake.isOfContact)
+        id: wake.id, acceptedAt: wake.acceptedAt, contents: wake.contents, isOfContact: wake.isOfContact)
+    }
+  }
+
+  /// A wake reached nobody: the next of its kind is a push, and costs what one does.
+  func failed(_ wake: Wake) {
+    recent.withLock { recent in
+      let key = Recent(recipient: wake.recipient, type: wake.type)
+      if recent[key]?.id == wake.id { recent[key] = nil }
     }
   }
 

@@ -28,6 +28,8 @@ final class Dispatcher {
   private(set) var troubles: [PushPlatform: String] = [:]
   /// What a platform that works says against single pushes.
   private(set) var remarks = PlatformRemarks()
+  /// A wake has reached nobody, for its platforms refuse it.
+  var onFailed: ((Wake) -> Void)?
   /// Wakes whose outcome somebody waits for.
   var trials = SendTrials()
   let couriers: Couriers
@@ -239,7 +241,9 @@ final class Dispatcher {
       FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
       trials.note(verdict, of: delivery.wake.id, for: delivery.device.number)
+      let wasCarrier = board.standsForOthers(delivery.wake)
       perform { $0.settled(wake: delivery.wake.number, device: delivery.device.number, verdict, at: $1) }
+      if wasCarrier, !board.standsForOthers(delivery.wake) { onFailed?(delivery.wake) }
     }
   }
 

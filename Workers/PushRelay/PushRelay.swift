@@ -112,6 +112,7 @@ final class PushRelay {
     let dispatcher = Dispatcher(
       ledger: ledger, writer: writer, couriers: couriers, classes: classes, messages: messages, proved: proved,
       log: log)
+    dispatcher.onFailed = { [desk] in desk.failed($0) }
     self.dispatcher = dispatcher
     writer.onQueued = { [unowned dispatcher] in dispatcher.wakesQueued() }
     let front = PushFront(

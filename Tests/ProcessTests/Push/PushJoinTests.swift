@@ -22,5 +22,20 @@ extension ProcessTests {
         #expect(try rig.status().ended["delivered"] == 2)
       }
     }
+
+    @Test("has a wake pay for its push when the one of its kind a moment before reached nobody (case 31)")
+    func afterFailure() throws {
+      try PushRig.run(["recipient-hour": "1", "strangers-hour": "1"]) { rig in
+        let token = PushRig.appleToken()
+        try rig.register(phone, "ios", token, capabilities: "[]")
+        let refusal = #"{"status":400,"reason":"BadDeviceToken"}"#
+        try rig.order(.apns, to: token, [refusal, refusal])
+        #expect(try rig.wake(phone, by: .generate()).status == 200)
+        try rig.awaitEnded(1)
+        #expect(try rig.wake(phone, by: .generate()).status == 200)
+        try rig.awaitQuiet()
+        #expect(try rig.requests(.apns, to: token).count == 1, "the hour's one push is spent")
+      }
+    }
   }
 }
