@@ -4,9 +4,9 @@ public import Addresses
 //
 // A connection that waits, for its first request or its next one, costs a descriptor and nothing else, and whoever has
 // lost one comes again. So none of them keeps anybody out: for a newcomer the one that has waited longest goes. Where
-// none waits, the one goes whose body has been coming for the longest: it has seconds, and an honest body comes with its
-// head. One whose request is here whole stays: how many of those a network has, its limits say. And one network may have
-// a share of the places only: beyond it the newcomer takes the place of one of its own.
+// none waits, the one goes whose body has been coming for the longest: it has seconds, and an honest body comes with
+// its head. One whose request is here whole stays: how many of those a network has, its limits say. And one network may
+// have a share of the places only: beyond it the newcomer takes the place of one of its own.
 //
 // Rejected: to take nobody in while all places are taken, as servers do by themselves. Then a thousand connections that
 // say nothing, which one machine can open in a second, shut the door for everybody else. To let all stay whose request

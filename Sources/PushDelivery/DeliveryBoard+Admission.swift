@@ -7,9 +7,10 @@ internal import HeapModule
 
 /// Wakes that others are coalesced with: the first of a type for a recipient within two seconds. The push may have gone
 /// by then: whoever sends such wakes tries again. One that brings something of its own is coalesced with none: what its
-/// sender wanted brought would be lost. An event comes once, and what came behind the push would not be looked for, so
-/// wakes for events stand for no others: that they are few is the watch's affair. Nor does one of the operator's, which
-/// has no sender: whoever tries the way wants to see the push.
+/// sender wanted brought would be lost; and a contact's with none of a stranger's, whom the push would name. An event
+/// comes once, and what came behind the push would not be looked for, so wakes for events stand for no others: that
+/// they are few is the watch's affair. Nor does one of the operator's, which has no sender: whoever tries the way wants
+/// to see the push.
 struct CoalescingBook: Sendable {
   struct Key: Hashable, Sendable {
     let recipient: PushOwner
@@ -21,6 +22,7 @@ struct CoalescingBook: Sendable {
     let acceptedAt: Int64
     let devices: Set<Int64>
     let contents: Octets32?
+    let isOfContact: Bool
     let end: Instant
   }
 
@@ -31,7 +33,7 @@ struct CoalescingBook: Sendable {
   /// The wake that stands for another of its kind, for these devices; nil when none does.
   func carrier(_ key: Key, of wake: Wake, devices: Set<Int64>, within milliseconds: Int64) -> Int64? {
     guard let carrier = carriers[key], carrier.devices.isSuperset(of: devices),
-      wake.joins(carrier.contents),
+      wake.joins(carrier.contents, isOfContact: carrier.isOfContact),
       wake.acceptedAt.subtractingReportingOverflow(carrier.acceptedAt).partialValue.magnitude < UInt64(milliseconds)
     else { return nil }
     return carrier.wake
@@ -42,6 +44,9 @@ struct CoalescingBook: Sendable {
     carriers[key] = carrier
     ends.append((carrier.end, key))
   }
+
+  /// Whether this wake is the one that others of its kind join.
+  func has(_ key: Key, _ wake: Int64) -> Bool { carriers[key]?.wake == wake }
 
   /// A wake reached nobody: it stands for no other.
   mutating func forget(_ key: Key, _ wake: Int64) {
@@ -82,7 +87,9 @@ extension DeliveryBoard {
       let end = moment.instant.advanced(milliseconds: UInt64(window))
       carriers.enter(
         key,
-        .init(wake: wake.number, acceptedAt: wake.acceptedAt, devices: numbers, contents: wake.contents, end: end),
+        .init(
+          wake: wake.number, acceptedAt: wake.acceptedAt, devices: numbers, contents: wake.contents,
+          isOfContact: wake.isOfContact, end: end),
         maximum: limits.coalescingMaximum)
     }
     let expiry = moment.instant.advanced(milliseconds: UInt64(left))

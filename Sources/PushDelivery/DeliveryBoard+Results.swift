@@ -40,7 +40,9 @@ extension DeliveryBoard {
       tokenRefused(attempt, number, isCondemned: verdict.isDead(attempt.device))
     case .tokenSuspect(let reason): suspected(attempt, number, provider, reason, at: moment)
     case .providerFault(let reason):
-      if reason.isOurs || counts(attempt, number, provider, reason) {
+      let isOurs = reason.isOurs
+      let isProved = isOurs ? false : refused(attempt.device, provider, at: moment.instant)
+      if isOurs || counts(attempt, number, provider, reason, isProved: isProved) {
         faulty(attempt, provider, reason, at: moment.instant)
       }
       tryAgain(number, atLeast: 0, at: moment.instant)
@@ -75,16 +77,24 @@ extension DeliveryBoard {
 
   /// Whether a failure says something of the provider. One that does not ends the probe without an outcome.
   private mutating func counts(
-    _ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider, _ reason: PushReason
+    _ attempt: DeviceLine.Attempt, _ number: Int64, _ provider: PushProvider, _ reason: PushReason,
+    isProved: Bool = false
   ) -> Bool {
-    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device, reason) ?? true
+    let isCounted = shares[provider.platform]?.witnesses.counts(attempt.device, reason, isProved: isProved) ?? true
     shares[provider.platform]?.witnesses.failed(number)
     if !isCounted, attempt.isProbe { lanes[provider]?.breaker.probeLost() }
     return isCounted
   }
 
+  /// A device was refused. Says whether an earlier success of its platform is still believed.
+  private mutating func refused(_ device: PushDevice, _ provider: PushProvider, at instant: Instant) -> Bool {
+    shares[provider.platform]?.earlierSuccess?.refused(device.owner, at: instant)
+    return shares[provider.platform]?.earlierSuccess?.isBelieved(at: instant) ?? false
+  }
+
   private mutating func wentThrough(_ device: PushDevice, _ provider: PushProvider, at instant: Instant) {
     answered(provider)
+    shares[provider.platform]?.earlierSuccess = nil
     shares[provider.platform]?.witnesses.wentThrough(device)
     let condemned = shares[provider.platform]?.suspects.wentThrough(device, at: instant) ?? []
     for device in condemned {
@@ -125,7 +135,8 @@ extension DeliveryBoard {
     }
   }
 
-  /// A lane without anything in it is forgotten, unless its provider is in trouble or slow; and that too when there are many.
+  /// A lane without anything in it is forgotten, unless its provider is in trouble or slow; and that too when there are
+  /// many.
   mutating func forgetIfIdle(_ provider: PushProvider) {
     guard let lane = lanes[provider], lane.isIdle else { return }
     if lane.breaker.isAtRest && !lane.isSlow || lanes.count > limits.laneMaximum { lanes[provider] = nil }
@@ -152,7 +163,9 @@ extension DeliveryBoard {
       return
     }
     shares[platform]?.witnesses.failed(number)
-    guard let refusal = shares[platform]?.suspects.refused(attempt.device, at: moment.instant) else { return }
+    let isProved = refused(attempt.device, provider, at: moment.instant)
+    let judged = shares[platform]?.suspects.refused(attempt.device, at: moment.instant, isProved: isProved)
+    guard let refusal = judged else { return }
     switch refusal.standing {
     case .sound: answered(provider)
     case .everyNew, .everyKnown:

@@ -63,6 +63,8 @@ public struct DeliveryBoard: Sendable {
     var wakeCount = 0
     var suspects = SuspectTokens()
     var witnesses = Witnesses()
+    /// That a push went through before this board was made; nil also once one has since.
+    var earlierSuccess: EarlierSuccess?
     /// Whether it is switched off.
     var isDown = false
     /// Whether wakes were left in the ledger for want of room.
@@ -123,6 +125,11 @@ public struct DeliveryBoard: Sendable {
   /// When ``timerFired(at:)`` is wanted; nil for never.
   public var deadline: Instant? { reminders.min?.at }
 
+  /// Whether another wake of its kind would join this one now: it goes, or went, to somebody.
+  public func standsForOthers(_ wake: Wake) -> Bool {
+    carriers.has(CoalescingBook.Key(recipient: wake.recipient, type: wake.type), wake.number)
+  }
+
   // MARK: What happens
 
   /// A wake was accepted and is in the ledger.
@@ -165,6 +172,12 @@ public struct DeliveryBoard: Sendable {
 
   /// A platform is switched off, as long as this board lives: its wakes wait.
   public mutating func platformDown(_ platform: PushPlatform) { shares[platform]?.isDown = true }
+
+  /// A push went through to this platform before this board was made, with the settings that there are now: tokens that
+  /// are refused say less of it. Of Web Push, where there is nothing to set, it says nothing.
+  public mutating func wentThroughBefore(_ platform: PushPlatform) {
+    if platform != .webPush { shares[platform]?.earlierSuccess = EarlierSuccess() }
+  }
 
   /// A device registered again: what waits goes to its token as it is now.
   public mutating func deviceChanged(_ device: PushDevice, at moment: PushMoment) -> [DeliveryAction] {

@@ -19,11 +19,12 @@ public import Clocks
 //                  is held, for longer and longer
 //     everyNew     nothing has gone through since the beginning, and five tokens were refused: one push at a time, a
 //                  second between them, first to who was not refused, until one goes through. A stranger who is the
-//                  first after a start can do that too, and no more than that, and only so long.
+//                  first after a start can do that too, and no more than that, and only so long; and where a push
+//                  went through before the start with the same settings, not even that (`EarlierSuccess`).
 //
 // Rejected: a share of all tokens that may be refused. It needs to know all tokens, and one developer's phone that goes
 // through would condemn everybody else's. Age of a registration in place of a push that went through: strangers have
-// time. To write down what went through, for the next process: a row written for each push.
+// time. To write down which tokens one went through to, for the next process: a row written for each push.
 
 /// Tokens of one platform that were refused and are not condemned.
 public struct SuspectTokens: Sendable {
@@ -82,14 +83,19 @@ public struct SuspectTokens: Sendable {
   public init() {}
 
   /// A token was refused.
-  public mutating func refused(_ device: PushDevice, at instant: Instant) -> Refusal {
+  ///
+  /// - Parameters:
+  ///   - device: as it was when the push was made.
+  ///   - instant: now.
+  ///   - isProved: whether it is to be believed that something went through before the beginning.
+  public mutating func refused(_ device: PushDevice, at instant: Instant, isProved: Bool = false) -> Refusal {
     let isKnown = known[device.number] == device.token.hashValue
     let before = standing
     suspect(device, at: instant)
     if isKnown, refusedKnown.count < Self.runMaximum { refusedKnown.insert(device.number) }
     if refusedKnown.count >= Self.runMaximum {
       standing = .everyKnown
-    } else if standing == .sound, lastSuccess == nil, isRunLong {
+    } else if standing == .sound, lastSuccess == nil, isRunLong, !isProved {
       standing = .everyNew
     }
     return Refusal(standing: standing, isNews: standing != before, isKnown: isKnown)

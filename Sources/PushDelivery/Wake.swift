@@ -21,6 +21,8 @@ public struct Wake: Hashable, Sendable {
   public var topic: WakeTopic?
   /// The event's id: told to devices that have a key to seal for, and to nobody else.
   public var event: Octets32?
+  /// Whether the recipient has allowed the sender, or is the sender, or it is this machine that wakes.
+  public var isOfContact: Bool
   /// Unix milliseconds of its acceptance.
   public var acceptedAt: Int64
   /// Unix milliseconds from which it is worth nothing.
@@ -42,6 +44,7 @@ public struct Wake: Hashable, Sendable {
     self.type = type
     self.payload = payload
     self.nonce = nonce
+    isOfContact = sender == nil || sender == recipient
     self.acceptedAt = acceptedAt
     self.expiresAt = expiresAt
   }
@@ -68,8 +71,15 @@ public struct Wake: Hashable, Sendable {
   /// What is brought for the sender, as SHA-256; nil when that is nothing.
   public var contents: Octets32? { payload.flatMap { $0.isEmpty ? nil : SHA256.hash($0) } }
 
-  /// Whether nothing is lost when a wake of the same kind with these contents is brought in place of this one.
-  public func joins(_ contents: Octets32?) -> Bool { self.contents.map { $0 == contents } ?? true }
+  /// Whether nothing is lost when a wake of the same kind with these contents is brought in place of this one. The push
+  /// names who sent that one: of a contact's wake it would be lost whose it was, if a stranger's stood for it.
+  ///
+  /// - Parameters:
+  ///   - contents: what the other one brings.
+  ///   - isOfContact: whether the other one is a contact's.
+  public func joins(_ contents: Octets32?, isOfContact: Bool) -> Bool {
+    (isOfContact || !self.isOfContact) && (self.contents.map { $0 == contents } ?? true)
+  }
 
   /// What a sealed message has as its payload: the sender's; of a wake for an event
   /// `{"class":"mention","event":"<64 hexadecimal digits>"}`.

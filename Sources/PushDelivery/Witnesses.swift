@@ -5,7 +5,8 @@
 // service of Web Push has nothing set up for it, and whoever registers an endpoint there chooses the path: what it says
 // of strangers never counts, and before anything has gone through only that it says nothing.
 //
-// Kept in memory: after a start the first push that goes through makes the first witness.
+// Kept in memory: after a start the first push that goes through makes the first witness. Until then it helps when one
+// went through before the start (`EarlierSuccess`).
 
 /// Devices of one platform, and what has become of pushes to them.
 struct Witnesses: Sendable {
@@ -28,11 +29,12 @@ struct Witnesses: Sendable {
   /// Whether anything has gone through at a provider.
   func isKnownGood(_ provider: PushProvider) -> Bool { counts[provider] != nil }
 
-  /// Whether a failure of this device says something of the provider.
-  func counts(_ device: PushDevice, _ reason: PushReason) -> Bool {
+  /// Whether a failure of this device says something of the provider. `isProved`: whether it is to be believed that
+  /// something has gone through there, though there is no witness.
+  func counts(_ device: PushDevice, _ reason: PushReason, isProved: Bool) -> Bool {
     let provider = device.token.provider
     if witnesses[device.number]?.token == device.token.hashValue { return true }
-    return !isKnownGood(provider) && (provider.platform != .webPush || reason == Self.silence)
+    return !isProved && !isKnownGood(provider) && (provider.platform != .webPush || reason == Self.silence)
   }
 
   /// That there was no answer in time.

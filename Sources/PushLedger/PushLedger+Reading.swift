@@ -66,10 +66,11 @@ extension PushLedger {
     try await file.read { session in
       let wakes = try session.rows(
         """
-        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, topic, event, isDropped
+        SELECT number, id, recipient, sender, type, payload, nonce, acceptedAt, expiresAt, topic, event, isDropped,
+          EXISTS (SELECT 1 FROM contact WHERE owner = recipient AND other = sender AND kind = ?3)
         FROM wake
-        WHERE number > ? ORDER BY number LIMIT ?
-        """, [.number(number), .number(Self.page(limit))]
+        WHERE number > ?1 ORDER BY number LIMIT ?2
+        """, [.number(number), .number(Self.page(limit)), .number(ContactKind.allowed.rawValue)]
       ) { row in Self.wake(row).map { ($0, row.number(11) != 0) } }
       return try wakes.map { wake, isDropped in
         let settled = try session.rows("SELECT device FROM delivery WHERE wake = ?", [.number(wake.number)]) {
@@ -88,6 +89,7 @@ extension PushLedger {
       payload: row.isNull(5) ? nil : row.bytes(5), nonce: row.bytes(6), acceptedAt: row.number(7),
       expiresAt: row.number(8))
     wake.number = row.number(0)
+    if row.number(12) != 0 { wake.isOfContact = true }
     wake.topic = row.isNull(9) ? nil : WakeTopic(rawValue: row.text(9))
     wake.event = row.isNull(10) ? nil : Octets32(row.bytes(10))
     return wake

@@ -15,7 +15,8 @@ internal import Storage
 //   wake        the queue: accepted, neither brought nor worthless; `isDropped`: answered alike, and brought nowhere
 //   delivery    devices that a wake in the queue needs to be brought to no more
 //   status      what became of a wake, for its sender
-//   credential  what a platform gave this relay (a token of OAuth, a JWT), sealed
+//   credential  what a platform gave this relay (a token of OAuth, a JWT), and by which settings a push went through to
+//               one, by hash; sealed
 //   limits      how much of the limits is spent, as the limits themselves write it
 //   rules       what an owner of a Nostr key is woken for, as his request said it; goes with his account
 //   eventSeen   events that somebody was woken for already

@@ -93,14 +93,14 @@ public enum PushText {
   ///
   /// - Parameters:
   ///   - rows: what there is.
-  ///   - owner: whose were asked for, as typed; nil for all.
+  ///   - asked: whose were asked for, as typed; nil for all.
   ///   - now: seconds since 1970.
   ///   - style: whether it is painted.
   public static func devices(
-    _ rows: [PushDeviceRow], of owner: String? = nil, now: Int64, _ style: Style
+    _ rows: [PushDeviceRow], of asked: String? = nil, now: Int64, _ style: Style
   ) -> [String] {
     guard !rows.isEmpty else {
-      return [owner.map { "No device of \(VisibleText.make($0)) is registered." } ?? "No device is registered."]
+      return [asked.map { "No device of \(VisibleText.make($0)) is registered." } ?? "No device is registered."]
     }
     var table = TextTable([
       .init(title: "OWNER", columnsMaximum: 64), .init(title: "PLATFORM"), .init(title: "EXPIRES", alignment: .right),

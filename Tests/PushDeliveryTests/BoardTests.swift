@@ -258,6 +258,19 @@ struct BoardTests {
     }
   }
 
+  @Test("50: a contact's wake joins none of a stranger's, whom the push would name; a stranger's joins a contact's")
+  mutating func contacts() {
+    let steps: [(isOfContact: Bool, isSent: Bool)] = [(false, true), (false, false), (true, true), (false, false)]
+    for (index, step) in steps.enumerated() {
+      var wake = wake(Int64(index) + 1)
+      wake.isOfContact = step.isOfContact
+      let actions = board.accepted(wake, for: [device(1)], at: moment(10))
+      #expect(actions.sends.count == (step.isSent ? 1 : 0), "\(index)")
+      #expect(board.standsForOthers(wake) == step.isSent)
+      if step.isSent { _ = board.settled(wake: wake.number, device: 1, .delivered, at: moment(11)) }
+    }
+  }
+
   @Test("50: five wakes in two seconds are one push; another class is another")
   mutating func collapsing() {
     var pushes = 0
@@ -287,7 +300,9 @@ struct BoardTests {
       board.accepted(wake(2, at: 1), for: [device(1), device(2)], at: moment(1)).sends.map(\.device.number) == [2])
     _ = board.settled(wake: 2, device: 2, .messageFault("x"), at: moment(2))
     _ = board.settled(wake: 1, device: 1, .messageFault("x"), at: moment(2))
+    #expect(board.standsForOthers(wake(2)))
     _ = board.settled(wake: 2, device: 1, .messageFault("x"), at: moment(2))
+    #expect(!board.standsForOthers(wake(2)))
     #expect(board.accepted(wake(3, at: 3), for: [device(1)], at: moment(3)).sends.count == 1)
   }
 

@@ -31,6 +31,20 @@ struct WakeTests {
     #expect(try await bench.openWakes() == [OpenWake(wake: expected, settledDevices: [])])
   }
 
+  @Test("A wake in the queue says whether the recipient has allowed its sender, or is he")
+  func contacts() async throws {
+    let contacts = ContactsCommand(
+      message: bench.message(alice, at: 1), contacts: [bob: .allowed, carol: .blocked], policy: nil,
+      keepUntil: LedgerBench.now + LedgerBench.month)
+    try bench.run(.contacts(contacts))
+    for sender in [bob, carol, LedgerBench.owner(30), alice] {
+      var wake = bench.wake(sender, alice)
+      wake.decide = { _ in WakeRuling(.queued, isQueued: true, isTold: false) }
+      try bench.run(.wake(wake))
+    }
+    #expect(try await bench.openWakes().map(\.wake.isOfContact) == [true, false, false, true])
+  }
+
   @Test("Case 27: a wake that comes again is answered as it was, and is in the queue once")
   func replay() async throws {
     let wake = bench.wake(bob, alice)

@@ -9,11 +9,19 @@ final class AdmissionDesk: Sendable {
   private let admission: Mutex<WakeAdmission>
   /// When somebody was last woken for something, Unix milliseconds. Wakes that were dropped are none: else one that was
   /// beyond what strangers may would make way for the next.
-  private let recent = Mutex<[Recent: (acceptedAt: Int64, contents: Octets32?)]>([:])
+  private let recent = Mutex<[Recent: Carrier]>([:])
 
   private struct Recent: Hashable, Sendable {
     var recipient: PushOwner
     var type: String
+  }
+
+  /// What others of its kind join.
+  private struct Carrier: Sendable {
+    var id: [UInt8]
+    var acceptedAt: Int64
+    var contents: Octets32?
+    var isOfContact: Bool
   }
 
   /// Wakes of one kind within this time are one push.
@@ -54,7 +62,7 @@ final class AdmissionDesk: Sendable {
     recent.withLock { recent in
       guard let last = recent[Recent(recipient: wake.recipient, type: wake.type)] else { return false }
       return wake.acceptedAt >= last.acceptedAt && wake.acceptedAt - last.acceptedAt < Self.repeatMilliseconds
-        && wake.joins(last.contents)
+        && wake.joins(last.contents, isOfContact: last.isOfContact)
     }
   }
 
@@ -62,7 +70,16 @@ final class AdmissionDesk: Sendable {
   func began(_ wake: Wake) {
     recent.withLock { recent in
       if recent.count >= Self.recentMaximum { recent = [:] }
-      recent[Recent(recipient: wake.recipient, type: wake.type)] = (wake.acceptedAt, wake.contents)
+      recent[Recent(recipient: wake.recipient, type: wake.type)] = Carrier(
+        id: wake.id, acceptedAt: wake.acceptedAt, contents: wake.contents, isOfContact: wake.isOfContact)
+    }
+  }
+
+  /// A wake reached nobody: the next of its kind is a push, and costs what one does.
+  func failed(_ wake: Wake) {
+    recent.withLock { recent in
+      let key = Recent(recipient: wake.recipient, type: wake.type)
+      if recent[key]?.id == wake.id { recent[key] = nil }
     }
   }
 

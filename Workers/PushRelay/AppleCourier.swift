@@ -22,6 +22,9 @@ struct AppleAccount: Sendable {
   /// in the settings must not wait 20 minutes for the next.
   var signature: String { "\(keyID) \(teamID) \(SHA256.hash(key.publicKey))" }
 
+  /// What of the settings decides whether APNs takes a push, beside its topic.
+  var place: String { "\(origin) \(signature)" }
+
   /// What the settings say; nil when APNs is off.
   init?(_ settings: PushSettings) throws(Refusal) {
     guard let file = PushSettings.file(settings.apnsKeyFile) else { return nil }
@@ -40,7 +43,7 @@ struct AppleAccount: Sendable {
 /// Posts to APNs, over one connection, with one token for all (`AppleCredential`).
 @EventLoopActor
 final class AppleCourier: Courier {
-  private let account: AppleAccount
+  let account: AppleAccount
   private let sender: HTTP2Sender
   private let writer: PushWriter
   private let log: Logger

@@ -28,6 +28,8 @@ final class Dispatcher {
   private(set) var troubles: [PushPlatform: PushReason] = [:]
   /// What a platform that works says against single pushes.
   private(set) var remarks = PlatformRemarks()
+  /// A wake has reached nobody, for its platforms refuse it.
+  var onFailed: ((Wake) -> Void)?
   /// Wakes whose outcome somebody waits for.
   var trials = SendTrials()
   let couriers: Couriers
@@ -36,6 +38,7 @@ final class Dispatcher {
   private let writer: PushWriter
   private let classes: WakeClasses
   private let messages: PushMessageSettings
+  private let proved: ProvedPlatforms
   private let log: Logger
   private let timer = LoopTimer()
   /// Until the queue is read.
@@ -64,19 +67,21 @@ final class Dispatcher {
 
   init(
     ledger: PushLedger, writer: PushWriter, couriers: Couriers, classes: WakeClasses, messages: PushMessageSettings,
-    log: Logger
+    proved: ProvedPlatforms, log: Logger
   ) {
     self.ledger = ledger
     self.writer = writer
     self.couriers = couriers
     self.classes = classes
     self.messages = messages
+    self.proved = proved
     self.log = log
     var generator = SystemRandomNumberGenerator()
     board = DeliveryBoard(seed: generator.next())
     for platform in PushPlatform.allCases {
       figures[platform] = Figures()
       if couriers.running[platform] == nil { board.platformDown(platform) }
+      if proved.atStart.contains(platform) { board.wentThroughBefore(platform) }
     }
   }
 
@@ -236,7 +241,9 @@ final class Dispatcher {
       FaultPoint.pass(.answered, platform.rawValue)
       count(verdict, platform)
       trials.note(verdict, of: delivery.wake.id, for: delivery.device.number)
+      let wasCarrier = board.standsForOthers(delivery.wake)
       perform { $0.settled(wake: delivery.wake.number, device: delivery.device.number, verdict, at: $1) }
+      if wasCarrier, !board.standsForOthers(delivery.wake) { onFailed?(delivery.wake) }
     }
   }
 
@@ -278,6 +285,7 @@ final class Dispatcher {
     switch verdict {
     case .delivered:
       figures[platform]?.delivered += 1
+      proved.wentThrough(platform)
       troubles[platform] = nil
       remarks.forget(platform)
     case .tokenSuspect(let reason), .messageFault(let reason):

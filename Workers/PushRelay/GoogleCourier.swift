@@ -34,6 +34,9 @@ struct GoogleAccount: Sendable {
     }
   }
 
+  /// What of the settings decides whether FCM takes a push.
+  var place: String { "\(sendURL) \(project) \(email)" }
+
   /// What the settings say; nil when FCM is off.
   init?(_ settings: PushSettings) throws(Refusal) {
     guard let path = PushSettings.file(settings.fcmAccountFile) else { return nil }
@@ -69,7 +72,7 @@ struct GoogleAccount: Sendable {
 /// Posts to FCM (v1), with a token that Google gives for an hour (`GoogleCredential`).
 @EventLoopActor
 final class GoogleCourier: Courier {
-  private let account: GoogleAccount
+  let account: GoogleAccount
   private let client: HTTPClient
   private let log: Logger
   private var credential = GoogleCredential()

@@ -217,6 +217,8 @@ final class PushFront: Sendable {
     var given = WakeCircumstances(
       standing: standing, isRegistered: found.verifiedCount > 0,
       admission: found.policy.flatMap(AdmissionPolicy.init) ?? rules.admission, disclosure: rules.disclosure)
+    var wake = wake
+    wake.isOfContact = wake.isOfContact || standing == .contact
     let isRepeated = desk.isRepeated(wake)
     given.limit =
       desk.admit(

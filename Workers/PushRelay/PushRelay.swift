@@ -110,8 +110,11 @@ final class PushRelay {
     let couriers = try await couriers(google)
     let messages = PushMessageSettings(
       topic: settings.apnsTopic ?? "", project: google?.project ?? "", disclosure: settings.shown)
+    let proved = try await ProvedPlatforms(couriers, topic: messages.topic, ledger: ledger, writer: writer)
     let dispatcher = Dispatcher(
-      ledger: ledger, writer: writer, couriers: couriers, classes: classes, messages: messages, log: log)
+      ledger: ledger, writer: writer, couriers: couriers, classes: classes, messages: messages, proved: proved,
+      log: log)
+    dispatcher.onFailed = { [desk] in desk.failed($0) }
     self.dispatcher = dispatcher
     writer.onQueued = { [unowned dispatcher] in dispatcher.wakesQueued() }
     let front = PushFront(

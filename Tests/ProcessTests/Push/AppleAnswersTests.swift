@@ -200,6 +200,29 @@ extension ProcessTests {
       }
     }
 
+    @Test("lets no made-up tokens hold anybody back after a restart, when a push had gone through before it (case 43)")
+    func bogusAfterRestart() throws {
+      try PushRig.run(PushRig.unlimited) { rig in
+        try rig.wake(try rig.phone())
+        try rig.awaitPlatform("ios", "has taken one") { $0.delivered == 1 }
+        try awaitSoon("that is written down") {
+          try rig.column("SELECT count(*) FROM credential WHERE name = 'proved ios'") == [1]
+        }
+        try rig.awaitNothingQueued()
+        try rig.replaceWorker()
+        let bogus = try (0..<8).map { _ in try rig.phone() }
+        for phone in bogus {
+          try rig.order(.apns, to: phone.receiver, [#"{"status":400,"reason":"BadDeviceToken"}"#])
+        }
+        for phone in bogus { try rig.wake(phone) }
+        try rig.awaitEnded(8)
+        #expect(try rig.platform("ios").state == "ready")
+        #expect(rig.logCount("refuses every token") == 0)
+        try rig.wake(try rig.phone())
+        try rig.awaitPlatform("ios", "has taken it") { $0.delivered == 1 && $0.state == "ready" }
+      }
+    }
+
     @Test("forgets a token that is gone since it was registered, and none that came or was renewed since (case 42)")
     func goneSince() throws {
       try PushRig.run { rig in
