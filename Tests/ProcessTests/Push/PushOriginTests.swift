@@ -17,8 +17,8 @@ extension ProcessTests {
     func listed() throws {
       try PushRig.run(["origins": "[\"http://localhost:3000\", \"\(page)\"]"]) { rig in
         for (path, methods) in [
-          ("/register", "post, delete"), ("/unregister", "post"), ("/wake", "post"), ("/contacts", "get, put"),
-          ("/rules", "get, put"), ("/info", "get"), ("/register?device_id=a", "post, delete"),
+          ("/register", "post, delete"), ("/unregister", "post"), ("/wake", "post"), ("/contacts", "get, head, put"),
+          ("/rules", "get, head, put"), ("/info", "get, head"), ("/register?device_id=a", "post, delete"),
         ] {
           let fields = [
             "Origin: \(page)", "Access-Control-Request-Method: POST",
