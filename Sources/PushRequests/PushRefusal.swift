@@ -111,8 +111,10 @@ public struct PushRefusal: Error, Hashable, Sendable {
 extension PushRefusal {
   /// Too many requests.
   ///
-  /// - Parameter things: what there are too many of, as the end of "too many": whoever must wait should learn whether
-  ///   it is for what he does himself or for what others do behind his address.
+  /// - Parameters:
+  ///   - things: what there are too many of, as the end of "too many": whoever must wait should learn whether it is for
+  ///     what he does himself or for what others do behind his address.
+  ///   - retryAfterSeconds: how long to wait; as much as there is room for is told.
   public static func rateLimited(_ things: String = "requests", retryAfterSeconds: Int) -> PushRefusal {
     let seconds = min(max(retryAfterSeconds, 1), retryAfterSecondsMaximum)
     return PushRefusal(

@@ -154,7 +154,9 @@ public enum PushText {
   /// Whether a push relay in this state is not to be waited for: nothing of it comes by itself, or it has said what is
   /// missing and says so again at each start.
   ///
-  /// - Parameter afterWaiting: whether it was waited for already, so that only one that is there is no absent one.
+  /// - Parameters:
+  ///   - result: what roostd says of it.
+  ///   - afterWaiting: whether it was waited for already, so that only one that is there is no absent one.
   public static func isAbsent(_ result: WhyResult, afterWaiting: Bool = false) -> Bool {
     switch result.state {
     case "ready", "attached": false
