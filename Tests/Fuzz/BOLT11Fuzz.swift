@@ -1,7 +1,7 @@
 // Fuzz entry for invoices (BOLT-11), which strangers put beside their amounts. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: bolt11
 //
 // A checksum and a signature stand before everything worth trying, and no fuzzer guesses one. So of an input whose

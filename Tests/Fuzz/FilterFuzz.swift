@@ -2,7 +2,7 @@
 // `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: filters
 //
 // The input is a client's message, in UTF-8, which its WebSocket has looked at. What is taken must be written and read

@@ -1,7 +1,7 @@
 // Fuzz entry for what relays say of themselves (NIP-11). `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: information
 //
 // The input is a document. What is read of it is within its bounds, each complaint stands once, and what was

@@ -1,7 +1,7 @@
 // Fuzz entry for secret keys in PEM. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Cryptography
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: key-texts
 //
 // The first byte says what the rest is: a text as it stands in a file, or the DER inside one, put into Base64 here,

@@ -2,7 +2,7 @@
 // `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: entities
 //
 // A checksum stands before everything worth trying, and no fuzzer guesses one. So the first byte says what the rest is:

@@ -1,7 +1,7 @@
 // Fuzz entry for encrypted payloads, which anybody can send to anybody. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip44
 //
 // The first byte says what the rest is: a payload or a content of NIP-04 as it comes, which must be refused or read; a

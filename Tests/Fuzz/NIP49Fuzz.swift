@@ -1,7 +1,7 @@
 // Fuzz entry for encrypted keys and the passphrases that open them. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip49
 //
 // The first byte says what the rest is: a text as somebody pastes it; the bytes behind a text with a right checksum,

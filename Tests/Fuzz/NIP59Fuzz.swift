@@ -2,7 +2,7 @@
 // it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip59
 //
 // The input is what was decrypted of a seal by the holder of the key 05…05, and what was decrypted of a wrap.

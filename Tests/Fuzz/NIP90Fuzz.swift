@@ -1,7 +1,7 @@
 // Fuzz entry for jobs (NIP-90), whose requests and answers come from anybody. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip90
 //
 // The input is a byte that says which kind of event, its tags as JSON, a zero, its content, a zero, and what its

@@ -1,7 +1,7 @@
 // Fuzz entry for what stands in an HTTP request in place of a password. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: nip98
 //
 // The first byte says what the rest is: a header as it came, or an event's text, put into Base64 here. Nothing but a

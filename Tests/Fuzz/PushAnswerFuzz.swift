@@ -1,9 +1,9 @@
 // Fuzz entry for what push platforms answer: error bodies of APNs and FCM, Google's token endpoint, `Retry-After`.
 // `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Clocks Frames Cryptography InternalCollectionsUtilities ContainersPreview
+// modules: Addresses Clocks Frames Contracts Cryptography InternalCollectionsUtilities ContainersPreview
 // modules: DequeModule HeapModule PushDelivery
-// libraries: crypto secp256k1 utf8proc FoundationEssentials
+// libraries: crypto sodium secp256k1 utf8proc FoundationEssentials
 // corpus: push-answers
 //
 // The first byte chooses the status, the second the length of a header; the header and the body are the rest. Whatever

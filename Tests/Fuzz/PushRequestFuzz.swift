@@ -1,9 +1,9 @@
 // Fuzz entry for what phones and senders ask of a push relay: targets, header fields, signatures, JSON bodies, tokens,
 // tickets. `Scripts/fuzz.sh` builds and runs it.
 //
-// modules: Addresses Clocks Frames Cryptography Nostr InternalCollectionsUtilities ContainersPreview
+// modules: Addresses Clocks Frames Contracts Cryptography Nostr InternalCollectionsUtilities ContainersPreview
 // modules: DequeModule HeapModule PushDelivery PushRules PushRequests
-// libraries: crypto secp256k1 utf8proc FoundationEssentials
+// libraries: crypto sodium secp256k1 utf8proc FoundationEssentials
 // corpus: push-requests
 //
 // An input is a byte and a request: "POST /v1/wake", a line for each field, an empty line, the body. With an even byte

@@ -1,7 +1,7 @@
 // Fuzz entry for messages of NIP-77, which strangers send. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Clocks Addresses Cryptography Nostr Reconciliation
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: reconciliation
 //
 // Whatever the bytes are, either side answers within its limit or says what is wrong, and what it answers can be read

@@ -2,7 +2,7 @@
 // runs it.
 //
 // modules: Addresses Cryptography Nostr
-// libraries: crypto secp256k1 utf8proc
+// libraries: crypto sodium secp256k1 utf8proc
 // corpus: events
 //
 // What is taken must have its places inside the input, must read the same from its compact form, and must come to the
