@@ -8,6 +8,9 @@
 # .venv-nostr-dvm     nostr-dvm, alone, because it is installed without most of what it asks for
 # .venv-schemathesis  schemathesis, alone, because of all that it brings
 #
+# What is named for them stands in the .in files; the .txt files beside them are made of those and pin all that comes
+# with it, by hash: pip takes no other file.
+#
 # An environment that already holds what the files pin is left alone, in a few milliseconds. A test that needs one and
 # does not find it says "skipped: …"; nothing here is needed to build or to run Roost.
 #
@@ -53,7 +56,7 @@ make_environment() {
   }
   # shellcheck disable=SC2046,SC2086
   "$environment/bin/python3" -m pip install --disable-pip-version-check --quiet --retries 1 --timeout 20 \
-    $(options_of "$environment") $(printf -- '-r %s ' $files) >"$log" 2>&1 </dev/null || {
+    --require-hashes $(options_of "$environment") $(printf -- '-r %s ' $files) >"$log" 2>&1 </dev/null || {
     local reason
     reason=$(grep -m1 -E '^ERROR' "$log" | cut -c1-160 || true)
     rm -rf "$environment" "$log"

@@ -5,9 +5,11 @@
 #
 # Which C libraries are needed stands in Package.swift (`.apt([…])`) and nowhere else. A library counts as present when
 # its Debian package is installed or when its headers compile, so one built by hand is accepted too. What is missing is
-# installed by apt-get if we are root or sudo asks no password. With nothing missing this takes a fraction of a second.
+# installed by apt-get if we are root or sudo asks no password: after a question where somebody can answer it, and
+# without one with CI set or away from a terminal. Nothing that is installed is removed for it. With nothing missing
+# this takes a fraction of a second.
 #
-# Exit: 0 all there, 69 something is missing and the one command to type was printed.
+# Exit: 0 all there, 69 something is missing, or was not to be installed, and the one command to type was printed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -35,12 +37,18 @@ command -v python3 >/dev/null || missing+=(python3)
 command -v openssl >/dev/null || missing+=(openssl)
 
 if ((${#missing[@]})); then
-  command="apt-get install -y ${missing[*]}"
+  command="apt-get install -y --no-remove ${missing[*]}"
   sudo=()
   ((EUID == 0)) || sudo=(sudo -n)
-  if [[ ${1:-} == --check ]] || ! command -v apt-get >/dev/null || ! "${sudo[@]}" true 2>/dev/null; then
+  leave() {
     echo "roost: missing: ${missing[*]}. Type:  sudo apt-get update && sudo $command" >&2
     exit 69
+  }
+  if [[ ${1:-} == --check ]] || ! command -v apt-get >/dev/null || ! "${sudo[@]}" true 2>/dev/null; then leave; fi
+  if [[ -z ${CI:-} && -t 0 && -t 2 ]]; then
+    echo "roost: missing: ${missing[*]}" >&2
+    read -r -p "Install them from this system's package archives, by '$command'? [y/N] " answer || answer=
+    [[ $answer == [yY] || $answer == [yY][eE][sS] ]] || leave
   fi
   echo "roost: installing ${missing[*]}" >&2
   log=$(mktemp)
