@@ -70,7 +70,7 @@ let package = Package(
     .target(name: "Contracts", dependencies: ["Addresses", "Frames"]),
 
     // What passes over the bus, kept and played again
-    .target(name: "Recordings", dependencies: ["Clocks", "Frames"]),
+    .target(name: "Recordings", dependencies: ["Clocks", "Frames", "Contracts"]),
 
     // What the command line prints: values in, text out
     .target(name: "RoostOutput", dependencies: ["Cryptography", "Frames", "Nostr", "Contracts", "Recordings"]),
@@ -87,14 +87,24 @@ let package = Package(
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(name: "Supervision", dependencies: ["Clocks"]),
+    .target(
+      name: "FairSharing",
+      dependencies: [
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ]),
     .target(name: "RelaySession", dependencies: ["Clocks", "Cryptography", "Nostr"]),
-    .target(name: "RelayWishes", dependencies: ["Clocks", "Cryptography", "Nostr", "Contracts", "RelaySession"]),
+    .target(
+      name: "RelayWishes",
+      dependencies: [
+        "Clocks", "Cryptography", "Nostr", "Contracts", "FairSharing", "RelaySession",
+        .product(name: "DequeModule", package: "swift-collections"),
+      ]),
     .target(name: "RelayStrikes", dependencies: ["Clocks"]),
     .target(
       name: "ClientSession",
       dependencies: [
-        "Clocks", "Cryptography", "Nostr", .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "HeapModule", package: "swift-collections"),
+        "Clocks", "Cryptography", "Nostr", "FairSharing", .product(name: "DequeModule", package: "swift-collections"),
       ]),
     .target(name: "EventIndex", dependencies: ["Cryptography", "Nostr"]),
     .target(name: "Reconciliation", dependencies: ["Clocks", "Cryptography", "Nostr"]),
@@ -126,7 +136,7 @@ let package = Package(
         "Clocks", "Contracts", "Cryptography", "Frames", .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
-    .target(name: "PushRules", dependencies: ["Clocks", "Cryptography", "Nostr", "PushDelivery"]),
+    .target(name: "PushRules", dependencies: ["Clocks", "Cryptography", "Nostr", "Observing", "PushDelivery"]),
     .target(
       name: "PushRequests",
       dependencies: ["Addresses", "Cryptography", "Frames", "Nostr", "PushDelivery", "PushRules"]),
@@ -137,7 +147,8 @@ let package = Package(
     .target(
       name: "Storage",
       dependencies: [
-        .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        "LinuxSystem", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]),
     .target(name: "PublishLedger", dependencies: ["Contracts", "Cryptography", "Nostr", "PublishQueue", "Storage"]),
     .target(name: "ServingLedger", dependencies: ["Contracts", "Cryptography", "JobServing", "Nostr", "Storage"]),
@@ -158,13 +169,13 @@ let package = Package(
         .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ]),
     .target(name: "KeyStore", dependencies: ["Cryptography", "LinuxSystem", "Nostr"]),
-    .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "EventLoop", "Clocks"]),
+    .target(name: "WebSocket", dependencies: ["CWslay", "CZlib", "Addresses", "EventLoop", "Clocks"]),
     .target(name: "TransportTLS", dependencies: ["CTLS", "WebSocket", "EventLoop", "Clocks"]),
     .target(name: "HTTPClient", dependencies: ["CCurl", "TransportTLS", "WebSocket", "EventLoop", "Clocks"]),
     .target(
       name: "EventArchive",
       dependencies: [
-        "Cryptography", "Nostr", "EventIndex", "Observing", "Reconciliation", "Storage",
+        "Cryptography", "LinuxSystem", "Nostr", "EventIndex", "Observing", "Reconciliation", "Storage",
         .product(name: "HeapModule", package: "swift-collections"),
       ]),
     .target(
@@ -201,14 +212,14 @@ let package = Package(
       name: "roostd",
       dependencies: [
         "Clocks", "Frames", "LinuxSystem", "EventLoop", "Contracts", "MessageHub", "Supervision", "RoostConfiguration",
-        "LogKeeping", "Recordings", "Bus",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "LogKeeping", "Recordings", "Bus", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(
       name: "roost",
       dependencies: [
-        "Clocks", "Cryptography", "Frames", "EventLoop", "Bus", "Contracts", "Recordings", "RoostOutput", "RoostClient",
-        "Nostr", "Signing", "EventIndex", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Recordings",
+        "RoostOutput", "RoostClient", "Nostr", "Signing", "EventIndex",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .executableTarget(
       name: "relay-connector",
@@ -222,9 +233,8 @@ let package = Package(
       name: "local-relay",
       dependencies: [
         "Addresses", "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr",
-        "Observing",
-        "ClientSession", "StatusPages", "Storage", "TransportTLS", "WebSocket", "WorkerKit",
-        .product(name: "DequeModule", package: "swift-collections"),
+        "Observing", "ClientSession", "FairSharing", "LedgerKeeping", "StatusPages", "Storage", "TransportTLS",
+        "WebSocket", "WorkerKit", .product(name: "DequeModule", package: "swift-collections"),
         .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/LocalRelay"),
@@ -383,7 +393,7 @@ let package = Package(
       name: "EventIndexTests", dependencies: ["Clocks", "EventIndex", "Cryptography", "Nostr", "TestSupport"]),
     .testTarget(
       name: "ReconciliationTests", dependencies: ["Reconciliation", "Clocks", "Cryptography", "Nostr", "TestSupport"]),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "TestSupport"]),
+    .testTarget(name: "StorageTests", dependencies: ["Clocks", "Storage", "TestSupport"]),
     .testTarget(
       name: "PublishQueueTests",
       dependencies: ["PublishQueue", "Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "TestSupport"]),
@@ -433,7 +443,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "ObservingTests",
-      dependencies: ["Clocks", "Contracts", "Cryptography", "Nostr", "Observing", "TestSupport"]),
+      dependencies: ["Clocks", "Contracts", "Cryptography", "Frames", "Nostr", "Observing", "TestSupport"]),
     .testTarget(
       name: "OutboxPlanTests",
       dependencies: [
@@ -465,7 +475,8 @@ let package = Package(
       dependencies: ["RelayWishes", "RelaySession", "Contracts", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
     .testTarget(name: "RelayStrikesTests", dependencies: ["RelayStrikes", "Clocks", "TestSupport"]),
     .testTarget(
-      name: "ClientSessionTests", dependencies: ["ClientSession", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
+      name: "ClientSessionTests",
+      dependencies: ["ClientSession", "FairSharing", "Cryptography", "Nostr", "Clocks", "TestSupport"]),
     .testTarget(
       name: "RelayPeerTests",
       dependencies: ["RelaySession", "WebSocket", "Nostr", "EventLoop", "Clocks", "TestSupport"]),

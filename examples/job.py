@@ -38,6 +38,11 @@ def found(content):
     isTag = lambda tag: isinstance(tag, list) and len(tag) > 1 and tag[0] == "e" and isID(tag[1])
     return [tag[1] for tag in tags] if isinstance(tags, list) and all(map(isTag, tags)) else []
 
+def shown(text):
+    """A stranger's text: on a terminal without what drives it."""
+    if not sys.stdout.isatty(): return text
+    return "".join(char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text)
+
 def patiently(ask):
     """The parts of an answer, asked for again while the tracker is away: it knows its jobs when it is back."""
     for seconds in [0, 0.2, 0.5, 1, 2, 5, 10, None]:
@@ -62,9 +67,9 @@ def run(wanted):
     if "result" not in job: sys.exit(f"the job is {job['state']}: {job.get('reason', 'no result')}")
     content = job["result"]["content"]
     ids = found(content)
-    if not ids: return print(content)  # the result itself
+    if not ids: return print(shown(content))  # the result itself
     for event in ask("store.query", {"filters": [{"ids": ids}]}):
-        if "sig" in event: print(json.dumps(event["content"], ensure_ascii=False)[:100])  # last: their number
+        if "sig" in event: print(shown(json.dumps(event["content"], ensure_ascii=False)[:100]))  # last: their number
 
 try: run(arguments())
 except Refused as refused: sys.exit(str(refused))

@@ -17,7 +17,9 @@ WINDOW = {"frames": 64, "bytes": 1 << 20}  # what the hub may send before it hea
 
 signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it quietly; a request in hand goes to whoever comes next
 connection = socket.socket(socket.AF_UNIX)
-connection.connect(os.environ.get("ROOST_SOCKET", "run/roost.sock"))
+connection.connect(os.environ.get("ROOST_SOCKET") or "run/roost.sock")
+uid = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+if not os.environ.get("ROOST_SOCKET") and uid not in (os.geteuid(), 0): raise SystemExit(f"a socket of uid {uid}")
 stream = connection.makefile("rb")  # reads whole frames
 
 def send(type, payload=b"", flags=0, to=0, re=0, attempt=0, method=0):

@@ -33,6 +33,22 @@ extension IPAddress {
   /// Where the address leads.
   public var scope: AddressScope { isVersion6 ? Self.scope(ofSixteen: octets) : Self.scope(ofFour: octets) }
 
+  /// The IPv4 address that a gateway would find in an IPv6 address; the address itself where there is none.
+  public var destination: IPAddress {
+    guard isVersion6, let bytes = Self.inside(octets) else { return self }
+    return IPAddress(octets: bytes) ?? self
+  }
+
+  /// The four bytes of IPv4 that sixteen carry, in one of the four ways.
+  private static func inside(_ bytes: [UInt8]) -> [UInt8]? {
+    let zeroCount = bytes.prefix { $0 == 0 }.count
+    let isCompatible = zeroCount >= 12 && zeroCount < 16 && !(zeroCount == 15 && bytes[15] == 1)
+    let isMapped = zeroCount == 10 && bytes[10] == 0xff && bytes[11] == 0xff
+    let isTranslated = bytes.starts(with: [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
+    if isCompatible || isMapped || isTranslated { return Array(bytes[12...]) }
+    return bytes.starts(with: [0x20, 0x02]) ? Array(bytes[2..<6]) : nil
+  }
+
   private static func scope(ofFour bytes: [UInt8]) -> AddressScope {
     switch (bytes[0], bytes[1], bytes[2]) {
     case (0, _, _): .unspecified
@@ -48,14 +64,10 @@ extension IPAddress {
   }
 
   private static func scope(ofSixteen bytes: [UInt8]) -> AddressScope {
-    func begins(_ prefix: UInt8...) -> Bool { bytes.starts(with: prefix) }
     let zeroCount = bytes.prefix { $0 == 0 }.count
     if zeroCount == 16 { return .unspecified }
     if zeroCount == 15, bytes[15] == 1 { return .loopback }
-    let isMapped = zeroCount == 10 && bytes[10] == 0xff && bytes[11] == 0xff
-    let isTranslated = begins(0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0)
-    if zeroCount >= 12 || isMapped || isTranslated { return scope(ofFour: Array(bytes[12...])) }
-    if begins(0x20, 0x02) { return scope(ofFour: Array(bytes[2..<6])) }
+    if let inside = inside(bytes) { return scope(ofFour: inside) }
     switch (bytes[0], bytes[1]) {
     case (0xfc...0xfd, _), (0xfe, 0xc0...0xff): return .uniqueLocal
     case (0xfe, 0x80...0xbf): return .linkLocal

@@ -28,7 +28,8 @@ public struct BusPayload: Sendable, Hashable {
 }
 
 /// The answer to a request, part by part. Parts are kept on this side's credit until ``next()`` takes them, so a slow
-/// reader slows whoever produces them.
+/// reader slows whoever produces them: in a client on the credit of this answer alone, so that whatever else it asks
+/// meanwhile is answered; in a worker on that of its connection.
 @EventLoopActor
 public final class BusAnswer {
   /// The request's id on its connection.
@@ -43,11 +44,13 @@ public final class BusAnswer {
   private var ending: Result<Void, Refusal>?
   private var waiter: CheckedContinuation<Void, Never>?
   private let destination: Endpoint
+  private var grants: CreditLedger?
 
   init(id: UInt64, destination: Endpoint, connection: BusConnection) {
     self.id = id
     self.destination = destination
     self.connection = connection
+    grants = connection.partWindow.map { CreditLedger(answerWindow: $0) }
   }
 
   /// A part of an answer, and whether it is the last.
@@ -67,7 +70,7 @@ public final class BusAnswer {
   public func nextPart() async throws(Refusal) -> Part? {
     while true {
       if let part = parts.popFirst() {
-        if let credit = part.credit { connection.didConsume(byteCount: credit) }
+        if let credit = part.credit { didTake(byteCount: credit) }
         return Part(payload: part.payload, isLast: part.credit == nil)
       }
       switch ending {
@@ -90,12 +93,28 @@ public final class BusAnswer {
     if ending == nil {
       connection.sendFree(FrameHeader(type: .cancel, re: id))
       connection.forget(self)
+      // What the hub still holds of it may come, and is dropped.
+      if grants != nil { grant(Credit(frames: .max, bytes: .max)) }
     }
     ending = .failure(refusal)
     while let part = parts.popFirst() {
-      if let credit = part.credit { connection.didConsume(byteCount: credit) }
+      if let credit = part.credit { didTake(byteCount: credit) }
     }
     wake()
+  }
+
+  /// A part was taken: its credit goes back, to this answer if it has its own.
+  private func didTake(byteCount: Int) {
+    guard grants != nil else {
+      connection.didConsume(byteCount: byteCount)
+      return
+    }
+    grants?.didConsume(byteCount: byteCount)
+    if ending == nil, let credit = grants?.announcement() { grant(credit) }
+  }
+
+  private func grant(_ credit: Credit) {
+    connection.sendFree(FrameHeader(type: .credit, re: id), credit.payload)
   }
 
   func receivedPart(_ header: FrameHeader, _ bytes: [UInt8]) {

@@ -13,6 +13,9 @@ extension BusConnection {
   ) async throws(Refusal) -> BusConnection {
     var greeting = greeting
     greeting.answerCredit = true
+    greeting.callerRole = greeting.role == "client" ? nil : true
+    // A worker takes its answers as they come; what a client's program has not taken must not keep its others away.
+    greeting.answerGrants = greeting.role == "client"
     let window = greeting.window ?? .standard
     let payload = JSONPayload.encode(greeting)
     let header = FrameHeader(type: .hello, payloadByteCount: payload.count)

@@ -41,6 +41,8 @@ public final class BusConnection {
   let stream: ByteStream
   private let reader: FrameReader
   var ledger: CreditLedger
+  /// What the hub may send of each answer before it hears more; nil when parts spend the connection's credit.
+  let partWindow: Window?
   private var lastId: UInt64 = 0
   private var methodNames: [UInt16: String] = [:]
   private var answers: [UInt64: BusAnswer] = [:]
@@ -66,6 +68,7 @@ public final class BusConnection {
     registry = welcome.registry
     reader = FrameReader(lengthMaximum: welcome.frameLimit)
     ledger = CreditLedger(granted: welcome.window, window: window, keepsReserve: serves)
+    partWindow = welcome.answerGrants == true ? welcome.answerWindow : nil
     indexMethods()
     stream.onInput = { [weak self] bytes in self?.received(UnsafeRawBufferPointer(bytes)) ?? bytes.count }
     stream.onEnd = { [weak self] fault in
@@ -238,7 +241,7 @@ public final class BusConnection {
   private func receivedAnswer(_ header: FrameHeader, _ payload: UnsafeRawBufferPointer) {
     let spends = header.type.spendsCredit(flags: header.flags)
     guard let answer = answers[header.re] else {
-      if spends { didConsume(byteCount: payload.count) }
+      if spends, header.type == .progress || partWindow == nil { didConsume(byteCount: payload.count) }
       return
     }
     switch header.type {

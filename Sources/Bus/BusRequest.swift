@@ -14,6 +14,9 @@ public final class BusRequest {
   public let payload: BusPayload
   /// Who asks.
   public let caller: Endpoint
+  /// The number of the asker's role, as the hub says; nil when it does not. 0 is the supervisor, which delivers a dead
+  /// letter once more.
+  public let callerRole: UInt16?
   /// The caller's number for it.
   public let id: UInt64
   /// 1 at the first delivery, more after a death.
@@ -44,6 +47,7 @@ public final class BusRequest {
     self.connection = connection
     payload = BusPayload(bytes, isRaw: header.flags.contains(.raw))
     caller = header.source
+    callerRole = header.callerRole == 0 && header.source != .hub ? nil : header.callerRole
     id = header.id
     attempt = header.attempt
     ttlMilliseconds = header.ttlMilliseconds
@@ -206,12 +210,11 @@ public final class BusEvent {
   public let source: Endpoint
   /// 1 at the first delivery, more after a death; 0 when nobody keeps count.
   public let attempt: UInt16
-  /// Whether ``acknowledge()`` or ``reject(retryAfterMilliseconds:)`` must follow.
+  /// Whether its sender waits for ``acknowledge()`` or ``reject(retryAfterMilliseconds:)``. Where neither was called
+  /// and nobody holds the event any longer, it is rejected for good.
   public let needsAck: Bool
 
-  private weak var connection: BusConnection?
-  private let id: UInt64
-  private var isSettled = false
+  private let receipt: Receipt?
 
   init(_ header: FrameHeader, _ bytes: [UInt8], on connection: BusConnection) {
     name = connection.name(of: header.method)
@@ -219,24 +222,44 @@ public final class BusEvent {
     source = header.source
     attempt = header.attempt
     needsAck = header.flags.contains(.needsAck)
-    id = header.id
-    self.connection = connection
+    receipt = needsAck ? Receipt(header, byteCount: bytes.count, on: connection) : nil
   }
 
   /// The event is done with: it will not come again.
-  public func acknowledge() { settle(FrameHeader(type: .ack, destination: source, re: id, attempt: attempt)) }
+  public func acknowledge() { receipt?.settle(.ack) }
 
   /// The event is not taken: it comes again after so many milliseconds, or never (0).
   public func reject(retryAfterMilliseconds: UInt32) {
-    settle(
-      FrameHeader(
-        type: .nack, destination: source, re: id, ttlMilliseconds: retryAfterMilliseconds, attempt: attempt))
+    receipt?.settle(.nack, ttlMilliseconds: retryAfterMilliseconds)
   }
+}
 
-  private func settle(_ header: FrameHeader) {
-    guard needsAck, !isSettled else { return }
-    isSettled = true
-    connection?.sendFree(header)
-    connection?.didConsume(byteCount: payload.bytes.count)
+extension BusEvent {
+  /// What its sender waits for. An event that everybody lets go of without a word was taken by nobody: its sender hears
+  /// so, and the hub does not wait for this worker, which would have work in hand for ever and be ended as stuck.
+  @EventLoopActor
+  private final class Receipt {
+    private weak var connection: BusConnection?
+    private let source: Endpoint
+    private let id: UInt64
+    private let attempt: UInt16
+    private let byteCount: Int
+    private var isSettled = false
+
+    init(_ header: FrameHeader, byteCount: Int, on connection: BusConnection) {
+      self.connection = connection
+      self.byteCount = byteCount
+      (source, id, attempt) = (header.source, header.id, header.attempt)
+    }
+
+    isolated deinit { settle(.nack) }
+
+    func settle(_ type: FrameType, ttlMilliseconds: UInt32 = 0) {
+      guard !isSettled else { return }
+      isSettled = true
+      connection?.sendFree(
+        FrameHeader(type: type, destination: source, re: id, ttlMilliseconds: ttlMilliseconds, attempt: attempt))
+      connection?.didConsume(byteCount: byteCount)
+    }
   }
 }

@@ -1,5 +1,6 @@
 public import EventLoop
 public import Frames
+internal import Glibc
 
 /// Where the supervisor's socket is.
 public enum BusSocket {
@@ -21,31 +22,77 @@ public enum BusSocket {
     return paths
   }
 
-  /// Connects to the first place where somebody listens.
+  /// Connects to the first place where a supervisor listens that may be trusted.
   ///
-  /// - Throws: a refusal `no-supervisor` that names every place tried and why it was not there.
+  /// What a program says to it may be a passphrase, so who listens is asked of the kernel before a byte is sent: at a
+  /// place that nobody named it is our own user or root, and no place below the working directory is tried that others
+  /// have made. Whoever names a socket, by `path` or `ROOST_SOCKET`, has said whom to trust.
+  ///
+  /// - Throws: a refusal `no-supervisor` that names every place tried and why it was not there; `no-access` when the
+  ///   kernel does not let this user at one of them.
   @EventLoopActor
   public static func connect(
     path: String?, environment: [String: String]
   ) async throws(Refusal) -> ByteStream {
     var tried: [String] = []
+    var isForbidden = false
+    let isNamed = path != nil || environment["ROOST_SOCKET"].map { !$0.isEmpty } ?? false
     for candidate in path.map({ [$0] }) ?? candidates(environment: environment) {
+      if !isNamed, let complaint = complaint(aboutRelative: candidate) {
+        tried.append(complaint)
+        continue
+      }
       do throws(LoopFault) {
-        return try await ByteStream.connect(path: candidate)
+        let stream = try await ByteStream.connect(path: candidate)
+        guard !isNamed else { return stream }
+        let user = try stream.peerUser()
+        if user == geteuid() || user == 0 { return stream }
+        stream.close()
+        tried.append(
+          "\(candidate) is served by uid \(user), not by you or root, and was told nothing; if you mean it, name it: "
+            + "ROOST_SOCKET=\(candidate)")
       } catch {
+        isForbidden = isForbidden || error.isForbidden
         tried.append("\(error)")
       }
+    }
+    guard !isForbidden else {
+      throw Refusal(
+        .noAccess,
+        "there is a supervisor's socket that this user may not use: Roost serves the user that started it. Tried: "
+          + tried.joined(separator: "; "), outcome: .notStarted)
     }
     throw Refusal(
       .noSupervisor,
       "no supervisor answers. Start one with 'roostd' or 'make run'. Tried: \(tried.joined(separator: "; "))",
       outcome: .notStarted)
   }
+
+  /// Why a socket below the working directory is left alone: that may be a directory of anybody's, `/tmp` for one. Nil
+  /// for absolute paths, for what is our own, and for what is not there.
+  private static func complaint(aboutRelative path: String) -> String? {
+    guard !path.hasPrefix("/") else { return nil }
+    var step = ""
+    for name in path.split(separator: "/") {
+      step += step.isEmpty ? "\(name)" : "/\(name)"
+      var status = stat()
+      guard lstat(step, &status) == 0 else { return nil }
+      guard status.st_uid == geteuid() else { return "\(step) belongs to uid \(status.st_uid), and was left alone" }
+      let type = status.st_mode & S_IFMT
+      guard type != S_IFLNK else { return "\(step) is a link, and was left alone" }
+      guard type != S_IFDIR || status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
+        return "others may write to \(step), so it was left alone: chmod go-w \(step)"
+      }
+    }
+    return nil
+  }
 }
 
 extension RefusalCode {
   /// No supervisor listens on the socket.
   public static let noSupervisor: RefusalCode = "no-supervisor"
+  /// The kernel does not let this user at the supervisor's socket.
+  public static let noAccess: RefusalCode = "no-access"
   /// The connection to the supervisor ended.
   public static let disconnected: RefusalCode = "disconnected"
 }

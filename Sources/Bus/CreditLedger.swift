@@ -1,6 +1,6 @@
 internal import Frames
 
-/// Both directions' credit of one connection. Pure arithmetic; see `docs/protocol.md`, "Credit".
+/// Both directions' credit of one connection, or of one answer. Pure arithmetic; see `docs/protocol.md`, "Credit".
 struct CreditLedger {
   // What we may send.
   private var granted: Credit
@@ -19,6 +19,9 @@ struct CreditLedger {
     self.window = window
     announced = Credit(frames: window.frames, bytes: window.bytes)
   }
+
+  /// The books of one answer's receiver, which sends nothing on them.
+  init(answerWindow: Window) { self.init(granted: Window(frames: 0, bytes: 0), window: answerWindow) }
 
   /// Whether one more frame may be sent.
   var hasCredit: Bool { sent.frames < granted.frames && sent.bytes < granted.bytes }

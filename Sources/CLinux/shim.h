@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* glibc 2.32 and later; static strings, safe in any thread. NULL for an unknown number. */
@@ -24,10 +25,21 @@ extern const char *strerrordesc_np(int error);
 
 static inline long roost_result(long result) { return result < 0 ? -(long)errno : result; }
 
+/* Reads an attribute of a file. */
+static inline int roost_attribute(const char *path, const char *name, void *value, size_t size) {
+  return (int)roost_result(getxattr(path, name, value, size));
+}
+
 /* Locks */
 
 static inline int roost_lock_exclusively(int descriptor) {
   return (int)roost_result(flock(descriptor, LOCK_EX | LOCK_NB));
+}
+
+/* Sockets: glibc's names of these kinds reach Swift in some builds only. */
+
+static inline int roost_socket_diagnosis(void) {
+  return (int)roost_result(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 4 /* NETLINK_SOCK_DIAG */));
 }
 
 /* Processes */

@@ -10,7 +10,7 @@
 enum { ROOST_CLONE_THREAD = 0x00010000 };
 
 /* SOCK_DGRAM and SOCK_SEQPACKET: which of two modules would bring glibc's own depends on which was built first. */
-enum { ROOST_SOCKET_DATAGRAM = 2, ROOST_SOCKET_SEQPACKET = 5 };
+enum { ROOST_SOCKET_STREAM = 1, ROOST_SOCKET_DATAGRAM = 2, ROOST_SOCKET_SEQPACKET = 5 };
 
 /* A filter that allows what no rule denies, covers all threads, and kills a process that calls through a foreign
    architecture's table. NULL if there is no memory. */

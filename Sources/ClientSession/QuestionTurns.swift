@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import FairSharing
 
 // Which questions of which clients the store works on.
 //

@@ -23,6 +23,13 @@ public struct Instant: Comparable, Hashable, Sendable {
     return Instant(nanoseconds: overflowed || carried ? .max : sum)
   }
 
+  /// The instant a number of nanoseconds later; stays at the end of time instead of wrapping.
+  @inlinable
+  public func advanced(nanoseconds count: UInt64) -> Instant {
+    let (sum, carried) = nanoseconds.addingReportingOverflow(count)
+    return Instant(nanoseconds: carried ? .max : sum)
+  }
+
   /// Whole milliseconds from `earlier` to this instant; 0 when `earlier` is not earlier.
   @inlinable
   public func milliseconds(since earlier: Instant) -> UInt64 {

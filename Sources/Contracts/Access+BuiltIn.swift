@@ -1,19 +1,16 @@
 // Roost's own lines of the access table. A line may be added, never renumbered.
 
 extension AccessTable {
-  /// Who may read the store.
+  /// Who may read the store; what of it each is given is the store's to say (`StoreReader`).
   private static let readers: [Role] = [
     .client, .outboxPlanner, .dvmTracker, .dvmProvider, .pushRelay, .localRelay,
   ]
 
   /// Who may reconcile with the store (NIP-77).
-  private static let reconcilers: [Role] = [.client, .localRelay, .relayConnector]
+  private static let reconcilers: [Role] = [.client, .localRelay]
 
   /// Who deals with jobs.
   private static let jobWorkers: [Role] = [.dvmTracker, .dvmProvider]
-
-  /// Who may have events sent to relays.
-  private static let publishers: [Role] = [.client, .localRelay, .dvmTracker, .dvmProvider]
 
   /// Roost's own lines.
   public static let builtIn: [AccessEntry] = [
@@ -45,35 +42,41 @@ extension AccessTable {
     AccessEntry(320, "store.ingest", servedBy: .eventStore, callers: [.relayConnector]),
     AccessEntry(321, "store.import", servedBy: .eventStore, callers: [.client, .relayConnector]),
     AccessEntry(
-      322, "store.publish", servedBy: .eventStore, callers: [.client, .localRelay] + jobWorkers + [.outboxPlanner]),
-    AccessEntry(323, "store.query", servedBy: .eventStore, callers: readers),
-    AccessEntry(324, "store.count", servedBy: .eventStore, callers: readers),
+      322, "store.publish", servedBy: .eventStore, callers: [.client] + jobWorkers + [.outboxPlanner]),
+    AccessEntry(
+      323, "store.query", servedBy: .eventStore, callers: [.client, .outboxPlanner, .pushRelay] + jobWorkers),
+    AccessEntry(
+      324, "store.count", servedBy: .eventStore, callers: [.client, .outboxPlanner, .dvmProvider, .localRelay]),
     AccessEntry(325, "store.observe", servedBy: .eventStore, callers: readers),
-    AccessEntry(326, "store.seen", servedBy: .eventStore, callers: readers),
+    AccessEntry(326, "store.seen", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(327, "store.status", servedBy: .eventStore, callers: [.client, .outboxPlanner, .localRelay]),
-    AccessEntry(328, "store.acknowledge", servedBy: .eventStore, callers: readers),
+    AccessEntry(328, "store.acknowledge", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(329, "store.fetched", servedBy: .eventStore, callers: [.outboxPlanner]),
     AccessEntry(330, "store.observes.list", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(331, "store.coverage", servedBy: .eventStore, callers: [.client, .outboxPlanner]),
-    AccessEntry(332, "store.offer", servedBy: .eventStore, callers: [.client, .localRelay]),
+    AccessEntry(
+      332, "store.offer", servedBy: .eventStore, callers: [.client, .localRelay, .outboxPlanner, .dvmTracker]),
     AccessEntry(333, "store.reconcile.open", servedBy: .eventStore, callers: reconcilers),
     AccessEntry(334, "store.reconcile.next", servedBy: .eventStore, callers: reconcilers),
     AccessEntry(335, "store.reconcile.close", servedBy: .eventStore, callers: reconcilers),
+    AccessEntry(336, "store.offer.foreign", servedBy: .eventStore, callers: [.localRelay]),
     AccessEntry(352, "store.observes", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
     AccessEntry(353, "store.covered", .topic, servedBy: .eventStore, callers: [.client, .outboxPlanner]),
 
-    AccessEntry(384, "plan.publish", servedBy: .outboxPlanner, callers: publishers),
-    AccessEntry(385, "plan.publications", servedBy: .outboxPlanner, callers: publishers),
-    AccessEntry(386, "plan.follow", servedBy: .outboxPlanner, callers: publishers),
-    AccessEntry(387, "plan.retry", servedBy: .outboxPlanner, callers: publishers),
-    AccessEntry(388, "plan.cancel", servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(
+      384, "plan.publish", servedBy: .outboxPlanner, callers: [.client, .localRelay, .dvmTracker, .dvmProvider]),
+    AccessEntry(385, "plan.publications", servedBy: .outboxPlanner, callers: [.client, .dvmTracker]),
+    AccessEntry(386, "plan.follow", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(387, "plan.retry", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(388, "plan.cancel", servedBy: .outboxPlanner, callers: [.client, .dvmTracker]),
     AccessEntry(389, "plan.route", servedBy: .outboxPlanner, callers: [.client]),
     AccessEntry(390, "plan.relays", servedBy: .outboxPlanner, callers: [.client]),
     AccessEntry(391, "plan.relays.add", servedBy: .outboxPlanner, callers: [.client]),
     AccessEntry(392, "plan.relays.remove", servedBy: .outboxPlanner, callers: [.client]),
     AccessEntry(393, "plan.progress", servedBy: .outboxPlanner, callers: [.client, .localRelay]),
     AccessEntry(394, "plan.status", servedBy: .outboxPlanner, callers: [.client, .localRelay]),
-    AccessEntry(416, "plan.published", .topic, servedBy: .outboxPlanner, callers: publishers),
+    AccessEntry(395, "plan.replaced", servedBy: .outboxPlanner, callers: [.client]),
+    AccessEntry(416, "plan.published", .topic, servedBy: .outboxPlanner, callers: [.client, .dvmTracker]),
 
     AccessEntry(448, "job.submit", servedBy: .dvmTracker, callers: [.client]),
     AccessEntry(449, "job.list", servedBy: .dvmTracker, callers: [.client]),

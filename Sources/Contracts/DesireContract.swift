@@ -82,14 +82,14 @@ public struct DesiredRequest: Codable, Sendable, Hashable {
 
   /// A wish.
   public init(
-    key: String, relay: String, filters: [JSONValue], isLive: Bool, account: String? = nil, isForeign: Bool? = nil
+    key: String, relay: String, filters: [JSONValue], isLive: Bool, account: String? = nil, isForeign: Bool
   ) {
     self.key = key
     self.relay = relay
     self.filters = filters
     self.isLive = isLive
     self.account = account
-    self.isForeign = isForeign
+    self.isForeign = isForeign ? true : nil
   }
 }
 

@@ -22,9 +22,51 @@ public struct LocalRelayStatus: Codable, Sendable, Hashable {
   public var refused: UInt64 = 0
   /// Events sent to clients.
   public var delivered: UInt64 = 0
+  /// Of those from this machine, connections since the start that had to show themselves, and requests for the page
+  /// that were refused: of other users, of programs whose user the kernel does not tell, by a proxy. Absent in answers
+  /// of earlier versions.
+  public var outsideUsers: Int?
+  /// Of programs whose user cannot be told.
+  public var outsideUnknown: Int?
+  /// By a proxy.
+  public var outsideProxied: Int?
+  /// Of `outsideUsers` each user with its number, the most first; ``outsiderMaximum`` users at most, and those that
+  /// come beyond them count among `outsideUnknown`. Absent in answers of earlier versions.
+  public var outsiders: [LocalRelayOutsider]?
+
+  /// Most users that are counted apart.
+  public static let outsiderMaximum = 62
+  /// Whether the kernel tells whose programs connect; where it does not, all of this machine have to show themselves.
+  /// Absent in answers of earlier versions.
+  public var knowsUsers: Bool?
+  /// When a connection was last turned away; absent: never, or an earlier version's answer.
+  public var turnedAwaySecondsAgo: Int?
+  /// Connections now whose clients have not shown themselves, and how many there may be.
+  public var outside: Int?
+  /// The bound.
+  public var outsideMaximum: Int?
+  /// Connections since the start that were cut before their clients had shown themselves, since others needed the
+  /// place.
+  public var displaced: Int?
+  /// When that was last; absent: never.
+  public var displacedSecondsAgo: Int?
 
   /// Nothing yet.
   public init() {}
+}
+
+/// Another user of the machine that the local relay has kept out.
+public struct LocalRelayOutsider: Codable, Sendable, Hashable {
+  /// The user.
+  public var uid: UInt32
+  /// Connections that had to show themselves and requests that were refused, since the start.
+  public var count: Int
+
+  /// A user and how often it came.
+  public init(uid: UInt32, count: Int) {
+    self.uid = uid
+    self.count = count
+  }
 }
 
 /// One connection, as `local.clients` tells it.

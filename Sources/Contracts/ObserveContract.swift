@@ -98,9 +98,9 @@ private func wrongID(_ id: String?) -> String? {
 }
 
 /// What is wrong with a list of relays.
-func tooMany(_ relays: [String]?) -> String? {
+func tooMany(_ relays: [String]?, _ name: String = "relays") -> String? {
   guard let relays, relays.count > StoreObserve.relayMaximum else { return nil }
-  return "'relays' has \(relays.count) relays; \(StoreObserve.relayMaximum) are taken at most"
+  return "'\(name)' has \(relays.count) relays; \(StoreObserve.relayMaximum) are taken at most"
 }
 
 /// The part of a `store.observe` answer behind the stored events.

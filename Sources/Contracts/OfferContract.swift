@@ -1,6 +1,9 @@
 // `store.offer`: a run of events of one's own, each with an outcome of its own. For whoever has many at hand at once,
 // as a relay that is sent one EVENT behind the other and owes an OK for each.
 //
+// `store.offer.foreign` is the same for events that clients of the local relay hand in and no account signed: these go
+// first when room is made, and have a limit together (`foreign-limit`).
+//
 // The request, RAW: record follows record to its end.
 //
 //    0  u32  byteCount

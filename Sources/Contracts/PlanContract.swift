@@ -7,27 +7,42 @@ public import Frames
 /// twice.
 ///
 /// Refused: as `store.publish` refuses; `no-relays` when there is none to send it to, with the reason (for a gift wrap:
-/// its recipient has no list of relays for it, NIP-17); `disk-full`.
+/// its recipient has no list of relays for it, NIP-17); `unavailable` while nobody knows where it goes; `would-replace`
+/// for a profile or list that lacks entries of its stored predecessor, or of which no relay could be asked yet whether
+/// it has one; `disk-full`.
 public struct PlanPublish: MethodArguments {
   /// How it is asked.
   public static let example =
     #"{"event":{"id":"…","pubkey":"…","created_at":1700000000,"kind":1,"tags":[],"content":"hello","sig":"…"},"#
-    + #""relays":["wss://relay.example"],"expiresAfter":259200}"#
+    + #""relays":["wss://relay.example"],"foreignRelays":["wss://theirs.example"],"expiresAfter":259200,"#
+    + #""replace":false}"#
 
   /// The signed event.
   public var event: JSONValue
   /// To these relays and no others, ``relayMaximum`` at most; planned unless said.
   public var relays: [String]?
+  /// To these relays besides, as far as there is room: somebody else has named them, such as the customer of a job.
+  /// They are never dialled at a private address, nor within the dial budget of what the user does himself. A gift wrap
+  /// goes to none of them.
+  public var foreignRelays: [String]?
   /// Seconds after which relays that have not taken it are given up; as configured unless said.
   public var expiresAfter: Int64?
+  /// Whether it is meant that a profile or list (kinds 0 and 3, those of NIP-51) loses entries of its predecessor. That
+  /// one is kept for `plan.replaced`. Not meant unless said.
+  public var replace: Bool?
 
   /// Most relays of one event.
   public static let relayMaximum = 32
 
   /// An event to publish.
-  public init(event: JSONValue, relays: [String]? = nil, expiresAfter: Int64? = nil) {
+  public init(
+    event: JSONValue, relays: [String]? = nil, foreignRelays: [String]? = nil, expiresAfter: Int64? = nil,
+    replace: Bool? = nil
+  ) {
+    self.replace = replace
     self.event = event
     self.relays = relays
+    self.foreignRelays = foreignRelays
     self.expiresAfter = expiresAfter
   }
 
@@ -35,7 +50,7 @@ public struct PlanPublish: MethodArguments {
   public var objection: String? {
     if relays?.isEmpty == true { return "'relays' is empty; leave it out to have them planned" }
     if let expiresAfter, expiresAfter < 1 { return "'expiresAfter' is \(expiresAfter); it is seconds, from 1" }
-    return tooMany(relays)
+    return tooMany(relays) ?? tooMany(foreignRelays, "foreignRelays")
   }
 }
 
@@ -72,6 +87,8 @@ public struct Publication: Codable, Sendable, Hashable {
   public var expiresAt: Int64
   /// Its relays, in the order of their URLs.
   public var targets: [PublicationTarget]
+  /// What is worth knowing of it beside that, to who has it published: `it does nothing for note1…`. Absent: nothing.
+  public var remarks: [String]?
 
   /// A publication.
   public init(
@@ -164,6 +181,8 @@ public struct PlanPublications: MethodArguments {
 /// `plan.retry`: relays that failed or were called off are tried again, those that wait are tried now, never those that
 /// have it; answered with a ``Publication``.
 /// `plan.cancel`: relays that have not taken it are not tried any more; answered with a ``Publication``.
+///
+/// An event that the event store has not taken yet, being away, is shown as `optimistic`; called off, it is forgotten.
 public struct PlanPublication: MethodArguments {
   /// How it is asked.
   public static let example = #"{"id":"9f2c…, 64 hexadecimal digits","relay":"wss://relay.example"}"#
@@ -351,6 +370,22 @@ public struct PlanStatus: Codable, Sendable, Hashable {
   public var ephemeralRelays = 0
   /// Why nothing can be accepted at present, if so.
   public var fault: String?
+  /// Connectors of `supervisor.conf` that say nothing, by name: held, stopped, or on their way. Absent: none.
+  public var silentConnectors: [String]?
+  /// Publications of which something waits for one of those. Absent: none.
+  public var waitingForConnectors: Int?
+  /// Publications that wait for a relay for longer than ``overdueSeconds``. Absent: none.
+  public var overdue: Int?
+  /// The relays those wait for, those of most publications first, ``overdueRelayMaximum`` at most. Absent: none.
+  public var overdueRelays: [String]?
+  /// Lists that have lost more than half of their entries within the last days, the newest first. Absent: none.
+  public var shrunkLists: [ReplacedList]?
+
+  /// After which a publication that a relay has not answered needs somebody: a relay that is merely restarted is back
+  /// by then.
+  public static let overdueSeconds: Int64 = 300
+  /// Most relays that are named as the cause.
+  public static let overdueRelayMaximum = 8
 
   /// Nothing yet.
   public init() {}

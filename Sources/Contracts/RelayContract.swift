@@ -66,13 +66,13 @@ public struct RelayPublish: MethodArguments {
 
   /// An event to publish.
   public init(
-    relay: String? = nil, event: JSONValue, account: String? = nil, isProtected: Bool? = nil, isForeign: Bool? = nil
+    relay: String? = nil, event: JSONValue, account: String? = nil, isProtected: Bool? = nil, isForeign: Bool
   ) {
     self.relay = relay
     self.event = event
     self.account = account
     self.isProtected = isProtected
-    self.isForeign = isForeign
+    self.isForeign = isForeign ? true : nil
   }
 
   /// Protected, and nobody to show himself.
@@ -126,9 +126,9 @@ public struct RelayInformationRequest: MethodArguments {
   public var isForeign: Bool?
 
   /// A question.
-  public init(relay: String, isForeign: Bool? = nil) {
+  public init(relay: String, isForeign: Bool) {
     self.relay = relay
-    self.isForeign = isForeign
+    self.isForeign = isForeign ? true : nil
   }
 }
 
@@ -195,6 +195,9 @@ public struct RelayStates: Codable, Sendable, Hashable {
     public var latencyMilliseconds: UInt64?
     /// Accounts that have shown themselves on this connection (NIP-42), 64 hexadecimal digits each.
     public var authenticated: [String] = []
+    /// What it has said or done that its owner may want to know, one of a kind at most; absent where there is nothing,
+    /// and in ``RelayReport`` and `relay.states`.
+    public var remarks: [RelayRemark]?
 
     /// The state of a relay that is not dialled because the connector has died over its bytes.
     public static let quarantined = "quarantined"

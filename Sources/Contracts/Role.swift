@@ -16,6 +16,13 @@ public struct Role: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public var description: String { name }
 
+  /// Whether workers of a role take in what strangers send, or run their programs: relays that such a worker names are
+  /// foreign (`ForeignRelayURL`), since a stranger may speak through it. A caller without a role counts as one.
+  public static func readsStrangers(_ number: UInt16?) -> Bool {
+    guard let number else { return true }
+    return [relayConnector, localRelay, dvmProvider, pushRelay].contains { $0.number == number }
+  }
+
   /// The highest role number.
   public static let numberMaximum: UInt16 = 127
   /// The first number for roles of `supervisor.conf`.

@@ -34,7 +34,8 @@ public struct SealedSecret: Codable, Sendable, Hashable {
 public struct SignerSign: MethodArguments {
   /// How it is asked.
   public static let example =
-    #"{"account":"alice","event":{"kind":1,"content":"hello"},"allowSecrets":false}"#
+    #"{"account":"alice","event":{"kind":1,"content":"hello"},"allowSecrets":false,"#
+    + #""deleted":[{"id":"…","kind":5302,"sig":"…"}]}"#
 
   /// Who signs.
   public var account: String?
@@ -43,12 +44,25 @@ public struct SignerSign: MethodArguments {
   public var event: JSONValue
   /// Whether `nsec1…` or `ncryptsec1…` may stand in it; false unless said.
   public var allowSecrets: Bool?
+  /// Of a deletion (NIP-09) by a worker that may delete some kinds only: the events that its `e` tags name, whole and
+  /// signed, so that their kinds are known; ``deletedMaximum`` at most. Others need not show them.
+  public var deleted: [JSONValue]?
+
+  /// Most events of ``deleted``.
+  public static let deletedMaximum = 16
 
   /// An event to be signed.
-  public init(account: String? = nil, event: JSONValue, allowSecrets: Bool? = nil) {
+  public init(account: String? = nil, event: JSONValue, allowSecrets: Bool? = nil, deleted: [JSONValue]? = nil) {
     self.account = account
     self.event = event
     self.allowSecrets = allowSecrets
+    self.deleted = deleted
+  }
+
+  /// Too many events are shown.
+  public var objection: String? {
+    guard let count = deleted?.count, count > Self.deletedMaximum else { return nil }
+    return "'deleted' has \(count) events; at most \(Self.deletedMaximum) are looked at"
   }
 }
 
@@ -81,14 +95,18 @@ public struct SignerAuthenticate: MethodArguments {
 /// `signer.nip04.encrypt`, `signer.nip04.decrypt`, `signer.nip44.encrypt`, `signer.nip44.decrypt`.
 public struct SignerCipher: MethodArguments {
   /// How it is asked.
-  public static let example = #"{"account":"alice","peer":"npub1…","text":"hello"}"#
+  public static let example =
+    #"{"account":"alice","peer":"npub1…","text":"hello","event":{"id":"…","kind":6302,"content":"…","sig":"…"}}"#
 
   /// Whose key.
   public var account: String?
   /// The other's public key: 64 hexadecimal digits or `npub`.
   public var peer: String
   /// What is to be encrypted or decrypted. Most bytes: what fits into a frame and what the NIP allows.
-  public var text: String
+  public var text: String?
+  /// In place of ``text``, for decrypting: the peer's event whose content it is, whole and signed. A worker that may
+  /// read some kinds only shows so that it is one of them.
+  public var event: JSONValue?
 
   /// A text to be encrypted or decrypted.
   public init(account: String? = nil, peer: String, text: String) {
@@ -96,6 +114,16 @@ public struct SignerCipher: MethodArguments {
     self.peer = peer
     self.text = text
   }
+
+  /// The content of a peer's event, to be decrypted.
+  public init(account: String? = nil, peer: String, contentOf event: JSONValue) {
+    self.account = account
+    self.peer = peer
+    self.event = event
+  }
+
+  /// Nothing is there to be encrypted or decrypted.
+  public var objection: String? { text == nil && event == nil ? "'text' is missing" : nil }
 }
 
 /// The answer of the four: the other form of the text.

@@ -2,6 +2,9 @@
 ///
 ///     example:1               one kind
 ///     example:30000-39999     kinds from … to …, both included
+///     example:1@bot           the same of one account alone: its name, its npub or its 64 digits
+///
+/// A role all of whose rules name accounts acts as those only, for encrypting and decrypting too.
 ///
 /// It stands here because two read it: whoever checks `supervisor.conf`, and the signer, which keeps to it.
 public struct SigningRule: Hashable, Sendable {
@@ -9,6 +12,8 @@ public struct SigningRule: Hashable, Sendable {
   public let role: String
   /// The kinds, without ``authenticationKind``.
   public let kinds: ClosedRange<UInt16>
+  /// The account that it holds for, as it is written; nil: every one.
+  public let account: String?
 
   /// The kind that shows who one is to a relay (NIP-42): no rule gives it to anybody.
   public static let authenticationKind: UInt16 = 22_242
@@ -17,10 +22,17 @@ public struct SigningRule: Hashable, Sendable {
   /// What a rule looks like, for complaints: it follows "… is not ".
   public static let form =
     "of the form \"role:kind\" or \"role:kind-kind\", such as \"example:1\" or \"example:30000-39999\", "
-    + "with a role that is your own and kinds from 0 to 65535 without 22242"
+    + "with a role that is your own and kinds from 0 to 65535 without 22242; \"@account\" behind it means one account alone"
 
   /// Reads a rule; nil for anything that is none.
   public init?(_ text: String) {
+    let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let text = halves.first else { return nil }
+    account = halves.count == 2 ? String(halves[1]) : nil
+    if let account {
+      guard (1...Self.accountByteCountMaximum).contains(account.utf8.count), account.utf8.allSatisfy(Self.isOfAccount)
+      else { return nil }
+    }
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
     guard !Role.builtIn.contains(where: { $0.name == parts[0] }) else { return nil }
@@ -30,6 +42,15 @@ public struct SigningRule: Hashable, Sendable {
     else { return nil }
     role = String(parts[0])
     kinds = first...last
+  }
+
+  /// Bytes of a public key's digits, which are more than a name or an npub has.
+  private static let accountByteCountMaximum = 64
+
+  /// What names and keys consist of. Whether there is such an account, the signer alone can say.
+  private static func isOfAccount(_ byte: UInt8) -> Bool {
+    (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "-")
+      || byte == UInt8(ascii: "_")
   }
 
   /// A kind in digits; the sign that Swift would take in front of them is no part of one.

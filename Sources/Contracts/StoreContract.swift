@@ -211,6 +211,9 @@ public struct StoreStatus: Codable, Sendable, Hashable {
   public var bytes: Int64 = 0
   /// Bytes of the database in use, which is what `size-limit` is about: the file keeps room that events have left.
   public var usedBytes: Int64 = 0
+  /// Bytes of the events that clients of the local relay handed in and no account signed, as `foreign-limit` counts
+  /// them; absent: none.
+  public var foreignBytes: Int64?
   /// The limit; absent without one.
   public var limitBytes: Int64?
   /// Events removed to make room.

@@ -116,6 +116,8 @@ struct ArchiveChange: Sendable {
   var newSightings: Set<SeenPlace> = []
   /// How many events were removed from which segment.
   var goneBySegment: [Int64: Int64] = [:]
+  /// Bytes of the foreign events stored less those of the removed.
+  var foreignByteCount: Int64 = 0
   /// Bytes of the pages in use then.
   var usedByteCount: Int64 = 0
 }

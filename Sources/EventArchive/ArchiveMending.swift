@@ -12,12 +12,16 @@ extension ArchiveWriter {
     guard event.isSignatureChecked, let json = try json(seq), json != event.json,
       !Self.isSound(json, as: event.indexed.id)
     else { return false }
-    let statement = try session.statement("UPDATE event SET time = ?, kind = ?, json = ? WHERE seq = ?")
+    let statement = try session.statement(
+      "UPDATE event SET time = ?, kind = ?, json = ? WHERE seq = ? RETURNING flags = 4")
     statement.bind(event.indexed.createdAt, at: 1)
     statement.bind(Int64(event.indexed.kind), at: 2)
     statement.bind(event.json, at: 3)
     statement.bind(seq, at: 4)
-    try statement.run()
+    if try statement.step() {
+      if statement.number(0) != 0 { change.foreignByteCount += Int64(event.json.count - json.count) }
+      statement.reset()
+    }
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
     // Whoever has the damaged one in memory forgets it.
     change.gone.append(event.indexed.id)

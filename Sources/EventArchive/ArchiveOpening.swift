@@ -11,6 +11,7 @@ struct ArchiveOpening: Sendable {
   let eventCount: Int64
   let searchedSeq: Int64
   let usedByteCount: Int64
+  let foreignByteCount: Int64
 
   static func open(_ session: StorageSession) throws -> ArchiveOpening {
     let maker = TermMaker(try key(session))
@@ -24,7 +25,8 @@ struct ArchiveOpening: Sendable {
     lastSeq = max(lastSeq, try readTail(from: firstSeq, session, maker, &memory.generations[0]))
     return ArchiveOpening(
       maker: maker, memory: memory, lastSeq: lastSeq, eventCount: try session.property("event-count") ?? 0,
-      searchedSeq: try searchedSeq(session), usedByteCount: try session.usedByteCount())
+      searchedSeq: try searchedSeq(session), usedByteCount: try session.usedByteCount(),
+      foreignByteCount: try session.property("foreign-bytes") ?? 0)
   }
 
   /// The database's own key; made when it is asked for first.

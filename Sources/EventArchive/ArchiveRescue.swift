@@ -45,6 +45,8 @@ extension EventArchive {
     let (archive, quarantine) = try Self.rescuable(path).open(now: now) { path throws(StorageFault) in
       let archive = try EventArchive(path: path, settings: settings, segmentEventCount: segmentEventCount)
       try archive.keepLosses(now: now)
+      // What a start reads besides: damage there is met here, while all that is sound can be saved.
+      _ = (try archive.relaysNow(), try archive.marksNow(), try archive.distrustedNow())
       return archive
     } refill: { unfinished, damaged throws(StorageFault) in
       var report = ArchiveRescue(quarantinePath: damaged.path, time: damaged.time)

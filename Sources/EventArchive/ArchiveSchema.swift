@@ -44,7 +44,7 @@ enum ArchiveSchema {
       CREATE TABLE vanishing (author TEXT PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
       CREATE TABLE property (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
       """),
-    search, retention, fetches, coverage, sampling,
+    search, retention, fetches, coverage, sampling, foreign,
   ]
 
   /// Words (NIP-50). The text of an event is in `event` and not here again, so this table keeps where words stand, and
@@ -91,4 +91,8 @@ enum ArchiveSchema {
     CREATE INDEX uncheckedByRelay ON unchecked (relay);
     CREATE TABLE distrust (relay INTEGER PRIMARY KEY, time INTEGER NOT NULL);
     """)
+
+  /// Foreign events, in the order in which they go.
+  private static let foreign = StorageMigration(
+    version: 7, "CREATE INDEX evictedForeign ON event (seq) WHERE flags = 4")
 }

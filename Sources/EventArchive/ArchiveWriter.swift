@@ -37,8 +37,8 @@ struct ArchiveWriter {
     for entry in entries {
       switch entry {
       case .event(let event): outcomes.append(try store(event, now: now))
-      case .seen(let seq, let relay, let receivedAt, let isKept):
-        try noteAgain(seq, relay: relay, receivedAt: receivedAt, isKept: isKept)
+      case .seen(let seq, let relay, let receivedAt, let rank):
+        try noteAgain(seq, relay: relay, receivedAt: receivedAt, rank)
         outcomes.append(.duplicate(seq: seq))
       case .note(let note):
         try write(note)
@@ -58,13 +58,19 @@ struct ArchiveWriter {
       try run("UPDATE segment SET gone = gone + ? WHERE number = ?", count, segment)
     }
     change.usedByteCount = try session.usedByteCount()
-    guard change.eventCount != 0 else { return }
+    try add(change.eventCount, to: "event-count")
+    try add(change.foreignByteCount, to: "foreign-bytes")
+  }
+
+  private func add(_ difference: Int64, to property: String) throws {
+    guard difference != 0 else { return }
     let statement = try session.statement(
       """
-      INSERT INTO property (name, value) VALUES ('event-count', ?)
+      INSERT INTO property (name, value) VALUES (?, ?)
       ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
       """)
-    statement.bind(change.eventCount, at: 1)
+    statement.bind(property, at: 1)
+    statement.bind(difference, at: 2)
     try statement.run()
   }
 
@@ -76,7 +82,7 @@ struct ArchiveWriter {
     if let expiration = event.expiration, expiration <= now { return .expired }
     if let seq = try seq(ofID: idTerm) {
       let isMended = try mend(seq, by: event)
-      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, isKept: event.isKept)
+      try noteAgain(seq, relay: event.relay, receivedAt: event.receivedAt, event.rank)
       return isMended ? .mended(seq: seq) : .duplicate(seq: seq)
     }
     if try isDeleted(indexed) { return .deleted }
@@ -107,6 +113,7 @@ struct ArchiveWriter {
     change.ids[idTerm] = seq
     change.eventCount += 1
     change.storedCount += 1
+    if event.rank == .foreign { change.foreignByteCount += Int64(event.json.count) }
     for term in maker.terms(of: event.indexed) {
       change.postings.append(Posting(term: term, time: event.indexed.createdAt, seq: seq))
     }
@@ -118,8 +125,12 @@ struct ArchiveWriter {
   }
 
   private static func flags(of event: VerifiedEvent) -> Int64 {
-    (event.isKept ? ArchiveRetention.keptFlag : 0)
-      | (ArchiveRetention.neededKinds.contains(event.indexed.kind) ? ArchiveRetention.neededFlag : 0)
+    let isNeeded = ArchiveRetention.neededKinds.contains(event.indexed.kind)
+    switch event.rank {
+    case .foreign: return ArchiveRetention.foreignFlag
+    case .ordinary: return isNeeded ? ArchiveRetention.neededFlag : 0
+    case .kept: return ArchiveRetention.keptFlag | (isNeeded ? ArchiveRetention.neededFlag : 0)
+    }
   }
 
   // MARK: Ids
@@ -174,17 +185,35 @@ struct ArchiveWriter {
 
   // MARK: Removing
 
-  mutating func remove(_ seq: Int64, _ event: Occupant) throws {
+  /// Returns whether it was foreign.
+  @discardableResult
+  mutating func remove(_ seq: Int64, _ event: Occupant) throws -> Bool {
     change.eventCount -= 1
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
     countGone(seq)
     try removeWords(seq)
-    try run("DELETE FROM event WHERE seq = ?", seq)
+    let isForeign = try removeRow(seq)
+    if let place = address(of: event.indexed) {
+      try run("DELETE FROM address WHERE term = ? AND seq = ?", Int64(bitPattern: place), seq)
+    }
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
+    return isForeign
+  }
+
+  /// Removes the row of an event, and its bytes from those of foreign events. Returns whether it was one.
+  @discardableResult
+  mutating func removeRow(_ seq: Int64) throws -> Bool {
+    let deletion = try session.statement("DELETE FROM event WHERE seq = ? RETURNING flags, length(json)")
+    deletion.bind(seq, at: 1)
+    guard try deletion.step() else { return false }
+    defer { deletion.reset() }
+    guard deletion.number(0) == ArchiveRetention.foreignFlag else { return false }
+    change.foreignByteCount -= deletion.number(1)
+    return true
   }
 
   /// Takes note that the postings of a seq stand for nothing.
@@ -254,6 +283,33 @@ struct ArchiveWriter {
     }
   }
 
+  /// A foreign deletion, or request to vanish, is removed to make room, and what it has had remembered goes with it:
+  /// else deletions of events that never were would stay for ever, and push out all others. An event that its author
+  /// has asked twice to delete may come back then.
+  mutating func unbury(as request: IndexedEvent) throws {
+    switch request.kind {
+    case EventKind.deletion:
+      for tag in request.tags {
+        switch tag.letter.ascii {
+        case UInt8(ascii: "e"):
+          guard let id = EventID(hex: tag.value.utf8) else { continue }
+          try unbury(maker.term(id: id, author: request.pubkey), until: .max)
+        case UInt8(ascii: "a"):
+          guard let address = EventAddress(tag.value.description), address.pubkey == request.pubkey else { continue }
+          let place = maker.term(address: address.pubkey, kind: address.kind, identifier: address.identifier)
+          try unbury(place, until: request.createdAt)
+        default: continue
+        }
+      }
+    case EventKind.vanish: try unbury(maker.term(author: request.pubkey), until: request.createdAt)
+    default: break
+    }
+  }
+
+  private func unbury(_ term: UInt64, until: Int64) throws {
+    try run("DELETE FROM tombstone WHERE term = ? AND until <= ?", Int64(bitPattern: term), until)
+  }
+
   /// Deletions and requests to vanish stay (NIP-09, NIP-62).
   private static func canBeDeleted(_ kind: UInt16) -> Bool { kind != EventKind.deletion && kind != EventKind.vanish }
 
@@ -275,8 +331,11 @@ struct ArchiveWriter {
   // MARK: Where seen
 
   /// A stored event came again. It may have been removed since somebody looked.
-  private mutating func noteAgain(_ seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool) throws {
-    if isKept { try run("UPDATE event SET flags = flags | 1 WHERE seq = ?", seq) }
+  private mutating func noteAgain(
+    _ seq: Int64, relay: Int64?, receivedAt: Int64, _ rank: RetentionRank
+  ) throws {
+    if rank == .kept { try keep(seq) }
+    if rank == .ordinary { try adopt(seq) }
     guard let relay else { return }
     let statement = try session.statement(
       """
@@ -289,6 +348,31 @@ struct ArchiveWriter {
     try statement.run()
     if session.changedRowCount > 0 { change.newSightings.insert(SeenPlace(seq: seq, relay: relay)) }
   }
+
+  /// From now on it never goes to make room.
+  mutating func keep(_ seq: Int64) throws {
+    let statement = try session.statement(
+      "UPDATE event SET flags = flags | 1 WHERE seq = ? AND flags & 1 = 0 RETURNING flags & 4, length(json)")
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return }
+    if statement.number(0) != 0 { change.foreignByteCount -= statement.number(1) }
+    statement.reset()
+  }
+
+  /// From now on it is foreign no longer: a relay sends it as well.
+  private mutating func adopt(_ seq: Int64) throws {
+    let statement = try session.statement(
+      """
+      UPDATE event SET flags = iif(kind IN (\(Self.neededKinds)), 2, 0)
+      WHERE seq = ? AND flags = 4 RETURNING length(json)
+      """)
+    statement.bind(seq, at: 1)
+    guard try statement.step() else { return }
+    change.foreignByteCount -= statement.number(0)
+    statement.reset()
+  }
+
+  private static let neededKinds = ArchiveRetention.neededKinds.sorted().map { "\($0)" }.joined(separator: ", ")
 
   private func noteSeen(_ seq: Int64, relay: Int64, receivedAt: Int64) throws {
     let statement = try session.statement("INSERT OR IGNORE INTO seen (seq, relay, time) VALUES (?, ?, ?)")

@@ -26,7 +26,7 @@ struct DamagedFile {
         do throws(EventFault) {
           return try VerifiedEvent(
             bytes, ScannedEvent(bytes), verifier: verifier, receivedAt: now,
-            isKept: flags & ArchiveRetention.keptFlag != 0)
+            rank: ArchiveRetention.rank(flags: flags))
         } catch { return nil }
       }
     }

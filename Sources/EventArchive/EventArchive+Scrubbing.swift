@@ -147,7 +147,7 @@ extension ArchiveWriter {
     change.eventCount -= 1
     change.discarded.append(seq)
     countGone(seq)
-    try run("DELETE FROM event WHERE seq = ?", seq)
+    try removeRow(seq)
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
   }

@@ -32,6 +32,7 @@ public final class EventArchive: Sendable {
     var searchedSeq: Int64
     var trimmer: SegmentTrimmer?
     var usedByteCount: Int64
+    var foreignByteCount: Int64
     var losses = ArchiveLosses()
   }
 
@@ -56,7 +57,8 @@ public final class EventArchive: Sendable {
     state = Mutex(
       State(
         memory: opened.memory, lastSeq: lastSeq, eventCount: opened.eventCount,
-        searchedSeq: opened.searchedSeq, usedByteCount: opened.usedByteCount))
+        searchedSeq: opened.searchedSeq, usedByteCount: opened.usedByteCount,
+        foreignByteCount: opened.foreignByteCount))
   }
 
   /// Seqs that were committed before this start and that the database has not: what was lost to damage, or with the
@@ -86,6 +88,9 @@ public final class EventArchive: Sendable {
   /// larger: free pages are used again.
   public var usedByteCount: Int64 { state.withLock { $0.usedByteCount } }
 
+  /// Bytes of JSON of the foreign events (``RetentionRank/foreign``), as of the last commit.
+  public var foreignByteCount: Int64 { state.withLock { $0.foreignByteCount } }
+
   /// How many events are stored.
   public var eventCount: Int64 { state.withLock { $0.eventCount } }
 
@@ -100,23 +105,26 @@ public final class EventArchive: Sendable {
   ///   - entries: what is stored, in order.
   ///   - now: seconds since 1970.
   ///   - relays: numbers for relay URLs that the batch is the first to use.
+  ///   - isSynced: whether it outlives a loss of power when this returns, with all that was written before. Else it
+  ///     does a few MiB of writes later, and a killed process in any case.
   /// - Returns: what became of each entry.
   /// - Throws: why none of them was written.
   public func write(
-    _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64
+    _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64, isSynced: Bool = false
   ) async throws(StorageFault) -> ArchiveCommit {
     try await file.write(
-      { [self] session in try write(entries, relays, now: now, session) },
+      isSynced: isSynced, { [self] session in try write(entries, relays, now: now, session) },
       onCommit: { [self] in apply($0, of: entries) }
     ).commit
   }
 
   /// The same, waiting on this thread.
   public func writeNow(
-    _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64
+    _ entries: [ArchiveEntry], relays: [RelayNumber] = [], now: Int64, isSynced: Bool = false
   ) throws(StorageFault) -> ArchiveCommit {
     try file.writeNow(
-      { session in try write(entries, relays, now: now, session) }, onCommit: { apply($0, of: entries) }
+      isSynced: isSynced, { session in try write(entries, relays, now: now, session) },
+      onCommit: { apply($0, of: entries) }
     ).commit
   }
 
@@ -166,6 +174,7 @@ public final class EventArchive: Sendable {
       $0.lastSeq = written.change.lastSeq
       $0.eventCount += written.change.eventCount
       $0.usedByteCount = written.change.usedByteCount
+      $0.foreignByteCount += written.change.foreignByteCount
     }
     // Afterwards: whoever knows of this removal has the memory that hides what is removed.
     recent.committed(stored, gone: written.change.gone)

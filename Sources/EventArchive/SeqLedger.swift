@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LinuxSystem
 internal import Storage
 internal import Synchronization
 
@@ -44,11 +45,18 @@ final class SeqLedger: Sendable {
   init(database: String) throws(StorageFault) {
     path = database + Self.suffix
     descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Self.fault(path) }
+    guard descriptor >= 0 else { throw Self.fault("open", path) }
     var bytes = [UInt8](repeating: 0, count: Self.byteCount + 1)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     let entry = Self.entry(bytes.prefix(max(0, count)))
     state = Mutex(entry)
+    // Before the first seq is given, its name outlives a loss of power: without it all would be given again.
+    if count == 0 {
+      do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
+        Glibc.close(descriptor)
+        throw StorageFault(error, path: path)
+      }
+    }
     isUnreadable = count != 0 && entry == nil
   }
 
@@ -105,7 +113,8 @@ final class SeqLedger: Sendable {
   }
 
   private func write(_ entry: Entry) throws(StorageFault) {
-    guard put(entry), fdatasync(descriptor) == 0 else { throw Self.fault(path) }
+    guard put(entry) else { throw Self.fault("pwrite", path) }
+    guard fdatasync(descriptor) == 0 else { throw Self.fault("fdatasync", path) }
     state.withLock { $0 = entry }
   }
 
@@ -119,14 +128,7 @@ final class SeqLedger: Sendable {
     return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
   }
 
-  private static func fault(_ path: String) -> StorageFault {
-    let code = errno
-    let kind: StorageFault.Kind =
-      switch code {
-      case ENOSPC, EDQUOT, EFBIG: .full
-      case EACCES, EPERM, EROFS: .inaccessible
-      default: .failed
-      }
-    return StorageFault(kind, path: path, String(cString: strerror(code)))
+  private static func fault(_ call: String, _ path: String) -> StorageFault {
+    StorageFault(SystemFault(call: call, subject: path, code: errno), path: path)
   }
 }

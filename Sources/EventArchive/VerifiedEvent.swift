@@ -16,8 +16,8 @@ public struct VerifiedEvent: Sendable {
   public var receivedAt: Int64
   /// Whether it asks every relay to forget its author (NIP-62).
   public let isVanishRequest: Bool
-  /// Whether an account of ours signed it, or it waits to be published: then it is never evicted.
-  public var isKept: Bool
+  /// When it goes, if room is needed.
+  public var rank: RetentionRank
   /// The relay whose copy was taken without a look at its signature, being one of a sample; nil when it was looked at.
   public private(set) var uncheckedRelay: Int64?
   /// Whether its signature was looked at. Its id is right in any case.
@@ -32,14 +32,14 @@ public struct VerifiedEvent: Sendable {
   ///   - key: the author's key, where it was computed before.
   ///   - relay: the relay it came from, as numbered by the archive.
   ///   - receivedAt: when it came, seconds since 1970.
-  ///   - isKept: whether it is never to be evicted.
+  ///   - rank: when it goes, if room is needed.
   /// - Throws: why it is not valid.
   public init(
     _ bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, verifier: EventVerifier, key: ParsedPublicKey? = nil,
-    relay: Int64? = nil, receivedAt: Int64, isKept: Bool = false
+    relay: Int64? = nil, receivedAt: Int64, rank: RetentionRank = .ordinary
   ) throws(EventFault) {
     if let fault = verifier.fault(of: scanned, in: bytes, key: key) { throw fault }
-    self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt, isKept: isKept)
+    self.init(trusted: bytes, scanned, relay: relay, receivedAt: receivedAt, rank: rank)
   }
 
   /// Takes an event whose id is right, and leaves its signature to whoever checks samples.
@@ -61,7 +61,7 @@ public struct VerifiedEvent: Sendable {
   /// Takes an event that was verified before: one that comes out of an archive of ours.
   public init(
     trusted bytes: UnsafeRawBufferPointer, _ scanned: ScannedEvent, relay: Int64? = nil, receivedAt: Int64,
-    isKept: Bool = false
+    rank: RetentionRank = .ordinary
   ) {
     if scanned.isCompact {
       json = Array(bytes[scanned.range])
@@ -75,7 +75,7 @@ public struct VerifiedEvent: Sendable {
     isVanishRequest = scanned.kind == EventKind.vanish && scanned.asksEveryRelay(in: bytes)
     self.relay = relay
     self.receivedAt = receivedAt
-    self.isKept = isKept
+    self.rank = rank
   }
 }
 
@@ -98,7 +98,7 @@ public enum ArchiveEntry: Sendable {
   /// An event to be stored.
   case event(VerifiedEvent)
   /// An event that is stored came again.
-  case seen(seq: Int64, relay: Int64?, receivedAt: Int64, isKept: Bool)
+  case seen(seq: Int64, relay: Int64?, receivedAt: Int64, rank: RetentionRank)
   /// Something that is no event.
   case note(ArchiveNote)
 

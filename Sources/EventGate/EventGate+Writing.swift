@@ -10,6 +10,7 @@ extension EventGate {
     guard writing == nil else { return nil }
     var entries: [ArchiveEntry] = []
     var writing: [(item: UInt64, isEntry: Bool)] = []
+    var isSynced = false
     var maximum = Self.batchMaximum
     for lane in Lane.allCases {
       let isLast = lane == Lane.allCases.last
@@ -17,44 +18,62 @@ extension EventGate {
       while writing.count < end, let number = order[lane.rawValue].first, let item = items[number] {
         guard let resolution = item.resolution else { break }
         order[lane.rawValue].removeFirst()
-        prepare(number, item, resolution, now, &entries, &writing)
+        isSynced = prepare(number, item, resolution, now, &entries, &writing) || isSynced
       }
       if lane == .local, !writing.isEmpty { maximum = min(maximum, writing.count + Self.besideLocalMaximum) }
     }
     guard !writing.isEmpty else { return nil }
     self.writing = writing
-    return GateBatch(entries: entries)
+    return GateBatch(entries: entries, isSynced: isSynced)
   }
 
+  /// Returns whether the transaction has to be on the disk before its answers: what no relay has sent is handed in by
+  /// somebody here, who may have nothing else of it.
   private mutating func prepare(
     _ number: UInt64, _ item: Item, _ resolution: Resolution, _ now: Int64, _ entries: inout [ArchiveEntry],
     _ writing: inout [(item: UInt64, isEntry: Bool)]
-  ) {
-    guard let submission = submissions[item.submission] else { return finish(number, nil) }
+  ) -> Bool {
+    guard let submission = submissions[item.submission] else {
+      finish(number, nil)
+      return false
+    }
     let incoming = submission.events[item.index]
     switch resolution {
-    case .invalid(let reason): finish(number, .invalid(reason))
-    case .metEphemeral: finish(number, .ephemeral(isNew: false))
+    case .invalid(let reason):
+      finish(number, .invalid(reason))
+      return false
+    case .metEphemeral:
+      finish(number, .ephemeral(isNew: false))
+      return false
     case .known(let seq):
-      guard incoming.relay != nil || submission.isKept else { return finish(number, .archived(.duplicate(seq: seq))) }
+      guard incoming.relay != nil || submission.isLocal else {
+        // Nothing is written for it, but what it is a copy of may be waiting for the disk.
+        writing.append((number, false))
+        return true
+      }
       entries.append(
-        .seen(seq: seq, relay: incoming.relay, receivedAt: incoming.receivedAt, isKept: submission.isKept))
+        .seen(seq: seq, relay: incoming.relay, receivedAt: incoming.receivedAt, rank: submission.rank))
       writing.append((number, true))
     case .valid(var event):
       if KindClass(event.indexed.kind) == .ephemeral {
-        if let end = event.expiration, end <= now { return finish(number, .archived(.expired)) }
-        writing.append((number, false))
-        return
+        if let end = event.expiration, end <= now {
+          finish(number, .archived(.expired))
+        } else {
+          writing.append((number, false))
+        }
+        return false
       }
       event.relay = incoming.relay
       event.receivedAt = incoming.receivedAt
-      event.isKept = submission.isKept
+      event.rank = submission.rank
       entries.append(.event(event))
       writing.append((number, true))
     case .note(let note):
       entries.append(.note(note))
       writing.append((number, true))
+      return false
     }
+    return incoming.relay == nil
   }
 
   /// The transaction is committed.
@@ -72,7 +91,11 @@ extension EventGate {
         continue
       }
       guard let outcome else {
-        finishEphemeral(number, item, id)
+        if case .known(let seq)? = item.resolution {
+          finish(number, .archived(.duplicate(seq: seq)))
+        } else {
+          finishEphemeral(number, item, id)
+        }
         continue
       }
       switch outcome {

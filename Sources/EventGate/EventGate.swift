@@ -1,6 +1,6 @@
 public import Contracts
 internal import DequeModule
-internal import EventArchive
+public import EventArchive
 internal import Nostr
 
 // The way of an event from its bytes to its commit, without the loop, the threads and the disk.
@@ -61,11 +61,14 @@ public struct EventGate: Sendable {
     let lane: Lane
     let run: [UInt8]
     let events: [IncomingEvent]
-    let isKept: Bool
+    let rank: RetentionRank
     let hasNotes: Bool
     var next = 0
     var open: Int
     var result: GateResult
+
+    /// Whether somebody here handed it in, and awaits what becomes of it.
+    var isLocal: Bool { rank != .ordinary }
   }
 
   enum Resolution: Sendable {
@@ -143,10 +146,10 @@ public struct EventGate: Sendable {
   ///   - run: the run's number, by which it is answered.
   ///   - events: the events, in order.
   ///   - lane: which of the three they wait in.
-  ///   - isKept: whether retention must never remove them.
+  ///   - rank: when they go, if room is needed.
   ///   - tellsEach: whether the answer says what became of each (``GateResult/outcomes``).
   public mutating func submit(
-    _ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, isKept: Bool = false, tellsEach: Bool = false
+    _ run: [UInt8], _ events: [IncomingEvent], _ lane: Lane, rank: RetentionRank = .ordinary, tellsEach: Bool = false
   ) -> UInt64 {
     let number = nextSubmission
     nextSubmission += 1
@@ -155,7 +158,7 @@ public struct EventGate: Sendable {
       return number
     }
     submissions[number] = Submission(
-      lane: lane, run: run, events: events, isKept: isKept, hasNotes: events.contains { $0.note != nil },
+      lane: lane, run: run, events: events, rank: rank, hasNotes: events.contains { $0.note != nil },
       open: events.count, result: tellsEach ? GateResult(outcomeCount: events.count) : GateResult())
     lanes[lane.rawValue].append(number)
     waiting[lane.rawValue] += events.count
@@ -208,7 +211,7 @@ public struct EventGate: Sendable {
       return
     }
     item.id = id
-    if submissions[item.submission]?.isKept == true {
+    if submissions[item.submission]?.isLocal == true {
       item.isAlone = true
       items[number] = item
       append(number, to: &checks)

@@ -124,6 +124,10 @@ public struct GateJob: Sendable {
 
 /// What is written in the next transaction.
 public struct GateBatch: Sendable {
-  /// In order; may be empty, when only ephemeral events are in it. Then nothing need be written.
+  /// In order; may be empty, when only ephemeral events are in it, or known ones. Then nothing need be written, unless
+  /// it is synced: what is known may not be on the disk.
   public let entries: [ArchiveEntry]
+  /// Whether something in it was handed in on this machine. Whoever handed it in is answered only when it, or the
+  /// stored copy it duplicates, would survive a loss of power.
+  public let isSynced: Bool
 }

@@ -36,7 +36,7 @@ public struct SearchingMatcher: Sendable {
   }
 
   /// Whether of an event of this kind it is asked whom it is for.
-  public func isRestricted(_ kind: UInt16) -> Bool { recipients != nil && Recipients.concern(kind) }
+  public func isRestricted(_ kind: UInt16) -> Bool { recipients?.concern(kind) ?? false }
 
   /// Whether an event matches, when that can be said without its tags and words; else nil.
   public func matchesHead(_ event: ScannedEvent) -> Bool? {

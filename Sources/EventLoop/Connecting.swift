@@ -1,5 +1,6 @@
 public import Clocks
 internal import CLibUV
+internal import Glibc
 
 extension ByteStream {
   /// Connects to a unix socket.
@@ -26,6 +27,19 @@ extension ByteStream {
       throw LoopFault(code: status, doing: "connect to \(path)")
     }
     return ByteStream(pipe: handle)
+  }
+
+  /// The effective user id of whoever is at the other end of a unix socket, as the kernel noted it when the connection
+  /// was made; of a server, when it began to listen.
+  public func peerUser() throws(LoopFault) -> UInt32 {
+    // struct ucred: process, user, group. Its name is hidden from Swift without _GNU_SOURCE.
+    var credentials: (process: Int32, user: UInt32, group: UInt32) = (0, .max, .max)
+    var byteCount = socklen_t(MemoryLayout.size(ofValue: credentials))
+    let status = getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &byteCount)
+    guard status == 0, byteCount == MemoryLayout.size(ofValue: credentials) else {
+      throw LoopFault(code: -errno, doing: "ask who is at the other end of a socket")
+    }
+    return credentials.user
   }
 
   /// Connects to a TCP address. Nagle's algorithm is off: output is coalesced here already.

@@ -21,6 +21,9 @@ public struct LoopFault: Error, Sendable, Equatable, CustomStringConvertible {
   /// The machine has no such address, or nothing of its kind: IPv6 may be switched off.
   public var hasNoSuchAddress: Bool { code == UV_EADDRNOTAVAIL.rawValue || code == UV_EAFNOSUPPORT.rawValue }
 
+  /// The kernel does not allow it to this user.
+  public var isForbidden: Bool { code == UV_EACCES.rawValue || code == UV_EPERM.rawValue }
+
   static func check(_ status: Int32, _ doing: @autoclosure () -> String) throws(LoopFault) {
     if status < 0 { throw LoopFault(code: status, doing: doing()) }
   }

@@ -37,6 +37,9 @@ public struct Endpoint: Hashable, Sendable, CustomStringConvertible {
   /// The seat of a connection's endpoint.
   @inlinable
   public var seat: Int { Int(rawValue & 0xFFF) }
+  /// Which turn of the seat it is, of 19 bits.
+  @inlinable
+  public var turn: UInt32 { rawValue >> 12 & 0x7FFFF }
   /// The role's number, if this addresses a role.
   @inlinable
   public var role: UInt16? {

@@ -19,7 +19,7 @@ public struct FrameHeader: Hashable, Sendable {
   public var source: Endpoint
   /// The sender's number for the frame, increasing on its connection; 0 where nobody will refer to it.
   public var id: UInt64
-  /// The id this frame answers or refers to.
+  /// The id this frame answers or refers to. A REQUEST or EVENT refers to none: see ``callerRole``.
   public var re: UInt64
   /// Milliseconds left; 0 = no limit.
   public var ttlMilliseconds: UInt32
@@ -102,5 +102,34 @@ public struct FrameHeader: Hashable, Sendable {
     bytes.storeBytes(of: attempt.littleEndian, toByteOffset: 36, as: UInt16.self)
     bytes.storeBytes(of: method.littleEndian, toByteOffset: 38, as: UInt16.self)
     bytes.storeBytes(of: trace.littleEndian, toByteOffset: 40, as: UInt64.self)
+  }
+}
+
+// A REQUEST and an EVENT answer nothing, so their `re` is free on the way from the hub to whom they are for. The hub
+// writes there which role its sender has: a receiver that must know need not have heard of the sender before, from a
+// registry that may still be under way.
+//
+//      63           47      40 39                             0
+//     ┌──────────────┬────────┬────────────────────────────────┐
+//     │      0       │  role  │               0                │   re of a REQUEST or an EVENT from the hub
+//     └──────────────┴────────┴────────────────────────────────┘
+//
+// Not in the low bits, where somebody who looks at `re` before the type would take it for the id of a request of his
+// own, and not in the highest, so that a program whose numbers are floating point reads it exactly.
+
+extension FrameHeader {
+  /// Bits of ``re`` below the role's number.
+  @usableFromInline static let callerRoleShift: UInt64 = 40
+
+  /// The greatest number that the eight bits of ``re`` have room for; no role has it.
+  @usableFromInline static let callerRoleMaximum: UInt16 = 0xFF
+
+  /// The number of the role of who sent this REQUEST or EVENT, as the hub wrote it; 0 is the supervisor itself. What a
+  /// peer writes there is replaced. Of no other type has it a meaning. Bits 40 to 47 of ``re``: a number above 255,
+  /// which no role has, is written as 255.
+  @inlinable
+  public var callerRole: UInt16 {
+    get { UInt16(truncatingIfNeeded: re >> FrameHeader.callerRoleShift) & FrameHeader.callerRoleMaximum }
+    set { re = UInt64(min(newValue, FrameHeader.callerRoleMaximum)) << FrameHeader.callerRoleShift }
   }
 }

@@ -44,6 +44,12 @@ public struct Hello: Codable, Sendable {
   public var window: Window?
   /// Whether the peer understands CREDIT for a single answer (`re` ≠ 0); absent: it does not, and is sent none.
   public var answerCredit: Bool?
+  /// Whether this client grants the parts of each of its answers by CREDIT with `re`, its own number of the request;
+  /// absent: they spend the credit of the connection.
+  public var answerGrants: Bool?
+  /// Whether the hub is to write the role of each sender into the REQUESTs and EVENTs that it passes on to this worker
+  /// (``FrameHeader/callerRole``); absent: their `re` is 0.
+  public var callerRole: Bool?
   /// The sandbox achieved, as text for `roost status --sandbox`.
   public var sandbox: String?
 
@@ -74,6 +80,9 @@ public struct Welcome: Codable, Sendable {
   /// What the peer may send of each answer before the hub's first CREDIT for it, in parts and their payload bytes;
   /// absent: the hub knows no such window.
   public var answerWindow: Window?
+  /// Whether the hub goes by what this client grants of each answer; its first grant is ``answerWindow``. Absent: the
+  /// peer did not ask for it, or the hub does not know it.
+  public var answerGrants: Bool?
   /// Methods, topics, roles and endpoints.
   public var registry: Registry
   /// A worker's settings from `supervisor.conf`, as JSON; absent for clients.
@@ -147,6 +156,25 @@ public struct Registry: Codable, Sendable, Equatable {
   }
 }
 
+extension Registry {
+  /// The worker whose connection an endpoint is: the present one as told here, or the next one on its seat, whose
+  /// REGISTRY is under way. Nil of any other: a seat is given to others, and who has it next is not known yet.
+  ///
+  /// A worker that is back has the turn behind its last one. The hub never gives that turn to another worker: a seat
+  /// that is given anew is reserved for one turn before it is joined. A client may have it; hence the role.
+  ///
+  /// - Parameters:
+  ///   - endpoint: of the connection.
+  ///   - role: the number of its role, as the hub wrote it (``FrameHeader/callerRole``).
+  public func member(at endpoint: Endpoint, role: UInt16) -> Member? {
+    members.first { member in
+      let known = Endpoint(rawValue: member.endpoint)
+      guard known.seat == endpoint.seat, roles[member.role] == role else { return false }
+      return known == endpoint || Endpoint(seat: known.seat, turn: known.turn &+ 1) == endpoint
+    }
+  }
+}
+
 /// The payload of STATUS, JSON: what a worker is doing, in a line, and how far it is.
 public struct Status: Codable, Sendable {
   /// One line for people, at most 200 bytes shown.
@@ -169,7 +197,7 @@ public struct Gap: Codable, Sendable {
 }
 
 /// The 16 bytes of a CREDIT, little-endian: totals since WELCOME, or, with `re` ≠ 0, of one answer since its request
-/// was delivered. Totals, so that a repeated or late one does no harm.
+/// was delivered (to its worker) or sent (by its caller). Totals, so that a repeated or late one does no harm.
 ///
 ///      0        8        16
 ///     ┌────────┬────────┐

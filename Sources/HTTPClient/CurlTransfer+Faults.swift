@@ -47,8 +47,8 @@ extension CurlTransfer {
   }
 
   private var notConnected: HTTPFault {
-    if isHeldBack, let refused = refusedAddress {
-      return fault(.privateAddress, "\(address.host) resolves to \(refused.hostWithScope)")
+    if isHeldBack, let refusal {
+      return fault(.privateAddress, "\(address.host) resolves to \(refusal)")
     }
     let number = roost_curl_number(curl.table, easy, CURLINFO_OS_ERRNO)
     let reason = number == 0 ? "" : ": \(String(cString: strerror(Int32(number))))"

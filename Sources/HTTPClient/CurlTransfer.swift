@@ -30,8 +30,8 @@ final class CurlTransfer {
   private var body: [UInt8] = []
   /// Why we end it ourselves.
   private(set) var flaw: HTTPFault?
-  /// An address that is not dialled because the host is named by strangers.
-  private(set) var refusedAddress: SocketAddress?
+  /// The first address that is not dialled, since strangers have named the host, and why.
+  private(set) var refusal: String?
   private var isDialled = false
 
   /// - Parameter witness: for `https`; without one such a request is not made.
@@ -152,8 +152,9 @@ final class CurlTransfer {
     guard let address else { return -1 }
     if request.dialsGlobalAddressesOnly {
       let raw = roost_curl_address(address)
-      guard let known = SocketAddress(sockaddr: raw), known.isOpenToStrangers else {
-        refusedAddress = refusedAddress ?? SocketAddress(sockaddr: raw)
+      guard let known = SocketAddress(sockaddr: raw) else { return -1 }
+      if let objection = known.objection(in: .present()) {
+        refusal = refusal ?? objection
         return -1
       }
     }
@@ -196,5 +197,5 @@ final class CurlTransfer {
   }
 
   /// Whether no address was dialled because all of them were refused.
-  var isHeldBack: Bool { !isDialled && refusedAddress != nil }
+  var isHeldBack: Bool { !isDialled && refusal != nil }
 }

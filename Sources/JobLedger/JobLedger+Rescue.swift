@@ -4,7 +4,7 @@ internal import JobTracking
 internal import Nostr
 public import Storage
 
-// A damaged ledger is put aside, and a new one is filled with what can still be read (`RescuableFile`).
+// What a damaged ledger comes back with (`LedgerFile`) is mended here.
 // A job whose order is gone is lost, and counted. One of which a fact is gone goes on without it: what follows from the
 // others is seen again, and answers are read once more from the event store. At worst a request goes out a second time
 // under another id; money is not at stake, because intents stand in a table of their own as well. An approval that is
@@ -20,198 +20,133 @@ extension JobLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (JobLedger, LedgerContents, LedgerRescue?) {
-    var rescue: LedgerRescue?
-    let file = RescuableFile(path: path)
-    let ((ledger, contents), quarantine) = try file.open(now: now / 1_000) { path throws(StorageFault) in
+    let file = ledgerFile(path)
+    let ((ledger, contents), rescue) = try file.open(now: now / 1_000) { path throws(StorageFault) in
       let ledger = try JobLedger(path: path)
-      return (ledger, try ledger.contentsNow(now: now))
-    } refill: { unfinished, damaged throws(StorageFault) in
-      var report = LedgerRescue(quarantinePath: damaged.path)
-      let ledger = try JobLedger(path: unfinished)
-      if damaged.isEmpty {
-        report.reason = Quarantine.emptyReason
-      } else {
-        try ledger.refill(from: damaged.path, &report)
+      return ((ledger, try ledger.contentsNow(now: now)), ledger.file)
+    } mend: { path, rescue throws(StorageFault) in
+      let ledger = try JobLedger(path: path)
+      let isRead = rescue.reason == nil
+      (rescue.damagedCount, rescue.lostCountMinimum) = try ledger.file.writeNow { session in
+        try LedgerSession(session).mend(isRead: isRead)
       }
       try ledger.close()
-      rescue = report
     }
-    return (ledger, contents, rescue ?? quarantine.map { LedgerRescue(quarantinePath: $0.path) })
+    return (ledger, contents, rescue)
   }
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { RescuableFile(path: path).markDamaged() }
-
-  private func refill(from path: String, _ rescue: inout LedgerRescue) throws(StorageFault) {
-    let old: StorageFile
-    do throws(StorageFault) {
-      var settings = StorageSettings(durability: .normal)
-      settings.isDamaged = true
-      old = try StorageFile(path: path, settings, migrations: LedgerSchema.migrationsOfDamaged)
-    } catch {
-      rescue.reason = error.reason
-      return
-    }
-    for id in Self.jobs(old, &rescue) {
-      guard let saved = Self.saved(old, id, &rescue) else {
-        rescue.lostCount += 1
-        let intents = Self.intents(old, of: id, &rescue)
-        try file.writeNow { session in
-          for (at, intent) in intents { try LedgerSession(session).insert(intent, of: id, at: at) }
-        }
-        continue
-      }
-      try file.writeNow { session in try LedgerSession(session).write(saved) }
-      rescue.savedCount += 1
-    }
-    try keepRest(of: old, &rescue)
-    do throws(StorageFault) { try old.close() } catch { rescue.reason = error.reason }
-  }
-
-  /// The jobs that a damaged file still names, from any of the places where they stand.
-  private static func jobs(_ old: StorageFile, _ rescue: inout LedgerRescue) -> [JobID] {
-    var found: [JobID] = []
-    var seen: Set<JobID> = []
-    for sql in [
-      "SELECT id FROM job NOT INDEXED ORDER BY number", "SELECT id FROM job NOT INDEXED ORDER BY number DESC",
-      "SELECT job FROM fact ORDER BY job, at", "SELECT job FROM fact ORDER BY job DESC, at DESC",
-    ] {
-      do throws(StorageFault) {
-        try old.readNow { session in
-          let statement = try session.statement(sql)
-          while try statement.step() {
-            let id = JobID(column: statement.number(0))
-            if seen.insert(id).inserted { found.append(id) }
-          }
-        }
-      } catch { rescue.reason = error.reason }
-    }
-    return found
-  }
-
-  /// A job with what can be read of it; nil when its order cannot.
-  private static func saved(_ old: StorageFile, _ id: JobID, _ rescue: inout LedgerRescue) -> SavedJob? {
-    let row = read(old, &rescue) { session -> (JobOrder, Bool)? in
-      let statement = try session.statement("SELECT \(LedgerSession.columns), isOpen FROM job NOT INDEXED WHERE id = ?")
-      statement.bind(id.column, at: 1)
-      guard try statement.step() else { return nil }
-      defer { statement.reset() }
-      return LedgerSession.order(statement).map { ($0, statement.number(4) != 0) }
-    }
-    guard case let (order, isOpen)?? = row else { return nil }
-    var saved = SavedJob(order: order, isOpen: isOpen)
-    var isWhole = true
-    for direction in ["ASC", "DESC"] {
-      let isRead: Bool? = read(old, &rescue) { session in
-        let statement = try session.statement("SELECT at, what FROM fact WHERE job = ? ORDER BY at \(direction)")
-        statement.bind(id.column, at: 1)
-        while try statement.step() {
-          guard let what = JobFact.What(bytes: statement.bytes(1)) else {
-            isWhole = false
-            continue
-          }
-          saved.facts[statement.number(0)] = what
-        }
-        return true
-      }
-      if isRead == true { break }
-      isWhole = false
-    }
-    addIntents(of: old, to: &saved, &rescue)
-    if !isWhole { rescue.damagedCount += 1 }
-    return saved
-  }
-
-  /// Approvals that stand among the payments, and not among the facts any more.
-  private static func addIntents(of old: StorageFile, to saved: inout SavedJob, _ rescue: inout LedgerRescue) {
-    for (at, intent) in intents(old, of: saved.order.id, &rescue) where saved.facts[at] == nil {
-      saved.facts[at] = .approved(intent)
-    }
-  }
-
-  /// What was approved for a job, as it stands among the payments.
-  private static func intents(
-    _ old: StorageFile, of id: JobID, _ rescue: inout LedgerRescue
-  ) -> [(at: Int64, intent: PaymentIntent)] {
-    read(old, &rescue) { session in
-      let statement = try session.statement("SELECT at, intent FROM payment WHERE job = ?")
-      statement.bind(id.column, at: 1)
-      var found: [(at: Int64, intent: PaymentIntent)] = []
-      while try statement.step() {
-        var reader = FactReader(statement.bytes(1))
-        if let intent = reader.intent() { found.append((statement.number(0), intent)) }
-      }
-      return found
-    } ?? []
-  }
-
-  /// All approvals, also those of jobs that are forgotten, or lost: they count for their day.
-  private static func payments(_ old: StorageFile, _ rescue: inout LedgerRescue) -> [(JobID, Int64, PaymentIntent)] {
-    var found: [(JobID, Int64, PaymentIntent)] = []
-    do throws(StorageFault) {
-      try old.readNow { session in
-        let statement = try session.statement("SELECT job, at, intent FROM payment")
-        while try statement.step() {
-          var reader = FactReader(statement.bytes(2))
-          guard let intent = reader.intent() else { continue }
-          found.append((JobID(column: statement.number(0)), statement.number(1), intent))
-        }
-      }
-    } catch { rescue.reason = error.reason }
-    return found
-  }
-
-  private func keepRest(of old: StorageFile, _ rescue: inout LedgerRescue) throws(StorageFault) {
-    let payments = Self.payments(old, &rescue)
-    let proofs = Self.read(old, &rescue) { try LedgerSession($0).proofs() } ?? []
-    let histories = Self.read(old, &rescue) { try LedgerSession($0).histories() } ?? [:]
-    let cursor = Self.read(old, &rescue) { session -> Int64? in
-      let statement = try session.statement("SELECT seq FROM cursor")
-      guard try statement.step() else { return nil }
-      defer { statement.reset() }
-      return statement.number(0)
-    }
-    let isWhole = rescue.reason == nil && rescue.damagedCount + rescue.lostCount == 0
-    try file.writeNow { session in
-      let ledger = LedgerSession(session)
-      for (job, at, intent) in payments { try ledger.insert(intent, of: job, at: at) }
-      for (job, proof) in proofs { try ledger.insert(proof, of: job) }
-      for (provider, history) in histories { try ledger.write(provider, history) }
-      // Answers that are lost here still stand in the event store: it is looked through once more, from its beginning.
-      if case let seq?? = cursor { try ledger.write(cursor: isWhole ? seq : 0) }
-    }
-  }
-
-  private static func read<Value>(
-    _ old: StorageFile, _ rescue: inout LedgerRescue, _ body: (StorageSession) throws -> Value
-  ) -> Value? {
-    do throws(StorageFault) { return try old.readNow(body) } catch {
-      rescue.reason = error.reason
-      return nil
-    }
-  }
-}
-
-/// A job that was saved.
-struct SavedJob {
-  let order: JobOrder
-  let isOpen: Bool
-  /// By their times.
-  var facts: [Int64: JobFact.What] = [:]
+  public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 }
 
 extension LedgerSession {
-  func write(_ saved: SavedJob) throws {
-    try insert(saved.order)
-    let facts = saved.facts.map { JobFact(at: $0.key, $0.value) }.sorted { $0.at < $1.at }
-    for fact in facts { try insert(JobBatch.Entry(job: saved.order.id, fact: fact)) }
-    let picture = JobPicture(saved.order, facts)
-    for intent in picture.voidIntents { try remove(intent, of: saved.order.id) }
-    for proof in picture.proofs { try insert(proof, of: saved.order.id) }
-    try update(saved.order.id, JobBatch.Standing(state: picture.state, endedAt: picture.endedAt))
-    guard !saved.isOpen, picture.endedAt != nil else { return }
-    var batch = JobBatch(number: 0)
-    batch.closed = [saved.order.id]
-    try write(batch)
+  /// Takes out what is not what it says, and writes again what follows from the rest.
+  ///
+  /// - Parameter isRead: whether all rows of the damaged file could be read.
+  /// - Returns: jobs that are there in part, and jobs that are known to be lost.
+  fileprivate func mend(isRead: Bool) throws -> (damaged: Int, lost: Int) {
+    try removeUnreadable()
+    var damaged = 0
+    var lost: Set<Int64> = []
+    for id in try jobs("SELECT id FROM job") {
+      let statement = try session.statement("SELECT \(Self.columns), isOpen FROM job WHERE id = ?")
+      statement.bind(id.column, at: 1)
+      guard try statement.step() else { continue }
+      let (order, isOpen) = (Self.order(statement), statement.number(4) != 0)
+      statement.reset()
+      guard let order else {
+        lost.insert(id.column)
+        continue
+      }
+      if try !mend(order, isOpen: isOpen) { damaged += 1 }
+    }
+    for id in try jobs("SELECT job FROM fact WHERE job NOT IN (SELECT id FROM job) GROUP BY job") {
+      lost.insert(id.column)
+    }
+    for id in lost { try remove(JobID(column: id)) }
+    try session.execute("DELETE FROM request WHERE job NOT IN (SELECT id FROM job)")
+    // Answers that are lost here still stand in the event store: it is looked through once more, from its beginning.
+    let isWhole = isRead && damaged + lost.count == 0
+    if !isWhole { try session.execute("UPDATE cursor SET seq = 0") }
+    return (damaged, lost.count)
+  }
+
+  /// Writes again what follows from a job's facts.
+  ///
+  /// - Returns: whether all of its facts can be read.
+  private func mend(_ order: JobOrder, isOpen: Bool) throws -> Bool {
+    let id = order.id
+    var (kept, isWhole) = ([Int64: JobFact.What](), true)
+    let statement = try session.statement("SELECT at, what FROM fact WHERE job = ?")
+    statement.bind(id.column, at: 1)
+    while try statement.step() {
+      if let what = JobFact.What(bytes: statement.bytes(1)) {
+        kept[statement.number(0)] = what
+      } else {
+        isWhole = false
+      }
+    }
+    // Approvals that stand among the payments, and not among the facts any more.
+    for (at, intent) in try intents(of: id) where kept[at] == nil {
+      kept[at] = .approved(intent)
+      isWhole = false
+    }
+    let facts = kept.map { JobFact(at: $0.key, $0.value) }.sorted { $0.at < $1.at }
+    for sql in ["DELETE FROM fact WHERE job = ?", "DELETE FROM request WHERE job = ?"] {
+      let statement = try session.statement(sql)
+      statement.bind(id.column, at: 1)
+      try statement.run()
+    }
+    for fact in facts { try insert(JobBatch.Entry(job: id, fact: fact)) }
+    let picture = JobPicture(order, facts)
+    for intent in picture.voidIntents { try remove(intent, of: id) }
+    for proof in picture.proofs { try insert(proof, of: id) }
+    try update(id, JobBatch.Standing(state: picture.state, endedAt: picture.endedAt))
+    let opening = try session.statement("UPDATE job SET isOpen = ? WHERE id = ?")
+    opening.bind(isOpen || picture.endedAt == nil ? 1 : 0, at: 1)
+    opening.bind(id.column, at: 2)
+    try opening.run()
+    return isWhole
+  }
+
+  private func intents(of id: JobID) throws -> [(at: Int64, intent: PaymentIntent)] {
+    let statement = try session.statement("SELECT at, intent FROM payment WHERE job = ?")
+    statement.bind(id.column, at: 1)
+    var found: [(at: Int64, intent: PaymentIntent)] = []
+    while try statement.step() {
+      var reader = FactReader(statement.bytes(1))
+      if let intent = reader.intent() { found.append((statement.number(0), intent)) }
+    }
+    return found
+  }
+
+  /// Payments, proofs and providers that are none.
+  private func removeUnreadable() throws {
+    let payments = try session.statement("SELECT job, provider, hash, intent FROM payment")
+    var bad: [(Int64, [UInt8], [UInt8])] = []
+    while try payments.step() {
+      var reader = FactReader(payments.bytes(3))
+      if reader.intent() == nil { bad.append((payments.number(0), payments.bytes(1), payments.bytes(2))) }
+    }
+    for (job, provider, hash) in bad {
+      let statement = try session.statement("DELETE FROM payment WHERE job = ? AND provider = ? AND hash = ?")
+      statement.bind(job, at: 1)
+      statement.bind(provider, at: 2)
+      statement.bind(hash, at: 3)
+      try statement.run()
+    }
+    try session.execute(
+      """
+      DELETE FROM proof WHERE typeof(hash) != 'blob' OR length(hash) != 32 OR length(provider) != 32;
+      DELETE FROM request WHERE typeof(event) != 'blob' OR length(event) != 32;
+      DELETE FROM provider WHERE typeof(key) != 'blob' OR length(key) != 32;
+      """)
+  }
+
+  private func jobs(_ sql: String) throws -> [JobID] {
+    let statement = try session.statement(sql)
+    var jobs: [JobID] = []
+    while try statement.step() { jobs.append(JobID(column: statement.number(0))) }
+    return jobs
   }
 }

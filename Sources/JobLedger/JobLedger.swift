@@ -32,11 +32,13 @@ public final class JobLedger: Sendable {
   /// Opens the file, and makes it if it is not there.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
-  public init(path: String) throws(StorageFault) {
+  public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
+
+  static func ledgerFile(_ path: String) -> LedgerFile {
     var settings = StorageSettings(durability: .full)
     settings.readerCount = 2
     settings.cacheByteCount = 4 << 20
-    file = try StorageFile(path: path, settings, migrations: LedgerSchema.migrations)
+    return LedgerFile(path: path, settings, LedgerSchema.migrations, table: "job", noun: "jobs")
   }
 
   /// The database file.

@@ -58,7 +58,4 @@ enum LedgerSchema {
         WHERE length(what) = 97 AND substr(what, 1, 1) = x'0A' ORDER BY at;
       """),
   ]
-
-  /// For a damaged file, of which nothing is asked but what stands in it: one of an earlier version stays as it is.
-  static let migrationsOfDamaged = migrations.map { StorageMigration(version: $0.version, "") }
 }

@@ -41,24 +41,3 @@ public struct LedgerContents: Sendable {
   /// Jobs done with, by state.
   public var counts: [Job.State: Int] = [:]
 }
-
-/// What was saved of a damaged ledger.
-public struct LedgerRescue: Sendable, Hashable {
-  /// Where the damaged file is now.
-  public let quarantinePath: String
-  /// Jobs in the new one.
-  public internal(set) var savedCount = 0
-  /// Jobs of which some facts could not be read; they are in the new one without those, unless it stands under
-  /// ``lostCount``.
-  public internal(set) var damagedCount = 0
-  /// Jobs whose order could not be read.
-  public internal(set) var lostCount = 0
-  /// Why reading ended before the end, if it did.
-  public internal(set) var reason: String?
-
-  /// How many jobs are lost, as far as that is known: where reading ended early nobody knows how many stood behind.
-  public var lostText: String {
-    if reason == nil, savedCount + lostCount > 0 { return "\(lostCount)" }
-    return lostCount > 0 ? "unknown, at least \(lostCount)" : "unknown"
-  }
-}

@@ -39,7 +39,7 @@ public struct ServingDesk: Sendable {
   /// The accounts of this machine.
   public var accounts: Set<PublicKey>
   /// Requests dated before this second are passed over: the ledger does not know whether they were answered.
-  public let notBefore: Int64
+  public private(set) var notBefore: Int64
   /// How often requests were not taken up, by reason.
   public internal(set) var passedOver: [PassedOver: UInt64] = [:]
 
@@ -99,17 +99,22 @@ public struct ServingDesk: Sendable {
   ///   - known: the ids of all requests of the ledger.
   ///   - lastNumber: the last number given.
   ///   - notBefore: requests dated before this second are passed over.
+  ///   - now: seconds since 1970.
   public init(
     _ rules: ServingRules, provider: PublicKey, accounts: Set<PublicKey> = [], known: Set<EventID> = [],
-    lastNumber: Int64 = 0, notBefore: Int64 = 0
+    lastNumber: Int64 = 0, notBefore: Int64 = 0, at now: Int64 = .max
   ) {
     self.rules = rules
     self.provider = provider
     self.accounts = accounts
     self.known = known
     self.lastNumber = lastNumber
-    self.notBefore = notBefore
+    self.notBefore = min(notBefore, now)
   }
+
+  /// The wall clock was set. A second that lies ahead was read from a wrong one: until it came nothing would be taken
+  /// up. All that was answered by that clock was so before now.
+  public mutating func clockSet(at now: Int64) { notBefore = min(notBefore, now) }
 
   // MARK: Looking
 

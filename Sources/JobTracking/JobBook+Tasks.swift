@@ -42,6 +42,17 @@ extension JobBook {
     }
   }
 
+  /// Requests of jobs that go on which the store has, as far as is known; the oldest first.
+  public var storedRequests: [(job: JobID, request: EventID)] {
+    let requests = records.flatMap { id, record in
+      record.picture.attempts.compactMap { attempt -> (job: JobID, request: EventID, startedAt: Int64)? in
+        guard record.picture.endedAt == nil, attempt.isStored, !attempt.isWithdrawn else { return nil }
+        return attempt.request.map { (id, $0.id, attempt.startedAt) }
+      }
+    }
+    return requests.sorted { $0.startedAt < $1.startedAt }.map { ($0.job, $0.request) }
+  }
+
   // MARK: Outcomes
 
   /// The request of an attempt is signed. The event is verified by nobody: the signer is believed.

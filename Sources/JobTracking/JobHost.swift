@@ -28,9 +28,12 @@ public enum JobHost: Sendable {
   /// - Parameters:
   ///   - submit: what was said.
   ///   - ownKeys: the keys of the accounts here: it answers by one of them.
-  /// - Throws: `expired`, `unavailable`, or its own refusal, while only it could say whether the job is for it.
+  ///   - isFinal: whether it is not waited for any longer. A job that needs no key is then accepted without: whoever
+  ///     serves here may do it, and nobody's error ends it before its time is over.
+  /// - Throws: `expired`, `unavailable`, or its own refusal, while only it could say whether the job is for it, or by
+  ///   whom it would be done.
   public func place(
-    of submit: JobSubmit, ownKeys: Set<PublicKey>
+    of submit: JobSubmit, ownKeys: Set<PublicKey>, isFinal: Bool
   ) throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
     guard Self.mayBeMeant(by: submit) else { return (false, nil) }
     let named = Self.named(submit).first
@@ -48,7 +51,10 @@ public enum JobHost: Sendable {
       if let host = status.provider.flatMap({ PublicKey($0) }) {
         return named == nil || named == host ? (true, host) : (false, nil)
       }
-      if named == nil, !isSecret { return (true, nil) }
+      if named == nil, !isSecret {
+        guard isFinal else { throw Self.refusal(.unavailable, "is starting") }
+        return (true, nil)
+      }
       guard isForOther || staysHere else { throw Self.refusal(.unavailable, "is starting") }
       return (false, nil)
     }

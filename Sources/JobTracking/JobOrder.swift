@@ -107,7 +107,7 @@ public struct JobOrder: Sendable, Hashable {
       inputs.append(JobInput(data, type: type, relay: relay, marker: input.marker))
     }
     // `try?`: they were read when it was submitted.
-    let relays = (submit.relays ?? []).compactMap { try? RelayURL($0) }
+    let relays = (submit.relays ?? []).compactMap { try? RelayURL($0) }.map { ForeignRelayURL($0) }
     let parameters = (submit.params ?? []).map { JobParameter($0[0], Array($0.dropFirst())) }
     let output = submit.output.flatMap { $0.isEmpty ? nil : $0 }
     return JobTerms(

@@ -179,10 +179,7 @@ public final class KeyDirectory: Sendable {
   }
 
   private func synchronizeDirectory() throws(KeyStoreFault) {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw fault("open", path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw fault("fsync", path) }
+    do throws(SystemFault) { try DirectoryEntries.synchronize(path) } catch { throw .system(error) }
   }
 
   private func removeFile(_ file: String) throws(KeyStoreFault) {

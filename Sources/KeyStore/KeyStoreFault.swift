@@ -16,6 +16,9 @@ public enum KeyStoreFault: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another process has the directory.
   case inUse(path: String, holder: String)
 
+  /// Whether it may pass by itself, see `SystemFault.mayPass`.
+  public var mayPass: Bool { if case .system(let fault) = self { fault.mayPass } else { false } }
+
   /// The file or directory that it is about.
   public var path: String {
     switch self {

@@ -13,6 +13,12 @@ public struct NamelessFiles: Hashable, Sendable {
   public private(set) var mapsUnseen = false
   /// Whether all processes that have not ended could be looked at.
   public private(set) var isWhole = true
+  /// Sockets that are open, each counted once: what waits in them is in the kernel's memory and in no process's.
+  public var socketCount: Int { socketNumbers.count }
+  /// The inodes of those sockets.
+  public private(set) var socketNumbers: Set<UInt64> = []
+  /// Descriptors in messages that wait in those sockets: files or sockets, which nobody has open and nobody can count.
+  public private(set) var descriptorsInMessages = 0
 
   private struct Identity: Hashable {
     let device: UInt
@@ -44,13 +50,39 @@ public struct NamelessFiles: Hashable, Sendable {
     for name in names {
       var status = stat()
       // One that has been closed since is not there.
-      guard fstatat(folder, name, &status, 0) == 0, status.st_nlink == 0, status.st_mode & S_IFMT == S_IFREG,
-        device != UInt64(status.st_dev),
+      guard fstatat(folder, name, &status, 0) == 0 else { continue }
+      if status.st_mode & S_IFMT == S_IFSOCK,
+        seen.insert(Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))).inserted
+      {
+        socketNumbers.insert(UInt64(status.st_ino))
+        let facts = KernelFiles.read("/proc/\(process)/fdinfo/\(name)") ?? []
+        descriptorsInMessages += Self.descriptorsInMessages(in: facts)
+      }
+      guard status.st_nlink == 0, status.st_mode & S_IFMT == S_IFREG, device != UInt64(status.st_dev),
         seen.insert(Identity(device: UInt(status.st_dev), number: UInt(status.st_ino))).inserted
       else { continue }
       byteCount += Int64(status.st_blocks) * 512
     }
   }
+
+  /// The number behind `scm_fds:` in what the kernel tells of a descriptor, as of unix sockets since Linux 5.6; else 0.
+  static func descriptorsInMessages(in facts: [UInt8]) -> Int {
+    let label = Array("scm_fds:".utf8)
+    let line = facts.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: label) }
+    return line.flatMap { KernelFiles.number(in: $0.dropFirst(label.count)) }.map { Int(clamping: $0) } ?? 0
+  }
+
+  /// Most bytes that the kernel keeps in one socket, sent or received, as it counts them: what `net.core` allows.
+  public static func socketByteCountMaximum() -> Int {
+    let limits = ["rmem_max", "wmem_max"].map { name in
+      KernelFiles.read("/proc/sys/net/core/\(name)").flatMap { KernelFiles.number(in: $0) } ?? standardBufferByteCount
+    }
+    // The kernel doubles what it is asked for, for its own books.
+    return 2 * Int(clamping: limits.max() ?? standardBufferByteCount)
+  }
+
+  /// What kernels come with.
+  private static let standardBufferByteCount: UInt64 = 212_992
 
   /// One that is ending is root's for a moment.
   private mutating func missed(_ process: Int32) {
@@ -63,6 +95,7 @@ public struct NamelessFiles: Hashable, Sendable {
   ///   - processes: their numbers.
   ///   - folder: the path, without links, of the folder in which the files had their names.
   public mutating func lookAtMappings(of processes: [Int32], below folder: String) {
+    // Sockets among them: an inode that is one of theirs too is taken for the file, which is then not unseen.
     let numbers = Set(seen.map(\.number))
     for process in processes {
       guard let bytes = KernelFiles.read("/proc/\(process)/maps", byteCountMaximum: Self.mappingByteCountMaximum)

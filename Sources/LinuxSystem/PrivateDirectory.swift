@@ -35,7 +35,10 @@ public enum PrivateDirectory {
     var step = ""
     for name in path.split(separator: "/") {
       step += "/\(name)"
-      guard mkdir(step, 0o700) != 0, errno != EEXIST else { continue }
+      let result = mkdir(step, 0o700)
+      // A loss of power must not take a directory from under what was accepted in it.
+      if result == 0 { try DirectoryEntries.synchronizeReadable(nameOf: step) }
+      guard result != 0, errno != EEXIST else { continue }
       let code = errno
       // Where one may not write, the step may be there nevertheless: a read-only file system answers so.
       var status = stat()

@@ -12,10 +12,11 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
     case none
     /// Unix sockets only.
     case unixOnly
-    /// Unix sockets; TCP outwards to these ports; no listening. UDP stays possible, because names are resolved by it.
+    /// TCP outwards to these ports; no listening. UDP stays possible, because names are resolved by it. No unix sockets
+    /// but pairs of streams, as with the following two.
     case outboundTCP(ports: [UInt16])
-    /// TCP and unix sockets that others connect to, at any port: a server that never dials. No connecting of any kind,
-    /// and no datagrams, so no name is looked up either. Connections that are open already go on.
+    /// TCP that others connect to, at any port: a server that never dials. No connecting of any kind, and no datagrams,
+    /// so no name is looked up either. Connections that are open already go on.
     case inboundTCP
     /// Internet sockets of every direction.
     case inet
@@ -41,6 +42,9 @@ public struct SandboxProfile: Hashable, Sendable, Codable {
   public var dumpable: Bool
   /// Whether abstract unix sockets of processes outside may be reached, as a service manager's may be.
   public var mayReachAbstractSockets: Bool
+  /// Whether unix sockets in the file system may be connected to beside those of the internet: for a worker that a
+  /// person has started by hand, which joins the bus by its socket when it is in the sandbox already.
+  public var mayConnectUnixSockets = false
 
   /// A profile; what is not named is denied.
   public init(

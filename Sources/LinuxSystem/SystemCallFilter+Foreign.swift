@@ -10,9 +10,6 @@ extension SystemCallFilter {
     try denyTouchingOthers()
     try denyChangingMetadata()
     try denyHiding(network)
-    // A socket in the file system is reached wherever its mode allows, which Landlock does not deny; and behind those
-    // of the user, or of root, are services that start programs. Pairs of sockets are another call, and stay.
-    if network == .inet { try deny("socket", EAFNOSUPPORT, argument: 0, equals: UInt64(AF_UNIX)) }
   }
 
   /// Who has left the group would outlive the signal that ends it, and so would whoever has called off the signal that
@@ -54,16 +51,19 @@ extension SystemCallFilter {
     }
   }
 
-  /// What counts in no process and in no folder: memory by a descriptor or shared without a file, a file that has no
-  /// name and waits as a message between sockets, and a process that may not be inspected.
+  /// What counts in no process and in no folder: memory by a descriptor or shared without a file, pages that a pipe
+  /// keeps, places for asynchronous input that the machine has few of, a file that has no name and waits as a message
+  /// between sockets, and a process that may not be inspected.
   private func denyHiding(_ network: SandboxProfile.Network) throws(SystemFault) {
-    for name in ["memfd_create", "memfd_secret"] { try deny(name, ENOSYS) }
+    for name in ["memfd_create", "memfd_secret", "vmsplice", "io_setup"] { try deny(name, ENOSYS) }
     try deny("mmap", EPERM, argument: 3, mask: Self.sharedAnonymous, equals: Self.sharedAnonymous)
     try deny("prctl", EPERM, argument: 0, equals: Self.setDumpable)
     // With the network the resolver needs them.
     if network == .none {
       for name in ["sendmsg", "sendmmsg"] { try deny(name, EPERM) }
     }
+    // Connections that the kernel does not list among those of TCP. Runtimes take TCP where these cannot be had.
+    for number in Self.uncountedProtocols { try deny("socket", EPROTONOSUPPORT, argument: 2, equals: number) }
   }
 
   /// PRIO_USER.
@@ -73,6 +73,8 @@ extension SystemCallFilter {
   /// PR_SET_DUMPABLE.
   private static let setDumpable: UInt64 = 4
   private static let cloneParent: UInt64 = 0x8000
+  /// IPPROTO_DCCP, SCTP and MPTCP.
+  private static let uncountedProtocols: [UInt64] = [33, 132, 262]
   /// MAP_SHARED and MAP_ANONYMOUS.
   private static let sharedAnonymous: UInt64 = 0x21
 }

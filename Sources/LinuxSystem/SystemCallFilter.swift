@@ -24,6 +24,7 @@ final class SystemCallFilter {
     try denyTerminalInput()
     if !profile.maySpawn { try denySpawning() }
     try restrictSockets(profile.network)
+    try restrictUnixSockets(profile)
     if profile.holdsForeignProgram { try confineForeignProgram(profile.network) }
   }
 
@@ -103,8 +104,22 @@ final class SystemCallFilter {
   /// MSG_FASTOPEN.
   private static let fastOpenFlag: UInt64 = 0x2000_0000
 
-  /// Leaves unix, internet, and the kernel's own messages about interfaces, which resolving names asks for. The others
-  /// are old or special, seldom tested, and a steady source of ways into the kernel.
+  /// A socket in the file system is reached wherever its mode allows, which Landlock does not deny; and behind those of
+  /// the user, the bus of his session first of all, are services that start programs outside of every sandbox. So no
+  /// worker makes such a socket. Its bus is open when it comes here, logs go to descriptors, and the resolver asks a
+  /// name server where it finds no daemon. Pairs of streams stay, by which loops wake themselves: they are connected to
+  /// each other for good, where a datagram of a pair goes to any path that is named with it.
+  private func restrictUnixSockets(_ profile: SandboxProfile) throws(SystemFault) {
+    // The kind stands below the flags SOCK_NONBLOCK and SOCK_CLOEXEC.
+    for kind in 0...UInt64(0xF) where kind != UInt64(ROOST_SOCKET_STREAM) {
+      try deny("socketpair", EPERM, argument: 1, mask: 0xF, equals: kind)
+    }
+    guard profile.network != .unixOnly, profile.network != .none, !profile.mayConnectUnixSockets else { return }
+    try deny("socket", EAFNOSUPPORT, argument: 0, equals: UInt64(AF_UNIX))
+  }
+
+  /// Leaves internet, the kernel's own messages about interfaces, which resolving names asks for, and unix, of which is
+  /// said elsewhere. The others are old or special, seldom tested, and a steady source of ways into the kernel.
   private func denyRareFamilies() throws(SystemFault) {
     let allowed = [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK]
     for family in 0...AF_NETLINK where !allowed.contains(family) {

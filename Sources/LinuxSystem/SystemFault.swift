@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// The one error of this module: the system refused something.
 ///
@@ -25,6 +26,15 @@ public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
     self.code = code
     self.advice = advice
     self.isOwnCheck = isOwnCheck
+  }
+
+  /// Whether it may pass by itself: the system lacks room, memory or descriptors, or a disk failed. Nothing is wrong
+  /// with what was asked for, and it is worth another try.
+  public var mayPass: Bool { !isOwnCheck && Self.mayPass(code) }
+
+  /// The same of an error number.
+  public static func mayPass(_ code: Int32) -> Bool {
+    [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOBUFS, ENOSPC, EDQUOT, EIO, EINTR, ETIMEDOUT].contains(code)
   }
 
   /// The error number's name, as `EACCES`.

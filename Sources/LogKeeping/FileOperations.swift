@@ -93,9 +93,7 @@ public struct SystemFiles: FileOperations {
 
   /// See ``FileOperations``.
   public func synchronizeDirectory(_ path: String) throws(SystemFault) {
-    let descriptor = try Self.result(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), "open", path)
-    defer { close(descriptor) }
-    try Self.result(fsync(descriptor), "fsync", path)
+    try DirectoryEntries.synchronize(path)
   }
 
   /// See ``FileOperations``.

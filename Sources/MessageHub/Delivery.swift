@@ -36,6 +36,8 @@ struct Delivery {
   var hasParts = false
   /// The parts of the answer, as far as they have come.
   var parts = PartBooks()
+  /// What its caller grants of the answer, if it grants each of its answers.
+  var grants = GrantBooks()
   /// The receiver acknowledged the request, or showed progress: it is not a suspect and may take its time.
   var isAccepted = false
   /// Redelivered after a death, not yet cleared.

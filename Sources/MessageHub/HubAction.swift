@@ -27,8 +27,8 @@ public enum HubAction: Sendable {
   case serve(HubCall)
   /// A caller of the supervisor's methods gave up, or left.
   case serviceCancelled(HubCall)
-  /// A caller that had been refused room for parts has room again.
-  case serviceMayContinue(seat: Int)
+  /// A caller that had been refused room for parts has room again: for all its answers, or for that to request `id`.
+  case serviceMayContinue(seat: Int, id: UInt64?)
   /// The terminal answer to ``MessageHub/redeliver(method:payload:isRaw:deaths:now:actions:)``. Its payload may be the
   /// input.
   case injectedAnswer(id: UInt64, header: FrameHeader, payload: HubPayload)

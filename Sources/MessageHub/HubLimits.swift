@@ -19,6 +19,14 @@ public struct HubLimits: Sendable, Equatable {
   public var clientMailboxFrames = 256
   /// The same for a client, in payload bytes.
   public var clientMailboxBytes = 1 << 20
+  /// Parts that a client may leave untaken, of all its answers together, if it grants each of them: 4,096, the windows
+  /// of 64 answers. While as many wait, its further requests are refused (`full`).
+  public var untakenFrames = 4_096
+  /// The same in payload bytes: 4 MiB, a third of ``poolBytes``.
+  public var untakenBytes = 4 << 20
+  /// Payload bytes of answers that one client may leave untaken: two thirds of ``poolBytes``, so that no client fills
+  /// it alone. From here on an answer of which one more part comes is given up.
+  public var clientShareBytes: Int { max(clientMailboxBytes, poolBytes - poolBytes / 3) }
   /// Payload bytes that all mailboxes and all unanswered requests hold together; above it every mailbox counts as full,
   /// and an answer to a client that leaves ``clientMailboxBytes`` untaken is given up.
   public var poolBytes = 12 << 20

@@ -113,7 +113,7 @@ extension MessageHub {
   /// Answers a call that the supervisor serves.
   ///
   /// - Returns: whether the caller is still there and waiting. With `more`, also whether it may have another part now;
-  ///   if not, ``HubAction/serviceMayContinue(seat:)`` follows when it may.
+  ///   if not, ``HubAction/serviceMayContinue(seat:id:)`` follows when it may.
   @discardableResult
   public mutating func answer(
     _ call: HubCall, payload: [UInt8], more: Bool = false, now: Instant, actions: inout [HubAction]
@@ -129,8 +129,8 @@ extension MessageHub {
       end(index)
       return true
     }
-    if takesParts(seat) {
-      useCredit(towards: seat, byteCount: payload.count)
+    if passesParts(of: index) {
+      usePartCredit(of: index, byteCount: payload.count)
       counters.framesOut &+= 1
       actions.append(.send(seat: seat, header: header, payload: .stored(payload)))
       return true
@@ -141,7 +141,9 @@ extension MessageHub {
         answersSerial: deliveries[index].serial, creditHolder: -1),
       for: seat)
     updateBusy(seat, now)
-    let hasRoom = seats[seat].waitingCount * 2 < limits.clientMailboxFrames && !isFull(seat)
+    // A caller that grants this answer is told when all that waits of it has left.
+    if seats[seat].grantsAnswers { return false }
+    let hasRoom = seats[seat].queuedCount * 2 < limits.clientMailboxFrames && !isFull(seat)
     if !hasRoom { seats[seat].wantsRoomNotice = true }
     return hasRoom
   }

@@ -41,7 +41,7 @@ extension MessageHub {
   /// The mailbox of a client is at its bound, and its frames are not all events.
   func isFullOfAnswers(_ seat: Int) -> Bool {
     !seats[seat].isWorker && !seats[seat].answers.isEmpty
-      && (seats[seat].waitingCount >= limits.clientMailboxFrames
+      && (seats[seat].queuedCount >= limits.clientMailboxFrames
         || seats[seat].mailboxBytes >= limits.clientMailboxBytes)
   }
 
@@ -128,12 +128,16 @@ extension MessageHub {
 
   // MARK: What the peer grants
 
-  /// The peer says how much it takes in all.
+  /// The peer says how much it takes in all, or of one answer.
   mutating func receivedCredit(
-    _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
+    _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, from seat: Int, now: Instant, actions: inout [HubAction]
   ) throws(FrameViolation) {
     guard let credit = Credit(payload) else {
       throw .rule(.badPayload, "CREDIT has 16 bytes of payload, not \(payload.count)")
+    }
+    if header.re != 0, seats[seat].grantsAnswers {
+      receivedGrant(credit, of: header.re, from: seat, now: now, actions: &actions)
+      return
     }
     guard credit.frames > seats[seat].granted.frames || credit.bytes > seats[seat].granted.bytes else { return }
     seats[seat].granted.frames = max(seats[seat].granted.frames, credit.frames)

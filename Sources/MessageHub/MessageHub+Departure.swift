@@ -40,6 +40,7 @@ extension MessageHub {
     giveUpRequests(of: seat, now: now, actions: &actions)
     // Answers to the connection that ended mean nothing to the next one.
     while let entry = seats[seat].answers.popFirst() { settle(entry, of: seat) }
+    dropHeld(of: seat)
     seats[seat].busySince = nil
     seats[seat].wantsRoomNotice = false
     guard seats[seat].isWorker else {

@@ -83,8 +83,7 @@ extension MessageHub {
   private mutating func sendNow(
     _ header: FrameHeader, to seat: Int, payload: HubPayload, actions: inout [HubAction]
   ) {
-    var header = header
-    header.destination = seats[seat].endpoint
+    let header = addressed(header, to: seat)
     useCredit(towards: seat, byteCount: header.payloadByteCount)
     counters.framesOut &+= 1
     actions.append(.send(seat: seat, header: header, payload: payload))

@@ -7,7 +7,13 @@ extension MessageHub {
   func isFull(_ seat: Int) -> Bool {
     let frames = seats[seat].isWorker ? limits.mailboxFrames : limits.clientMailboxFrames
     let bytes = seats[seat].isWorker ? limits.mailboxBytes : limits.clientMailboxBytes
-    return seats[seat].waitingCount >= frames || seats[seat].mailboxBytes >= bytes || poolBytes >= limits.poolBytes
+    return seats[seat].queuedCount >= frames || seats[seat].mailboxBytes >= bytes || poolBytes >= limits.poolBytes
+  }
+
+  /// Whether a part beyond its answer's window is held on its sender's credit.
+  func isFullOfParts(_ seat: Int) -> Bool {
+    guard seats[seat].grantsAnswers else { return isFull(seat) }
+    return seats[seat].heldCount >= limits.clientMailboxFrames || seats[seat].heldBytes >= limits.clientMailboxBytes
   }
 
   /// Whether a frame that spends credit can go to the seat at once.
@@ -30,9 +36,13 @@ extension MessageHub {
 
   /// Keeps a part of an answer, or a terminal answer that must stay behind parts, for the caller.
   mutating func enqueueAnswer(_ entry: MailboxEntry, for seat: Int) {
-    seats[seat].mailboxBytes += entry.payloadByteCount
     poolBytes += entry.payload.storedByteCount
     if entry.answers >= 0 { deliveries[entry.answers].parts.didKeep(byteCount: entry.payloadByteCount) }
+    if seats[seat].grantsAnswers {
+      hold(entry, for: seat)
+      return
+    }
+    seats[seat].mailboxBytes += entry.payloadByteCount
     seats[seat].answers.append(entry)
     if isFullOfAnswers(seat) { seats[seat].isBehind = true }
   }
@@ -40,6 +50,11 @@ extension MessageHub {
   /// Forgets what an entry holds besides its delivery: bytes, and its sender's credit.
   mutating func settle(_ entry: MailboxEntry, of seat: Int) {
     seats[seat].mailboxBytes -= entry.payloadByteCount
+    forgetBytes(of: entry)
+  }
+
+  /// The same without its mailbox's count of bytes.
+  mutating func forgetBytes(of entry: MailboxEntry) {
     poolBytes -= entry.payload.storedByteCount
     if entry.creditHolder >= 0 {
       returnCredit(to: entry.creditHolder, turn: entry.creditTurn, byteCount: entry.payloadByteCount)
@@ -51,7 +66,7 @@ extension MessageHub {
 
   /// Sends what the seat may have now.
   mutating func pump(_ seat: Int, now: Instant, actions: inout [HubAction]) {
-    guard seats[seat].isConnected, seats[seat].waitingCount > 0 || !seats[seat].gaps.isEmpty else { return }
+    guard seats[seat].isConnected, seats[seat].queuedCount > 0 || !seats[seat].gaps.isEmpty else { return }
     sendAnswers(to: seat, actions: &actions)
     repeat { sendWork(to: seat, now: now, actions: &actions) } while fillGaps(seat)
     noticeRoom(seat, actions: &actions)
@@ -88,8 +103,7 @@ extension MessageHub {
         counters.dropped += 1
         continue
       }
-      var header = head.header
-      header.destination = seats[seat].endpoint
+      var header = addressed(head.header, to: seat)
       if let end = head.expiresAt { header.ttlMilliseconds = Self.millisecondsLeft(until: end, now) }
       useCredit(towards: seat, byteCount: head.payloadByteCount)
       counters.framesOut &+= 1
@@ -123,8 +137,7 @@ extension MessageHub {
       deliveries[index].payload = payload
       poolBytes += bytes.count
     }
-    var header = deliveries[index].header
-    header.destination = seats[seat].endpoint
+    let header = addressed(deliveries[index].header, to: seat)
     appendInHand(index, of: seat)
     useCredit(towards: seat, byteCount: header.payloadByteCount)
     counters.framesOut &+= 1
@@ -229,7 +242,7 @@ extension MessageHub {
 
   /// Tells a slow subscriber what it missed, once there is room to say so. Returns whether there was anything to say.
   private mutating func fillGaps(_ seat: Int) -> Bool {
-    guard !seats[seat].gaps.isEmpty, seats[seat].waitingCount * 2 < limits.clientMailboxFrames else { return false }
+    guard !seats[seat].gaps.isEmpty, seats[seat].queuedCount * 2 < limits.clientMailboxFrames else { return false }
     let gaps = seats[seat].gaps.sorted { $0.key < $1.key }
     seats[seat].gaps = [:]
     for (topic, dropped) in gaps { enqueueGap(topic, dropped, for: seat) }
@@ -247,8 +260,8 @@ extension MessageHub {
   }
 
   private mutating func noticeRoom(_ seat: Int, actions: inout [HubAction]) {
-    guard seats[seat].wantsRoomNotice, seats[seat].waitingCount * 2 < limits.clientMailboxFrames else { return }
+    guard seats[seat].wantsRoomNotice, seats[seat].queuedCount * 2 < limits.clientMailboxFrames else { return }
     seats[seat].wantsRoomNotice = false
-    actions.append(.serviceMayContinue(seat: seat))
+    actions.append(.serviceMayContinue(seat: seat, id: nil))
   }
 }

@@ -16,6 +16,8 @@ extension MessageHub {
     seats[seat].isWorker = true
     seats[seat].state = .closed
     seats[seat].closedReason = "is not started yet"
+    // A turn of the seat's own, before anybody joins: so the first connection does not follow the last tenant's
+    // directly, as the next connection of a worker that is back does (`Registry.member(at:role:)`).
     seats[seat].turn += 1
     seats[seat].firstTurn = seats[seat].turn
     membersByRole[role.number, default: []].append(seat)
@@ -48,9 +50,18 @@ extension MessageHub {
 
   /// Seats a client, which takes frames of `lengthMaximum` bytes at most, as the length field counts them.
   ///
+  /// - Parameters:
+  ///   - role: its role.
+  ///   - name: its name, for display.
+  ///   - window: what it takes before it grants more.
+  ///   - lengthMaximum: the longest frame it takes, as the length field counts it.
+  ///   - grantsAnswers: whether it grants each of its answers apart (``HubLimits/answerWindow``).
   /// - Returns: its seat; nil when none is free.
-  public mutating func joinClient(name: String, role: Role, window: Window, lengthMaximum: Int = .max) -> Int? {
+  public mutating func joinClient(
+    name: String, role: Role, window: Window, lengthMaximum: Int = .max, grantsAnswers: Bool = false
+  ) -> Int? {
     guard let seat = takeSeat() else { return nil }
+    seats[seat].grantsAnswers = grantsAnswers
     seats[seat].name = name
     seats[seat].role = role.number
     begin(seat, grantedByPeer: window, lengthMaximum)
@@ -66,12 +77,15 @@ extension MessageHub {
   ///   - window: what it lets the hub send at first.
   ///   - lengthMaximum: the longest frame it takes.
   ///   - knowsAnswerCredit: whether it is sent CREDIT for single answers (``HubLimits/answerWindow``).
+  ///   - knowsCallerRole: whether it is told the role of each sender (`FrameHeader.callerRole`).
   public mutating func joinWorker(
-    _ seat: Int, serves: [UInt16], window: Window, lengthMaximum: Int = .max, knowsAnswerCredit: Bool = false
+    _ seat: Int, serves: [UInt16], window: Window, lengthMaximum: Int = .max, knowsAnswerCredit: Bool = false,
+    knowsCallerRole: Bool = false
   ) {
     precondition(!seats[seat].isConnected, "one connection a seat")
     begin(seat, grantedByPeer: window, lengthMaximum)
     seats[seat].knowsAnswerCredit = knowsAnswerCredit
+    seats[seat].knowsCallerRole = knowsCallerRole
     seats[seat].serves = serves
     seats[seat].state = .greeted
   }
@@ -171,13 +185,13 @@ extension MessageHub {
   public func report(_ seat: Int) -> SeatReport {
     var report = SeatReport()
     report.mailboxFrames = seats[seat].waitingCount
-    report.mailboxBytes = seats[seat].mailboxBytes
+    report.mailboxBytes = seats[seat].waitingBytes
     report.inHand = seats[seat].inHandCount
     report.suspects = seats[seat].suspectCount
     report.outstanding = seats[seat].outstanding.count
-    report.isOutOfCredit = seats[seat].isConnected && seats[seat].waitingCount > 0 && !seats[seat].hasCredit
+    report.isOutOfCredit = seats[seat].isConnected && seats[seat].queuedCount > 0 && !seats[seat].hasCredit
     report.busySince = seats[seat].busySince
-    for entries in [seats[seat].answers, seats[seat].mailbox] {
+    for entries in [seats[seat].answers, seats[seat].mailbox] + seats[seat].held.values.map(\.entries) {
       for entry in entries where entry.creditHolder >= 0 {
         report.holding[seats[entry.creditHolder].name, default: 0] += 1
       }

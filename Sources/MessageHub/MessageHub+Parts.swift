@@ -10,10 +10,12 @@ internal import Frames
 // others send beyond it holds their credit while the mailbox is full.
 //
 // What bounds the memory. A caller's mailbox grows by a window and one payload for each answer it has begun, and the
-// client whose mailbox is full of parts gets no credit back, so it begins no more of them. All mailboxes together are
-// bounded by `poolBytes`: there every part holds credit, and an answer to a client that is part of the reason, with a
-// mailbox's worth of bytes untaken, is given up instead, because the worker whose credit it would hold has other
-// callers.
+// client whose mailbox is full of parts gets no credit back, so it begins no more of them. A client that has begun very
+// many at once has its share (`clientShareBytes`): beyond it an answer is given up, so that no client alone stops the
+// hub. All mailboxes together are bounded by `poolBytes`: there every part holds credit, and an answer to a client that
+// is part of the reason, with a mailbox's worth of bytes untaken, is given up instead, because the worker whose credit
+// it would hold has other callers. What is in the mailboxes by then leaves them when the clients take it, or when the
+// supervisor cuts those that do not (`mostUntaken`).
 
 extension MessageHub {
   /// A part of a streamed answer: sent at once, or kept for the caller.
@@ -24,7 +26,7 @@ extension MessageHub {
     let caller = deliveries[index].callerSeat
     deliveries[index].parts.didReceive(byteCount: payload.count)
     // The supervisor's own requests are seat 0's: it only wants to know how they end.
-    guard caller == 0 || takesParts(caller) else {
+    guard caller == 0 || passesParts(of: index) else {
       keepPart(header, payload, for: index, from: seat, actions: &actions)
       updateBusy(caller, now)
       return
@@ -33,7 +35,7 @@ extension MessageHub {
     if caller != 0 {
       var header = header
       header.destination = seats[caller].endpoint
-      useCredit(towards: caller, byteCount: payload.count)
+      usePartCredit(of: index, byteCount: payload.count)
       counters.framesOut &+= 1
       actions.append(.send(seat: caller, header: header, payload: payload.isEmpty ? .none : .input))
     }
@@ -48,12 +50,13 @@ extension MessageHub {
     let turn = seats[seat].turn
     let isPoolFull = poolBytes >= limits.poolBytes
     let isWithin = deliveries[index].parts.hasRoom(in: limits.answerWindow)
-    if isPoolFull, !seats[caller].isWorker, seats[caller].mailboxBytes >= limits.clientMailboxBytes {
+    let share = isPoolFull ? limits.clientMailboxBytes : limits.clientShareBytes
+    if !seats[caller].isWorker, seats[caller].waitingBytes >= share {
       returnCredit(to: seat, turn: turn, byteCount: payload.count)
       giveUpUntaken(index, actions: &actions)
       return
     }
-    let holds = isPoolFull || (!isWithin && isFull(caller))
+    let holds = isPoolFull || (!isWithin && isFullOfParts(caller))
     if !holds { returnCredit(to: seat, turn: turn, byteCount: payload.count) }
     var header = header
     header.destination = seats[caller].endpoint
@@ -64,9 +67,9 @@ extension MessageHub {
       for: caller)
   }
 
-  /// Ends an answer that its caller does not take, while there is no memory to keep it.
+  /// Ends an answer that its caller does not take, where there is no memory to keep it.
   private mutating func giveUpUntaken(_ index: Int, actions: inout [HubAction]) {
-    let byteCount = seats[deliveries[index].callerSeat].mailboxBytes
+    let byteCount = seats[deliveries[index].callerSeat].waitingBytes
     if !deliveries[index].isCancelled { sendCancel(index, actions: &actions) }
     abandon(
       index,

@@ -13,6 +13,7 @@ extension MessageHub {
     let withholds: Bool
     do throws(Refusal) {
       receiver = try resolveReceiver(header, from: seat)
+      try checkUntaken(of: seat)
       withholds = try withholdsCredit(of: seat, byteCount: payload.count)
     } catch {
       if error.code == .denied { counters.denied += 1 }
@@ -217,6 +218,7 @@ extension MessageHub {
       // An abandoned request is in its caller's books no longer.
       if deliveries[index].isRequest && deliveries[index].state != .abandoned {
         seats[caller].outstanding[deliveries[index].header.id] = nil
+        keepGrants(of: index)
       }
       if deliveries[index].holdsCredit { returnWithheld(of: index) }
     }
@@ -329,6 +331,7 @@ extension MessageHub {
     let delivery = deliveries[index]
     if seats[delivery.callerSeat].endpoint == delivery.header.source {
       seats[delivery.callerSeat].outstanding[delivery.header.id] = nil
+      keepGrants(of: index)
       if delivery.holdsCredit { returnWithheld(of: index) }
     }
     deliveries[index].holdsCredit = false

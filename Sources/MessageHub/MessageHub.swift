@@ -92,7 +92,7 @@ public struct MessageHub: ~Copyable {
       case .nack: receivedNack(header, from: seat, now: now, actions: &actions)
       case .cancel: receivedCancel(header, from: seat, now: now, actions: &actions)
       case .subscribe, .unsubscribe: try receivedSubscription(header, from: seat, actions: &actions)
-      case .credit: try receivedCredit(payload, from: seat, now: now, actions: &actions)
+      case .credit: try receivedCredit(header, payload, from: seat, now: now, actions: &actions)
       case .ping:
         actions.append(.send(seat: seat, header: FrameHeader(type: .pong, re: header.id), payload: .none))
       case .pong: break
@@ -189,6 +189,17 @@ public struct MessageHub: ~Copyable {
     header.attempt = 0
     header.payloadByteCount = payload.count
     if header.trace == 0 { header.trace = newTrace() }
+    header.callerRole = seats[seat].role
+    return header
+  }
+
+  /// A REQUEST or an EVENT as it goes to this seat. It refers to nothing, so a worker that asked for it reads there
+  /// which role its sender has; to another it looks as it always did.
+  @inline(__always)
+  func addressed(_ header: FrameHeader, to seat: Int) -> FrameHeader {
+    var header = header
+    header.destination = seats[seat].endpoint
+    if !seats[seat].knowsCallerRole { header.re = 0 }
     return header
   }
 
@@ -205,7 +216,9 @@ public struct MessageHub: ~Copyable {
   mutating func updateBusy(_ seat: Int, _ now: Instant) {
     let owes =
       seats[seat].state == .ready
-      && (seats[seat].unacceptedCount > 0 || (seats[seat].waitingCount > 0 && !seats[seat].hasCredit))
+      && (seats[seat].unacceptedCount > 0 || (seats[seat].queuedCount > 0 && !seats[seat].hasCredit)
+        || seats[seat].heldCreditCount > 0)
     if !owes { seats[seat].busySince = nil } else if seats[seat].busySince == nil { seats[seat].busySince = now }
+    if seats[seat].heldCount > 0, seats[seat].untakenSince == nil { seats[seat].untakenSince = now }
   }
 }

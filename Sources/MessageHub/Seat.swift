@@ -73,6 +73,8 @@ struct Seat {
   var granted = Credit(frames: 0, bytes: 0)
   /// Whether the peer is told how much it may send of a single answer.
   var knowsAnswerCredit = false
+  /// Whether the peer is told the role of each sender.
+  var knowsCallerRole = false
 
   // What waits for the peer: answers to its requests (parts, and terminal answers behind parts of their own) apart from
   // work and events, because a worker that is not READY, is draining or has a suspect in hand still needs its answers.
@@ -80,6 +82,17 @@ struct Seat {
   var mailbox = Deque<MailboxEntry>()
   /// Payload bytes of both.
   var mailboxBytes = 0
+  /// Whether the peer grants each of its answers apart: what waits of them is in ``held``, by the peer's number of the
+  /// request, and ``answers`` stays empty.
+  var grantsAnswers = false
+  var held: [UInt64: HeldAnswer] = [:]
+  /// Frames in ``held``, and their payload bytes.
+  var heldCount = 0
+  var heldBytes = 0
+  /// Frames in ``held`` that hold their worker's credit.
+  var heldCreditCount = 0
+  /// Since when the peer has taken nothing of ``held``; nil while it is empty.
+  var untakenSince: Instant?
   var gaps: [UInt16: UInt64] = [:]
   var wantsRoomNotice = false
 
@@ -114,9 +127,13 @@ struct Seat {
   /// Whether the peer lets us send one more frame that spends credit.
   @inline(__always)
   var hasCredit: Bool { sent.frames < granted.frames && sent.bytes < granted.bytes }
-  /// Frames that wait.
+  /// Frames that wait for the connection's credit.
   @inline(__always)
-  var waitingCount: Int { mailbox.count + answers.count }
+  var queuedCount: Int { mailbox.count + answers.count }
+  /// Frames that wait, those that wait for credit of their own answers among them.
+  var waitingCount: Int { queuedCount + heldCount }
+  /// Payload bytes of these.
+  var waitingBytes: Int { mailboxBytes + heldBytes }
   /// Whether `endpoint` is this seat's under its present tenant.
   @inline(__always)
   func isReached(by endpoint: Endpoint) -> Bool {

@@ -6,6 +6,8 @@ public struct RawFilters: Hashable, Sendable {
   public let bytes: [UInt8]
   /// How many filters there are; at least 1.
   public let count: Int
+  /// How many stored events they ask for at most; nil where they set no limit, or it is not known.
+  public let eventCountMaximum: Int?
 
   /// Most filters of one REQ.
   public static let countMaximum = 100
@@ -22,6 +24,7 @@ public struct RawFilters: Hashable, Sendable {
     let (range, count) = try result.get()
     bytes = Array(json[range])
     self.count = count
+    eventCountMaximum = nil
   }
 
   /// Filters as more relays understand them, without those that can match nothing; nil when none is left, or more than
@@ -41,6 +44,12 @@ public struct RawFilters: Hashable, Sendable {
     }
     bytes = Array(texts.joined(separator: [UInt8(ascii: ",")]))
     count = wanted.count
+    let limits = wanted.compactMap { filter in [filter.limit, filter.ids?.count].compactMap { $0 }.min() }
+    let sum = limits.reduce(0) { sum, limit in
+      let (next, isTooMuch) = sum.addingReportingOverflow(limit)
+      return isTooMuch ? .max : next
+    }
+    eventCountMaximum = limits.count == wanted.count ? sum : nil
   }
 
   private static func scan(_ bytes: UnsafeRawBufferPointer) throws(JSONFault) -> (Range<Int>, Int) {

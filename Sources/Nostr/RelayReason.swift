@@ -32,6 +32,14 @@ public struct RelayReason: Hashable, Sendable, CustomStringConvertible {
     return isWord ? String(word) : nil
   }
 
+  /// Whether the word is one of those that say what was wrong (NIP-01, NIP-42): a subscription that is closed without
+  /// one is over, and not refused.
+  public var namesError: Bool { word.map { Self.errorWords.contains($0) } ?? false }
+
+  private static let errorWords: Set<String> = [
+    "auth-required", "blocked", "error", "invalid", "mute", "pow", "rate-limited", "restricted", "unsupported",
+  ]
+
   /// The text as it came.
   public var description: String { text }
 }

@@ -27,6 +27,17 @@ extension DesiredSet {
     reports = reports.filter { packs[$0.key] != nil }
   }
 
+  /// The wall clock was set. What relays were asked to go on from by a clock that was ahead is still to come to them:
+  /// they are asked again.
+  public mutating func clockSet(at now: Instant, wall: Int64) {
+    for (id, demand) in demands where demand.resumesAt.map({ $0 > wall }) ?? false {
+      demands[id]?.resumesAt = wall
+      guard let key = demand.pack else { continue }
+      packs[key]?.isDirty = true
+      gather(at: now)
+    }
+  }
+
   // MARK: Out of packs
 
   private mutating func dropUnwished() {
@@ -209,7 +220,7 @@ extension DesiredSet {
     if packs[key] == nil {
       let request = DesiredRequest(
         key: key, relay: place.relay.text, filters: filters.map { JSONValue(of: $0) }, isLive: place.isLive,
-        account: place.account?.description, isForeign: place.isForeign ? true : nil)
+        account: place.account?.description, isForeign: place.isForeign)
       packs[key] = Pack(
         request: request, relay: place.relay, worker: place.worker, demands: [], filterCount: filters.count,
         byteCount: filters.reduce(Self.requestByteCount) { $0 + $1.json.count + 1 })

@@ -13,7 +13,7 @@ public struct RelayChoice: Hashable, Sendable {
   public var people: [PublicKey]
   /// Which of our accounts shows itself if the relay asks for it (NIP-42); nobody when nil.
   public var account: PublicKey?
-  /// Whether only other people's lists name it: it is not dialled at a private address.
+  /// Whether only other people name it: it is not dialled at a private address.
   public var isForeign: Bool
   /// The event goes only over a connection on which `account` has shown itself (NIP-70).
   public var isProtected: Bool
@@ -24,7 +24,7 @@ public struct RelayChoice: Hashable, Sendable {
 
   /// A choice.
   public init(
-    _ url: RelayURL, why: [String], people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool = false,
+    _ url: RelayURL, why: [String], people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool,
     isProtected: Bool = false, connector: String? = nil, isOutside: Bool = false
   ) {
     self.url = url

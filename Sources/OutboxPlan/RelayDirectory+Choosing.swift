@@ -23,15 +23,16 @@ extension RelayDirectory {
     var chosen = ChoiceList()
     var skipped = ChoiceList()
     for url in account?.relayList?.writeRelays.prefix(Self.accountRelayMaximum) ?? [] {
-      chosen.add(choice(url, "\(account?.name ?? "")'s list", account: author))
+      chosen.add(choice(url, "\(account?.name ?? "")'s list", account: author, isForeign: false))
     }
-    for (url, why) in userRelays(\.writes, \.writes) {
+    for (url, why) in userRelays(\.writes, \.writes, planned: \.writes) {
       if accounts.isEmpty, added[url] == nil {
-        skipped.add(choice(url, "nothing is published to configured relays before there is an account"))
+        skipped.add(
+          choice(url, "nothing is published to configured relays before there is an account", isForeign: false))
       } else if let account, account.blocked.contains(url), !account.listed.contains(url) {
-        skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)"))
+        skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)", isForeign: false))
       } else {
-        chosen.add(choice(url, why, account: account?.key))
+        chosen.add(choice(url, why, account: account?.key, isForeign: false))
       }
     }
     return withoutHome(EventRoute(choices: chosen.choices, skipped: skipped.choices))
@@ -48,7 +49,7 @@ extension RelayDirectory {
     }
     var chosen = ChoiceList()
     for url in list.writeRelays.prefix(Self.accountRelayMaximum) {
-      chosen.add(choice(url, "\(account.name)'s new list", account: account.key))
+      chosen.add(choice(url, "\(account.name)'s new list", account: account.key, isForeign: false))
     }
     for choice in planned.choices { chosen.add(choice) }
     let skipped = planned.skipped.filter { skipped in !chosen.choices.contains { $0.url == skipped.url } }
@@ -60,16 +61,16 @@ extension RelayDirectory {
   func plannedReads() -> EventRoute {
     var chosen = ChoiceList()
     var skipped = ChoiceList()
-    for (url, why) in userRelays(\.reads, \.reads) {
+    for (url, why) in userRelays(\.reads, \.reads, planned: nil) {
       if let blocker = blocker(of: url) {
-        skipped.add(choice(url, "blocked by \(blocker.name)'s list (kind 10006)"))
+        skipped.add(choice(url, "blocked by \(blocker.name)'s list (kind 10006)", isForeign: false))
       } else {
-        chosen.add(choice(url, why, account: reader(at: url)))
+        chosen.add(choice(url, why, account: reader(at: url), isForeign: false))
       }
     }
     for account in accounts {
       for url in account.relayList?.readRelays.prefix(Self.accountRelayMaximum) ?? [] {
-        chosen.add(choice(url, "\(account.name)'s list", account: account.key))
+        chosen.add(choice(url, "\(account.name)'s list", account: account.key, isForeign: false))
       }
     }
     let choices = chosen.choices.sorted { $0.url.text < $1.url.text }
@@ -89,12 +90,21 @@ extension RelayDirectory {
   // MARK: Parts
 
   /// Relays of the user's own choice, in the order of their URLs, and why.
+  ///
+  /// - Parameter isPlanned: what the configuration must say of a connector that has not spoken; nil: it counts not.
   private func userRelays(
-    _ isWanted: KeyPath<RelayStates.Relay, Bool>, _ isAddedFor: KeyPath<Added, Bool>
+    _ isWanted: KeyPath<RelayStates.Relay, Bool>, _ isAddedFor: KeyPath<Added, Bool>,
+    planned isPlanned: KeyPath<ConfiguredConnector, Bool>?
   ) -> [(url: RelayURL, why: String)] {
     var reasons: [RelayURL: String] = [:]
-    for (url, name) in configured where groups[name]?.relays[url]?[keyPath: isWanted] == true {
-      reasons[url] = "configured"
+    for (url, name) in configured {
+      let isMeant =
+        if let group = groups[name] {
+          group.relays[url]?[keyPath: isWanted] ?? false
+        } else if let isPlanned, let connector = planned[name] {
+          connector[keyPath: isPlanned]
+        } else { false }
+      if isMeant { reasons[url] = "configured" }
     }
     for (url, relay) in added where reasons[url] == nil && relay[keyPath: isAddedFor] { reasons[url] = "added" }
     return reasons.sorted { $0.key.text < $1.key.text }.map { ($0.key, $0.value) }
@@ -112,7 +122,9 @@ extension RelayDirectory {
   /// The route without this Roost's own relay, which is told among what is left out.
   func withoutHome(_ route: EventRoute) -> EventRoute {
     var route = route
-    route.skipped += route.choices.filter { isHome($0.url) }.map { choice($0.url, OwnAddresses.reason) }
+    route.skipped += route.choices.filter { isHome($0.url) }.map {
+      choice($0.url, OwnAddresses.reason, isForeign: $0.isForeign)
+    }
     route.choices.removeAll { isHome($0.url) }
     return route
   }
@@ -123,8 +135,10 @@ extension RelayDirectory {
     return blocker(of: url).map { "blocked by \($0.name)'s list (kind 10006)" }
   }
 
+  /// A choice. Who makes one says whether a stranger has named the relay; one of the user's own choice is not foreign,
+  /// whoever else names it.
   func choice(
-    _ url: RelayURL, _ why: String, people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool = false
+    _ url: RelayURL, _ why: String, people: [PublicKey] = [], account: PublicKey? = nil, isForeign: Bool
   ) -> RelayChoice {
     RelayChoice(
       url, why: [why], people: people, account: account, isForeign: isForeign && !isOwn(url),
@@ -145,7 +159,9 @@ extension RelayDirectory {
     }
     for (url, name) in configured {
       let relay = groups[name]?.relays[url]
-      note(url, "supervisor.conf [worker.\(name)]", relay?.reads ?? false, relay?.writes ?? false)
+      note(
+        url, "supervisor.conf [worker.\(name)]", relay?.reads ?? planned[name]?.reads ?? false,
+        relay?.writes ?? planned[name]?.writes ?? false)
     }
     for relay in added.values { note(relay.url, "added", relay.reads, relay.writes) }
     for account in accounts {

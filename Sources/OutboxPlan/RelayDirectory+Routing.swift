@@ -17,7 +17,11 @@ extension RelayDirectory {
   /// - Parameters:
   ///   - event: signed or not; kind, author and tags count.
   ///   - named: to these and no others, as the caller says. Blocked ones are left out all the same.
-  public func plan(_ event: UnsignedEvent, named: [RelayURL]? = nil) -> EventRoute {
+  ///   - foreign: to these besides, which somebody else names; private addresses among them are left out, and a gift
+  ///     wrap goes to none.
+  public func plan(
+    _ event: UnsignedEvent, named: [RelayURL]? = nil, foreign: [ForeignRelayURL] = []
+  ) -> EventRoute {
     var route: EventRoute
     switch event.kind {
     case EventKind.giftWrap, EventKind.ephemeralGiftWrap: route = wrapRoute(event, named)
@@ -25,7 +29,9 @@ extension RelayDirectory {
       return .none("kind \(event.kind) is sent in a gift wrap only (NIP-59), never by itself")
     case EventKind.relayAuthentication:
       return .none("kind 22242 answers a relay's challenge (NIP-42) and is not published")
-    default: route = named.map { namedRoute($0, event) } ?? plannedWrites(of: event)
+    default:
+      route = named.map { namedRoute($0, event) } ?? plannedWrites(of: event)
+      add(foreign, to: &route, event)
     }
     route = withoutHome(route)
     if event.isProtected, route.problem == nil { protect(&route, event) }
@@ -36,14 +42,18 @@ extension RelayDirectory {
   }
 
   /// Where an event would be sent, or why nowhere.
-  public func route(_ event: UnsignedEvent, named: [RelayURL]? = nil) -> Result<[RelayChoice], NoRoute> {
-    let route = plan(event, named: named)
+  public func route(
+    _ event: UnsignedEvent, named: [RelayURL]? = nil, foreign: [ForeignRelayURL] = []
+  ) -> Result<[RelayChoice], NoRoute> {
+    let route = plan(event, named: named, foreign: foreign)
     return route.problem.map { .failure($0) } ?? .success(route.choices)
   }
 
   /// Where a signed event would be sent, or why nowhere.
-  public func route(_ event: Event, named: [RelayURL]? = nil) -> Result<[RelayChoice], NoRoute> {
-    route(event.unsigned, named: named)
+  public func route(
+    _ event: Event, named: [RelayURL]? = nil, foreign: [ForeignRelayURL] = []
+  ) -> Result<[RelayChoice], NoRoute> {
+    route(event.unsigned, named: named, foreign: foreign)
   }
 
   private func noWriteRelay(_ route: EventRoute) -> NoRoute {
@@ -57,12 +67,27 @@ extension RelayDirectory {
     let account = account(event.pubkey)
     for url in named {
       if let account, account.blocked.contains(url), !account.listed.contains(url) {
-        skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)"))
+        skipped.add(choice(url, "blocked by \(account.name)'s list (kind 10006)", isForeign: false))
       } else {
-        chosen.add(choice(url, "named", account: account?.key))
+        chosen.add(choice(url, "named", account: account?.key, isForeign: false))
       }
     }
     return EventRoute(choices: chosen.choices, skipped: skipped.choices)
+  }
+
+  /// Adds relays that somebody else names, behind those of the user's own choice.
+  private func add(_ foreign: [ForeignRelayURL], to route: inout EventRoute, _ event: UnsignedEvent) {
+    var chosen = ChoiceList()
+    for choice in route.choices { chosen.add(choice) }
+    for relay in foreign {
+      let choice = choice(relay.url, "named by others", account: account(event.pubkey)?.key, isForeign: true)
+      if let reason = objection(to: choice) {
+        route.skipped.append(self.choice(relay.url, reason, isForeign: true))
+      } else {
+        chosen.add(choice)
+      }
+    }
+    route.choices = chosen.choices
   }
 
   private func protect(_ route: inout EventRoute, _ event: UnsignedEvent) {
@@ -101,7 +126,7 @@ extension RelayDirectory {
       let choice = choice(
         url, "dm-list of \(who)", people: [recipient], account: ownRecipient?.key, isForeign: ownRecipient == nil)
       if let reason = objection(to: choice) {
-        skipped.add(self.choice(url, reason, people: [recipient]))
+        skipped.add(self.choice(url, reason, people: [recipient], isForeign: ownRecipient == nil))
       } else {
         chosen.add(choice)
       }
@@ -135,9 +160,9 @@ extension RelayDirectory {
     }
     for url in named {
       if let reason = objection(to: url) {
-        route.skipped.append(choice(url, reason))
+        route.skipped.append(choice(url, reason, isForeign: false))
       } else {
-        ask(choice(url, "named", account: reader(at: url)), filters)
+        ask(choice(url, "named", account: reader(at: url), isForeign: false), filters)
       }
     }
     if !isExclusive {
@@ -180,7 +205,9 @@ extension RelayDirectory {
       for url in relays where objection(to: url) == nil {
         stops.append(
           FilterRoute.Stop(
-            choice(url, "dm-list of \(account.name)", people: [account.key], account: account.key), narrowed))
+            choice(
+              url, "dm-list of \(account.name)", people: [account.key], account: account.key, isForeign: false),
+            narrowed))
       }
     }
     return stops

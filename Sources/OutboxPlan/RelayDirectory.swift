@@ -10,9 +10,11 @@ public import Nostr
 //     signer.accounts ─────────────── accounts ───────▶ │
 //     kinds 10002, 10006, 10050 ───── learn ──────────▶ ┘
 //
-// Groups of `supervisor.conf` are not read from the file: each connector says what it has, so the directory cannot be
-// of another opinion than those who dial. What a connector has said stands while it is dead, or the relays of a group
-// would be dialled by the one for all others as soon as theirs restarts.
+// Groups of `supervisor.conf` count as their connectors tell them, so the directory cannot be of another opinion than
+// those who dial. What a connector has said stands while it is dead, or the relays of a group would be dialled by the
+// one for all others as soon as theirs restarts. Of a connector that has not spoken, being held, stopped or stuck, the
+// group counts as the configuration has it: events are planned for its relays and wait for it. Nothing is asked there
+// meanwhile: whoever observes would wait for somebody who may be away for days.
 //
 // Whom it trusts: the configuration, the user's own hand, and the lists of our own accounts. What strangers publish
 // about themselves (their 10050) names relays that are *foreign*: never used at private addresses.
@@ -52,7 +54,9 @@ public struct RelayDirectory: Sendable {
   }
 
   var groups: [String: Group] = [:]
-  /// By URL, as `supervisor.conf` has them: the worker.
+  /// What `supervisor.conf` says of each connector, by its name.
+  var planned: [String: ConfiguredConnector] = [:]
+  /// By URL, as `supervisor.conf` has them: the worker, which may not have spoken.
   var configured: [RelayURL: String] = [:]
   var added: [RelayURL: Added] = [:]
   /// In the order of their names.
@@ -62,7 +66,7 @@ public struct RelayDirectory: Sendable {
     accounts.filter { account in !Role.withAccount.contains { $0.name == account.name } }
   }
   var places: [PublicKey: Int] = [:]
-  private var strangers: [PublicKey: (version: ListVersion, relays: [RelayURL])] = [:]
+  private var strangers: [PublicKey: (version: ListVersion, relays: [ForeignRelayURL])] = [:]
   private var strangerOrder: [PublicKey] = []
   private var expected: Set<String> = []
   private var own = OwnAddresses()
@@ -120,11 +124,27 @@ public struct RelayDirectory: Sendable {
     revision += 1
   }
 
+  /// What `supervisor.conf` says of the connectors; those of which it says nothing count when they have spoken.
+  public mutating func configurationIs(_ connectors: [ConfiguredConnector]) {
+    var told: [String: ConfiguredConnector] = [:]
+    for connector in connectors { told[connector.name] = connector }
+    guard planned != told else { return }
+    planned = told
+    indexGroups()
+    revision += 1
+  }
+
   private mutating func indexGroups() {
     configured = [:]
     // In the order of names, so that of two that claim a relay it is always the same.
     for (name, group) in groups.sorted(by: { $0.key < $1.key }) {
       for (url, relay) in group.relays where relay.isConfigured && configured[url] == nil { configured[url] = name }
+    }
+    for connector in silentConnectors {
+      for text in connector.relays {
+        // roostd has read them before.
+        if let url = RelayURL(canonical: text), configured[url] == nil { configured[url] = connector.name }
+      }
     }
   }
 
@@ -165,7 +185,7 @@ public struct RelayDirectory: Sendable {
     guard version.isNewer(than: strangers[event.pubkey]?.version) else { return false }
     // It is of its kind, which is all that this asks for.
     guard let list = try? RelaySet(event) else { return false }
-    if strangers.updateValue((version, list.relays), forKey: event.pubkey) == nil {
+    if strangers.updateValue((version, list.relays.map { ForeignRelayURL($0) }), forKey: event.pubkey) == nil {
       strangerOrder.append(event.pubkey)
       if strangerOrder.count > Self.strangerMaximum { strangers[strangerOrder.removeFirst()] = nil }
     }
@@ -211,19 +231,48 @@ public struct RelayDirectory: Sendable {
     return nil
   }
 
+  /// What must be known before it can be said where an author's events go, and is not, as a sentence: whoever planned
+  /// now might find no relay, or miss those of an account's own list. Nil when all is known.
+  public func unknown(of author: PublicKey) -> String? {
+    if !hasAccounts { return "the signer has not said which accounts there are" }
+    guard let account = account(author), !looked.contains(author) else { return nil }
+    return "the event store has not said what the lists of \(account.name) are"
+  }
+
   /// One of our own accounts.
   public func account(_ key: PublicKey) -> PlanAccount? { places[key].map { accounts[$0] } }
 
   /// The relays where somebody receives private messages (kind 10050, NIP-17), at most ``directMessageRelayMaximum``;
-  /// nil when no list is known, empty when the list names none.
+  /// nil when no list is known, empty when the list names none. Those of anybody but our accounts are foreign.
   public func directMessageRelays(of person: PublicKey) -> [RelayURL]? {
-    let relays = places[person].map { accounts[$0].messageList?.relays } ?? strangers[person]?.relays
+    let relays = places[person].map { accounts[$0].messageList?.relays } ?? strangers[person]?.relays.map(\.url)
     return relays.map { Array($0.prefix(Self.directMessageRelayMaximum)) }
   }
 
-  /// The worker that dials a relay: the one whose group has it, else the one for all others; nil when there is none.
+  /// The worker that dials a relay: the one whose group has it, else the one for all others; nil when there is none, or
+  /// it has not spoken.
   public func connector(of url: RelayURL) -> String? {
-    configured[url] ?? groups.filter(\.value.dialsOthers).keys.min()
+    if let name = configured[url] { return groups[name] == nil ? nil : name }
+    return groups.filter(\.value.dialsOthers).keys.min()
+  }
+
+  /// Names of the connectors of `supervisor.conf`.
+  public var configuredConnectors: Set<String> { Set(planned.keys) }
+
+  /// Connectors of `supervisor.conf` that have not spoken, or have left, by name: held, stopped, stuck, or starting.
+  public var silentConnectors: [ConfiguredConnector] {
+    planned.values.filter { groups[$0.name] == nil }.sorted { $0.name < $1.name }
+  }
+
+  /// The worker that is to dial a relay, whether or not it has spoken; nil when there is none.
+  public func dialler(of url: RelayURL) -> String? {
+    configured[url] ?? connector(of: url) ?? silentConnectors.first(where: \.ephemeral)?.name
+  }
+
+  /// Why nobody dials a relay at present, as a sentence without a full stop.
+  public func reasonForNobody(at url: RelayURL) -> String {
+    dialler(of: url).map { "\($0), which dials it, is not there: it is held, stopped or starting" }
+      ?? "no relay-connector is there that dials it"
   }
 
   /// Whether the URL says that it is this Roost's own relay: it is in no plan, whoever names it.

@@ -22,10 +22,10 @@ public struct Wish: Hashable, Sendable {
   public static let ownPrefix = "own:"
 
   /// A wish of the planner's own.
-  public init(own name: String, _ filters: [Filter], isLive: Bool = true) {
+  public init(own name: String, _ filters: [Filter], named: [RelayURL] = [], isLive: Bool = true) {
     key = Self.ownPrefix + name
     self.filters = filters.map(\.canonical)
-    named = []
+    self.named = named
     isExclusive = false
     self.isLive = isLive
     isFresh = false

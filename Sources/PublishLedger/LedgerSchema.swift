@@ -8,6 +8,8 @@ internal import Storage
 //   body         the event's bytes, apart, so that a change of state does not write them again; gone when every relay
 //                has it
 //
+// Above the eight bits of a target's flags stands the pace of its relay, in milliseconds, as far as it has one.
+//
 // States are numbers. `sent` is written as `pending`: whoever reads it is another process, and does not know what came
 // of it.
 
@@ -26,7 +28,10 @@ enum LedgerSchema {
         attempts INTEGER NOT NULL, refusals INTEGER NOT NULL, message TEXT, nextAttemptAt INTEGER, confirmedAt INTEGER,
         account BLOB, flags INTEGER NOT NULL, PRIMARY KEY (publication, relay)) WITHOUT ROWID;
       CREATE TABLE body (publication INTEGER PRIMARY KEY, event BLOB NOT NULL);
-      """)
+      """),
+    // Its relays once more, by which those are made again that a damaged page has lost: one line each,
+    // `FLAGS ACCOUNT URL WHY`, the account `-` where there is none. Empty in what is older.
+    StorageMigration(version: 2, "ALTER TABLE publication ADD COLUMN relays TEXT NOT NULL DEFAULT ''"),
   ]
 
   /// States below are under way.

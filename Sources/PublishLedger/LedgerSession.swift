@@ -16,8 +16,8 @@ struct LedgerSession {
     let publication = accepted.publication
     let statement = try session.statement(
       """
-      INSERT INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored, relays)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     statement.bind(publication.number, at: 1)
     statement.bind(publication.id.octets.bytes, at: 2)
@@ -27,6 +27,7 @@ struct LedgerSession {
     statement.bind(publication.expiresAt, at: 6)
     statement.bind(publication.state.code, at: 7)
     statement.bind(accepted.isStored ? 1 : 0, at: 8)
+    statement.bind(Self.relays(publication.targets), at: 9)
     try statement.run()
     if !accepted.event.isEmpty { try write(event: accepted.event, of: publication.number) }
     for target in publication.targets { try write(target, of: publication.number) }
@@ -35,10 +36,12 @@ struct LedgerSession {
   /// Writes what may have changed of a publication.
   func update(_ change: LedgerBatch.Change) throws {
     let publication = change.publication
-    let statement = try session.statement("UPDATE publication SET state = ?, expiresAt = ? WHERE number = ?")
+    let statement = try session.statement(
+      "UPDATE publication SET state = ?, expiresAt = ?, relays = ? WHERE number = ?")
     statement.bind(publication.state.code, at: 1)
     statement.bind(publication.expiresAt, at: 2)
-    statement.bind(publication.number, at: 3)
+    statement.bind(Self.relays(publication.targets), at: 3)
+    statement.bind(publication.number, at: 4)
     try statement.run()
     guard session.changedRowCount > 0 else { return }
     for target in publication.targets { try write(target, of: publication.number) }
@@ -58,7 +61,7 @@ struct LedgerSession {
     try body.run()
   }
 
-  private func write(_ target: QueuedTarget, of number: Int64) throws {
+  func write(_ target: QueuedTarget, of number: Int64) throws {
     let statement = try session.statement(
       """
       INSERT OR REPLACE INTO target
@@ -74,8 +77,7 @@ struct LedgerSession {
     statement.bind(Int64(target.refusals), at: 6)
     statement.bind(progress.nextAttemptAt, at: 7)
     statement.bind(progress.confirmedAt, at: 8)
-    let flags: Int64 = (target.manner.isProtected ? 1 : 0) | (target.manner.isForeign ? 2 : 0)
-    statement.bind(flags, at: 9)
+    statement.bind(target.manner.flags | Int64(target.paceMilliseconds) << SendingManner.flagBits, at: 9)
     statement.bind(progress.message ?? "", at: 10)
     statement.bind(target.manner.account?.octets.bytes ?? [], at: 11)
     try statement.run()
@@ -121,7 +123,7 @@ struct LedgerSession {
       isStored: statement.number(7) != 0)
   }
 
-  private func targets(of number: Int64) throws -> [QueuedTarget] {
+  func targets(of number: Int64) throws -> [QueuedTarget] {
     let statement = try session.statement(
       """
       SELECT relay, why, state, attempts, refusals, message, nextAttemptAt, confirmedAt, account, flags
@@ -138,11 +140,12 @@ struct LedgerSession {
         message: statement.isNull(5) ? nil : statement.text(5), attempts: Int(clamping: statement.number(3)),
         nextAttemptAt: statement.isNull(6) ? nil : statement.number(6),
         confirmedAt: statement.isNull(7) ? nil : statement.number(7))
-      let flags = statement.number(9)
       let manner = SendingManner(
-        account: Octets32(statement.bytes(8)).map { PublicKey($0) }, isProtected: flags & 1 != 0,
-        isForeign: flags & 2 != 0)
-      targets.append(QueuedTarget(progress, refusals: Int(clamping: statement.number(4)), manner: manner))
+        account: Octets32(statement.bytes(8)).map { PublicKey($0) }, flags: statement.number(9))
+      targets.append(
+        QueuedTarget(
+          progress, refusals: Int(clamping: statement.number(4)), manner: manner,
+          paceMilliseconds: UInt32(clamping: statement.number(9) >> SendingManner.flagBits)))
     }
     return targets
   }
@@ -156,4 +159,37 @@ struct LedgerSession {
   }
 
   private func damaged(_ reason: String) -> StorageFault { StorageFault(.corrupt, path: session.path, reason) }
+}
+
+extension LedgerSession {
+  /// A publication's relays as its own row repeats them.
+  static func relays(_ targets: [QueuedTarget]) -> String {
+    targets.map { target in
+      "\(target.manner.flags) \(target.manner.account.map { "\($0)" } ?? "-") \(target.relay) \(target.progress.why)"
+    }.joined(separator: "\n")
+  }
+
+  /// What ``relays(_:)`` has written, as relays that are in one state; lines that cannot be read are left out.
+  static func targets(_ relays: String, state: PublicationTarget.State) -> [QueuedTarget] {
+    relays.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
+      guard parts.count == 4, let flags = Int64(parts[0]) else { return nil }
+      let account = Octets32(String(parts[1])).map { PublicKey($0) }
+      guard account != nil || parts[1] == "-" else { return nil }
+      return QueuedTarget(
+        PublicationTarget(relay: String(parts[2]), state: state, why: String(parts[3])),
+        manner: SendingManner(account: account, flags: flags))
+    }
+  }
+}
+
+extension SendingManner {
+  /// Bits of the column `flags` that are flags; above them stands the relay's pace.
+  fileprivate static let flagBits: Int64 = 8
+
+  fileprivate var flags: Int64 { (isProtected ? 1 : 0) | (isForeign ? 2 : 0) }
+
+  fileprivate init(account: PublicKey?, flags: Int64) {
+    self.init(account: account, isProtected: flags & 1 != 0, isForeign: flags & 2 != 0)
+  }
 }

@@ -67,15 +67,3 @@ public struct LedgerContents: Sendable {
   /// How many there are of each state.
   public var counts: [Publication.State: Int] = [:]
 }
-
-/// What was saved of a damaged ledger.
-public struct LedgerRescue: Sendable, Hashable {
-  /// Where the damaged file is now.
-  public let quarantinePath: String
-  /// Publications in the new one.
-  public internal(set) var savedCount = 0
-  /// Publications that were found and could not be read whole.
-  public internal(set) var damagedCount = 0
-  /// Why reading ended before the end, if it did.
-  public internal(set) var reason: String?
-}

@@ -1,11 +1,14 @@
 internal import Contracts
+internal import Cryptography
 internal import Nostr
 internal import PublishQueue
 public import Storage
 
-// A damaged ledger is put aside, and a new one is filled with what can still be read whole (`RescuableFile`). An event
-// proves itself by its id. What is lost with a relay's state is at worst one more sending, which that relay calls a
-// duplicate.
+// What a damaged ledger comes back with (`LedgerFile`) is mended here. An event proves itself by its id. One that is
+// lost is asked of the event store when it is to be sent, as long as the store has it; a publication whose own row is
+// lost is made again from its event, and relays that are lost from the copy in their publication's row. What is lost
+// with a relay's state is at worst one more sending, which that relay calls a duplicate; a publication of whose relays
+// nothing is left is routed again.
 
 extension PublishLedger {
   /// Opens the ledger; if it is damaged, or was found so by ``markDamaged()``, puts it aside and makes another of what
@@ -17,90 +20,141 @@ extension PublishLedger {
   public static func openOrRescue(
     path: String, now: Int64
   ) throws(StorageFault) -> (PublishLedger, LedgerContents, LedgerRescue?) {
-    var rescue: LedgerRescue?
-    let ((ledger, contents), quarantine) = try RescuableFile(path: path).open(now: now) { path throws(StorageFault) in
+    let ((ledger, contents), rescue) = try ledgerFile(path).open(now: now) { path throws(StorageFault) in
       let ledger = try PublishLedger(path: path)
-      return (ledger, try ledger.contentsNow())
-    } refill: { unfinished, damaged throws(StorageFault) in
-      var report = LedgerRescue(quarantinePath: damaged.path)
-      let ledger = try PublishLedger(path: unfinished)
-      if damaged.isEmpty {
-        report.reason = Quarantine.emptyReason
-      } else {
-        try ledger.refill(from: damaged.path, &report)
-      }
+      return ((ledger, try ledger.contentsNow()), ledger.file)
+    } mend: { path, rescue throws(StorageFault) in
+      let ledger = try PublishLedger(path: path)
+      rescue.damagedCount = try ledger.file.writeNow { try LedgerSession($0).mend(now: now) }
       try ledger.close()
-      rescue = report
     }
-    return (ledger, contents, rescue ?? quarantine.map { LedgerRescue(quarantinePath: $0.path) })
+    return (ledger, contents, rescue)
   }
+
+  /// How long a publication is tried of which nobody knows when it was accepted.
+  fileprivate static let restoredSeconds: Int64 = 72 * 3_600
 
   /// Says that the file was found to be damaged while it was in use: the next start rescues what it can.
-  public func markDamaged() { RescuableFile(path: path).markDamaged() }
+  public func markDamaged() { Self.ledgerFile(path).markDamaged() }
+}
 
-  private func refill(from path: String, _ rescue: inout LedgerRescue) throws(StorageFault) {
-    let old: StorageFile
-    do throws(StorageFault) {
-      old = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: LedgerSchema.migrations)
-    } catch {
-      rescue.reason = error.reason
-      return
-    }
-    for number in Self.numbers(old, &rescue) {
-      do throws(StorageFault) {
-        guard let saved = try Self.saved(old, number) else {
-          rescue.damagedCount += 1
-          continue
-        }
-        var batch = LedgerBatch()
-        batch.accepted = [saved]
-        try writeNow(batch)
-        rescue.savedCount += 1
-      } catch {
-        guard error.path == path else { throw error }
-        rescue.damagedCount += 1
-        rescue.reason = error.reason
+extension LedgerSession {
+  /// Takes out what is not what it says, and makes again what follows from the rest.
+  ///
+  /// - Returns: publications that are there in part.
+  fileprivate func mend(now: Int64) throws -> Int {
+    // What has no state that there is would make the publication unreadable.
+    try session.execute("DELETE FROM target WHERE state NOT IN (0, 1, 2, 3)")
+    let restored = try restore(now: now)
+    try restoreTargets()
+    var damaged = 0
+    for number in try numbers("SELECT number FROM publication") {
+      switch try judge(number) {
+      case .whole: damaged += restored.contains(number) ? 1 : 0
+      case .partial: damaged += 1
+      case .none: try remove(number)
       }
     }
-    do throws(StorageFault) { try old.close() } catch { rescue.reason = error.reason }
+    for table in ["target", "body"] {
+      try session.execute("DELETE FROM \(table) WHERE publication NOT IN (SELECT number FROM publication)")
+    }
+    return damaged
   }
 
-  /// The numbers that a damaged file still names, from any of the places where they stand.
-  private static func numbers(_ old: StorageFile, _ rescue: inout LedgerRescue) -> [Int64] {
-    var numbers: Set<Int64> = []
-    for sql in [
-      "SELECT number FROM publication NOT INDEXED ORDER BY number",
-      "SELECT number FROM publication NOT INDEXED ORDER BY number DESC",
-      "SELECT publication FROM body ORDER BY publication", "SELECT publication FROM body ORDER BY publication DESC",
-    ] {
-      do throws(StorageFault) {
-        try old.readNow { session in
-          let statement = try session.statement(sql)
-          while try statement.step() { numbers.insert(statement.number(0)) }
-        }
-      } catch { rescue.reason = error.reason }
-    }
-    return numbers.sorted()
+  private enum Verdict {
+    case whole, partial, none
   }
 
-  /// A publication that can be read whole, with an event that is the one it names; nil when it is not that.
-  private static func saved(_ old: StorageFile, _ number: Int64) throws(StorageFault) -> LedgerBatch.Acceptance? {
-    try old.readNow { session in
-      let ledger = LedgerSession(session)
-      let statement = try session.statement("SELECT \(LedgerSession.columns) FROM publication WHERE number = ?")
-      statement.bind(number, at: 1)
-      guard let row = try ledger.rows(statement).first else { return nil }
-      let json = try ledger.event(of: number)
-      guard let json else {
-        // Every relay has it, and nobody needs the event.
-        return row.publication.state == .confirmed
-          ? LedgerBatch.Acceptance(row.publication, event: [], isStored: row.isStored) : nil
-      }
-      // `try?`: what cannot be read is not the event.
-      guard let event = try? Event(json: json), event.id == row.publication.id, event.unsigned.id == event.id else {
-        return nil
-      }
-      return LedgerBatch.Acceptance(row.publication, event: json, isStored: row.isStored)
+  private func judge(_ number: Int64) throws -> Verdict {
+    let statement = try session.statement("SELECT \(Self.columns) FROM publication WHERE number = ?")
+    statement.bind(number, at: 1)
+    let row: LedgerRow
+    do {
+      guard let found = try rows(statement).first else { return .none }
+      row = found
+    } catch let fault as StorageFault where fault.kind == .corrupt {
+      statement.reset()
+      return .none
     }
+    if let json = try event(of: number) {
+      if Self.event(json)?.id == row.publication.id { return row.publication.targets.isEmpty ? .partial : .whole }
+      try removeBody(of: number)
+    } else if row.publication.state == .confirmed, !row.publication.targets.isEmpty {
+      // Every relay has it, and the event is needed no longer.
+      return .whole
+    }
+    // Nobody was told of what the store does not have.
+    return row.isStored ? .partial : .none
+  }
+
+  /// Makes publications again whose events are there, and they are not. When they were accepted is lost.
+  ///
+  /// - Returns: their numbers.
+  private func restore(now: Int64) throws -> Set<Int64> {
+    var restored: Set<Int64> = []
+    for number in try numbers("SELECT publication FROM body WHERE publication NOT IN (SELECT number FROM publication)")
+    {
+      guard let json = try event(of: number), let event = Self.event(json) else { continue }
+      let publication = QueuedPublication(
+        number: number, id: event.id, author: event.pubkey, kind: event.kind, acceptedAt: now,
+        expiresAt: min(now + PublishLedger.restoredSeconds, event.expiration ?? .max), targets: [])
+      let statement = try session.statement(
+        """
+        INSERT OR IGNORE INTO publication (number, id, author, kind, acceptedAt, expiresAt, state, isStored)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+        """)
+      statement.bind(publication.number, at: 1)
+      statement.bind(publication.id.octets.bytes, at: 2)
+      statement.bind(publication.author.octets.bytes, at: 3)
+      statement.bind(Int64(publication.kind), at: 4)
+      statement.bind(publication.acceptedAt, at: 5)
+      statement.bind(publication.expiresAt, at: 6)
+      statement.bind(Publication.State.optimistic.code, at: 7)
+      try statement.run()
+      restored.insert(number)
+    }
+    return restored
+  }
+
+  /// Relays that are lost, and that their publication's own row repeats. What is under way is sent there again.
+  private func restoreTargets() throws {
+    let statement = try session.statement("SELECT number, state, relays FROM publication WHERE relays != ''")
+    var lost: [(number: Int64, targets: [QueuedTarget])] = []
+    while try statement.step() {
+      let state: PublicationTarget.State =
+        switch Publication.State(code: statement.number(1)) {
+        case .confirmed: .confirmed
+        case .failed: .failed
+        case .cancelled: .cancelled
+        case .optimistic, .partial, nil: .pending
+        }
+      lost.append((statement.number(0), Self.targets(statement.text(2), state: state)))
+    }
+    for (number, targets) in lost {
+      let known = Set(try self.targets(of: number).map(\.relay))
+      // As many as there should be: where one is called otherwise, the copy may be what is damaged.
+      guard known.count < targets.count else { continue }
+      for target in targets where !known.contains(target.relay) { try write(target, of: number) }
+    }
+  }
+
+  private func removeBody(of number: Int64) throws {
+    let statement = try session.statement("DELETE FROM body WHERE publication = ?")
+    statement.bind(number, at: 1)
+    try statement.run()
+  }
+
+  private func numbers(_ sql: String) throws -> [Int64] {
+    let statement = try session.statement(sql)
+    var numbers: [Int64] = []
+    while try statement.step() { numbers.append(statement.number(0)) }
+    return numbers
+  }
+
+  /// An event that is the one it says it is.
+  private static func event(_ json: [UInt8]) -> Event? {
+    // `try?`: what cannot be read is not the event.
+    guard let event = try? Event(json: json), event.unsigned.id == event.id else { return nil }
+    return event
   }
 }

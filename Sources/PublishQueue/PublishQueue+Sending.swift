@@ -56,15 +56,16 @@ extension PublishQueue {
   // MARK: Sending
 
   /// Sends one event of each lane in turn, while there is room.
-  mutating func dispatch() {
+  mutating func dispatch(at moment: Moment) {
     while !isClosed, inFlightCount < limits.inFlightMaximum, let relay = ring.popFirst() {
       lanes[relay]?.isInRing = false
-      if lanes[relay]?.maySend == true { sendFirst(of: relay) }
+      if lanes[relay]?.maySend == true, sendFirst(of: relay) { pace(relay, at: moment) }
       enlist(relay)
     }
   }
 
-  private mutating func sendFirst(of relay: String) {
+  /// Sends the first event of a lane; false when there was none.
+  private mutating func sendFirst(of relay: String) -> Bool {
     while let place = lanes[relay]?.line.popMin() {
       let key = SendingKey(id: place.id, relay: relay)
       guard let index = index(of: key), let entry = entries[place.id] else { continue }
@@ -73,18 +74,81 @@ extension PublishQueue {
       guard target.progress.state == .pending, entry.slots[index].due == nil, !entry.slots[index].isInFlight else {
         continue
       }
+      let isPaced = paces[relay] != nil
       entries[place.id]?.slots[index].isInFlight = true
       entries[place.id]?.publication.change(index) {
         $0.progress.state = .sent
         $0.progress.attempts += 1
         $0.progress.nextAttemptAt = nil
+        if !isPaced { $0.paceMilliseconds = 0 }
       }
       lanes[relay]?.inFlightCount += 1
       inFlightCount += 1
       actions.append(.tell(place.id))
       actions.append(.send(key, target.manner))
+      return true
+    }
+    return false
+  }
+
+  /// Lets the next event for a relay wait for its turn by the relay's pace.
+  private mutating func pace(_ relay: String, at moment: Moment) {
+    guard let pace = paces[relay] else { return }
+    guard moment.instant.milliseconds(since: pace.usedAt) < RelayPace.memoryMilliseconds else {
+      paces[relay] = nil
       return
     }
+    paces[relay]?.usedAt = moment.instant
+    holdByPace(relay, pace, for: pace.milliseconds, at: moment)
+    notePace(pace, ofNextFor: relay)
+  }
+
+  private mutating func holdByPace(_ relay: String, _ pace: RelayPace, for milliseconds: UInt64, at moment: Moment) {
+    let end = moment.instant.advanced(milliseconds: milliseconds)
+    lanes[relay]?.hold = RelayLane.Hold(reason: .paced, end: end, words: pace.words)
+    wakes.insert(Wake(at: end, cause: .lane(relay)))
+  }
+
+  /// Has the pace written down with the next event for a relay.
+  private mutating func notePace(_ pace: RelayPace, ofNextFor relay: String) {
+    guard let next = lanes[relay]?.line.min, let index = index(of: SendingKey(id: next.id, relay: relay)) else {
+      return
+    }
+    let milliseconds = UInt32(clamping: pace.milliseconds)
+    guard entries[next.id]?.publication.targets[index].paceMilliseconds != milliseconds else { return }
+    entries[next.id]?.publication.change(index) { $0.paceMilliseconds = milliseconds }
+    changed(next.id)
+  }
+
+  /// Goes on with a pace that an earlier process had learned: the first event waits for its time as well.
+  mutating func restorePace(_ milliseconds: UInt32, of relay: String, at moment: Moment) {
+    guard milliseconds > 0, paces[relay] == nil, paces.count < limits.paceMaximum else { return }
+    let pace = RelayPace(learned: milliseconds, at: moment.instant)
+    paces[relay] = pace
+    if lanes[relay] == nil { lanes[relay] = RelayLane(window: 1) }
+    lanes[relay]?.window = 1
+    guard lanes[relay]?.hold == nil else { return }
+    holdByPace(relay, pace, for: min(pace.milliseconds, limits.restoredCeilingMilliseconds), at: moment)
+  }
+
+  /// A relay has said that all this goes too fast: it is sent less from now on.
+  private mutating func slowDown(_ relay: String, at now: Instant) {
+    if paces[relay] != nil {
+      paces[relay]?.refused(at: now)
+    } else {
+      paces[relay] = RelayPace(taken: lanes[relay]?.takenCount(at: now) ?? 0, at: now)
+    }
+    guard paces.count > limits.paceMaximum else { return }
+    paces = paces.filter { now.milliseconds(since: $0.value.usedAt) < RelayPace.memoryMilliseconds }
+    while paces.count > limits.paceMaximum, let oldest = paces.min(by: { $0.value.usedAt < $1.value.usedAt }) {
+      paces[oldest.key] = nil
+    }
+  }
+
+  /// A relay has taken an event: it may be sent somewhat more.
+  private mutating func quicken(_ relay: String, at now: Instant) {
+    lanes[relay]?.tookEvent(at: now)
+    if paces[relay]?.taken() == false { paces[relay] = nil }
   }
 
   // MARK: Outcomes
@@ -101,10 +165,15 @@ extension PublishQueue {
     case .unreachable(_, let milliseconds): hold(key.relay, .unreachable, outcome.words, milliseconds, at: moment)
     case .absent: hold(key.relay, .absent, outcome.words, nil, at: moment)
     }
-    if case .taken = outcome { return confirm(key, index, outcome.words, at: moment) }
+    if case .taken = outcome {
+      quicken(key.relay, at: moment.instant)
+      return confirm(key, index, outcome.words, at: moment)
+    }
     // What was called off or given up meanwhile stays so.
-    guard entries[key.id]?.publication.targets[index].progress.state == .sent else { return }
+    guard let sent = entries[key.id]?.publication.targets[index].progress, sent.state == .sent else { return }
     tryAgain(key, index, outcome, at: moment)
+    // What has not left this machine, for the same reason as before, is not written down each time.
+    if case .absent(let words) = outcome, words == sent.message { return actions.append(.tell(key.id)) }
     changed(key.id)
   }
 
@@ -135,14 +204,25 @@ extension PublishQueue {
     case .unsettled(let words):
       let count = entries[key.id]?.slots[index].unsettledCount ?? 0
       entries[key.id]?.slots[index].unsettledCount = count + 1
+      guard count + 1 < limits.unansweredMaximum else {
+        return end(
+          key.id, index, .failed, "the relay was sent it \(count + 1) times and has never answered; at last: \(words)")
+      }
       wait(key, index, words, window: grown(limits.unsettledBaseMilliseconds, count), at: moment)
+    case .unreachable(let words, _) where target.manner.isForeign && target.progress.attempts >= limits.foreignMaximum:
+      end(
+        key.id, index, .failed,
+        "others named this relay, and it could not be reached in \(target.progress.attempts) attempts; at last: \(words)"
+      )
     case .limited(let words), .unreachable(let words, _), .absent(let words):
       var isCounted = true
       if case .absent = outcome { isCounted = false }
+      let pace = paces[key.relay].map { UInt32(clamping: $0.milliseconds) }
       entries[key.id]?.publication.change(index) {
         $0.progress.state = .pending
         $0.progress.message = words
         if !isCounted { $0.progress.attempts -= 1 }
+        if let pace { $0.paceMilliseconds = pace }
       }
       lineUp(key.id, index, at: moment)
     case .taken: preconditionFailure("what was taken is not tried again")
@@ -183,15 +263,18 @@ extension PublishQueue {
   ) {
     guard let lane = lanes[relay] else { return }
     lanes[relay]?.window = 1
-    guard lane.hold == nil else { return }
+    guard lane.hold == nil || lane.hold?.reason == .paced else { return }
+    if reason == .limited { slowDown(relay, at: moment.instant) }
     let (base, ceiling) =
       switch reason {
       case .unreachable: (limits.unreachableBaseMilliseconds, limits.ceilingMilliseconds)
       case .limited: (limits.limitedBaseMilliseconds, limits.ceilingMilliseconds)
       case .absent: (limits.absentBaseMilliseconds, limits.absentCeilingMilliseconds)
+      case .paced: preconditionFailure("a pace is no trouble")
       }
     let chosen = wait(below: min(grown(base, lane.failures), ceiling))
-    let end = moment.instant.advanced(milliseconds: max(chosen, min(milliseconds ?? 0, ceiling)))
+    let least = reason == .limited ? paces[relay]?.milliseconds : milliseconds
+    let end = moment.instant.advanced(milliseconds: max(chosen, min(least ?? 0, ceiling)))
     lanes[relay]?.failures += 1
     lanes[relay]?.hold = RelayLane.Hold(reason: reason, end: end, words: words)
     wakes.insert(Wake(at: end, cause: .lane(relay)))

@@ -11,6 +11,7 @@ public import Nostr
 //     ▲ ▲        │
 //     │ └────────┤ wait: it failed, wants AUTH, nobody knows                a wait of this one event at this one relay
 //     └──────────┤ hold: unreachable, too fast, no connector               a wait of everything for this relay
+//                │ pace: one at a time, since it was too fast (`RelayPace`)
 //                └─▶ failed                   the relay's last word, too many refusals, or out of time
 //   any of the open ones ──▶ cancelled        and still confirmed if it had been sent and its OK comes
 //   failed, cancelled ──▶ pending             only when somebody says so
@@ -68,6 +69,8 @@ public struct PublishQueue: Sendable {
   public let limits: PublishLimits
   var entries: [EventID: Entry] = [:]
   var lanes: [String: RelayLane] = [:]
+  /// Paces of relays that have said `rate-limited`. They outlive lanes.
+  var paces: [String: RelayPace] = [:]
   /// Lanes that may send, each once, in turn.
   var ring = Deque<String>()
   var wakes = Heap<Wake>()
@@ -97,6 +100,23 @@ public struct PublishQueue: Sendable {
 
   /// Times that something waits for; void ones are among them, but do not gather.
   public var waitingCount: Int { wakes.count }
+
+  /// Publications of which something is still to be sent to one of these relays.
+  public func count(openAt isMeant: (_ relay: String) -> Bool) -> Int {
+    entries.values.count { $0.publication.targets.contains { $0.isOpen && isMeant($0.relay) } }
+  }
+
+  /// Publications that were accepted before `time`, seconds since 1970, and wait for a relay; and those relays, by the
+  /// number of publications, the most first.
+  public func overdue(acceptedBefore time: Int64) -> (count: Int, relays: [String]) {
+    var (count, waiting) = (0, [String: Int]())
+    for entry in entries.values where entry.publication.acceptedAt < time {
+      let open = entry.publication.targets.filter(\.isOpen)
+      if !open.isEmpty { count += 1 }
+      for target in open { waiting[target.relay, default: 0] += 1 }
+    }
+    return (count, waiting.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key))
+  }
 
   /// A publication as it is to be written down; nil when it is not in memory.
   public subscript(id: EventID) -> QueuedPublication? { entries[id]?.publication }
@@ -135,6 +155,7 @@ public struct PublishQueue: Sendable {
       if target.isOpen {
         entry.publication.change(index) { $0.progress.state = .pending }
         slot.due = restoredDue(target.progress.nextAttemptAt, at: moment)
+        restorePace(target.paceMilliseconds, of: target.relay, at: moment)
       }
       entry.slots.append(slot)
     }
@@ -177,7 +198,7 @@ public struct PublishQueue: Sendable {
 
   /// A connector says that the relay is connected now: what waited for that goes at once.
   public mutating func relayOpened(_ relay: String, at moment: Moment) -> [PublishAction] {
-    guard let hold = lanes[relay]?.hold, hold.reason != .limited else { return [] }
+    guard let hold = lanes[relay]?.hold, hold.reason == .unreachable || hold.reason == .absent else { return [] }
     release(relay)
     return finish(at: moment)
   }
@@ -218,6 +239,7 @@ public struct PublishQueue: Sendable {
         // What comes of it counts again.
         entries[id]?.publication.change(index) {
           $0.progress.state = .sent
+          if target.progress.state == .cancelled { $0.progress.message = nil }
           $0.refusals = 0
         }
         continue
@@ -226,6 +248,8 @@ public struct PublishQueue: Sendable {
       entries[id]?.slots[index].unsettledCount = 0
       entries[id]?.publication.change(index) {
         $0.progress.state = .pending
+        // That it was called off is over; why a relay has failed explains what it waits for.
+        if target.progress.state == .cancelled { $0.progress.message = nil }
         $0.progress.nextAttemptAt = nil
         $0.refusals = 0
       }
@@ -277,7 +301,7 @@ public struct PublishQueue: Sendable {
 
   /// Ends a turn: sends what may be sent, sets the timer, gives the actions out.
   private mutating func finish(at moment: Moment) -> [PublishAction] {
-    dispatch()
+    dispatch(at: moment)
     dropVoidWakes()
     let next = isClosed ? nil : wakes.min?.at
     if next != timer {

@@ -65,12 +65,18 @@ public struct QueuedTarget: Sendable, Hashable {
   public var refusals: Int
   /// How it is sent there.
   public let manner: SendingManner
+  /// The relay's pace when this was written down, in milliseconds between two events; 0: none is known. Of what waits
+  /// for a relay that has said `rate-limited` the next one has it, so that a planner that starts anew knows it.
+  public var paceMilliseconds: UInt32
 
   /// A relay of a publication.
-  public init(_ progress: PublicationTarget, refusals: Int = 0, manner: SendingManner = SendingManner()) {
+  public init(
+    _ progress: PublicationTarget, refusals: Int = 0, manner: SendingManner, paceMilliseconds: UInt32 = 0
+  ) {
     self.progress = progress
     self.refusals = refusals
     self.manner = manner
+    self.paceMilliseconds = paceMilliseconds
   }
 
   /// The relay's canonical URL.
@@ -88,8 +94,8 @@ public struct SendingManner: Sendable, Hashable {
   /// Named by other people: not dialled at a private address.
   public var isForeign: Bool
 
-  /// Nobody's relay in particular, unless said otherwise.
-  public init(account: PublicKey? = nil, isProtected: Bool = false, isForeign: Bool = false) {
+  /// How one event is sent to one relay. Who sends it says whether others have named the relay.
+  public init(account: PublicKey? = nil, isProtected: Bool = false, isForeign: Bool) {
     self.account = account
     self.isProtected = isProtected
     self.isForeign = isForeign

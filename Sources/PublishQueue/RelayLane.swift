@@ -10,6 +10,8 @@ struct RelayLane {
     case unreachable
     case absent
     case limited
+    /// The next event has its time by the relay's pace.
+    case paced
   }
 
   struct Hold {
@@ -33,6 +35,8 @@ struct RelayLane {
   var window: Int
   /// Holds in a row.
   var failures = 0
+  /// Events taken since an instant that is a minute ago at most; before the first one is taken, since none.
+  private var taken: (since: Instant, count: Int)?
   var hold: Hold?
   /// Whether it stands in the ring of lanes that may send.
   var isInRing = false
@@ -41,6 +45,20 @@ struct RelayLane {
 
   var maySend: Bool { !line.isEmpty && hold == nil && inFlightCount < window }
   var isIdle: Bool { line.isEmpty && inFlightCount == 0 && hold == nil && !isInRing }
+
+  /// The relay has taken an event.
+  mutating func tookEvent(at now: Instant) {
+    if let since = taken?.since, now.milliseconds(since: since) < 60_000 {
+      taken?.count += 1
+    } else {
+      taken = (now, 1)
+    }
+  }
+
+  /// How many events the relay has taken within the last minute, or somewhat less.
+  func takenCount(at now: Instant) -> Int {
+    taken.map { now.milliseconds(since: $0.since) < 60_000 ? $0.count : 0 } ?? 0
+  }
 
   /// A relay has answered: it is there.
   mutating func answered(windowMaximum: Int) {

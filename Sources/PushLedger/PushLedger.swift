@@ -80,7 +80,7 @@ public final class PushLedger: Sendable {
 
   init(path: String, keyRing: TokenKeyRing, requestsPerMinute: Int, isRescue: Bool) throws(StorageFault) {
     bounds = TableBounds(requestsPerMinute: requestsPerMinute)
-    let file = try Self.storage(path)
+    let file = try Self.ledgerFile(path).storage()
     do throws(StorageFault) {
       let keys = try file.writeNow { session in
         // Else what is deleted stays in the file until something else is written there.
@@ -96,11 +96,11 @@ public final class PushLedger: Sendable {
     self.file = file
   }
 
-  static func storage(_ path: String) throws(StorageFault) -> StorageFile {
+  static func ledgerFile(_ path: String) -> LedgerFile {
     var settings = StorageSettings(durability: .full)
     settings.readerCount = 2
     settings.cacheByteCount = 8 << 20
-    return try StorageFile(path: path, settings, migrations: PushSchema.migrations)
+    return LedgerFile(path: path, settings, PushSchema.migrations, table: "device", noun: "devices")
   }
 
   /// The database file.

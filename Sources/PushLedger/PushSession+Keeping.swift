@@ -114,6 +114,8 @@ extension PushSession {
   func sweep(now milliseconds: Int64, limit: Int) throws -> LedgerAnswer {
     let (now, limit) = (milliseconds / 1_000, max(1, min(limit, PushLedger.sweepMaximum)))
     var sweep = PushSweep()
+    // One that lies ahead was read from a wrong clock: until it came no message would be taken.
+    if counter(Self.notBefore) > now { set(Self.notBefore, now) }
     let wakes = try session.rows(
       "SELECT \(Self.queuedColumns) FROM wake WHERE expiresAt <= ? LIMIT ?",
       [.number(milliseconds), .number(Int64(limit))]

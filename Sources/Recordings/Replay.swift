@@ -109,7 +109,7 @@ public struct Replay: Sendable {
   ///
   /// - Throws: ``ReplayProblem`` when the recording cannot be played to anybody.
   public init(_ recording: Recording, _ settings: ReplaySettings, now: Instant) throws(ReplayProblem) {
-    let frames = recording.frames
+    let frames = RecordedCallers.completed(recording.frames)
     guard recording.opening.isFromStart, frames.first.map({ $0.header.type == .hello }) ?? true else {
       throw .beginsInTheMiddle
     }

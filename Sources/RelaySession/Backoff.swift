@@ -20,6 +20,14 @@ struct Backoff {
     return max(UInt64.random(in: 0...window, using: &generator), limits.attemptSpacingMilliseconds)
   }
 
+  /// Counts a connection that the relay has cut after refusals, or that was cut for what it sent; returns the
+  /// milliseconds to wait, work or no work. Each time twice as long, and by chance up to a half longer.
+  mutating func cut(using generator: inout SeededGenerator) -> UInt64 {
+    let wait = grown(limits.cutRetryBaseMilliseconds, limits.retryCeilingMilliseconds)
+    failures += 1
+    return wait + UInt64.random(in: 0...wait / 2, using: &generator)
+  }
+
   /// Least milliseconds between the last attempt and one made because work is waiting.
   var demandDelay: UInt64 { grown(limits.attemptSpacingMilliseconds, limits.demandCeilingMilliseconds) }
 

@@ -16,9 +16,11 @@ struct Authentications {
     /// It came to nothing.
     case failed(WorkFailure, challenge: Int)
 
-    var deadline: Instant? {
+    /// When its time is over. That of the relay's own steps stands still while it is held back.
+    func deadline(isHeld: Bool) -> Instant? {
       switch self {
-      case .awaitingChallenge(let until), .signing(_, let until), .sent(_, _, let until): until
+      case .signing(_, let until): until
+      case .awaitingChallenge(let until), .sent(_, _, let until): isHeld ? nil : until
       case .shown, .failed: nil
       }
     }
@@ -33,9 +35,9 @@ struct Authentications {
   /// Whether the relay has been asked for its challenge; nil while there is no reason to.
   var probe: Probe?
 
-  var nextDeadline: Instant? {
-    let next = states.values.lazy.compactMap(\.deadline).min()
-    guard let due = probe?.deadline else { return next }
+  func nextDeadline(isHeld: Bool) -> Instant? {
+    let next = states.values.lazy.compactMap { $0.deadline(isHeld: isHeld) }.min()
+    guard !isHeld, let due = probe?.deadline else { return next }
     return min(due, next ?? due)
   }
 }
@@ -181,17 +183,17 @@ extension RelaySession {
     if isAccepted {
       succeed(account, at: now)
     } else {
-      counters.refusals += 1
+      noteRefusal(at: now)
       fail(account, "\(url) refused AUTH\(reason.text.isEmpty ? "" : ": \(reason.text)")", reason: reason, &actions)
     }
     return settled(actions, at: now)
   }
 
   mutating func expireAuthentications(at now: Instant, _ actions: inout [SessionAction]) {
-    startProbe(at: now, &actions)
+    if !isHeld { startProbe(at: now, &actions) }
     guard case .open(let connection) = state else { return }
     for (account, state) in connection.authentications.states {
-      guard let deadline = state.deadline, deadline <= now else { continue }
+      guard let deadline = state.deadline(isHeld: isHeld), deadline <= now else { continue }
       switch state {
       case .awaitingChallenge: fail(account, "\(url) has sent no challenge to sign (NIP-42)", &actions)
       case .signing: failUnsigned(account, "the signer did not answer in time", &actions)

@@ -18,6 +18,7 @@ extension RelaySession {
       }
       counters.events += 1
       counters.eventBytes += UInt64(range.count)
+      requests.all[key]?.eventCount += 1
       return [.deliver(key, event: range)]
     case .endOfStoredEvents(let subscription, let completeness):
       return receivedEndOfStored(subscription, completeness, byteCount, at: now)
@@ -48,6 +49,7 @@ extension RelaySession {
   private mutating func receivedNotice(_ text: RelayReason, at now: Instant) -> [SessionAction] {
     counters.notices += 1
     notices.note(text, limits)
+    remarks.note(.notice, text, at: now)
     guard let leftOut = noticeBudget.take(limits, at: now) else { return [] }
     let requests = requests.keys.values.map(\.rawValue).sorted().map { WorkKey.request(RequestKey($0)) }
     let claims = publishes.all.values.filter { $0.sentAt != nil }.flatMap(\.claims).map(\.key.rawValue).sorted()

@@ -20,7 +20,7 @@ struct Publishes {
     /// Which NOTICE came before it was sent; nil until then.
     var noticeMark: NoticeBoard.Mark?
     /// Who waits for the OK, and until when.
-    var claims: [(key: PublishKey, deadline: Instant)]
+    var claims: [(key: PublishKey, allowance: Allowance)]
   }
 
   var all: [EventID: Publication] = [:]
@@ -35,7 +35,9 @@ struct Publishes {
   var sentCount = 0
   /// The place of the event that was sent last, of all that ever were.
   var lastSentNumber: UInt64 = 0
-  var nextDeadline: Instant? { all.values.lazy.flatMap(\.claims).map(\.deadline).min() }
+  func nextDeadline(isHeld: Bool) -> Instant? {
+    all.values.lazy.flatMap(\.claims).compactMap { $0.allowance.due(isHeld: isHeld) }.min()
+  }
 
   /// Forgets an event and all its claims.
   mutating func remove(_ id: EventID) -> Publication? {
@@ -58,12 +60,13 @@ extension RelaySession {
 
   /// Someone wants an event at this relay. Ends with `answer`, `failPublish`, or a cancel.
   ///
-  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`. An
-  /// attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
+  /// `key` must be free; `event` is the JSON object whose id is `id`. The OK must have come before `deadline`, which
+  /// stands still while the relay is held back, and before `end`, which does not. An attempt to connect that fails
+  /// meanwhile fails it at once. If the relay wants it (`auth-required`), `account` shows
   /// himself and the event is sent again; a protected one is sent when he has, and not before.
   public mutating func publishStarted(
     _ key: PublishKey, event: [UInt8], id: EventID, account: PublicKey? = nil, isProtected: Bool = false,
-    deadline: Instant, at now: Instant
+    deadline: Instant, end: Instant? = nil, at now: Instant
   ) -> [SessionAction] {
     precondition(publishes.ids[key] == nil, "publish \(key.rawValue) is under way already")
     let isKnown = publishes.all[id] != nil
@@ -74,12 +77,14 @@ extension RelaySession {
     }
     if let failure = unreachableForNow(at: now) { return [.failPublish(key, failure)] }
     publishes.ids[key] = id
+    let allowance = Allowance(until: deadline, end: end, at: now)
     if isKnown {
       join(id, with: event, account, isProtected: isProtected)
-      publishes.all[id]?.claims.append((key, deadline))
+      publishes.all[id]?.claims.append((key, allowance))
     } else {
       publishes.all[id] = Publishes.Publication(
-        event: event, byteCount: event.count, account: account, isProtected: isProtected, claims: [(key, deadline)])
+        event: event, byteCount: event.count, account: account, isProtected: isProtected,
+        claims: [(key, allowance)])
       publishes.waiting.append(id)
       publishes.waitingByteCount += event.count
     }
@@ -163,7 +168,8 @@ extension RelaySession {
 
   mutating func expirePublishes(at now: Instant, _ actions: inout [SessionAction]) {
     let due = publishes.all.flatMap { id, publication in
-      publication.claims.filter { $0.deadline <= now }.map { (key: $0.key, id: id, mark: publication.noticeMark) }
+      publication.claims.filter { $0.allowance.due(isHeld: isHeld).map { $0 <= now } ?? false }
+        .map { (key: $0.key, id: id, mark: publication.noticeMark) }
     }
     for claim in due.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       withdraw(claim.key, from: claim.id)
@@ -195,7 +201,14 @@ extension RelaySession {
   ) {
     guard let publication = publishes.all[id] else { return }
     noteLatency(since: publication.sentAt, at: now)
-    if isAccepted { counters.accepted += 1 } else { counters.refusals += 1 }
+    if isAccepted {
+      counters.accepted += 1
+    } else {
+      noteRefusal(at: now)
+      if reason.word != "duplicate", publication.account == nil || reason.word != "auth-required" {
+        remark(on: reason, .refusedEvent, at: now)
+      }
+    }
     switch isAccepted ? nil : demand(reason, publication.account, sentAt: publication.sentAt, at: now, &actions) {
     case .begun:
       hold(id, isHeld: true)

@@ -9,7 +9,7 @@ struct Requests {
     let mode: RequestMode
     /// Who shows himself if the relay asks for it.
     let account: PublicKey?
-    var deadline: Instant
+    var allowance: Allowance
     /// The relay wants `account` to have shown himself first.
     var isHeld = false
     /// The id it was sent under; nil while it waits.
@@ -18,9 +18,11 @@ struct Requests {
     /// Which NOTICE came before it was sent; nil while it waits.
     var noticeMark: NoticeBoard.Mark?
     var hasEndedStored = false
+    /// Events that have come for it.
+    var eventCount = 0
 
-    /// A live request that was sent has no deadline any more.
-    var activeDeadline: Instant? { subscription != nil && mode == .live ? nil : deadline }
+    /// When its time is over; a live request that was sent has no deadline any more.
+    func due(isHeld: Bool) -> Instant? { subscription != nil && mode == .live ? nil : allowance.due(isHeld: isHeld) }
   }
 
   var all: [RequestKey: Request] = [:]
@@ -28,7 +30,7 @@ struct Requests {
   var keys: [String: RequestKey] = [:]
 
   var hasWaiting: Bool { !waiting.isEmpty }
-  var nextDeadline: Instant? { all.values.lazy.compactMap(\.activeDeadline).min() }
+  func nextDeadline(isHeld: Bool) -> Instant? { all.values.lazy.compactMap { $0.due(isHeld: isHeld) }.min() }
 
   /// Forgets a request, wherever it is.
   mutating func remove(_ key: RequestKey) -> Request? {
@@ -48,9 +50,9 @@ extension RelaySession {
 
   /// Someone asks for events. Ends with `endStoredEvents(isOver: true)`, `failRequest`, or a cancel.
   ///
-  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE.
-  /// An attempt to connect that fails meanwhile fails it at once. If the relay wants it (`auth-required`), `account`
-  /// shows himself and the REQ is sent again.
+  /// `key` must be free. Before `deadline` the request must have gone out, and a `stored` one must have seen its EOSE;
+  /// while the relay is held back that stands still. An attempt to connect that fails meanwhile fails it at once. If
+  /// the relay wants it (`auth-required`), `account` shows himself and the REQ is sent again.
   public mutating func requestStarted(
     _ key: RequestKey, _ filters: RawFilters, _ mode: RequestMode, account: PublicKey? = nil, deadline: Instant,
     at now: Instant
@@ -61,7 +63,8 @@ extension RelaySession {
       return [.failRequest(key, WorkFailure(.full, message))]
     }
     if let failure = unreachableForNow(at: now) { return [.failRequest(key, failure)] }
-    requests.all[key] = Requests.Request(filters: filters, mode: mode, account: account, deadline: deadline)
+    requests.all[key] = Requests.Request(
+      filters: filters, mode: mode, account: account, allowance: Allowance(until: deadline, at: now))
     requests.waiting.append(key)
     return settled([], at: now)
   }
@@ -70,7 +73,7 @@ extension RelaySession {
   /// under way is passed over.
   public mutating func deadlineMoved(_ key: RequestKey, to deadline: Instant, at now: Instant) -> [SessionAction] {
     guard requests.all[key] != nil else { return [] }
-    requests.all[key]?.deadline = deadline
+    requests.all[key]?.allowance.move(to: deadline, at: now)
     return settled([], at: now)
   }
 
@@ -96,6 +99,7 @@ extension RelaySession {
       }
       let subscription = connection.names.next()
       request.subscription = subscription
+      request.eventCount = 0
       request.sentAt = now
       request.noticeMark = notices.mark
       requests.all[key] = request
@@ -107,7 +111,7 @@ extension RelaySession {
   }
 
   mutating func expireRequests(at now: Instant, _ actions: inout [SessionAction]) {
-    let due = requests.all.filter { $0.value.activeDeadline.map { $0 <= now } ?? false }.keys
+    let due = requests.all.filter { $0.value.due(isHeld: isHeld).map { $0 <= now } ?? false }.keys
     for key in due.sorted(by: { $0.rawValue < $1.rawValue }) {
       guard let request = requests.remove(key) else { continue }
       actions += closeMessage(request)
@@ -117,6 +121,10 @@ extension RelaySession {
 
   /// Why work ran out of time, in the state of now; the mark is nil if it was not sent.
   func expiry(sentAfter mark: NoticeBoard.Mark?, _ outcome: WorkOutcome) -> WorkFailure {
+    if isHeld {
+      return WorkFailure(
+        .timedOut, "\(url) was not read in time: what it has sent before is more than is taken here", outcome)
+    }
     if mark != nil {
       return WorkFailure(.timedOut, "\(url) did not answer in time", outcome).adding(said(since: mark))
     }
@@ -145,6 +153,7 @@ extension RelaySession {
       return countUnclaimed(subscription, byteCount, at: now)
     }
     noteLatency(since: request.sentAt, at: now)
+    remarks.ended(request.filters, eventCount: request.eventCount, completeness, at: now)
     if request.mode == .live {
       request.hasEndedStored = true
       requests.all[key] = request
@@ -165,7 +174,10 @@ extension RelaySession {
       connection.unclaimed = (0, 0)
       state = .open(connection)
     }
-    counters.refusals += 1
+    if !request.hasEndedStored || reason.namesError {
+      noteRefusal(at: now)
+      if request.account == nil || reason.word != "auth-required" { remark(on: reason, .refusedRequest, at: now) }
+    }
     var actions: [SessionAction] = []
     switch demand(reason, request.account, sentAt: request.sentAt, at: now, &actions) {
     case .begun:
@@ -191,7 +203,8 @@ extension RelaySession {
     requests.keys[subscription] = nil
     request.subscription = nil
     request.isHeld = isHeld
-    request.deadline = max(request.deadline, now.advanced(milliseconds: limits.authenticationMilliseconds * 2))
+    let until = now.advanced(milliseconds: limits.authenticationMilliseconds * 2)
+    if request.allowance.deadline < until { request.allowance.move(to: until, at: now) }
     requests.all[key] = request
     requests.waiting.append(key)
   }

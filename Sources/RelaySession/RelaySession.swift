@@ -69,6 +69,8 @@ public struct RelaySession: Sendable {
     var unclaimed = (messages: 0, bytes: 0)
     var authentications = Authentications()
     var namelessRefusals = NamelessRefusals()
+    /// When the relay last refused something on it.
+    var lastRefusal: Instant?
   }
 
   /// The relay.
@@ -88,13 +90,18 @@ public struct RelaySession: Sendable {
   var requests = Requests()
   var publishes = Publishes()
   var notices = NoticeBoard()
+  /// What there is to say of it.
+  public internal(set) var remarks = RemarkBook()
   /// One each: a relay that talks without end must not hide its challenge.
   var noticeBudget = RemarkBudget()
   var challengeBudget = RemarkBudget()
   private var generator: SeededGenerator
   private var backoff: Backoff
   private var wantsOpen = false
-  private var isStalled = false
+  /// Whether what the relay sends is not taken.
+  var isStalled = false
+  /// Since when its connection is not read for that, see ``Allowance``.
+  var heldSince: Instant?
   private var lastAttempt: Instant?
   private var notBefore: Instant?
   private var timer: Instant?
@@ -153,22 +160,6 @@ public struct RelaySession: Sendable {
     return settled([], at: now)
   }
 
-  /// Nobody takes what is delivered any more: the relay must wait.
-  public mutating func deliveryStalled() -> [SessionAction] {
-    if isStalled { return [] }
-    isStalled = true
-    if case .open = state { return [.pauseReading] }
-    return []
-  }
-
-  /// Deliveries are taken again.
-  public mutating func deliveryResumed() -> [SessionAction] {
-    if !isStalled { return [] }
-    isStalled = false
-    if case .open = state { return [.resumeReading] }
-    return []
-  }
-
   // MARK: The connection
 
   /// An attempt has succeeded.
@@ -202,12 +193,18 @@ public struct RelaySession: Sendable {
     switch state {
     case .idle, .waiting, .connecting: preconditionFailure("a connection ended that this session did not have")
     case .closing(hasPenalty: false): state = .idle
-    case .closing(hasPenalty: true): backOff(isNameFailure: false, at: now)
+    case .closing(hasPenalty: true): backOffAfterCut(at: now)
     case .open(let connection):
       counters.disconnections += 1
       lastFailure = reason
       if now.milliseconds(since: connection.since) >= limits.stableMilliseconds { backoff.reset() }
-      backOff(isNameFailure: false, at: now)
+      if let refusal = connection.lastRefusal,
+        now.milliseconds(since: refusal) < limits.refusalMemoryMilliseconds
+      {
+        backOffAfterCut(at: now)
+      } else {
+        backOff(isNameFailure: false, at: now)
+      }
     }
     challenge = nil
     releaseHeld()
@@ -232,6 +229,28 @@ public struct RelaySession: Sendable {
     state = .waiting(until: max(next, notBefore ?? next))
   }
 
+  /// The relay has had enough of us, or we of it: whoever waits for it does not bring the next attempt forward, or a
+  /// relay that refuses and hangs up would be dialled, and refuse, a hundred times a second.
+  private mutating func backOffAfterCut(at now: Instant) {
+    let next = now.advanced(milliseconds: backoff.cut(using: &generator))
+    notBefore = max(next, notBefore ?? next)
+    state = .waiting(until: max(next, notBefore ?? next))
+  }
+
+  /// The relay has refused something.
+  mutating func noteRefusal(at now: Instant) {
+    counters.refusals += 1
+    guard case .open(var connection) = state else { return }
+    connection.lastRefusal = now
+    state = .open(connection)
+  }
+
+  /// Keeps what the relay gave as its reason. That it wants to know who asks, where nobody is named who could tell, is
+  /// a matter of its own.
+  mutating func remark(on reason: RelayReason, _ kind: RemarkBook.Kind, at now: Instant) {
+    remarks.note(reason.word == "auth-required" ? .authWall : kind, reason, at: now)
+  }
+
   // MARK: What follows from the state
 
   /// Ends every input that may have changed something: dials if there is reason to, sends what may be sent, sets the
@@ -252,6 +271,7 @@ public struct RelaySession: Sendable {
       launchPublishes(at: now, &actions)
     case .idle, .connecting, .closing: break
     }
+    noteHolding(at: now)
     setTimer(&actions)
     return actions
   }
@@ -299,9 +319,9 @@ public struct RelaySession: Sendable {
   }
 
   private mutating func setTimer(_ actions: inout [SessionAction]) {
-    var due = [requests.nextDeadline, publishes.nextDeadline].compactMap { $0 }.min()
+    var due = [requests.nextDeadline(isHeld: isHeld), publishes.nextDeadline(isHeld: isHeld)].compactMap { $0 }.min()
     if case .waiting(let until) = state { due = min(until, due ?? until) }
-    if case .open(let connection) = state, let next = connection.authentications.nextDeadline {
+    if case .open(let connection) = state, let next = connection.authentications.nextDeadline(isHeld: isHeld) {
       due = min(next, due ?? next)
     }
     if due == timer { return }

@@ -44,6 +44,12 @@ public struct SessionLimits: Sendable, Hashable {
 
   /// First window of the back-off, in milliseconds; each failure doubles it.
   public var retryBaseMilliseconds: UInt64 = 1_000
+  /// First wait after a connection that the relay cut when it had refused something within
+  /// ``refusalMemoryMilliseconds``, or that was cut for what it sent; each failure doubles it. Waiting work does not
+  /// bring the next attempt forward.
+  public var cutRetryBaseMilliseconds: UInt64 = 2_000
+  /// How long a refusal counts as what a cut may be for.
+  public var refusalMemoryMilliseconds: UInt64 = 60_000
   /// Largest window of the back-off; after a failed name look-up it is the window at once.
   public var retryCeilingMilliseconds: UInt64 = 300_000
   /// Least time between two attempts, also when work is waiting; each failure doubles that, too, up to

@@ -1,24 +1,42 @@
 internal import Contracts
+internal import DequeModule
+internal import FairSharing
 
 // Events on their way from relays to the store, as runs of records.
 //
-// A run is open as long as all places on the way are taken; so a quiet relay's event goes at once, and a flood goes in
-// large runs, without a timer. Answers come in any order, since a run that was refused goes again while later ones are
-// taken. So an end (EOSE) is said only when no other run with events of its subscription is unanswered: it stands
-// behind them in their own run, or in a run after their answers, and cannot be committed before them.
+//     relay a   ▒▒▒▒▒▒▒▒ pieces ──┐
+//     relay b   ▒                 ├──► run, when a place on the way is free ──► store
+//     relay c   ▒▒▒               ┘    (who has had least comes first)
+//
+// What a relay sends waits in a line of its own, and a run is made when a place on the way is free: of the lines, the
+// one whose relay has had least comes first (`ServiceClock`). So a quiet relay's event goes at once, or with the very
+// next run, however much a flooding relay has waiting; and a flood goes in large runs, without a timer.
+//
+// A relay whose own line is too long is not to be read (`mustWait`). The others are, so their OKs, ends and pongs are
+// heard. Rejected: to hold back all relays while much waits, and to let them go on in some order. The first to go on
+// fills what has become free, and those behind it are never read.
+//
+// Answers come in any order, since a run that was refused goes again while later ones are taken. So an end (EOSE) is
+// said only when no other run with events of its subscription is unanswered and none of them waits: it stands behind
+// them in their own run, or in a run after their answers, and cannot be committed before them.
 
-/// Collects records into runs, in the order they came.
+/// Collects records into runs: of each relay's in the order they came, of the relays in turn.
 public struct IngestRuns: Sendable {
   /// How much may be on the way.
   public struct Limits: Sendable, Hashable {
-    /// Bytes from which on a run is closed; one event may go beyond.
+    /// Bytes from which on a run takes no more; one event may go beyond.
     public var runByteCountMaximum = 128 << 10
     /// Records of a run.
     public var recordMaximum = 2_048
     /// Runs sent and not answered.
     public var inFlightMaximum = 4
-    /// Bytes of runs that wait to be sent above which relays are not to be read.
+    /// Bytes of events that wait to be sent, of all relays together. A relay that has more than its part of it, with as
+    /// many sharing as have something waiting, is not to be read.
     public var waitingByteCountMaximum = 512 << 10
+    /// Bytes that a relay may have waiting in any case, however many share; one event may go beyond.
+    public var shareByteCountMinimum = 16 << 10
+    /// Bytes that a relay has in a run before the next relay's turn; one event may go beyond.
+    public var pieceByteCountMaximum = 8 << 10
     /// Bytes of filters that are repeated with an end; above, it is committed in its turn, and the store learns nothing
     /// of it.
     public var filterByteCountMaximum = 64 << 10
@@ -54,7 +72,7 @@ public struct IngestRuns: Sendable {
     public internal(set) var eventCount = 0
     var recordCount = 0
     var ends: [End] = []
-    var relays: [String: UInt32] = [:]
+    var relays: Set<UInt32> = []
     var namedFilters: Set<UInt32> = []
     /// Subscriptions of its events.
     var subscriptions: Set<UInt32> = []
@@ -63,25 +81,57 @@ public struct IngestRuns: Sendable {
     var isEmpty: Bool { recordCount == 0 && ends.isEmpty }
   }
 
+  /// Events of one relay that go into one run, as records.
+  private struct Piece {
+    var bytes: [UInt8] = []
+    var eventCount = 0
+    /// How many events of each subscription.
+    var subscriptions: [UInt32: Int] = [:]
+  }
+
+  /// One relay: what it has waiting, and the number that stands for it in runs.
+  private struct Line {
+    let number: UInt32
+    let relay: String
+    var pieces: Deque<Piece> = []
+    var byteCount = 0
+  }
+
   private let limits: Limits
-  private var open: Run
-  private var waiting: [Run] = []
-  private var waitingByteCount = 0
+  private var lines: [UInt32: Line] = [:]
+  private var numbers: [String: UInt32] = [:]
+  private var lastNumber: UInt32 = 0
+  private var clock = ServiceClock()
+  /// For each piece that waits, the number of its relay.
+  private var queue = ServiceLine<UInt32>()
+  /// Relays that have something waiting.
+  private var sharerCount = 0
+  /// Relays that have nothing waiting, and are kept until they have had no more than others.
+  private var rested: Set<UInt32> = []
+  /// A piece whose turn has come, and that was too much for the run.
+  private var carried: (piece: Piece, number: UInt32)?
+  private var lastRun: UInt64 = 0
   private var inFlight: [UInt64: (ends: [End], subscriptions: Set<UInt32>)] = [:]
-  /// How many runs with events of a subscription are not answered, the open one among them.
+  /// How many events of a subscription wait.
+  private var waiting: [UInt32: Int] = [:]
+  /// How many runs with events of a subscription are not answered.
   private var unanswered: [UInt32: Int] = [:]
   private var heldEnds: [End] = []
 
+  /// What an event costs the store besides its bytes, as bytes: a signature is checked, rows are written.
+  private static let eventCost = 512
+
   /// Nothing on the way.
-  public init(limits: Limits) {
-    self.limits = limits
-    open = Run(number: 1)
+  public init(limits: Limits) { self.limits = limits }
+
+  /// Whether so much of a relay's waits that it is not to be read until a run is answered.
+  public func mustWait(_ relay: String) -> Bool {
+    guard let line = numbers[relay].flatMap({ lines[$0] }) else { return false }
+    return line.byteCount > max(limits.waitingByteCountMaximum / max(1, sharerCount), limits.shareByteCountMinimum)
   }
 
-  /// Whether so much waits that relays are not to be read until a run is answered.
-  public var isFull: Bool { waitingByteCount > limits.waitingByteCountMaximum }
   /// Whether nothing is on the way.
-  public var isEmpty: Bool { open.isEmpty && waiting.isEmpty && inFlight.isEmpty && heldEnds.isEmpty }
+  public var isEmpty: Bool { sharerCount == 0 && inFlight.isEmpty && heldEnds.isEmpty }
 
   /// Adds an event.
   ///
@@ -94,16 +144,29 @@ public struct IngestRuns: Sendable {
   public mutating func append(
     _ event: UnsafeRawBufferPointer, relay: String, subscription: UInt32, receivedNanoseconds: UInt64
   ) -> Bool {
-    let byteCount = event.count + relay.utf8.count + 2 * IngestRecord.headerByteCount
-    guard byteCount <= limits.frameByteCountMaximum else { return false }
-    makeRoom(byteCount)
-    let number = number(of: relay, receivedNanoseconds)
+    let byteCount = event.count + IngestRecord.headerByteCount
+    guard byteCount + nameByteCount(relay) <= limits.frameByteCountMaximum else { return false }
+    let number = number(of: relay)
+    guard var line = lines.removeValue(forKey: number) else { preconditionFailure("a number stands for a line") }
+    var piece = line.pieces.popLast() ?? Piece()
+    if !mayGrow(piece, by: byteCount, of: relay) {
+      line.pieces.append(piece)
+      piece = Piece()
+    }
+    if piece.bytes.isEmpty { queue.append(number, of: UInt64(number), by: clock) }
     IngestRecord.append(
       .event, relay: number, subscription: subscription, receivedNanoseconds: receivedNanoseconds, event,
-      to: &open.bytes)
-    open.recordCount += 1
-    open.eventCount += 1
-    if open.subscriptions.insert(subscription).inserted { unanswered[subscription, default: 0] += 1 }
+      to: &piece.bytes)
+    piece.eventCount += 1
+    piece.subscriptions[subscription, default: 0] += 1
+    line.pieces.append(piece)
+    if line.byteCount == 0 {
+      sharerCount += 1
+      rested.remove(number)
+    }
+    line.byteCount += byteCount
+    lines[number] = line
+    waiting[subscription, default: 0] += 1
     return true
   }
 
@@ -118,20 +181,24 @@ public struct IngestRuns: Sendable {
   public mutating func end(
     relay: String, subscription: UInt32, filters: [[UInt8]], name: UInt64, receivedNanoseconds: UInt64
   ) {
-    let end = End(
-      relay: relay, subscription: subscription, name: name, filters: filters, receivedNanoseconds: receivedNanoseconds)
-    place(end)
+    heldEnds.append(
+      End(
+        relay: relay, subscription: subscription, name: name, filters: filters,
+        receivedNanoseconds: receivedNanoseconds))
   }
 
   /// The next run to send; nil when there is none, or as many as may be are on the way.
   public mutating func next() -> Run? {
     guard inFlight.count < limits.inFlightMaximum else { return nil }
-    if waiting.isEmpty {
-      guard !open.isEmpty else { return nil }
-      close()
-    }
-    let run = waiting.removeFirst()
-    waitingByteCount -= run.bytes.count
+    var run = Run(number: lastRun + 1)
+    // Ends whose events are committed go first: a flood must not keep them waiting.
+    placeEnds(in: &run, byteCountMaximum: limits.runByteCountMaximum)
+    fill(&run)
+    placeEnds(in: &run, byteCountMaximum: limits.frameByteCountMaximum)
+    forgetRested()
+    guard !run.isEmpty else { return nil }
+    lastRun = run.number
+    for subscription in run.subscriptions { unanswered[subscription, default: 0] += 1 }
     inFlight[run.number] = (run.ends, run.subscriptions)
     return run
   }
@@ -145,72 +212,135 @@ public struct IngestRuns: Sendable {
       let rest = (unanswered[subscription] ?? 0) - 1
       unanswered[subscription] = rest > 0 ? rest : nil
     }
-    let held = heldEnds
-    heldEnds = []
-    for end in held { place(end) }
     return answered.ends.map(\.name)
   }
 
-  /// Puts an end where it may be said, or keeps it until then.
-  private mutating func place(_ end: End) {
-    let filterByteCount = end.filters.reduce(0) { $0 + $1.count + IngestRecord.headerByteCount }
-    let byteCount = filterByteCount + end.relay.utf8.count + 2 * IngestRecord.headerByteCount
-    let isSaid = filterByteCount <= limits.filterByteCountMaximum && byteCount <= limits.frameByteCountMaximum
-    let isBehindEvents = open.subscriptions.contains(end.subscription)
-    // Behind its events the run's own bounds do not count, but the frame's and the reader's do.
-    let isHeld =
-      (unanswered[end.subscription] ?? 0) > (isBehindEvents ? 1 : 0)
-      || (isSaid && isBehindEvents && !hasRoom(byteCount, recordCount: end.filters.count + 2))
-    guard !isHeld else {
-      heldEnds.append(end)
-      return
+  /// Whether a piece may take an event of so many bytes; an empty one may.
+  private func mayGrow(_ piece: Piece, by byteCount: Int, of relay: String) -> Bool {
+    let maximum = min(limits.pieceByteCountMaximum, limits.runByteCountMaximum - nameByteCount(relay))
+    return piece.eventCount == 0
+      || (piece.bytes.count + byteCount <= maximum && piece.eventCount + 2 <= limits.recordMaximum)
+  }
+
+  // MARK: Relays
+
+  private func nameByteCount(_ relay: String) -> Int { relay.utf8.count + IngestRecord.headerByteCount }
+
+  /// The relay's number, one for as long as it has something waiting, or has had more than others.
+  private mutating func number(of relay: String) -> UInt32 {
+    if let number = numbers[relay] { return number }
+    repeat { lastNumber = lastNumber == .max ? 1 : lastNumber + 1 } while lines[lastNumber] != nil
+    numbers[relay] = lastNumber
+    lines[lastNumber] = Line(number: lastNumber, relay: relay)
+    rested.insert(lastNumber)
+    return lastNumber
+  }
+
+  /// Forgets relays of which nothing waits, and which would come no later for what they have had.
+  private mutating func forgetRested() {
+    for number in rested where clock.due(UInt64(number)) == clock.time {
+      rested.remove(number)
+      clock.forget(UInt64(number))
+      if let line = lines.removeValue(forKey: number) { numbers[line.relay] = nil }
     }
-    if isSaid, !isBehindEvents { makeRoom(byteCount) }
-    if isSaid { say(end) }
-    open.ends.append(end)
   }
 
-  private func hasRoom(_ byteCount: Int, recordCount: Int) -> Bool {
-    open.bytes.count + byteCount <= limits.frameByteCountMaximum
-      && open.recordCount + recordCount <= IngestRecord.countMaximum
+  // MARK: Runs
+
+  /// Takes pieces of the relays in turn, as many as a run holds.
+  private mutating func fill(_ run: inout Run) {
+    while let (piece, number) = nextPiece() {
+      guard let line = lines[number] else { preconditionFailure("what waits is a relay's") }
+      let naming = run.relays.contains(number) ? 0 : nameByteCount(line.relay)
+      let hasRoom =
+        run.bytes.count + naming + piece.bytes.count <= limits.runByteCountMaximum
+        && run.recordCount + piece.eventCount + 1 <= limits.recordMaximum
+      guard run.isEmpty || hasRoom else {
+        carried = (piece, number)
+        return
+      }
+      name(number, line.relay, in: &run)
+      run.bytes += piece.bytes
+      run.recordCount += piece.eventCount
+      run.eventCount += piece.eventCount
+      for (subscription, count) in piece.subscriptions {
+        run.subscriptions.insert(subscription)
+        let rest = (waiting[subscription] ?? 0) - count
+        waiting[subscription] = rest > 0 ? rest : nil
+      }
+      left(number, piece.bytes.count)
+    }
   }
 
-  private mutating func say(_ end: End) {
-    let number = number(of: end.relay, end.receivedNanoseconds)
-    if open.namedFilters.insert(end.subscription).inserted {
+  private mutating func nextPiece() -> (Piece, UInt32)? {
+    if let carried {
+      self.carried = nil
+      return carried
+    }
+    guard let (number, due) = queue.popFirst(by: clock), let piece = lines[number]?.pieces.popFirst() else {
+      return nil
+    }
+    clock.begin(UInt64(number), due: due, cost: piece.bytes.count + piece.eventCount * Self.eventCost)
+    return (piece, number)
+  }
+
+  /// A relay has so many bytes fewer waiting.
+  private mutating func left(_ number: UInt32, _ byteCount: Int) {
+    lines[number]?.byteCount -= byteCount
+    guard lines[number]?.byteCount == 0 else { return }
+    sharerCount -= 1
+    rested.insert(number)
+  }
+
+  // MARK: Ends
+
+  /// Puts the ends into a run that may be said now, in their order, as far as there is room.
+  private mutating func placeEnds(in run: inout Run, byteCountMaximum: Int) {
+    guard !heldEnds.isEmpty else { return }
+    var held: [End] = []
+    for end in heldEnds where !place(end, in: &run, byteCountMaximum) { held.append(end) }
+    heldEnds = held
+  }
+
+  private mutating func place(_ end: End, in run: inout Run, _ byteCountMaximum: Int) -> Bool {
+    guard waiting[end.subscription] == nil, unanswered[end.subscription] == nil else { return false }
+    let filterByteCount = end.filters.reduce(0) { $0 + $1.count + IngestRecord.headerByteCount }
+    let byteCount = filterByteCount + nameByteCount(end.relay) + IngestRecord.headerByteCount
+    let isSaid = filterByteCount <= limits.filterByteCountMaximum && byteCount <= limits.frameByteCountMaximum
+    guard isSaid else {
+      run.ends.append(end)
+      return true
+    }
+    let hasRoom =
+      run.bytes.count + byteCount <= byteCountMaximum
+      && run.recordCount + end.filters.count + 2 <= IngestRecord.countMaximum
+    guard run.bytes.isEmpty || hasRoom else { return false }
+    say(end, in: &run)
+    run.ends.append(end)
+    return true
+  }
+
+  private mutating func say(_ end: End, in run: inout Run) {
+    let number = number(of: end.relay)
+    name(number, end.relay, in: &run)
+    if run.namedFilters.insert(end.subscription).inserted {
       for filter in end.filters {
         IngestRecord.append(
           .subscriptionFilter, relay: number, subscription: end.subscription,
-          receivedNanoseconds: end.receivedNanoseconds, filter, to: &open.bytes)
+          receivedNanoseconds: end.receivedNanoseconds, filter, to: &run.bytes)
       }
-      open.recordCount += end.filters.count
+      run.recordCount += end.filters.count
     }
     IngestRecord.append(
       .storedEnd, relay: number, subscription: end.subscription, receivedNanoseconds: end.receivedNanoseconds,
-      EmptyCollection<UInt8>(), to: &open.bytes)
-    open.recordCount += 1
+      EmptyCollection<UInt8>(), to: &run.bytes)
+    run.recordCount += 1
   }
 
-  /// Closes the open run if a record of so many bytes would be too much for it.
-  private mutating func makeRoom(_ byteCount: Int) {
-    guard !open.isEmpty else { return }
-    if open.bytes.count + byteCount > limits.runByteCountMaximum || open.recordCount >= limits.recordMaximum { close() }
-  }
-
-  private mutating func close() {
-    waitingByteCount += open.bytes.count
-    waiting.append(open)
-    open = Run(number: open.number + 1)
-  }
-
-  /// The relay's number in the open run, which says its name.
-  private mutating func number(of relay: String, _ receivedNanoseconds: UInt64) -> UInt32 {
-    if let number = open.relays[relay] { return number }
-    let number = UInt32(open.relays.count + 1)
-    open.relays[relay] = number
-    IngestRecord.append(
-      .relayName, relay: number, receivedNanoseconds: receivedNanoseconds, relay.utf8, to: &open.bytes)
-    open.recordCount += 1
-    return number
+  /// Says in a run which relay a number stands for, unless it is said there already.
+  private func name(_ number: UInt32, _ relay: String, in run: inout Run) {
+    guard run.relays.insert(number).inserted else { return }
+    IngestRecord.append(.relayName, relay: number, receivedNanoseconds: 0, relay.utf8, to: &run.bytes)
+    run.recordCount += 1
   }
 }

@@ -16,6 +16,12 @@ public import RelaySession
 //        └─── a while, by the reason's word ───► refused, until the next connection; where only our own signature was
 //                                                missing, until the account has shown himself, or a while
 //
+// CLOSED behind EOSE that names no error is no refusal: the relay has answered, and says that nothing more will come.
+// rust-nostr's relay does so for a filter of ids. Where all that was asked for has come that is the end; where what is
+// new is wanted as well the question is put again after a while, longer each time.
+//
+// While the relay is held back, nothing of what it says is heard, and its silence is ours: no patience runs out.
+//
 // Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on
 // purpose), so that finds only most of them; what relays have is known by coverage, which is the planner's.
 
@@ -29,12 +35,15 @@ public struct StandingRequests: Sendable {
     public let isLive: Bool
     /// Who shows himself if the relay asks for it.
     public let account: PublicKey?
+    /// How many events can match at most, where ids are asked for; nil where nobody knows.
+    public let idCount: Int?
 
     /// A wish.
-    public init(filters: RawFilters, isLive: Bool, account: PublicKey?) {
+    public init(filters: RawFilters, isLive: Bool, account: PublicKey?, idCount: Int? = nil) {
       self.filters = filters
       self.isLive = isLive
       self.account = account
+      self.idCount = idCount
     }
   }
 
@@ -81,8 +90,16 @@ public struct StandingRequests: Sendable {
     let wish: Wish
     let number: UInt64
     var phase = Phase.idle
+    /// The request whose EOSE came, until what was before it is committed.
+    var committing: RequestKey?
     /// Whether EOSE came, and what was before it is committed, since the wish was made.
     var isStored = false
+    /// When EOSE came last.
+    var endedAt = Instant(nanoseconds: 0)
+    /// Events of the present request.
+    var delivered = 0
+    /// How often the relay has closed it behind EOSE, without an error, on this connection.
+    var closings = 0
     var events: UInt64 = 0
     var reason: String?
     var retries = Retries()
@@ -101,7 +118,9 @@ public struct StandingRequests: Sendable {
     case pausing(until: Instant)
     /// Under way.
     case started(RequestKey, hasEnded: Bool)
-    /// Not live, and done.
+    /// The relay has closed it behind EOSE: to be started again then, or never.
+    case closed(again: Instant?)
+    /// Nothing more can come, and it is done.
     case done
     /// Not again on this connection, or not before then.
     case refused(until: Instant?)
@@ -117,6 +136,8 @@ public struct StandingRequests: Sendable {
   private var isOpen = false
   private var timer: Instant?
   private var whyClosed: String?
+  /// Since when the relay is held back; nil while it is not.
+  private var heldSince: Instant?
 
   /// Request keys of standing requests begin here; the shell's own stay below.
   public static let firstRequestKey: UInt64 = 1 << 63
@@ -140,7 +161,7 @@ public struct StandingRequests: Sendable {
       switch entry.phase {
       case .refused: .refused(entry.reason ?? "")
       case .done: .stored
-      case .started: entry.isStored ? .stored : .asked
+      case .started, .closed: entry.isStored ? .stored : .asked
       case .idle, .pausing: .waiting(entry.reason ?? whyClosed)
       }
     let overdue = state == .asked && entry.isOverdue ? silence : nil
@@ -177,11 +198,12 @@ public struct StandingRequests: Sendable {
     for key in entries.keys {
       entries[key]?.retries = Retries()
       entries[key]?.unsignedCount = 0
+      entries[key]?.closings = 0
       switch entries[key]?.phase {
       case .refused, .pausing:
         entries[key]?.phase = .idle
         entries[key]?.reason = nil
-      case .idle, .started, .done, nil: break
+      case .idle, .started, .closed, .done, nil: break
       }
     }
     return settled([], at: now)
@@ -205,6 +227,9 @@ public struct StandingRequests: Sendable {
     guard isOpen || reason != whyClosed else { return [] }
     isOpen = false
     whyClosed = reason
+    for (key, entry) in entries {
+      if case .closed(again: .some) = entry.phase { entries[key]?.phase = .idle }
+    }
     let waiting = entries.filter { $0.value.phase != .done }.keys.sorted()
     for key in waiting where entries[key]?.phase == .idle { entries[key]?.reason = nil }
     return settled(waiting.map { .changed($0) }, at: now)
@@ -216,23 +241,47 @@ public struct StandingRequests: Sendable {
   public mutating func delivered(_ request: RequestKey, at now: Instant) -> String? {
     guard let key = keys[request] else { return nil }
     entries[key]?.events += 1
+    entries[key]?.delivered += 1
     entries[key]?.lastSign = now
     return key
+  }
+
+  /// The relay is held back: nothing of what it sends is read.
+  public mutating func held(at now: Instant) -> [Action] {
+    heldSince = heldSince ?? now
+    return settled([], at: now)
+  }
+
+  /// The relay is read again.
+  public mutating func released(at now: Instant) -> [Action] {
+    guard let since = heldSince else { return [] }
+    heldSince = nil
+    for (key, entry) in entries {
+      guard case .started(_, hasEnded: false) = entry.phase else { continue }
+      let pause = now.nanoseconds - min(now, max(since, entry.lastSign)).nanoseconds
+      entries[key]?.lastSign = entry.lastSign.advanced(nanoseconds: pause)
+    }
+    return settled([], at: now)
   }
 
   /// EOSE came.
   public mutating func endedStored(_ request: RequestKey, at now: Instant) -> [Action] {
     guard let key = keys[request], case .started(request, hasEnded: false)? = entries[key]?.phase else { return [] }
     entries[key]?.phase = .started(request, hasEnded: true)
+    entries[key]?.committing = request
+    entries[key]?.endedAt = now
     return settled([.commit(key, request)], at: now)
   }
 
   /// All that came before that EOSE is committed.
   public mutating func committed(_ key: String, _ request: RequestKey, at now: Instant) -> [Action] {
-    guard let entry = entries[key], keys[request] == key else { return [] }
+    guard let entry = entries[key], entry.committing == request else { return [] }
     var actions: [Action] = []
+    entries[key]?.committing = nil
     entries[key]?.isStored = true
-    if !entry.wish.isLive {
+    if entry.phase == .closed(again: nil) {
+      entries[key]?.phase = .done
+    } else if !entry.wish.isLive {
       keys[request] = nil
       entries[key]?.phase = .done
       actions.append(.cancel(request))
@@ -243,6 +292,10 @@ public struct StandingRequests: Sendable {
   /// The request is over without having been cancelled.
   public mutating func failed(_ request: RequestKey, _ failure: WorkFailure, at now: Instant) -> [Action] {
     guard let key = keys.removeValue(forKey: request), let entry = entries[key] else { return [] }
+    if failure.code == .closedByRelay, closedBehindEnd(key, entry, failure.reason, at: now) {
+      return settled([.changed(key)], at: now)
+    }
+    entries[key]?.committing = nil
     switch failure.code {
     case .relayUnreachable, .disconnected, .closing, .timedOut:
       // `opened` comes before anything is started again.
@@ -269,13 +322,35 @@ public struct StandingRequests: Sendable {
     return settled([.changed(key)], at: now)
   }
 
+  /// The relay has closed a subscription behind its EOSE: whether that is no refusal. What was asked for once is over
+  /// with EOSE, whatever is said behind it.
+  private mutating func closedBehindEnd(
+    _ key: String, _ entry: Entry, _ reason: RelayReason?, at now: Instant
+  ) -> Bool {
+    guard case .started(_, hasEnded: true) = entry.phase else { return false }
+    if !entry.wish.isLive || entry.wish.idCount.map({ entry.delivered >= $0 }) ?? false {
+      entries[key]?.phase = entry.committing == nil ? .done : .closed(again: nil)
+      return true
+    }
+    if reason?.namesError ?? false { return false }
+    // One that has stood for long was closed for its age; the next may stand as long.
+    let hasStood = now.milliseconds(since: entry.endedAt) >= limits.closedCeilingMilliseconds
+    let closings = hasStood ? 0 : entry.closings
+    let wait = min(limits.closedMilliseconds << UInt64(min(closings, 16)), limits.closedCeilingMilliseconds)
+    let chance = UInt64.random(in: 0...wait / 2, using: &generator)
+    entries[key]?.closings = closings + 1
+    entries[key]?.phase = .closed(again: now.advanced(milliseconds: wait + chance))
+    return true
+  }
+
   /// The instant of the last `setTimer` has come.
   public mutating func timerFired(at now: Instant) -> [Action] {
     timer = nil
     var actions: [Action] = []
     for (key, entry) in entries {
       switch entry.phase {
-      case .pausing(let until) where until <= now, .refused(let until?) where until <= now:
+      case .pausing(let until) where until <= now, .refused(let until?) where until <= now,
+        .closed(let until?) where until <= now:
         entries[key]?.phase = .idle
         entries[key]?.reason = nil
         actions.append(.changed(key))
@@ -311,7 +386,7 @@ public struct StandingRequests: Sendable {
   /// When nobody waits any longer for the EOSE of a relay that says nothing. Where more than that is wanted of it the
   /// request stands on, since what is new may come all the same.
   private func patienceEnd(of entry: Entry) -> Instant? {
-    entry.isOverdue ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
+    entry.isOverdue || heldSince != nil ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
   }
 
   // MARK: What follows
@@ -335,6 +410,7 @@ public struct StandingRequests: Sendable {
         keys[request] = key
         entries[key]?.phase = .started(request, hasEnded: false)
         entries[key]?.lastSign = now
+        entries[key]?.delivered = 0
         entries[key]?.isOverdue = false
         entries[key]?.reason = nil
         actions += [.start(request, key, entry.wish), .changed(key)]
@@ -342,7 +418,7 @@ public struct StandingRequests: Sendable {
     }
     let due = entries.values.compactMap { entry -> Instant? in
       switch entry.phase {
-      case .pausing(let until), .refused(let until?): until
+      case .pausing(let until), .refused(let until?), .closed(let until?): until
       case .started(_, hasEnded: false): patienceEnd(of: entry)
       default: nil
       }

@@ -16,6 +16,11 @@ public struct WishLimits: Sendable, Hashable {
   public var otherMilliseconds: UInt64 = 5_000
   /// How often it is sent again after that.
   public var otherMaximum = 2
+  /// First wait after CLOSED behind EOSE that names no error, where what is new is wanted; doubled each time.
+  public var closedMilliseconds: UInt64 = 5_000
+  /// Longest of these waits, but for what is added by chance. A subscription that has stood so long before it was
+  /// closed begins at the first again.
+  public var closedCeilingMilliseconds: UInt64 = 300_000
   /// Wait when the session takes no more requests.
   public var fullMilliseconds: UInt64 = 1_000
   /// First wait when nobody can sign for the account of a wish, doubled each time: he may be locked for long.

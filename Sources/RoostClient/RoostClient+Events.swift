@@ -20,8 +20,8 @@ extension RoostClient {
   /// Most events that ``query(_:limit:)-([Filter],_)`` collects unless told otherwise.
   public nonisolated static let queryLimit = 500
 
-  /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:)`` does both. When
-  /// this returns it is verified and committed, and whoever observes has it or will.
+  /// Stores a signed event of one's own, and sends it nowhere; ``publish(_:to:expiresAfterSeconds:replaces:)`` does
+  /// both. When this returns it is verified and committed, and whoever observes has it or will.
   ///
   /// - Throws: `bad-request` for more bytes than ``eventByteCountMaximum``, `invalid` with the reason, `superseded` (a
   ///   newer one is in its place), `deleted` (by its author), `expired-event`, `disk-full`; `expired` when the store
@@ -36,14 +36,18 @@ extension RoostClient {
   }
 
   /// The same of an event's bytes, which are kept as they are.
+  ///
+  /// - Parameters:
+  ///   - json: the event.
+  ///   - timeoutMilliseconds: how long it may take; `storeMilliseconds` of the settings when nil.
   @discardableResult
-  public func store(json: [UInt8]) async throws(Refusal) -> OwnEvent {
+  public func store(json: [UInt8], timeoutMilliseconds: UInt32? = nil) async throws(Refusal) -> OwnEvent {
     try checkSize(json)
     // The store verifies it, too. Here it costs less than a frame, and is known to be not started.
     let event = try Self.verified(json)
     let result = try await request(
       "store.publish", BusPayload(json), as: PublishResult.self,
-      options: .idempotent(ttlMilliseconds: settings.storeMilliseconds))
+      options: .idempotent(ttlMilliseconds: timeoutMilliseconds ?? settings.storeMilliseconds))
     return OwnEvent(event: event, seq: result.seq, isNew: result.isNew, isMended: result.isMended == true)
   }
 

@@ -34,7 +34,12 @@ extension RoostClient {
 
   /// How long such a request waits for a passphrase, in milliseconds: nine tenths of the time that its answer is of
   /// use.
-  public nonisolated static let lockedMilliseconds = UInt64(signerMilliseconds / 10 * 9)
+  public nonisolated static let lockedMilliseconds = lockedMilliseconds(within: signerMilliseconds)
+
+  /// The same for a request whose answer is of use for so long.
+  public nonisolated static func lockedMilliseconds(within timeoutMilliseconds: UInt32) -> UInt64 {
+    UInt64(timeoutMilliseconds) * 9 / 10
+  }
 
   /// The accounts that the signer has keys of.
   public func accounts() async throws(Refusal) -> [SignerAccount] {
@@ -60,22 +65,33 @@ extension RoostClient {
 
   /// Has an event object signed, in which `pubkey`, `created_at`, `tags`, `content`, `id` and `sig` may be missing. A
   /// member that no event has, or that stands there twice, is refused.
+  ///
+  /// - Parameters:
+  ///   - json: the event object.
+  ///   - account: who signs: a name, npub or hex; the only account when nil.
+  ///   - allowSecrets: whether it is meant that there is a secret key in it.
+  ///   - timeoutMilliseconds: how long it may take; a locked account is waited for during nine tenths of it. 30 seconds
+  ///     when nil.
   public func sign(
-    json: [UInt8], as account: String? = nil, allowSecrets: Bool = false
+    json: [UInt8], as account: String? = nil, allowSecrets: Bool = false, timeoutMilliseconds: UInt32? = nil
   ) async throws(Refusal) -> Event {
     // Of two members of the same name the signer would see one.
     if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
-    return try await sign(template: JSONPayload.decode(JSONValue.self, from: json), as: account, allowSecrets)
+    return try await sign(
+      template: JSONPayload.decode(JSONValue.self, from: json), as: account, allowSecrets,
+      timeoutMilliseconds: timeoutMilliseconds ?? Self.signerMilliseconds)
   }
 
-  private func sign(template: JSONValue, as account: String?, _ allowSecrets: Bool) async throws(Refusal) -> Event {
+  private func sign(
+    template: JSONValue, as account: String?, _ allowSecrets: Bool, timeoutMilliseconds: UInt32 = signerMilliseconds
+  ) async throws(Refusal) -> Event {
     let wanted = SignerSign(account: account, event: template, allowSecrets: allowSecrets ? true : nil)
-    let signed: SignerSigned = try await signer("sign", wanted)
+    let signed: SignerSigned = try await signer("sign", wanted, timeoutMilliseconds: timeoutMilliseconds)
     return try Self.signedEvent(signed.event)
   }
 
-  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:)``. When the signer has signed and
-  /// the planner then refuses, nothing was published; doing it again signs anew.
+  /// Has a draft signed and publishes it: see ``publish(_:to:expiresAfterSeconds:replaces:)``. When the signer has
+  /// signed and the planner then refuses, nothing was published; doing it again signs anew.
   @discardableResult
   public func publish(
     _ draft: EventDraft, as account: String? = nil, to relays: [RelayURL]? = nil, allowSecrets: Bool = false
@@ -144,8 +160,12 @@ extension RoostClient {
   /// Signing, encrypting and opening twice does no harm.
   private static let signing = RequestOptions.idempotent(ttlMilliseconds: signerMilliseconds)
 
-  private func signer<Answer: Decodable>(_ verb: String, _ arguments: some Encodable) async throws(Refusal) -> Answer {
-    try await request("signer.\(verb)", json: arguments, options: Self.signing).decoded(as: Answer.self)
+  private func signer<Answer: Decodable>(
+    _ verb: String, _ arguments: some Encodable, timeoutMilliseconds: UInt32 = signerMilliseconds
+  ) async throws(Refusal) -> Answer {
+    try await request(
+      "signer.\(verb)", json: arguments, options: .idempotent(ttlMilliseconds: timeoutMilliseconds)
+    ).decoded(as: Answer.self)
   }
 
   private static func signedEvent(_ json: JSONValue) throws(Refusal) -> Event {

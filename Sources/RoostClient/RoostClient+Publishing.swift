@@ -22,27 +22,56 @@ extension RoostClient {
   ///   - relays: to these and no others, `PlanPublish.relayMaximum` at most; planned unless said. For an event that
   ///     was published before, those that it does not have yet are added.
   ///   - expiresAfterSeconds: after which relays that have not taken it are given up; as configured unless said.
-  /// - Throws: `no-relays` with the reason; `invalid`, `superseded`, `deleted`, `expired-event`, `disk-full`;
+  ///   - replaces: whether it is meant that a profile or a list loses entries of the version before.
+  /// - Throws: `no-relays` with the reason; `would-replace` with the number of entries; `invalid`,
+  ///   `superseded`, `deleted`, `expired-event`, `disk-full`;
   ///   `unavailable` when no outbox-planner is there (``store(_:)`` needs none). After `outcome` `unknown` it may be
   ///   published again.
   @discardableResult
   public func publish(
-    _ event: Event, to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil
+    _ event: Event, to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil, replaces: Bool = false
   ) async throws(Refusal) -> Publication {
-    try await publish(json: event.json, to: relays, expiresAfterSeconds: expiresAfterSeconds)
+    try await publish(json: event.json, to: relays, expiresAfterSeconds: expiresAfterSeconds, replaces: replaces)
   }
 
   /// The same of an event's bytes.
+  ///
+  /// - Parameters:
+  ///   - json: the event.
+  ///   - relays: as above.
+  ///   - expiresAfterSeconds: as above.
+  ///   - replaces: as above.
+  ///   - timeoutMilliseconds: how long its acceptance may take; 30 seconds when nil.
   @discardableResult
   public func publish(
-    json: [UInt8], to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil
+    json: [UInt8], to relays: [RelayURL]? = nil, expiresAfterSeconds: Int64? = nil, replaces: Bool = false,
+    timeoutMilliseconds: UInt32? = nil
   ) async throws(Refusal) -> Publication {
     try checkSize(json)
     _ = try Self.verified(json)
     let wanted = PlanPublish(
       event: try JSONPayload.decode(JSONValue.self, from: json), relays: relays?.map(\.text),
-      expiresAfter: expiresAfterSeconds)
-    return try await plan("publish", wanted)
+      expiresAfter: expiresAfterSeconds, replace: replaces ? true : nil)
+    return try await plan("publish", wanted, timeoutMilliseconds: timeoutMilliseconds)
+  }
+
+  /// Versions of lists, profiles among them, that were kept because the next one had lost entries; the newest first.
+  ///
+  /// - Parameters:
+  ///   - id: only this one, with its event.
+  ///   - forgets: whether that one is kept no longer.
+  public func replacedLists(_ id: EventID? = nil, forgets: Bool = false) async throws(Refusal) -> [ReplacedList] {
+    let wanted = PlanReplaced(id: id?.description, forget: forgets ? true : nil)
+    do throws(Refusal) {
+      let answer = try await stream("plan.replaced", json: wanted, options: Self.planOptions)
+      var found: [ReplacedList] = []
+      while let part = try await answer.nextPart() {
+        if !part.isLast { found.append(try part.payload.decoded(as: ReplacedList.self)) }
+      }
+      return found
+    } catch {
+      throw explained(error)
+    }
   }
 
   /// What was published, the newest first.
@@ -51,12 +80,15 @@ extension RoostClient {
   ///   - states: in one of these; in any when nil.
   ///   - ids: only these.
   ///   - limit: how many at most; 100 unless said.
+  ///   - timeoutMilliseconds: how long the answer may take; 30 seconds when nil.
   public func publications(
-    in states: [Publication.State]? = nil, ids: [EventID]? = nil, limit: Int? = nil
+    in states: [Publication.State]? = nil, ids: [EventID]? = nil, limit: Int? = nil, timeoutMilliseconds: UInt32? = nil
   ) async throws(Refusal) -> [Publication] {
     let wanted = PlanPublications(states: states, ids: ids?.map(\.description), limit: limit)
     do throws(Refusal) {
-      let answer = try await stream("plan.publications", json: wanted, options: Self.planOptions)
+      let answer = try await stream(
+        "plan.publications", json: wanted,
+        options: .idempotent(ttlMilliseconds: timeoutMilliseconds ?? Self.acceptMilliseconds))
       var found: [Publication] = []
       while let part = try await answer.nextPart() {
         if !part.isLast { found.append(try part.payload.decoded(as: Publication.self)) }
@@ -84,10 +116,12 @@ extension RoostClient {
 
   private static let planOptions = RequestOptions.idempotent(ttlMilliseconds: acceptMilliseconds)
 
-  private func plan(_ verb: String, _ arguments: some Encodable) async throws(Refusal) -> Publication {
+  private func plan(
+    _ verb: String, _ arguments: some Encodable, timeoutMilliseconds: UInt32? = nil
+  ) async throws(Refusal) -> Publication {
+    let options = RequestOptions.idempotent(ttlMilliseconds: timeoutMilliseconds ?? Self.acceptMilliseconds)
     do throws(Refusal) {
-      return try await request("plan.\(verb)", json: arguments, options: Self.planOptions)
-        .decoded(as: Publication.self)
+      return try await request("plan.\(verb)", json: arguments, options: options).decoded(as: Publication.self)
     } catch {
       throw explained(error)
     }

@@ -38,17 +38,19 @@ public enum Configuration {
   ///   - permissionCheck: answers with the reason for a refusal.
   ///   - program: what is at this absolute path.
   ///   - file: what is seen of a file with a key or a certificate at this path; nil where nobody looks.
+  ///   - strangers: what is wrong with this machine for programs that do jobs of strangers; nil where nothing is.
   /// - Returns: the configuration or why there is none, and the doubts in the order of the file.
   public static func check(
     path: String?, surroundings: ConfigurationSurroundings,
     readFile: (String) throws(FileReading.Failure) -> [UInt8]? = FileReading.contents,
     permissionCheck: (String) -> String?, program: (String) -> ProgramFinding,
-    file: (String) -> SecretFileFinding? = { _ in nil }
+    file: (String) -> SecretFileFinding? = { _ in nil }, strangers: String? = nil
   ) -> ConfigurationVerdict {
     do throws(ConfigurationError) {
       var reader = try find(path, surroundings, readFile, permissionCheck)
       let outcome = Result { [reader] () throws(ConfigurationError) in try reader.verified() }
-      return ConfigurationVerdict(outcome: outcome, doubts: reader.doubts(program: program, secretFile: file))
+      let doubts = reader.doubts(program: program, secretFile: file, strangers: strangers)
+      return ConfigurationVerdict(outcome: outcome, doubts: doubts)
     } catch {
       return ConfigurationVerdict(outcome: .failure(error), doubts: [])
     }

@@ -60,14 +60,18 @@ extension ConfigurationReader {
   /// - Parameters:
   ///   - program: what is at this absolute path.
   ///   - secretFile: what is seen of a file with a key or a certificate; nil where nobody looks.
+  ///   - strangers: what is wrong with this machine for programs that do jobs of strangers.
   mutating func doubts(
-    program: (String) -> ProgramFinding, secretFile: (String) -> SecretFileFinding?
+    program: (String) -> ProgramFinding, secretFile: (String) -> SecretFileFinding?, strangers: String?
   ) -> [ConfigurationProblem] {
     let problems = takeProblems()
     doubtLevels()
     for worker in configuration.workers {
       if !problems.contains(where: { Self.decidesProgram($0, of: worker) }) { doubtProgram(of: worker, program) }
       doubtPushRelay(worker, isThere: { program($0) != .missing }, file: secretFile)
+      if let strangers, worker.servesStrangers {
+        report(strangers, at: ConfigurationPath("worker", worker.name, "customers"), tableDepth: 2)
+      }
       for job in worker.jobs where job.enabled {
         doubtProgram(of: job, worker, program)
         doubtPrice(of: job, worker)

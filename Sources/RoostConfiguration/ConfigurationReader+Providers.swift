@@ -94,6 +94,15 @@ extension ConfigurationReader {
 }
 
 extension WorkerConfiguration {
+  /// Whether programs do jobs of customers who may be no accounts of this machine.
+  public var servesStrangers: Bool {
+    role == Role.dvmProvider.name && enabled && runsJobPrograms
+      && settings["customers"].flatMap([String].init(configurationValue:)) != ["accounts"]
+  }
+
+  /// Whether programs do jobs at all.
+  public var runsJobPrograms: Bool { jobs.contains { $0.enabled && !$0.program.isEmpty } }
+
   /// As whom a provider answers, as far as the file shows it: a name is not known to be the name of a key.
   fileprivate var answeringAccount: String {
     let text = settings["account"].flatMap(String.init(configurationValue:)) ?? ""

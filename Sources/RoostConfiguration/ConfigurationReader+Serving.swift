@@ -91,9 +91,24 @@ extension SupervisorConfiguration {
   /// Where the local relays of this configuration listen, those too that are not enabled: each can be started.
   public var ownAddresses: [String] { workers.flatMap(\.listenTexts) }
 
+  /// The connectors that are to run, as the planner is told of them.
+  public var configuredConnectors: ConfigurationValue {
+    let connectors = workers.filter { $0.role == Role.relayConnector.name && $0.enabled }
+    return .array(
+      connectors.map { worker in
+        .table([
+          "name": .string(worker.name), "relays": worker.texts("relays").configurationValue,
+          "reads": .boolean(worker.settings["reads"] != .boolean(false)),
+          "writes": .boolean(worker.settings["writes"] != .boolean(false)),
+          "ephemeral": .boolean(worker.settings["ephemeral"] == .boolean(true)),
+        ])
+      })
+  }
+
   /// What a worker is sent as its settings: its keys, and, if it dials or plans, ``ownAddresses``, which no key of its
-  /// own says. A provider of jobs gets those, a push
-  /// relay its types of wakes.
+  /// own says. The planner gets ``configuredConnectors`` and whether a signer is to run, a provider of jobs those, a
+  /// push relay its types of wakes, the signer the accounts that providers act as (`WorkerAccounts`), a local relay the
+  /// users who are no strangers, `allow-uids`.
   public func settingsSent(to worker: WorkerConfiguration) -> ConfigurationValue {
     if worker.role == Role.dvmProvider.name {
       var settings = worker.settings
@@ -105,9 +120,26 @@ extension SupervisorConfiguration {
       settings.set("wakes", to: .array(worker.wakes.map(\.settings)))
       return settings
     }
+    if worker.role == Role.signer.name {
+      var settings = worker.settings
+      let providers = workers.filter { $0.role == Role.dvmProvider.name }
+      settings.set(
+        WorkerAccounts.entry,
+        to: .table(Dictionary(uniqueKeysWithValues: providers.map { ($0.name, .string($0.text("account"))) })))
+      return settings
+    }
+    if worker.role == Role.localRelay.name {
+      var settings = worker.settings
+      settings.set("allowUids", to: .array(supervisor.allowUids.map { .integer(Int($0)) }))
+      return settings
+    }
     guard [Role.relayConnector.name, Role.outboxPlanner.name].contains(worker.role) else { return worker.settings }
     var settings = worker.settings
     settings.set(OwnAddresses.entry, to: ownAddresses.configurationValue)
+    if worker.role == Role.outboxPlanner.name {
+      settings.set(ConfiguredConnector.entry, to: configuredConnectors)
+      settings.set("hasSigner", to: .boolean(workers.contains { $0.role == Role.signer.name && $0.enabled }))
+    }
     return settings
   }
 }

@@ -64,8 +64,11 @@ extension Notation where Value == String {
       : nil
   }
 
-  /// A rule of `sign-kinds`: `example:1`, `example:30000-39999`.
+  /// A rule of `sign-kinds`: `example:1`, `example:30000-39999`, `example:1@bot`.
   static let signingRule = text("a rule such as \"example:1\"") { text in
+    if let at = text.firstIndex(of: "@"), let complaint = complaint(aboutSecret: String(text[at...].dropFirst())) {
+      return complaint
+    }
     guard let rule = SigningRule(text) else { return Complaint(message: "\"\(text)\" is not \(SigningRule.form)") }
     return Names.complaint(about: rule.role).map { Complaint(message: $0) }
   }

@@ -106,6 +106,7 @@ enum Schema {
       Setting("sample-rate", entry: "sampleRate", standard: 100, .integer(1...100)),
       Setting("sample-floor", entry: "sampleFloor", standard: 10, .integer(1...100)),
       Setting("size-limit", entry: "sizeLimitBytes", standard: 0, .size(0...1 << 50)),
+      Setting("foreign-limit", entry: "foreignLimitBytes", standard: 1 << 30, .size(1 << 20...1 << 50)),
       Setting("keep-authors", entry: "keepAuthors", standard: [], .list(of: .publicKey, "public keys")),
       Setting("recent-events", entry: "recentEventsBytes", standard: 16 << 20, .size(0...1 << 30)),
     ],

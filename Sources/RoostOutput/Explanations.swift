@@ -45,7 +45,8 @@ public enum DoctorText {
     let bad = result.checks.count { !$0.isGood }
     if bad > 0 { return style.paint(bad == 1 ? "1 check needs attention." : "\(bad) checks need attention.", .bad) }
     let isPending = result.checks.contains { $0.isPending == true }
-    return isPending ? "Nothing has to be mended; – is on its way, or as it was asked to be." : "All is well."
+    guard isPending else { return "All is well." }
+    return "Nothing has to be mended; – is on its way, as it was asked to be, or worth a look."
   }
 }
 

@@ -31,11 +31,18 @@ public enum KeyText {
 
   /// What the doctor says: a check for each file that is refused, and one for the rest.
   public static func checks(_ accounts: SignerAccounts) -> [DoctorResult.Check] {
-    let locked = accounts.accounts.count { $0.state == .locked }
     var text = Amount.count(accounts.accounts.count, "account")
-    if locked > 0 { text += ", \(locked) locked" }
     if accounts.problems.isEmpty { text += ", no key file refused" }
     var checks = [DoctorResult.Check(name: "keys", isGood: true, text: text)]
+    let locked = accounts.accounts.filter { $0.state == .locked }.map(\.name)
+    if let first = locked.first {
+      // After each start of a signer whose keys have passphrases; who wants it so has nothing to mend.
+      let are = locked.count == 1 ? "is locked and signs" : "are locked and sign"
+      let text =
+        "\(locked.joined(separator: ", ")) \(are) nothing until unlocked: roost key unlock \(first); "
+        + "docs/workers/signer.md says how to have that done at each start"
+      checks.append(DoctorResult.Check(name: "locked keys", isGood: true, isPending: true, text: text))
+    }
     checks += accounts.problems.map { DoctorResult.Check(name: "key file", isGood: false, text: $0) }
     if !accounts.isMemoryLocked {
       let text = "keys are not locked into memory: the limit of locked memory is too low"

@@ -1,4 +1,4 @@
-internal import Frames
+public import Frames
 public import Contracts
 
 /// Publications for people: how an event is doing at its relays.
@@ -11,10 +11,43 @@ public enum PublicationText {
     return "\(taken) of \(all) relays \(taken == 1 ? "has" : "have") it"
   }
 
+  /// What a person hears who stops waiting for a publication: it goes on without him.
+  ///
+  /// - Parameters:
+  ///   - note: the event's id as `note1…`.
+  ///   - publication: as far as it is; nil when the planner has not said whether it is queued.
+  public static func interrupted(_ note: String, _ publication: Publication?) -> String {
+    let cancel = "'roost queue cancel \(note)' calls it off"
+    guard let publication else {
+      return "It may be queued as \(note), and is sent then; 'roost queue show \(note)' tells, and \(cancel)."
+    }
+    let taken = publication.targets.count { $0.state == .confirmed }
+    let sent = taken == 0 ? "will be sent" : "goes on: \(summary(publication)) so far"
+    return "It is queued as \(note), and \(sent); \(cancel)."
+  }
+
+  /// The refusal of an event that was handed over, when it is not known what became of it: who repeats the command has
+  /// another event signed, and says the same thing twice.
+  ///
+  /// - Parameters:
+  ///   - refusal: as it came.
+  ///   - note: the event's id as `note1…`.
+  ///   - look: the command that tells what became of it; `roost queue show note1…` when nil.
+  /// - Returns: the same refusal when that is known.
+  public static func unknown(_ refusal: Refusal, of note: String, look: String? = nil) -> Refusal {
+    guard refusal.outcome == .unknown else { return refusal }
+    var told = refusal
+    told.retryAfterMilliseconds = nil
+    let look = look ?? "roost queue show \(note)"
+    told.message +=
+      "\nthe event is \(note); do not repeat the command, which would make another event:\n'\(look)' tells what became of it"
+    return told
+  }
+
   /// What a relay has come to; nil when that is nothing that ends or explains anything.
   static func news(_ target: PublicationTarget, _ style: Style) -> String? {
     let relay = VisibleText.make(target.relay)
-    let words = target.message.map { ": \(VisibleText.make($0))" } ?? ""
+    let words = target.message.map { ": \(VisibleText.make(withoutRelay($0, target.relay)))" } ?? ""
     switch target.state {
     case .confirmed: return "\(style.paint("has it", .good))  \(relay)"
     case .failed: return "\(style.paint("failed", .bad))  \(relay)\(words)"
@@ -22,6 +55,14 @@ public enum PublicationText {
     case .pending: return target.message == nil ? nil : "\(style.paint("waits ", .warning))  \(relay)\(words)"
     case .sent: return nil
     }
+  }
+
+  /// A relay's word without its address in front, which stands before it already.
+  private static func withoutRelay(_ message: String, _ relay: String) -> String {
+    for prefix in ["\(relay) ", "\(relay): "] where message.hasPrefix(prefix) {
+      return String(message.dropFirst(prefix.count))
+    }
+    return message
   }
 
   /// A table of publications, the first first.

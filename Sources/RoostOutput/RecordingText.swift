@@ -8,12 +8,14 @@ public import Recordings
 /// to be given in their order.
 public struct RecordingText: Sendable {
   private var names: [UInt16: String] = [:]
+  private var roles: [UInt16: String] = [:]
   private let style: Style
 
   /// A printer that knows Roost's own methods, and those the opening names.
   public init(_ style: Style, opening: RecordingOpening? = nil) {
     self.style = style
     for entry in AccessTable.builtIn { names[entry.number] = entry.name }
+    for role in Role.builtIn { roles[role.number] = role.name }
     if let opening { learn(opening) }
   }
 
@@ -67,8 +69,12 @@ public struct RecordingText: Sendable {
     var words = [header.type.word.padded(to: 8)]
     if header.method != 0 { words.append(names[header.method] ?? "method \(header.method)") }
     if header.id != 0 { words.append("id \(header.id)") }
-    if header.re != 0 { words.append("re \(header.re)") }
-    if header.source != .hub { words.append("from \(header.source)") }
+    if let role = Self.callerRole(header) {
+      words.append("from \(roles[role] ?? "role \(role)") \(header.source)")
+    } else {
+      if header.re != 0 { words.append("re \(header.re)") }
+      if header.source != .hub { words.append("from \(header.source)") }
+    }
     if header.destination != .hub { words.append("to \(header.destination)") }
     if header.attempt > 1 { words.append("attempt \(header.attempt)") }
     if header.ttlMilliseconds > 0 { words.append("ttl \(header.ttlMilliseconds)ms") }
@@ -76,6 +82,12 @@ public struct RecordingText: Sendable {
     words.append(payloadText(header, payload, isWithheld: isWithheld))
     let line = VisibleText.make(words.filter { !$0.isEmpty }.joined(separator: " "))
     return DisplayWidth.cut(line, to: Self.lineColumns)
+  }
+
+  /// The role of the sender, where the hub has written one in place of an id that is referred to.
+  private static func callerRole(_ header: FrameHeader) -> UInt16? {
+    guard header.type == .request || header.type == .event, header.callerRole != 0 else { return nil }
+    return header.callerRole
   }
 
   private func payloadText(_ header: FrameHeader, _ payload: [UInt8], isWithheld: Bool) -> String {
@@ -121,6 +133,9 @@ public struct RecordingText: Sendable {
     ]
     for (name, value) in numbers where value != 0 { members.append((name, Self.number(value))) }
     if let name = names[header.method] { members.append(("methodName", JSONLine.string(name))) }
+    if let role = Self.callerRole(header), let name = roles[role] {
+      members.append(("callerRole", JSONLine.string(name)))
+    }
     members.append(("bytes", Self.number(header.payloadByteCount)))
     if isWithheld {
       members.append(("withheld", Array("true".utf8)))
@@ -145,6 +160,7 @@ public struct RecordingText: Sendable {
     }
     for (name, method) in registry?.methods ?? [:] { names[method.number] = name }
     for (name, number) in registry?.topics ?? [:] { names[number] = name }
+    for (name, number) in registry?.roles ?? [:] { roles[number] = name }
   }
 
   /// A line is to be taken in at a glance.

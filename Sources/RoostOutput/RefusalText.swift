@@ -53,7 +53,7 @@ public enum ExitStatus: Int32, Sendable {
   public init(_ refusal: Refusal) {
     switch refusal.code {
     case "no-supervisor", "disconnected": self = .noSupervisor
-    case .denied, .notPermitted, .badToken: self = .notPermitted
+    case .denied, .notPermitted, .badToken, "no-access": self = .notPermitted
     case .expired, .tooSlow, "timed-out": self = .timedOut
     default: self = .failed
     }

@@ -22,7 +22,9 @@ public enum RelayText {
       ])
     }
     let open = list.relays.count { word($0) == "open" }
+    let remarks = RelayRemarkText.lines(list.relays.compactMap(\.state), style)
     return table.lines(style) + ["", "\(Amount.count(list.relays.count, "relay")), \(open) connected"]
+      + (remarks.isEmpty ? [] : [""] + remarks)
   }
 
   /// All there is to say of one relay, a line each: what is known here, then what it says of itself.
@@ -48,6 +50,7 @@ public enum RelayText {
     }
     rows.append(("received", "\(Amount.count(state.events, "event")), \(Amount.bytes(state.bytes))"))
     rows.append(("published", "\(state.accepted) taken, \(state.refusals) refused"))
+    for remark in state.remarks ?? [] { rows.append(("remark", RelayRemarkText.words(remark))) }
     if !state.authenticated.isEmpty {
       rows.append(("shown as", state.authenticated.map { PublicKeyText.short($0) }.joined(separator: ", ")))
     }

@@ -17,6 +17,19 @@ public enum WaitingText {
     return "\(states): the call waits in the mailbox; \(command)"
   }
 
+  /// The same of workers that whoever answers needs for it: `event-store is stopped: 'roost start event-store' …`; nil
+  /// when one of them is there, or none is configured.
+  public static func need(_ workers: [WorkerStatus]) -> String? {
+    guard let first = workers.first, !workers.contains(where: { present.contains($0.state) }) else { return nil }
+    let command =
+      switch first.state {
+      case "held": "'roost hold --release \(first.name)' lets it run"
+      case "stopped", "exited": "'roost start \(first.name)' starts it"
+      default: "'roost why \(first.name)' tells more"
+      }
+    return "\(first.name) is \(first.state); \(command)"
+  }
+
   private static let present: Set<String> = ["ready", "attached"]
   /// Those whose mailbox is closed.
   private static let refusing: Set<String> = ["stopped", "failed", "exited"]

@@ -54,11 +54,13 @@ public final class ServingLedger: Sendable {
   /// Opens the file, and makes it if it is not there.
   ///
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
-  public init(path: String) throws(StorageFault) {
+  public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
+
+  static func ledgerFile(_ path: String) -> LedgerFile {
     var settings = StorageSettings(durability: .full)
     settings.readerCount = 1
     settings.cacheByteCount = 2 << 20
-    file = try StorageFile(path: path, settings, migrations: ServingSchema.migrations)
+    return LedgerFile(path: path, settings, ServingSchema.migrations, table: "request", noun: "requests")
   }
 
   /// The database file.

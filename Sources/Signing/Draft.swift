@@ -15,7 +15,7 @@ public struct Draft: Hashable, Sendable {
   public let kind: UInt16
   /// Seconds since 1970; nil: now, whenever that is.
   public let createdAt: Int64?
-  private let members: [String: JSONValue]
+  let members: [String: JSONValue]
   private let name: String
 
   /// The members a draft may have. An `id` must be the right one, and a `sig` counts for nothing.
@@ -132,6 +132,33 @@ public struct Draft: Hashable, Sendable {
       if case .otherEntity = error { return "; what stands there refers to something else" }
       return "; what stands there is broken: \(error)"
     }
+  }
+
+  // MARK: Deleting
+
+  /// The kinds of what this draft deletes (NIP-09): an address says its own, an id that of the event which is shown for
+  /// it.
+  ///
+  /// - Parameter shown: events whose ids were verified.
+  /// - Returns: nil when it names something that is not shown, or nothing.
+  public func deletedKinds(shown: [Event]) -> Set<UInt16>? {
+    guard case .array(let tags)? = members["tags"] else { return nil }
+    var kinds: Set<UInt16> = []
+    for tag in tags {
+      guard case .array(let parts) = tag, parts.count > 1, case .string(let name) = parts[0],
+        case .string(let value) = parts[1]
+      else { continue }
+      switch name {
+      case "e":
+        guard let event = shown.first(where: { $0.id.description == value }) else { return nil }
+        kinds.insert(event.kind)
+      case "a":
+        guard let kind = value.split(separator: ":").first.flatMap({ UInt16($0) }) else { return nil }
+        kinds.insert(kind)
+      default: continue
+      }
+    }
+    return kinds.isEmpty ? nil : kinds
   }
 
   // MARK: Done

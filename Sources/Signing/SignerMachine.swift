@@ -112,6 +112,7 @@ public struct SignerMachine: Sendable {
     do throws(Refusal) { account = try resolve(use.account, candidates: use.candidates) } catch {
       return refuse(key, use, nil, error)
     }
+    if let refusal = policy.refusal(of: use, as: account) { return refuse(key, use, account.name, refusal) }
     guard account.isLocked else { return perform(key, use, account.name) }
     return hold(key, use, account.name, at: now)
   }

@@ -70,6 +70,10 @@ public struct SignerUse: Hashable, Sendable {
   public var candidates: [PublicKey] = []
   /// The kind of the event to be signed or sealed.
   public var kind: UInt16?
+  /// Of a deletion (NIP-09): the kinds of all that it deletes; nil when the caller has not shown them all.
+  public var deletedKinds: Set<UInt16>?
+  /// Of a text to be decrypted: the kind of the peer's event whose content it is; nil when none was shown.
+  public var contentKind: UInt16?
   /// The relay that asks for authentication.
   public var relay: String?
   /// Bytes of the request, held while it waits.

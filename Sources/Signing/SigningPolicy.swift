@@ -1,12 +1,23 @@
 internal import Contracts
+internal import Cryptography
 public import Frames
+internal import Nostr
 
-// Which role may have which kinds signed.
+// Which role may have which kinds signed, as which account, and what it may have decrypted.
 //
 // The hub's table says who may call `signer.sign` at all; that is a matter of methods, and the hub reads no payload.
-// Which kinds a role may have signed stands here. A worker that was taken over by what it read on the net can then sign
-// no more than its own task needs: the planner a relay list, the tracker a request for a job, and neither of them a
-// note or a profile.
+// What a role may do with a key stands here. A worker that was taken over by what it read on the net can then do no
+// more than its own task needs:
+//
+// - Kinds. The planner has a relay list signed, the tracker a request for a job, and neither of them a note or a
+//   profile.
+// - Accounts. A provider of jobs acts as its own account and as no other, whatever it does: the one that stands in the
+//   configuration, or its role's own. Which that is says roostd.
+// - Decrypting. The tracker reads what a provider has answered, the provider what a customer has asked, and both show
+//   the event, signed by its author, whose content it is. Messages are of other kinds, and nobody but their author can
+//   sign them as something else.
+// - Deleting. A deletion names events by their ids, which say nothing. So the events are shown: an id is the hash of
+//   its kind too.
 //
 // A client, which is the person's own program, may have everything signed but kind 22242: that event says to a relay "I
 // am here, on this connection", and one that is passed on lets somebody else say so. It is made by
@@ -22,9 +33,17 @@ public struct PolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The kinds that each role may have signed, and the roles that may ask for a gift wrap.
+/// What each role may have done with which account.
 public struct SigningPolicy: Sendable {
-  private var kinds: [String: [ClosedRange<UInt16>]] = SigningPolicy.builtIn
+  /// Kinds that may be signed, for an account as it is written, or for every one.
+  private struct Grant {
+    var kinds: ClosedRange<UInt16>
+    var account: String?
+  }
+
+  private var grants = SigningPolicy.builtIn.mapValues { $0.map { Grant(kinds: $0) } }
+  /// As whom each provider acts, by the provider's name (``WorkerAccounts``).
+  private let providerAccounts: [String: String]
 
   /// The kind that shows who one is to a relay (NIP-42).
   public static let authenticationKind = SigningRule.authenticationKind
@@ -39,31 +58,100 @@ public struct SigningPolicy: Sendable {
     Role.dvmProvider.name: [5...5, 6_000...7_000, 31_990...31_990],
   ]
 
-  /// The built-in rules, and those of `sign-kinds` for roles of people's own: `example:1`, `example:30000-39999`.
-  public init(rules: [String] = []) throws(PolicyFault) {
+  /// What roles that may have something deleted may delete: requests for jobs, and what a provider says of itself.
+  private static let deletable: [String: ClosedRange<UInt16>] = [
+    Role.dvmTracker.name: EventKind.jobRequests,
+    Role.dvmProvider.name: EventKind.handlerInformation...EventKind.handlerInformation,
+  ]
+
+  /// The kinds whose contents roles may have decrypted: the answers to a job, and requests for one.
+  private static let readable: [String: ClosedRange<UInt16>] = [
+    Role.dvmTracker.name: EventKind.jobResults.lowerBound...EventKind.jobFeedback,
+    Role.dvmProvider.name: EventKind.jobRequests,
+  ]
+
+  /// The built-in rules, and those of the configuration.
+  ///
+  /// - Parameters:
+  ///   - rules: `sign-kinds`, for roles of people's own: `example:1`, `example:30000-39999`, `example:1@bot`.
+  ///   - providerAccounts: as whom each provider acts, by its name; "" and what is not in here: its role's own account.
+  public init(rules: [String] = [], providerAccounts: [String: String] = [:]) throws(PolicyFault) {
+    self.providerAccounts = providerAccounts
     for text in rules.prefix(SigningRule.countMaximum) {
       guard let rule = SigningRule(text) else { throw PolicyFault(rule: text) }
-      kinds[rule.role, default: []].append(rule.kinds)
+      grants[rule.role, default: []].append(Grant(kinds: rule.kinds, account: rule.account))
     }
   }
 
-  /// Whether this role may have this kind signed.
+  /// Whether this role may have this kind signed, by any account at least.
   public func allows(_ kind: UInt16, role: String) -> Bool {
-    kinds[role]?.contains { $0.contains(kind) } ?? false
+    grants[role]?.contains { $0.kinds.contains(kind) } ?? false
   }
 
-  /// Why a use is against the rules; nil when it is not.
+  /// Why a use is against the rules, whoever's account it is for; nil when it is not.
   public func refusal(of use: SignerUse) -> Refusal? {
-    guard use.method == .sign, let kind = use.kind, !allows(kind, role: use.caller.role) else { return nil }
-    if kind == Self.authenticationKind {
-      return Refusal(
-        .forbidden, "kind 22242 is not signed for anybody: the signer makes it itself, by signer.authenticate",
-        outcome: .notStarted)
+    switch use.method {
+    case .sign: use.kind.flatMap { kindRefusal($0, use) }
+    case .nip04Decrypt, .nip44Decrypt: Self.contentRefusal(use)
+    default: nil
     }
-    let advice =
-      Role.builtIn.contains { $0.name == use.caller.role }
-      ? "" : "; allow it with sign-kinds = [\"\(use.caller.role):\(kind)\"] of the signer in supervisor.conf"
-    return Refusal(
-      .forbidden, "the role \(use.caller.role) may not have kind \(kind) signed\(advice)", outcome: .notStarted)
   }
+
+  private func kindRefusal(_ kind: UInt16, _ use: SignerUse) -> Refusal? {
+    guard allows(kind, role: use.caller.role) else {
+      if kind == Self.authenticationKind {
+        return Self.forbidden(
+          "kind 22242 is not signed for anybody: the signer makes it itself, by signer.authenticate")
+      }
+      let advice =
+        Role.builtIn.contains { $0.name == use.caller.role }
+        ? "" : "; allow it with sign-kinds = [\"\(use.caller.role):\(kind)\"] of the signer in supervisor.conf"
+      return Self.forbidden("the role \(use.caller.role) may not have kind \(kind) signed\(advice)")
+    }
+    guard kind == EventKind.deletion, let deletable = Self.deletable[use.caller.role] else { return nil }
+    let words = "the role \(use.caller.role) may have kinds \(deletable.lowerBound) to \(deletable.upperBound) deleted"
+    guard let deleted = use.deletedKinds else {
+      return Self.forbidden("\(words), and shows what it deletes in 'deleted': something that it names is not there")
+    }
+    guard deleted.allSatisfy(deletable.contains) else { return Self.forbidden("\(words), and nothing else") }
+    return nil
+  }
+
+  private static func contentRefusal(_ use: SignerUse) -> Refusal? {
+    guard let readable = readable[use.caller.role] else { return nil }
+    let words = "the role \(use.caller.role) may read events of kinds \(readable.lowerBound) to \(readable.upperBound)"
+    guard let kind = use.contentKind else {
+      return forbidden("\(words), and shows the one that it reads in 'event', in place of 'text'")
+    }
+    return readable.contains(kind) ? nil : forbidden("\(words), and none of kind \(kind)")
+  }
+
+  /// Why a use is against the rules with this account; nil when it is not.
+  public func refusal(of use: SignerUse, as account: SignerMachine.Account) -> Refusal? {
+    let role = use.caller.role
+    if role == Role.dvmProvider.name {
+      let own = providerAccounts[use.caller.name].flatMap { $0.isEmpty ? nil : $0 } ?? role
+      guard !Self.names(own, account) else { return nil }
+      return Self.forbidden("\(use.caller.name) acts as its own account alone, which is \(own)")
+    }
+    guard let grants = grants[role], grants.contains(where: { $0.account != nil }) else { return nil }
+    let fitting =
+      use.method == .sign ? grants.filter { grant in use.kind.map(grant.kinds.contains) ?? false } : grants
+    guard fitting.contains(where: { $0.account.map { Self.names($0, account) } ?? true }) else {
+      return Self.forbidden(
+        "the role \(role) may not act as \(account.name): its rules in sign-kinds name other accounts")
+    }
+    return nil
+  }
+
+  /// Whether a text of the configuration means this account: its name, its `npub` or its digits.
+  private static func names(_ text: String, _ account: SignerMachine.Account) -> Bool {
+    if text == account.name { return true }
+    // What is no key is the name of another account.
+    let key = Result { () throws(EntityFault) in try PublicKey(spelled: text) }
+    guard case .success(let key) = key else { return false }
+    return key == account.publicKey
+  }
+
+  private static func forbidden(_ message: String) -> Refusal { Refusal(.forbidden, message, outcome: .notStarted) }
 }

@@ -37,6 +37,8 @@ public struct HousePicture: Sendable {
 
   /// The version of the program that shows this.
   public var version: String
+  /// When that was, seconds since 1970.
+  public var at: Int64 = 0
   /// `supervisor.status`.
   public var supervisor: Told<SupervisorStatus> = .absent
   /// `store.status`.
@@ -47,6 +49,8 @@ public struct HousePicture: Sendable {
   public var jobs: Told<TrackingStatus> = .absent
   /// `dvm.status`.
   public var serving: Told<ServingStatus> = .absent
+  /// `signer.accounts`.
+  public var keys: Told<SignerAccounts> = .absent
   /// `push.status`.
   public var push: Told<PushStatus> = .absent
   /// `relay.list` of each connector.

@@ -108,6 +108,10 @@ public enum Metrics {
     text.add("roost_local_accepted_total", .counter, "Connections accepted.", status.accepted)
     text.add(
       "roost_local_turned_away_total", .counter, "Connections turned away, there being too many.", status.turnedAway)
+    text.add("roost_local_outside", .gauge, "Connections whose clients have not shown themselves.", status.outside ?? 0)
+    text.add("roost_local_outside_limit", .gauge, "Such connections that there may be.", status.outsideMaximum ?? 0)
+    text.add(
+      "roost_local_displaced_total", .counter, "Such connections that gave way to others.", status.displaced ?? 0)
     text.add("roost_local_events_taken_total", .counter, "Events of clients that were taken.", status.taken)
     text.add("roost_local_refused_total", .counter, "Events and requests of clients that were refused.", status.refused)
     text.add("roost_local_events_delivered_total", .counter, "Events sent to clients.", status.delivered)

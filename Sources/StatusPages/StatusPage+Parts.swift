@@ -1,5 +1,6 @@
 internal import Contracts
 internal import Frames
+internal import RoostOutput
 
 // The parts of the page: four figures, the workers, the relays that are not open, and how to come in.
 
@@ -118,13 +119,33 @@ extension StatusPage {
     return "<section class=\"card\"><h2>Relays that are not open</h2><ul>\n\(items)\(rest)</ul></section>\n"
   }
 
+  /// What relays have said or done that somebody may want to know, with what to do.
+  static func remarks(_ picture: HousePicture) -> Markup {
+    let remarks = picture.relays.flatMap { relay in (relay.remarks ?? []).map { (relay.relay, $0) } }
+      .sorted { $0.1.at > $1.1.at }
+    guard !remarks.isEmpty else { return "" }
+    let items: [Markup] = remarks.prefix(listMaximum).map { relay, remark in
+      let advice = RelayRemarkText.advice(remark).map { "; \($0)" } ?? ""
+      return """
+        <li class="row relay">\(dot(.pending))<span class="name">\(relay)</span>\
+        <span class="soft note">\(RelayRemarkText.words(remark) + advice)</span></li>
+
+        """
+    }
+    let others = remarks.count - items.count
+    let rest: Markup = others > 0 ? "<li class=\"soft\">and \("\(others)") more: roost relay list</li>\n" : ""
+    return "<section class=\"card\"><h2>What relays say</h2><ul>\n\(items)\(rest)</ul></section>\n"
+  }
+
   static func connecting(_ status: LocalRelayStatus) -> Markup {
     let addresses: [Markup] = status.addresses.map { "<code>\($0)</code> " }
     let everywhere: [Markup] = (status.everywhere ?? []).map { "<p>It listens at \($0).</p>\n" }
+    let outsiders: [Markup] = OutsiderText.sentences(status).map { "<p>\($0)</p>\n" }
     return """
       <section class="card"><h2>Connect a client</h2>
       <p>Add this relay in any Nostr client: \(addresses)</p>
       \(everywhere)\
+      \(outsiders)\
       <p class="soft">A web page may do nothing until its origin was allowed, once. It shows up here when it tries.</p>
       </section>
 

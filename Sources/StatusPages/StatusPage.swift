@@ -56,6 +56,7 @@ public enum StatusPage {
       \(jobs(picture))\
       \(workers(picture.supervisor))\
       \(relays(picture))\
+      \(remarks(picture))\
       \(connecting(picture.local))\
       \(footer(picture))\
       </main>
@@ -74,7 +75,7 @@ public enum StatusPage {
       let command: Markup = matter.command.map { "<p><code>\($0)</code></p>" } ?? ""
       return "<li><strong>\(matter.subject):</strong> \(matter.text)\(command)</li>\n"
     }
-    return "<section class=\"card bad commands\"><ul>\n\(items)</ul></section>\n"
+    return "<section class=\"card \(verdict.tone.rawValue) commands\"><ul>\n\(items)</ul></section>\n"
   }
 
   private static func waiting(_ origins: [String]) -> Markup {

@@ -53,6 +53,8 @@ struct Verdict: Sendable {
     var text: String
     /// What tells more about it, or mends it.
     var command: String?
+    /// Whether it may be as somebody wants it: the doctor shows it with –.
+    var isNote = false
   }
 
   private(set) var matters: [Matter] = []
@@ -65,6 +67,10 @@ struct Verdict: Sendable {
   init(_ picture: HousePicture) {
     judgeWorkers(picture)
     judgeStore(picture.store)
+    judgeKeys(picture.keys)
+    for check in LocalCheckText.checks(picture.local) {
+      matters.append(Matter(subject: "Local relay", text: check.text, command: "roost doctor"))
+    }
     let ready = Self.ready(picture.supervisor)
     if case .silent(let why) = picture.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
     if case .silent(let why) = picture.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }
@@ -72,14 +78,13 @@ struct Verdict: Sendable {
     if case .silent(let why) = picture.serving, ready(\.role, Role.dvmProvider.name) {
       silent("Jobs for others", why)
     }
-    for check in picture.jobs.value.map(JobCheckText.checks) ?? [] where !check.isGood {
-      matters.append(Matter(subject: "Jobs", text: check.text, command: "roost job list"))
-    }
-    if let fault = picture.plan.value?.fault { matters.append(Matter(subject: "Publish queue", text: fault)) }
+    judge("Jobs", picture.jobs.value.map(JobCheckText.checks) ?? [], "roost job list")
+    judge("Publish queue", picture.plan.value.map(PlanCheckText.anonymousChecks) ?? [], "roost doctor")
+    judge("Push relay", picture.push.value.map(PushCheckText.checks) ?? [], "roost push stats")
     for connector in picture.connectors {
       if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }
     }
-    judgeRelays(picture.relays)
+    judge("Relays", RelayRemarkText.checks(picture.relays, now: picture.at), "roost relay list")
   }
 
   /// Whether a worker takes work, by its name or its role: of one that does not, its state says why it is silent. Where
@@ -90,12 +95,16 @@ struct Verdict: Sendable {
   }
 
   /// The worst of it.
-  var tone: Tone { matters.isEmpty ? isPending ? .pending : .good : .bad }
+  var tone: Tone {
+    if matters.contains(where: { !$0.isNote }) { return .bad }
+    return isPending || !matters.isEmpty ? .pending : .good
+  }
 
   /// It in a few words.
   var sentence: String {
-    if matters.isEmpty { return isPending ? "On its way" : "All is well" }
-    return matters.count == 1 ? "One thing needs attention" : "\(matters.count) things need attention"
+    let count = matters.count { !$0.isNote }
+    if count == 0 { return isPending ? "On its way" : matters.isEmpty ? "All is well" : "Nothing has to be mended" }
+    return count == 1 ? "One thing needs attention" : "\(count) things need attention"
   }
 
   private mutating func silent(_ subject: String, _ why: String) {
@@ -127,18 +136,27 @@ struct Verdict: Sendable {
 
   private mutating func judgeStore(_ store: Told<StoreStatus>) {
     guard let status = store.value else { return }
-    for check in StoreText.checks(status) where !check.isGood {
-      matters.append(Matter(subject: "Event store", text: check.text, command: "roost doctor"))
-    }
+    judge("Event store", StoreText.checks(status), "roost doctor")
   }
 
-  /// A relay that is away is nothing: there are others, and it is tried again. All of them away is a network that is.
-  private mutating func judgeRelays(_ relays: [RelayStates.Relay]) {
-    let wanted = relays.filter { $0.state != "idle" }
-    if !wanted.isEmpty, wanted.allSatisfy({ Tone(relayState: $0.state) == .bad }) {
-      let text =
-        wanted.count == 1 ? "the one that is wanted cannot be reached" : "none of \(wanted.count) can be reached"
-      matters.append(Matter(subject: "Relays", text: text, command: "roost relay list"))
+  /// Nothing is signed with a locked key, and after a restart nobody might think of it. Names of accounts are not for
+  /// whoever looks at a page.
+  private mutating func judgeKeys(_ keys: Told<SignerAccounts>) {
+    guard let accounts = keys.value else { return }
+    let locked = accounts.accounts.count { $0.state == .locked }
+    guard locked > 0 else { return }
+    let all = Amount.count(accounts.accounts.count, "account")
+    let (verb, whom) = locked == 1 ? ("is", "it") : ("are", "them")
+    let text = "\(locked) of \(all) \(verb) locked, and nothing is signed for \(whom)"
+    // Of one that is locked the command needs no name.
+    let command = locked == 1 ? "roost key unlock" : "roost key unlock ACCOUNT"
+    matters.append(Matter(subject: "Keys", text: text, command: command, isNote: true))
+  }
+
+  /// What is good and pending for the doctor needs nobody here either.
+  private mutating func judge(_ subject: String, _ checks: [DoctorResult.Check], _ command: String) {
+    for check in checks where !check.isGood {
+      matters.append(Matter(subject: subject, text: check.text, command: command))
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import LinuxSystem
 
 // A damaged database is put aside under another name, never removed, and another is filled with what can still be read
 // of it. How that is read, and what proves itself, is the owner's affair; this is the way there, which is the same for
@@ -92,6 +93,7 @@ public struct RescuableFile: Sendable {
     try refill(unfinished, quarantine)
     for suffix in companions { unlink(unfinished + suffix) }
     guard rename(unfinished, path) == 0 else { throw cannotMove }
+    try keepNames()
     let opened = try open(path)
     mark.clear()
     return (opened, quarantine)
@@ -122,6 +124,14 @@ public struct RescuableFile: Sendable {
     for suffix in DatabaseFiles.suffixes where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, quarantine.path + suffix) == 0 else { throw cannotMove }
     }
+    try keepNames()
+  }
+
+  /// Each step is on the disk before the next: a loss of power must not give a name back to what was put aside.
+  private func keepNames() throws(StorageFault) {
+    do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
+      throw StorageFault(error, path: path)
+    }
   }
 
   private var cannotMove: StorageFault {
@@ -134,7 +144,7 @@ public struct RescuableFile: Sendable {
 private enum DatabaseFiles {
   /// The database's own last: while it is at its place, not all was put aside. A journal is there where the first
   /// transaction was cut off, and would be rolled back into whatever takes the file's place.
-  static let suffixes = ["-wal", "-shm", "-journal", ""]
+  static let suffixes = ["-wal", "-shm", "-journal", DatabaseHeader.copySuffix, ""]
 
   /// How large a file is; nil when it cannot be found.
   static func byteCount(_ path: String) -> Int64? {
@@ -151,7 +161,10 @@ private struct EmptyMark {
 
   func set() {
     let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    if file >= 0 { Glibc.close(file) }
+    guard file >= 0 else { return }
+    Glibc.close(file)
+    // Like a mark that cannot be made: what it says is met again, or said by the database.
+    do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {}
   }
 
   func clear() { unlink(path) }
@@ -213,6 +226,9 @@ private struct DamageMark {
     let text = Array("\(time)".utf8)
     guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count, fsync(file) == 0 else {
       throw fault
+    }
+    do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
+      throw StorageFault(error, path: database)
     }
   }
 

@@ -1,5 +1,7 @@
 internal import GRDB
 internal import GRDBSQLite
+internal import Glibc
+public import LinuxSystem
 
 /// Why a database could not be opened, read or written.
 public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
@@ -15,14 +17,19 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
     case inaccessible
     /// Another process has the file.
     case busy
-    /// A read or write failed otherwise.
+    /// The system did not read, write or give memory, and the file is not to blame: a disk that failed, or was full for
+    /// a moment.
+    case interrupted
+    /// It is not what it should be in a way that no wait mends: what was asked of it makes no sense, or somebody has
+    /// taken it away.
     case failed
   }
 
   /// The kind.
   public let kind: Kind
-  /// Whether it may pass by itself: the disk is full, or another process has the file.
-  public var mayPass: Bool { kind == .full || kind == .busy }
+  /// Whether it may pass by itself: the disk is full or failed, or another process has the file. Who cannot start for
+  /// it says that something is unavailable, and is started again.
+  public var mayPass: Bool { kind == .full || kind == .busy || kind == .interrupted }
   /// The database file.
   public let path: String
   /// SQLite's words.
@@ -33,6 +40,17 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
     self.kind = kind
     self.path = path
     self.reason = reason
+  }
+
+  /// What the system refused about a file of the database's own.
+  public init(_ fault: SystemFault, path: String) {
+    let kind: Kind =
+      switch fault.code {
+      case ENOSPC, EDQUOT, EFBIG: .full
+      case EACCES, EPERM, EROFS: .inaccessible
+      default: .failed
+      }
+    self.init(kind, path: path, String(cString: strerror(fault.code)))
   }
 
   init(_ error: any Error, path: String) {
@@ -48,11 +66,53 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
       switch error.resultCode {
       case .SQLITE_FULL: .full
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
-      case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: .inaccessible
+      case .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_PROTOCOL, .SQLITE_INTERRUPT: Self.interruption(of: path)
+      case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+        Self.mayUse(path) ? Self.interruption(of: path) : .inaccessible
       case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
       default: .failed
       }
     self.init(kind, path: path, error.message ?? "SQLite error \(error.extendedResultCode.rawValue)")
+  }
+
+  /// A failed call on a file, by its error number.
+  init(code: Int32, path: String, _ reason: String) {
+    let kind: Kind =
+      switch code {
+      case ENOSPC, EDQUOT, EFBIG: .full
+      case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: .inaccessible
+      default: .interrupted
+      }
+    self.init(kind, path: path, "\(reason): \(String(cString: strerror(code)))")
+  }
+
+  /// Bytes below which a disk counts as full: less than a database needs to be opened, with its log and its index.
+  private static let fullByteCount: UInt64 = 256 << 10
+
+  /// What an error of reading or writing is. SQLite tells some writes that found no room as failed ones (of its index
+  /// of the log above all), and they are over by the time that somebody looks: the disk is asked as well.
+  private static func interruption(of path: String) -> Kind {
+    var disk = statvfs()
+    guard statvfs(directory(of: path), &disk) == 0 else { return .interrupted }
+    let isFull = UInt64(disk.f_bavail) * UInt64(disk.f_frsize) < fullByteCount
+    let hasNoPlace = disk.f_files > 0 && disk.f_favail == 0
+    return isFull || hasNoPlace ? .full : .interrupted
+  }
+
+  /// Whether owner and mode let the file be written, and others be made beside it: then something else stood in the
+  /// way, such as a limit of open files.
+  private static func mayUse(_ path: String) -> Bool {
+    guard access(directory(of: path), R_OK | W_OK | X_OK) == 0 else { return false }
+    return ["", "-wal", "-shm"].allSatisfy { suffix in
+      var status = stat()
+      guard stat(path + suffix, &status) == 0 else { return errno == ENOENT }
+      return status.st_mode & S_IFMT == S_IFREG && access(path + suffix, R_OK | W_OK) == 0
+    }
+  }
+
+  private static func directory(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// A sentence: what happened, where, and what to do.
@@ -63,6 +123,7 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
     case .newer: "the database \(path) \(reason); run that version, or move the file away to start anew"
     case .inaccessible: "the database \(path) cannot be opened for writing (\(reason)); look at its owner and mode"
     case .busy: "the database \(path) is in use by another process (\(reason))"
+    case .interrupted: "the database \(path) could not be read or written (\(reason))"
     case .failed: "the database \(path): \(reason)"
     }
   }

@@ -31,8 +31,9 @@ public struct StorageSettings: Sendable {
   public enum Durability: Sendable {
     /// After `fsync`: for what was accepted from somebody (DESIGN's first promise).
     case full
-    /// At the next checkpoint: a loss of power may take the last commits, never the order; for what can be fetched
-    /// again.
+    /// When the log was synchronized next, which is after every ``StorageSettings/syncedPageCount`` pages: a loss of
+    /// power may take the last commits, never the order; for what can be fetched again. A single transaction can ask
+    /// for more.
     case normal
   }
 
@@ -45,8 +46,15 @@ public struct StorageSettings: Sendable {
   /// Pages of 4 KiB in the write-ahead log before it is copied into the file, beside the writer; at four times as many
   /// he does it himself.
   public var checkpointPageCount = 4_000
+  /// Pages of the write-ahead log that may wait for the disk where commits do not (`normal`): beside the writer they
+  /// are synchronized then, so that a commit that is to be synchronized finds few of others in its way. 4 MiB.
+  public var syncedPageCount = 1_024
   /// Whether the file is known to be damaged: then one that ends too early is read as far as it goes.
   public var isDamaged = false
+  /// Whether commits are counted beside the file, so that it is known when some are missing.
+  var countsCommits = false
+  /// Bytes of a file up to which all of it is looked through when it is opened.
+  var checkedByteMaximum: Int64 = 0
 
   /// The usual ones.
   public init(durability: Durability) { self.durability = durability }
@@ -67,6 +75,10 @@ public final class StorageFile: Sendable {
   public let path: String
   private let pool: DatabasePool
   private let checkpointer: Checkpointer
+  private let durability: StorageSettings.Durability
+  private let counter: CommitCounter?
+  /// Commits that were counted, and that the file has not.
+  public let missingCommitCount: Int64
   private let isClosed = Mutex(false)
 
   /// Opens the file, makes it if it is not there (mode 0600), and brings it to the last version of `migrations`;
@@ -75,6 +87,7 @@ public final class StorageFile: Sendable {
   /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
   public init(path: String, _ settings: StorageSettings, migrations: [StorageMigration]) throws(StorageFault) {
     self.path = path
+    durability = settings.durability
     var configuration = Configuration()
     configuration.maximumReaderCount = settings.readerCount
     configuration.busyMode = .timeout(5)
@@ -91,13 +104,29 @@ public final class StorageFile: Sendable {
           PRAGMA temp_store = MEMORY;
           """)
     }
+    counter =
+      settings.countsCommits
+      ? try CommitCounter(database: path, knownVersion: migrations.last?.version ?? 0) : nil
+    if settings.checkedByteMaximum > 0, !DatabaseHeader.isPlausible(ofFile: path) {
+      throw StorageFault(.corrupt, path: path, "its first bytes are not those of a database of ours")
+    }
+    if settings.isDamaged { DatabaseHeader.mend(ofFile: path) }
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
       if settings.durability == .full {
         // The pool makes the writer's connection NORMAL when it begins the log, whatever was set before.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       }
-      try pool.writeWithoutTransaction { try Self.migrate($0, path, migrations) }
+      missingCommitCount = try pool.writeWithoutTransaction { [counter] database in
+        try Self.check(database, path, settings, counter)
+        let isChanged = try Self.migrate(database, path, migrations)
+        if !settings.isDamaged {
+          // The tables are to stand in the file itself, of whose first page a copy is kept.
+          if isChanged { try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+          DatabaseHeader.keepCopy(of: database, at: path)
+        }
+        return try counter?.begin(database) ?? 0
+      }
       checkpointer = try Checkpointer(path: path, settings)
     } catch {
       throw StorageFault(error, path: path)
@@ -107,7 +136,23 @@ public final class StorageFile: Sendable {
   /// SQLite's way to be told that a file shorter than it should be is to be read all the same.
   static let damagedPragma = "PRAGMA writable_schema = ON"
 
-  private static func migrate(_ database: Database, _ path: String, _ migrations: [StorageMigration]) throws {
+  /// Looks through all of a file, unless it is large.
+  private static func check(
+    _ database: Database, _ path: String, _ settings: StorageSettings, _ counter: CommitCounter?
+  ) throws {
+    let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    let isNew = try version == 0 && Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
+    if !isNew, let objection = counter?.objection(toVersion: version) {
+      throw StorageFault(.corrupt, path: path, objection)
+    }
+    let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+    guard pageCount * 4_096 <= settings.checkedByteMaximum else { return }
+    let verdict = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "ok"
+    if verdict != "ok" { throw StorageFault(.corrupt, path: path, verdict) }
+  }
+
+  /// Brings the file to the last form. Returns whether its tables have changed.
+  private static func migrate(_ database: Database, _ path: String, _ migrations: [StorageMigration]) throws -> Bool {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     let known = migrations.last?.version ?? 0
     guard migrations.isEmpty || version <= known else {
@@ -122,23 +167,26 @@ public final class StorageFile: Sendable {
         return .commit
       }
     }
+    return version < known
   }
 
   /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of
   /// it.
   ///
   /// - Parameters:
+  ///   - isSynced: whether it is on the disk, with all before it, when this returns: of a file that is `full` all are.
   ///   - body: what is done.
   ///   - onCommit: called on the same thread when the commit has succeeded, before the next transaction begins.
   public func write<Value: Sendable>(
-    _ body: @escaping @Sendable (StorageSession) throws -> Value,
+    isSynced: Bool = false, _ body: @escaping @Sendable (StorageSession) throws -> Value,
     onCommit: @escaping @Sendable (Value) -> Void = { _ in }
   ) async throws(StorageFault) -> Value {
-    let (path, checkpointer) = (path, checkpointer)
+    let (path, checkpointer, counter, isSynced) = (path, checkpointer, counter, isSynced && durability == .normal)
     let result = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<Value, StorageFault>, Never>) in
       pool.asyncWriteWithoutTransaction { database in
-        continuation.resume(returning: Self.transaction(database, path, checkpointer, body, onCommit))
+        continuation.resume(
+          returning: Self.transaction(database, path, checkpointer, counter, isSynced: isSynced, body, onCommit))
       }
     }
     return try result.get()
@@ -146,24 +194,53 @@ public final class StorageFile: Sendable {
 
   /// The same, waiting on this thread: for a start, and for tests.
   public func writeNow<Value>(
-    _ body: (StorageSession) throws -> Value, onCommit: (Value) -> Void = { _ in }
+    isSynced: Bool = false, _ body: (StorageSession) throws -> Value, onCommit: (Value) -> Void = { _ in }
   ) throws(StorageFault) -> Value {
-    try pool.writeWithoutTransaction { Self.transaction($0, path, checkpointer, body, onCommit) }.get()
+    let isSynced = isSynced && durability == .normal
+    return try pool.writeWithoutTransaction {
+      Self.transaction($0, path, checkpointer, counter, isSynced: isSynced, body, onCommit)
+    }.get()
   }
 
   private static func transaction<Value>(
-    _ database: Database, _ path: String, _ checkpointer: Checkpointer, _ body: (StorageSession) throws -> Value,
-    _ onCommit: (Value) -> Void
+    _ database: Database, _ path: String, _ checkpointer: Checkpointer, _ counter: CommitCounter?,
+    isSynced: Bool, _ body: (StorageSession) throws -> Value, _ onCommit: (Value) -> Void
   ) -> Result<Value, StorageFault> {
     do {
-      let value = try inTransaction(database) { try body(StorageSession(database, path)) }
-      checkpointer.committed(database)
+      // Not by a statement that is kept: this one is done when it is compiled, and never again.
+      if isSynced { try database.execute(sql: "PRAGMA synchronous = FULL") }
+      defer {
+        // It cannot fail outside a transaction; what it would leave is more synchronized than asked for.
+        if isSynced { _ = try? database.execute(sql: "PRAGMA synchronous = NORMAL") }
+      }
+      var before = 0
+      let value = try inTransaction(database) {
+        // Behind BEGIN, which fails on a connection that is closed: SQLite does not look whether it is one.
+        before = Checkpointer.writtenPageCount(database)
+        let changesBefore = database.totalChangesCount
+        let value = try body(StorageSession(database, path))
+        // What has changed nothing is no commit.
+        if database.totalChangesCount != changesBefore { try counter?.willCommit(database) }
+        return value
+      }
+      counter?.ended(isCommitted: true)
+      if isSynced {
+        // Where the transaction has changed nothing its commit waits for nothing, and what it has seen may be lost yet.
+        let didWait = Checkpointer.writtenPageCount(database) > before
+        try checkpointer.committedSynced(database, didWait: didWait)
+      } else {
+        checkpointer.committed(database)
+      }
       onCommit(value)
       return .success(value)
     } catch {
+      counter?.ended(isCommitted: false)
       return .failure(StorageFault(error, path: path))
     }
   }
+
+  /// The loss of commits is written down elsewhere, and is not told again.
+  func settleMissingCommits() throws(StorageFault) { try counter?.settle() }
 
   /// The statements around it are kept: compiled anew each time, they would be a fifth of a small transaction.
   private static func inTransaction<Value>(_ database: Database, _ body: () throws -> Value) throws -> Value {

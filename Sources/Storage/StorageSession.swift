@@ -118,6 +118,22 @@ public struct StorageStatement {
   /// A number of the row that need not be whole.
   public func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
+  enum Kind {
+    case null, number, double, text, bytes
+  }
+
+  func kind(_ column: Int32) -> Kind {
+    switch sqlite3_column_type(handle, column) {
+    case SQLITE_INTEGER: .number
+    case SQLITE_FLOAT: .double
+    case SQLITE_TEXT: .text
+    case SQLITE_BLOB: .bytes
+    default: .null
+    }
+  }
+
+  func bind(_ number: Double, at index: Int32) { sqlite3_bind_double(handle, index, number) }
+
   /// Whether the row has nothing there.
   public func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
 

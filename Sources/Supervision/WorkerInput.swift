@@ -34,6 +34,9 @@ public enum WorkerInput: Hashable, Sendable {
   case dependenciesChanged(missing: [String])
   /// An answer to ``WorkerAction/spawn(generation:)``: no spawn is free before `retryAt`. Nothing was made.
   case spawnRateReached(generation: UInt32, retryAt: Instant)
+  /// An answer to ``WorkerAction/spawn(generation:)``: the supervisor lacks what every process needs, descriptors or
+  /// memory or room on its disk, and what the system said. Nothing was made, and the worker has no part in it.
+  case spawnLacked(generation: UInt32, text: String)
   /// An answer to ``WorkerAction/spawn(generation:)``: an old instance holds the lock of this name. Nothing was made.
   case lockBusy(generation: UInt32, holder: Int32?)
   /// The lock of this name was seen free.
@@ -83,7 +86,8 @@ public enum WorkerInput: Hashable, Sendable {
   /// The generation it speaks of, if it speaks of one.
   public var generation: UInt32? {
     switch self {
-    case .spawnRateReached(let generation, _), .lockBusy(let generation, _), .spawned(let generation, _),
+    case .spawnRateReached(let generation, _), .spawnLacked(let generation, _), .lockBusy(let generation, _),
+      .spawned(let generation, _),
       .spawnFailed(let generation, _), .helloReceived(let generation), .readyReceived(let generation),
       .extendReceived(let generation, _), .drainFinished(let generation), .busEnded(let generation, _),
       .violated(let generation, _), .becameStuck(let generation, _), .memoryExceeded(let generation, _),

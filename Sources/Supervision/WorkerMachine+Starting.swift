@@ -15,7 +15,7 @@ extension WorkerMachine {
     let next = Incarnation(generation: generation + 1)
     incarnation = next
     switch state {
-    case .waiting(.spawnRate), .waiting(.instanceLock):
+    case .waiting(.spawnRate), .waiting(.resources), .waiting(.instanceLock):
       // Asked again after a refusal: the reason stands until the answer changes it, or the log would flicker.
       break
     default:

@@ -68,6 +68,8 @@ public struct WorkerMachine: Sendable {
   public enum Limits {
     /// Between two looks at a lock that an old instance holds.
     public static let lockRetry = Duration.milliseconds(500)
+    /// Between two tries to make a process when the supervisor lacks what it needs.
+    public static let resourceRetry = Duration.seconds(1)
     /// For a worker whose bus ended, or for what a dead leader left behind, to go without being told.
     public static let leaveGrace = Duration.seconds(2)
     /// For the exit status and the bus's end, once the group is empty.
@@ -114,6 +116,8 @@ public struct WorkerMachine: Sendable {
     case .attachedLeft(let pid, let why): attachedLeft(pid, why, &turn)
     case .dependenciesChanged(let missing): dependenciesChanged(missing: missing, &turn)
     case .spawnRateReached(_, let retryAt): spawnWasGated(.spawnRate, retryAt: retryAt, &turn)
+    case .spawnLacked(_, let text):
+      spawnWasGated(.resources(text), retryAt: now.later(by: Limits.resourceRetry), &turn)
     case .lockBusy(_, let holder):
       spawnWasGated(.instanceLock(holder: holder), retryAt: now.later(by: Limits.lockRetry), &turn)
     case .lockFreed: lockFreed(&turn)

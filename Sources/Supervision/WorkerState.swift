@@ -93,6 +93,8 @@ public enum WaitingReason: Hashable, Sendable {
   case dependencies([String])
   /// The supervisor has used up its spawns for the moment.
   case spawnRate
+  /// The supervisor has no descriptor, memory or disk for another process; what the system said.
+  case resources(String)
   /// An instance from before still holds the lock of this name; nil when the holder is unknown.
   case instanceLock(holder: Int32?)
   /// The kernel is making the process.
@@ -103,6 +105,7 @@ public enum WaitingReason: Hashable, Sendable {
     switch self {
     case .dependencies(let names): "for \(names.joined(separator: ", "))"
     case .spawnRate: "its turn: the supervisor spawns only so many a second"
+    case .resources(let text): "until the supervisor can make a process again: \(text)"
     case .instanceLock(let holder):
       "for an old instance\(holder.map { " (pid \($0))" } ?? "") that still holds its lock"
     case .spawning: "for its process"

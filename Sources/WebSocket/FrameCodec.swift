@@ -46,13 +46,13 @@ final class FrameCodec {
   private let role: WebSocketRole
   /// While something is under way.
   private var context: wslay_event_context_ptr?
-  private let messageByteCountMaximum: Int
+  private var messageByteCountMaximum: Int
   private var generator = SystemRandomNumberGenerator()
   private var input = UnsafeRawBufferPointer(start: nil, count: 0)
   private var boundaries: FrameBoundaries
   private var message: [UInt8] = []
   private let packing: FramePacking?
-  private let budget: ReceivingBudget?
+  private var budget: ReceivingBudget?
   /// What the budget knows of.
   private var budgetedByteCount = 0
   private let inflater: Inflater?
@@ -63,6 +63,8 @@ final class FrameCodec {
   private var isDataFrame = false
   /// Whether a message has begun whose last frame has not come.
   private var isInsideMessage = false
+  /// Messages that have come whole.
+  private(set) var endedMessageCount: UInt64 = 0
   /// Whether wslay is at work further up the stack.
   private var isReceiving = false
   private var hasClosed = false
@@ -121,6 +123,27 @@ final class FrameCodec {
     wslay_event_config_set_max_recv_msg_length(context, UInt64(receivedByteCountMaximum(isCompressed: inflater != nil)))
     if inflater != nil { wslay_event_config_set_allowed_rsv_bits(context, UInt8(roost_wslay_compressed)) }
     return context
+  }
+
+  /// What is held of a message, or of another frame, that has begun and not come whole; nil when there is none.
+  var unfinishedByteCount: Int? {
+    let hasEnded = ending != nil || violation != nil || isStopped
+    guard !hasEnded, isInsideMessage || !boundaries.isBetweenFrames else { return nil }
+    return message.count
+  }
+
+  /// From now on other bounds hold: the client has shown itself. May be called inside ``onMessage``.
+  func change(messageByteCountMaximum: Int, budget: ReceivingBudget?) {
+    self.messageByteCountMaximum = messageByteCountMaximum
+    inflater?.byteCountMaximum = messageByteCountMaximum
+    if let context {
+      let maximum = receivedByteCountMaximum(isCompressed: inflater != nil)
+      wslay_event_config_set_max_recv_msg_length(context, UInt64(maximum))
+    }
+    // The new one hears of it with the next read.
+    _ = self.budget?.change(from: budgetedByteCount, to: 0)
+    budgetedByteCount = 0
+    self.budget = budget
   }
 
   /// Frees what an idle connection does not need. wslay asks for more only when it has worked off everything, so behind
@@ -384,6 +407,7 @@ final class FrameCodec {
   }
 
   private func take(_ kind: WebSocketMessageKind) {
+    endedMessageCount += 1
     defer { message.removeAll(keepingCapacity: message.capacity <= Self.keptByteCount) }
     if isHolding {
       held.append(HeldMessage(kind: kind, bytes: message, isCompressed: isCompressed))

@@ -15,6 +15,9 @@ public struct HTTPRequestHead: Sendable, Hashable {
   public let host: String
   /// The fields in their order, names in lower case. A value has no control character but tabs.
   public let fields: [HTTPField]
+  /// Whose process has connected, as the server's delegate found out at accept; nil: not known. No word of the
+  /// client's.
+  public internal(set) var user: UInt32?
 
   /// The values of a field, one for each time it occurs; `name` in lower case.
   public func values(of name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }

@@ -25,7 +25,8 @@ final class Inflater {
   }
 
   private let agreement: DeflateAgreement
-  private let byteCountMaximum: Int
+  /// Bytes of one message, inflated.
+  var byteCountMaximum: Int
   private var stream: UnsafeMutablePointer<z_stream>?
   /// Whether nothing was read since a final block.
   private var isAtStart = true

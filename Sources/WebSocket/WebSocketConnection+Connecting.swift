@@ -1,3 +1,4 @@
+internal import Addresses
 internal import Clocks
 public import EventLoop
 
@@ -27,8 +28,10 @@ extension WebSocketConnection {
       throw WebSocketFault(.noEncryption, endpoint: "\(endpoint)", detail: "no encryption is available for wss")
     }
     let resolved = try await resolve(endpoint, deadlines)
-    let addresses = limits.dialsGlobalAddressesOnly ? try globalAddresses(resolved, endpoint) : resolved
+    let isForeign = limits.dialsGlobalAddressesOnly
+    let addresses = isForeign ? try foreignAddresses(resolved, endpoint) : resolved
     let stream = try await reach(addresses, endpoint, deadlines)
+    if isForeign { try checkForeign(stream, endpoint) }
     try checkEnds(of: stream, endpoint, objection)
     stream.outputLimit = limits.pendingByteCountMaximum + WebSocketLimits.controlAllowance
     stream.inputMark = mark
@@ -77,17 +80,28 @@ extension WebSocketConnection {
     }
   }
 
-  /// The addresses that lead to the internet. They are what is dialled then: the name is not looked up again.
-  private static func globalAddresses(
+  /// The addresses that lead to the internet, and away from this machine and its networks. They are what is dialled
+  /// then: the name is not looked up again.
+  private static func foreignAddresses(
     _ addresses: [SocketAddress], _ endpoint: WebSocketEndpoint
   ) throws(WebSocketFault) -> [SocketAddress] {
-    let global = addresses.filter(\.isOpenToStrangers)
-    if global.isEmpty, let first = addresses.first {
+    let reach = ForeignReach.present()
+    let allowed = addresses.filter { $0.objection(in: reach) == nil }
+    if allowed.isEmpty, let objection = addresses.first?.objection(in: reach) {
       throw WebSocketFault(
-        .privateAddress, endpoint: "\(endpoint)",
-        detail: "\(endpoint.host) resolves to \(first.hostWithScope)")
+        .privateAddress, endpoint: "\(endpoint)", detail: "\(endpoint.host) resolves to \(objection)")
     }
-    return global
+    return allowed
+  }
+
+  /// An address may have come to an interface while it was dialled.
+  private static func checkForeign(_ stream: ByteStream, _ endpoint: WebSocketEndpoint) throws(WebSocketFault) {
+    guard let peer = stream.peerAddress, let local = stream.localAddress,
+      let objection = peer.objection(in: ForeignReach.present(), from: local)
+    else { return }
+    stream.close()
+    throw WebSocketFault(
+      .privateAddress, endpoint: "\(endpoint)", detail: "\(endpoint.host) leads to \(objection)")
   }
 
   private static func checkEnds(

@@ -9,7 +9,7 @@ public import EventLoop
 // Back-pressure. `pauseReading` stops the socket itself: the kernel's buffer fills, the relay's TCP window closes, and
 // the relay, not we, holds what it wants to send. Nothing is delivered while paused; what had been read already (one
 // read of the transport, and 4 KB inside wslay) waits unparsed. While paused nobody looks for pongs, since nobody reads
-// them.
+// them: the time of the other side's silence stands still (see Liveness).
 //
 // A close by the peer, or a violation, in bytes that were read before a pause is handled after it, behind the messages
 // that came before it.
@@ -17,6 +17,10 @@ public import EventLoop
 // Output goes out once a turn of the loop, however many messages were sent in it; `together` saves their copying one by
 // one, and under TLS makes them share records. `pendingByteCount` is what waits, `onDrained` tells when nothing does:
 // whoever has much to send stops at a count of his own and goes on when he is told.
+//
+// A message that has begun must go on (see MessageClock): it holds memory that all connections of a server share.
+//
+// Outside. A server may give a client less until it has shown itself; `admit` gives it the rest.
 //
 // The end. A client closes. A server that has the last word, after a violation or in answer to a close, waits for a
 // moment until it was read (see Farewell), since a client that is still sending would otherwise hear of a reset and not
@@ -55,12 +59,18 @@ public final class WebSocketConnection {
   private var onEnd: (@EventLoopActor (WebSocketEnd) -> Void)?
   /// Called once the transport is closed, which for a server may be after `onEnd`.
   var onGone: (@EventLoopActor () -> Void)?
+  /// Called when a server's last words have begun, which take a moment.
+  var onFarewell: (@EventLoopActor (Farewell) -> Void)?
+  /// Set while the client is outside.
+  var onAdmitted: (@EventLoopActor () -> Void)?
   private var isPaused = false
   /// Whether what is sent waits for the end of a ``together(_:)``.
   private var isGathering = false
   private var isReceiving = false
-  private var hasHeardSomething = false
-  private var isAwaitingPong = false
+  private var liveness: Liveness
+  private var messageClock: MessageClock
+  /// While a message is unfinished.
+  private var messageTimer: LoopTimer?
   /// An end that came before anyone could be told.
   private var earlyEnd: WebSocketEnd?
 
@@ -74,6 +84,9 @@ public final class WebSocketConnection {
     self.endpoint = endpoint
     self.limits = limits
     self.deadlines = deadlines
+    liveness = Liveness(
+      intervalMilliseconds: deadlines.pingIntervalMilliseconds, pongMilliseconds: deadlines.pongMilliseconds)
+    messageClock = MessageClock(periodMilliseconds: deadlines.messageMilliseconds)
     codec = FrameCodec(
       role: role, messageByteCountMaximum: limits.messageByteCountMaximum, compression: compression, packing: packing,
       budget: budget)
@@ -83,6 +96,28 @@ public final class WebSocketConnection {
   }
 
   isolated deinit { abort() }
+
+  /// The client has shown itself: from now on it has what others have. Nothing happens for one that is inside.
+  public func admit() {
+    let callback = onAdmitted
+    onAdmitted = nil
+    callback?()
+  }
+
+  /// From now on other bounds of messages hold.
+  func change(messageByteCountMaximum: Int, budget: ReceivingBudget?) {
+    codec.change(messageByteCountMaximum: messageByteCountMaximum, budget: budget)
+  }
+
+  /// Cuts the connection, since its place is needed, with a close that is read if the client reads at once.
+  func displace() {
+    if isOpen {
+      codec.discardMessages()
+      codec.close(code: 1013, reason: "others need the place; show yourself (AUTH) at once")
+      sendOutput()
+    }
+    finish(.closed(code: 1013))
+  }
 
   // MARK: Receiving
 
@@ -103,7 +138,8 @@ public final class WebSocketConnection {
     self.onMessage = onMessage
     self.onEnd = onEnd
     codec.onMessage = { [unowned self] kind, bytes in self.onMessage?(kind, bytes) }
-    watchLiveness()
+    liveness.started(at: EventLoop.process.now)
+    if isPaused { liveness.paused(at: EventLoop.process.now) } else { setLivenessTimer() }
     if !isPaused {
       transport.startReading()
       transport.offerRest()
@@ -114,8 +150,13 @@ public final class WebSocketConnection {
   /// before ``start(onMessage:onEnd:)`` and inside `onMessage`.
   public func pauseReading() {
     if case .closing = state { return }
+    if !isPaused, isOpen {
+      liveness.paused(at: EventLoop.process.now)
+      timer.cancel()
+      messageClock.paused(at: EventLoop.process.now)
+      setMessageTimer()
+    }
     isPaused = true
-    noteLife()
     codec.hold()
     transport.stopReading()
   }
@@ -124,7 +165,12 @@ public final class WebSocketConnection {
   public func resumeReading() {
     guard isPaused else { return }
     isPaused = false
-    noteLife()
+    if isOpen {
+      liveness.resumed(at: EventLoop.process.now)
+      setLivenessTimer()
+      messageClock.resumed(at: EventLoop.process.now)
+      setMessageTimer()
+    }
     // Inside `onMessage` the loop that called it goes on by itself.
     if isReceiving {
       codec.release()
@@ -151,10 +197,12 @@ public final class WebSocketConnection {
   }
 
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Int {
-    noteLife()
+    if liveness.heard(at: EventLoop.process.now), isOpen { setLivenessTimer() }
     isReceiving = true
+    let endedBefore = codec.endedMessageCount
     let used = codec.receive(bytes)
     isReceiving = false
+    noteUnfinished(hasEnded: codec.endedMessageCount != endedBefore)
     let hasReplied = !codec.output.isEmpty
     settle()
     if case .over = state { return bytes.count }
@@ -232,38 +280,56 @@ public final class WebSocketConnection {
 
   // MARK: Liveness
 
-  /// An idle connection is pinged; one that stays idle after that has no other side any more.
-  private func watchLiveness() {
-    hasHeardSomething = false
-    isAwaitingPong = false
-    guard deadlines.pingIntervalMilliseconds > 0 else { return }
-    timer.set(afterMilliseconds: deadlines.pingIntervalMilliseconds) { [weak self] in
-      guard let self, isOpen else { return }
-      if hasHeardSomething || isPaused {
-        watchLiveness()
-        return
-      }
+  private func setLivenessTimer() {
+    guard let due = liveness.due else {
+      timer.cancel()
+      return
+    }
+    timer.set(at: due) { [weak self] in self?.livenessTimerFired() }
+  }
+
+  private func livenessTimerFired() {
+    guard isOpen else { return }
+    switch liveness.timerFired(at: EventLoop.process.now) {
+    case .nothing: break
+    case .ping:
       codec.ping()
       sendOutput()
-      awaitPong()
+    case .end:
+      finish(.unresponsive(milliseconds: deadlines.pongMilliseconds))
+      return
     }
+    setLivenessTimer()
   }
 
-  /// Anything that comes is as good as a pong; so is our own pause, during which nothing can come.
-  private func noteLife() {
-    if isAwaitingPong { watchLiveness() }
-    hasHeardSomething = true
+  // MARK: Unfinished messages
+
+  private func noteUnfinished(hasEnded: Bool) {
+    let now = EventLoop.process.now
+    guard isOpen, messageClock.received(heldByteCount: codec.unfinishedByteCount, hasEnded: hasEnded, at: now) else {
+      return
+    }
+    if isPaused { messageClock.paused(at: now) }
+    setMessageTimer()
   }
 
-  private func awaitPong() {
-    isAwaitingPong = true
-    timer.set(afterMilliseconds: deadlines.pongMilliseconds) { [weak self] in
-      guard let self, isOpen else { return }
-      if isPaused {
-        watchLiveness()
-      } else {
-        finish(.unresponsive(milliseconds: deadlines.pongMilliseconds))
-      }
+  /// Most connections are idle, and have no timer for it.
+  private func setMessageTimer() {
+    guard let due = messageClock.due else {
+      messageTimer = nil
+      return
+    }
+    let timer = messageTimer ?? LoopTimer()
+    messageTimer = timer
+    timer.set(at: due) { [weak self] in self?.messageTimerFired() }
+  }
+
+  private func messageTimerFired() {
+    guard isOpen else { return }
+    if messageClock.timerFired(at: EventLoop.process.now) {
+      close(code: 1008, reason: "a message was begun and not ended in time")
+    } else {
+      setMessageTimer()
     }
   }
 
@@ -315,8 +381,10 @@ public final class WebSocketConnection {
     onMessage = nil
     onDrained = nil
     onReplied = nil
+    onAdmitted = nil
     codec.stop()
     timer.cancel()
+    messageTimer = nil
     leave(after: end)
     callback?(end)
   }
@@ -324,11 +392,14 @@ public final class WebSocketConnection {
   private func leave(after end: WebSocketEnd) {
     let gone = onGone
     onGone = nil
+    let farewellBegan = onFarewell
+    onFarewell = nil
     switch (role, end) {
     case (.server, .violation), (.server, .closedByPeer):
-      Farewell(
+      let farewell = Farewell(
         on: transport, writeMilliseconds: deadlines.closeMilliseconds, lingerMilliseconds: deadlines.closeMilliseconds
       ) { gone?() }
+      farewellBegan?(farewell)
     default:
       transport.flushAndClose()
       gone?()

@@ -45,6 +45,9 @@ public struct WebSocketDeadlines: Sendable, Hashable {
   public var pingIntervalMilliseconds: UInt64
   /// Silence after that ping which ends the connection.
   public var pongMilliseconds: UInt64
+  /// The period in which a message that has begun must end, or grow by 64 KiB; then the connection is closed with
+  /// 1008. 0 for no bound, which is right towards servers of one's own choice.
+  public var messageMilliseconds: UInt64 = 0
 
   /// Deadlines for relays on the open internet: a NAT forgets an idle connection after a minute or two.
   public init(

@@ -1,3 +1,4 @@
+public import Clocks
 public import EventLoop
 
 // A server of WebSockets, which answers plain HTTP on the same port.
@@ -9,6 +10,9 @@ public import EventLoop
 // turn away costs little. Too many that say nothing: the oldest is cut, so that a flood of silent ones keeps nobody
 // out, as it would if the newest were turned away. No descriptors: the listener rests (see StreamListener), and
 // connections wait in the kernel.
+//
+// Clients that must show themselves first are outside (see OutsideShare): they have a part of the connections, a small
+// bound for a message, a receiving budget of their own, and a time. So whatever they do, those inside find room.
 //
 // What is read in a turn is shared (see ReadShare): a client that floods keeps the others waiting for milliseconds.
 //
@@ -22,6 +26,13 @@ public final class WebSocketServer {
   /// Connections at present, WebSockets and all others.
   public private(set) var connectionCount = 0
 
+  /// Connections whose clients have not shown themselves.
+  public var outsideCount: Int { outside.count }
+  /// When a connection was last turned away, and when one outside last gave way; nil: never.
+  public private(set) var turnedAwayAt: Instant?
+  /// See ``turnedAwayAt``.
+  public private(set) var displacedAt: Instant?
+
   private weak var delegate: (any WebSocketServerDelegate)?
   private let limits: WebSocketServerLimits
   private var listeners: [StreamListener] = []
@@ -34,6 +45,9 @@ public final class WebSocketServer {
   private let deflater = Deflater()
   private let readShare = ReadShare()
   private let budget: ReceivingBudget
+  private let outsideBudget: ReceivingBudget
+  private var outside: OutsideShare
+  private var outsiders: [UInt64: Outsider] = [:]
   private let tooMany: [UInt8]
 
   /// A server that does not listen yet. The delegate is not held.
@@ -41,6 +55,8 @@ public final class WebSocketServer {
     self.delegate = delegate
     self.limits = limits
     budget = ReceivingBudget(byteCountMaximum: limits.receivingByteCountMaximum)
+    outsideBudget = ReceivingBudget(byteCountMaximum: limits.outsideReceivingByteCountMaximum)
+    outside = OutsideShare(maximum: limits.outsideMaximum)
     let retryAfter = HTTPField("Retry-After", "\(limits.retryAfterSeconds)")
     tooMany = HTTPAnswer(status: 503, text: "there are too many connections", fields: [retryAfter]).bytes()
   }
@@ -82,12 +98,16 @@ public final class WebSocketServer {
     stream.keepsOutputMemory = false
     stream.readShare = readShare
     stream.outputLimit = limits.connection.pendingByteCountMaximum + WebSocketLimits.controlAllowance
+    if connectionCount >= limits.connectionsMaximum {
+      if let oldest = outside.takeOldest() { displace(oldest) } else { cutOldestArrival() }
+    }
     guard connectionCount < limits.connectionsMaximum, mayEnter(peer) else {
       turnAway(stream, isEncrypted: security != nil)
       return
     }
     connectionCount += 1
     makeRoom()
+    let user = stream.localAddress.flatMap { delegate?.user(of: peer, at: $0) }
     let number = nextNumber
     nextNumber += 1
     arrivals[number] = Arrival(stream, security: security, milliseconds: limits.handshakeMilliseconds) {
@@ -97,7 +117,7 @@ public final class WebSocketServer {
         return
       }
       arrivals[number] = nil
-      handle(outcome, from: peer, isSecure: security != nil)
+      handle(outcome, from: peer, user, isSecure: security != nil)
     }
   }
 
@@ -110,14 +130,18 @@ public final class WebSocketServer {
     return true
   }
 
-  private func left(_ peer: SocketAddress) {
+  private func left(_ peer: SocketAddress, outside number: UInt64? = nil) {
     connectionCount -= 1
+    if let number { leaveOutside(number) }
     guard limits.connectionsPerNetworkMaximum != nil, let count = networks[peer.network] else { return }
     networks[peer.network] = count == 1 ? nil : count - 1
   }
 
   private func makeRoom() {
-    guard arrivals.count >= limits.handshakesMaximum else { return }
+    if arrivals.count >= limits.handshakesMaximum { cutOldestArrival() }
+  }
+
+  private func cutOldestArrival() {
     while oldestNumber < nextNumber {
       let oldest = arrivals[oldestNumber]
       oldestNumber += 1
@@ -127,6 +151,7 @@ public final class WebSocketServer {
 
   private func turnAway(_ stream: ByteStream, isEncrypted: Bool) {
     counts.turnedAway += 1
+    turnedAwayAt = EventLoop.process.now
     // A handshake would cost more than all that is left to be said.
     guard !isEncrypted, turnedAwayCount < limits.turnedAwayMaximum else {
       stream.close()
@@ -140,7 +165,7 @@ public final class WebSocketServer {
 
   // MARK: Answers
 
-  private func handle(_ outcome: Arrival.Outcome, from peer: SocketAddress, isSecure: Bool) {
+  private func handle(_ outcome: Arrival.Outcome, from peer: SocketAddress, _ user: UInt32?, isSecure: Bool) {
     switch outcome {
     case .cut(let isLate):
       if isLate { counts.late += 1 }
@@ -150,8 +175,10 @@ public final class WebSocketServer {
       left(peer)
     case .refused(let refusal, let transport):
       if refusal == .late { counts.late += 1 }
-      respond(HTTPAnswer(refusal), isHead: false, on: transport, peer)
-    case .head(let head, let transport):
+      // Clients that mean well write proper heads.
+      respond(HTTPAnswer(refusal), isHead: false, on: transport, peer, .outside(milliseconds: nil))
+    case .head(var head, let transport):
+      head.user = user
       transport.onEnd = nil
       transport.onInput = nil
       decide(head, from: peer, on: transport, isSecure: isSecure)
@@ -162,47 +189,109 @@ public final class WebSocketServer {
     _ head: HTTPRequestHead, from peer: SocketAddress, on transport: any ByteTransport, isSecure: Bool
   ) {
     let isHead = head.method == "HEAD"
+    let admission = delegate?.admission(of: head, from: peer) ?? .inside
     let unavailable = HTTPAnswer(status: 503, text: "nobody is there to answer")
     switch delegate?.answer(to: head, from: peer) ?? .respond(unavailable) {
-    case .respond(let answer): respond(answer, isHead: isHead, on: transport, peer)
-    case .upgrade(let fields): upgrade(head, fields, from: peer, on: transport, isSecure: isSecure)
+    case .respond(let answer): respond(answer, isHead: isHead, on: transport, peer, admission)
+    case .upgrade(let fields): upgrade(head, fields, from: peer, on: transport, isSecure: isSecure, admission)
     case .later(let begin):
       let late = LateAnswer(limits.answerMilliseconds) { [weak self] answer in
-        if let self { respond(answer, isHead: isHead, on: transport, peer) } else { transport.close() }
+        if let self { respond(answer, isHead: isHead, on: transport, peer, admission) } else { transport.close() }
       }
       begin(HTTPResponder { late.send($0) })
     }
   }
 
-  private func respond(_ answer: HTTPAnswer, isHead: Bool, on transport: any ByteTransport, _ peer: SocketAddress) {
+  private func respond(
+    _ answer: HTTPAnswer, isHead: Bool, on transport: any ByteTransport, _ peer: SocketAddress,
+    _ admission: WebSocketAdmission
+  ) {
     counts.answered += 1
-    Farewell(
+    let number = admission == .inside ? nil : enterOutside()
+    let farewell = Farewell(
       answer.bytes(isHead: isHead), on: transport, writeMilliseconds: limits.writeMilliseconds,
       lingerMilliseconds: limits.lingerMilliseconds
-    ) { [weak self] in self?.left(peer) }
+    ) { [weak self] in self?.left(peer, outside: number) }
+    if let number { cut(number) { [weak farewell] in farewell?.finish() } }
   }
 
   private func upgrade(
     _ head: HTTPRequestHead, _ fields: [HTTPField], from peer: SocketAddress, on transport: any ByteTransport,
-    isSecure: Bool
+    isSecure: Bool, _ admission: WebSocketAdmission
   ) {
     let acceptance: UpgradeAcceptance
     do throws(HTTPRequestRefusal) {
       acceptance = try UpgradeAcceptance(
         head, fields: fields, allowsCompression: limits.connection.offersCompression)
     } catch {
-      respond(HTTPAnswer(error), isHead: head.method == "HEAD", on: transport, peer)
+      respond(HTTPAnswer(error), isHead: head.method == "HEAD", on: transport, peer, admission)
       return
     }
     counts.upgraded += 1
     acceptance.response.withUnsafeBytes { transport.write($0) }
+    var bounds = limits.connection
+    if admission != .inside {
+      bounds.messageByteCountMaximum = min(bounds.messageByteCountMaximum, limits.outsideMessageByteCountMaximum)
+    }
     let connection = WebSocketConnection(
       transport, role: .server,
       endpoint: WebSocketEndpoint(host: peer.host, port: peer.port, isSecure: isSecure, requestTarget: head.target),
-      limits: limits.connection, deadlines: limits.deadlines, compression: acceptance.compression?.reading,
-      packing: packing(acceptance.compression), budget: budget)
-    connection.onGone = { [weak self] in self?.left(peer) }
+      limits: bounds, deadlines: limits.deadlines, compression: acceptance.compression?.reading,
+      packing: packing(acceptance.compression), budget: admission == .inside ? budget : outsideBudget)
+    let number = admission == .inside ? nil : enterOutside()
+    connection.onGone = { [weak self] in self?.left(peer, outside: number) }
+    if let number { keepOutside(connection, number, admission) }
     delegate?.opened(connection, for: head, from: peer)
+  }
+
+  // MARK: Outside
+
+  /// How a connection that is outside is cut, and its time.
+  private struct Outsider {
+    var cut: @EventLoopActor () -> Void
+    var timer: LoopTimer?
+  }
+
+  private func enterOutside() -> UInt64 {
+    let (number, displaced) = outside.enter()
+    displace(displaced)
+    return number
+  }
+
+  private func leaveOutside(_ number: UInt64) {
+    outside.leave(number)
+    outsiders[number] = nil
+  }
+
+  private func displace(_ number: UInt64?) {
+    guard let number, let outsider = outsiders.removeValue(forKey: number) else { return }
+    counts.displaced += 1
+    displacedAt = EventLoop.process.now
+    outsider.cut()
+  }
+
+  /// Says how one that is outside is cut from now on.
+  private func cut(_ number: UInt64, by body: @escaping @EventLoopActor () -> Void) {
+    guard outside.contains(number) else { return }
+    outsiders[number] = Outsider(cut: body)
+  }
+
+  private func keepOutside(_ connection: WebSocketConnection, _ number: UInt64, _ admission: WebSocketAdmission) {
+    connection.onAdmitted = { [weak self, weak connection] in
+      guard let self else { return }
+      leaveOutside(number)
+      connection?.change(messageByteCountMaximum: limits.connection.messageByteCountMaximum, budget: budget)
+    }
+    connection.onFarewell = { [weak self] farewell in
+      self?.cut(number) { [weak farewell] in farewell?.finish() }
+    }
+    cut(number) { [weak connection] in connection?.displace() }
+    guard case .outside(let milliseconds?) = admission else { return }
+    let timer = LoopTimer()
+    outsiders[number]?.timer = timer
+    timer.set(afterMilliseconds: milliseconds) { [weak connection] in
+      connection?.close(code: 1008, reason: "the client did not show itself (AUTH) in time")
+    }
   }
 
   private func packing(_ compression: AcceptedDeflate?) -> FramePacking? {

@@ -3,8 +3,15 @@ public import EventLoop
 /// What a server is used by.
 @EventLoopActor
 public protocol WebSocketServerDelegate: AnyObject {
+  /// Says whose process connects, by its uid, if that can be told; asked at accept, before anything is read, because
+  /// later the other end may be gone. It stands in ``HTTPRequestHead/user``.
+  func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32?
+
   /// Says what becomes of a request.
   func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision
+
+  /// Says whether a client must show itself first; asked once for each request that is proper.
+  func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission
 
   /// Hands over a WebSocket that was accepted. It does not read until it is started, and ends when nobody holds it.
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress)
@@ -12,6 +19,23 @@ public protocol WebSocketServerDelegate: AnyObject {
   /// Tells that a connection could not be accepted, for want of descriptors or memory. What waits is tried again; see
   /// `StreamListener`.
   func accepting(failedBy fault: LoopFault)
+}
+
+extension WebSocketServerDelegate {
+  /// Nobody asks.
+  public func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? { nil }
+
+  /// Every client is inside.
+  public func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission { .inside }
+}
+
+/// Whether a client must show itself before it has what others have.
+public enum WebSocketAdmission: Sendable, Hashable {
+  /// It has all of it.
+  case inside
+  /// It must, within so many milliseconds, or it is closed with 1008; nil: it may wait. Its connection counts among
+  /// those outside (``WebSocketServerLimits/outsideMaximum``) until ``WebSocketConnection/admit()``.
+  case outside(milliseconds: UInt64?)
 }
 
 /// What becomes of a request.

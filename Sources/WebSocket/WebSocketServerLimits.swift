@@ -4,6 +4,16 @@ public struct WebSocketServerLimits: Sendable, Hashable {
   public var connectionsMaximum = 10_000
   /// Connections at a time from one network (see `SocketAddress.network`). Beyond: 503. Nil: no bound but the other.
   public var connectionsPerNetworkMaximum: Int?
+  /// Connections at a time whose clients have not shown themselves (``WebSocketAdmission/outside(milliseconds:)``).
+  /// Beyond: the oldest of them is cut; so it is when those inside need all that is left.
+  public var outsideMaximum: Int { max(1, connectionsMaximum / Self.outsideDivisor) }
+  /// The part of the connections that those outside get.
+  static let outsideDivisor = 8
+  /// Bytes of one message of theirs; enough for an AUTH. Beyond: closed with 1009.
+  public var outsideMessageByteCountMaximum = 16 << 10
+  /// Bytes that all of them hold of messages that have not come whole. Beyond: the one that adds to them is closed
+  /// (1013).
+  public var outsideReceivingByteCountMaximum = 4 << 20
   /// Connections at a time that have not said what they want. Beyond: the oldest of them is cut, since whoever means
   /// well needs a moment only.
   public var handshakesMaximum = 256
@@ -28,7 +38,10 @@ public struct WebSocketServerLimits: Sendable, Hashable {
   public var deadlines = WebSocketDeadlines()
 
   /// Limits for a server of ten thousand connections that are idle for the most part.
-  public init() {}
+  public init() { deadlines.messageMilliseconds = Self.messageMilliseconds }
+
+  /// A client on a slow line sends 64 KiB in it.
+  private static let messageMilliseconds: UInt64 = 30_000
 }
 
 /// What has come to a server, in numbers that only grow.
@@ -41,6 +54,8 @@ public struct WebSocketServerCounts: Sendable, Hashable {
   public var answered = 0
   /// Connections beyond a bound: told 503, or cut.
   public var turnedAway = 0
+  /// Connections outside that gave way to others.
+  public var displaced = 0
   /// Connections that did not say in time what they want, or were the oldest of too many such.
   public var late = 0
   /// TLS handshakes that came to nothing.

@@ -65,7 +65,7 @@ public struct LineLogHandler: LogHandler {
     var line: [UInt8]
     if isForPeople {
       let tail = texts.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-      line = Array(Self.visible("\(event.level) \(category): \(message)\(tail)").utf8)
+      line = Array(ControlCharacters.escaped("\(event.level) \(category): \(message)\(tail)").utf8)
     } else {
       line = JSONPayload.encode(
         LogLine(
@@ -74,14 +74,5 @@ public struct LineLogHandler: LogHandler {
     line.append(UInt8(ascii: "\n"))
     // One write a line: lines of several threads do not mix, and nothing is lost when the process dies next.
     _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-  }
-
-  /// What a relay says must not move a person's cursor or begin a line of its own.
-  static func visible(_ text: String) -> String {
-    func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) }
-    guard text.unicodeScalars.contains(where: isControl) else { return text }
-    return text.unicodeScalars.map { scalar in
-      isControl(scalar) ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
-    }.joined()
   }
 }

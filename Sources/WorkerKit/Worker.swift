@@ -33,6 +33,9 @@ public final class Worker {
   /// Called last of all when the worker has finished as it was told to: files are closed here. Not called when it dies
   /// otherwise.
   public var onEnd: (@EventLoopActor () -> Void)?
+  /// Called within ``clockMilliseconds`` after the wall clock was set, by `WallClockWatch.thresholdSeconds` or more:
+  /// what was asked for by a date is to be asked for again.
+  public var onClockSet: (@EventLoopActor () -> Void)? { didSet { watchClock() } }
   /// The worker's own log.
   public let log: Logger
 
@@ -43,10 +46,14 @@ public final class Worker {
   /// Whether the worker was told to finish.
   public private(set) var isDraining = false
   private var drainTimer = LoopTimer()
+  private let clockTimer = LoopTimer()
+  private var clock = WallClockWatch(wall: WallClock.seconds, now: EventLoop.process.now)
   private var signals: [SignalWatcher] = []
 
   /// How long a worker told to end by a signal takes to finish what it has.
   static let signalDrainMilliseconds: UInt32 = 2_000
+  /// How often it is looked whether the wall clock was set.
+  public nonisolated static let clockMilliseconds: UInt64 = 5_000
   /// How often a draining worker looks whether it has finished.
   private static let drainLookMilliseconds: UInt64 = 10
 
@@ -123,6 +130,19 @@ public final class Worker {
     }
   }
 
+  private func watchClock() {
+    guard !isDraining, onClockSet != nil else { return clockTimer.cancel() }
+    clockTimer.set(afterMilliseconds: Self.clockMilliseconds) { [unowned self] in
+      if let seconds = clock.step(wall: WallClock.seconds, now: EventLoop.process.now) {
+        log.notice(
+          "the clock was set \(seconds < 0 ? "back" : "forward"): what is asked for by date is asked for again",
+          metadata: ["seconds": "\(seconds.magnitude)"])
+        onClockSet?()
+      }
+      watchClock()
+    }
+  }
+
   private func busEnded(_ refusal: Refusal) {
     if !isDraining { log.warning("the bus ended", metadata: ["why": "\(refusal.message)"]) }
     exit(isDraining ? 0 : ExitCode.unavailable)
@@ -156,7 +176,9 @@ public final class Worker {
   ) -> Never {
     let options = WorkerOptions.read(role: role.name)
     // Before the first thread: Landlock holds for threads that come later only.
-    let sandbox = enterSandbox(profile(options.environment), options)
+    var profile = profile(options.environment)
+    if case .attached = options.transport { profile.mayConnectUnixSockets = true }
+    let sandbox = enterSandbox(profile, options)
     LoggingSystem.bootstrap { LineLogHandler(category: $0) }
     EventLoopActor.task { await start(role, methods, window, options, sandbox, setUp) }
     EventLoop.process.run()
@@ -180,7 +202,7 @@ public final class Worker {
       worker = Worker(name: options.name, bus: try await join(role, methods, window, options, sandbox))
     } catch {
       say("cannot join the bus: \(error.message) (\(error.code))")
-      exit(error.code == .noSupervisor ? ExitCode.unavailable : ExitCode.configuration)
+      exit(Self.refusesForGood.contains(error.code) ? ExitCode.configuration : ExitCode.unavailable)
     }
     living = worker
     do throws(LoopFault) { try worker.begin() } catch {
@@ -196,6 +218,13 @@ public final class Worker {
       say("\(worker.name) is on the bus as \(role.name); Ctrl-C gives the place back")
     }
   }
+
+  /// What the door says to one that it will not let in however often it comes; all else may pass, as a hub that was too
+  /// slow or has gone.
+  private static let refusesForGood: Set<RefusalCode> = [
+    .badToken, .notPermitted, .nameTaken, .badVersion, .badLength, .badPayload, .unknownType, .unknownFlags,
+    .forgedSource, .outOfTurn,
+  ]
 
   /// The one worker of this process, kept for its life.
   private static var living: Worker?

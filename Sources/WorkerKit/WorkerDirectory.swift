@@ -23,7 +23,7 @@ public enum WorkerDirectory {
     guard let state = environment["ROOST_STATE"], !state.isEmpty else { return nil }
     let directory = state + "/" + (environment["ROOST_WORKER"] ?? role.name)
     do throws(SystemFault) { try PrivateDirectory.ensure(directory) } catch {
-      let refusal = refusal("\(error)")
+      let refusal = refusal("\(error)", mayPass: error.mayPass)
       made.withLock { $0 = .failure(refusal) }
       return nil
     }
@@ -31,7 +31,7 @@ public enum WorkerDirectory {
     return directory
   }
 
-  private static func refusal(_ reason: String) -> Refusal {
-    Refusal(.failed, "there is no directory for what the worker keeps: \(reason)")
+  private static func refusal(_ reason: String, mayPass: Bool = false) -> Refusal {
+    Refusal(mayPass ? .unavailable : .failed, "there is no directory for what the worker keeps: \(reason)")
   }
 }

@@ -37,6 +37,7 @@ struct Call: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     guard !raw, let arguments, arguments != "-", !arguments.hasPrefix("@") else { return }
     do throws(JSONText.Problem) { _ = try JSONText(Array(arguments.utf8)) } catch {
       throw ValidationError("The arguments are not JSON: \(error).")

@@ -2,6 +2,7 @@ internal import Bus
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import Nostr
 internal import RoostClient
 internal import RoostOutput
 
@@ -13,7 +14,10 @@ final class CommandSession {
   let output: StandardOutput
   let style = Terminal.style(of: STDOUT_FILENO)
   let isJSON: Bool
+  /// The event that the refusal is about which ends the program.
+  var subject: EventID?
   private var signals: [SignalWatcher] = []
+  private var interrupted: (@EventLoopActor () -> Void)?
 
   init(_ options: GeneralOptions) {
     isJSON = options.isJSON
@@ -59,17 +63,9 @@ final class CommandSession {
 
   /// From now on Ctrl-C and SIGTERM end the program with `status`, after `giveUp`.
   func onInterrupt(_ status: ExitStatus, _ giveUp: @escaping @EventLoopActor () -> Void) throws(Refusal) {
-    signals = []
-    for number in [SIGINT, SIGTERM] {
-      do throws(LoopFault) {
-        signals.append(
-          try SignalWatcher(number) { [unowned self] in
-            giveUp()
-            leave(status)
-          })
-      } catch {
-        throw Refusal(.failed, "\(error)", outcome: .notStarted)
-      }
+    try watch { [unowned self] in
+      giveUp()
+      leave(status)
     }
   }
 
@@ -78,18 +74,24 @@ final class CommandSession {
     _ body: @escaping @EventLoopActor () -> Void, giveUp: @escaping @EventLoopActor () -> Void = {}
   ) throws(Refusal) {
     var isFirst = true
-    signals = []
+    try watch { [unowned self] in
+      if !isFirst {
+        giveUp()
+        leave(.interrupted)
+      }
+      isFirst = false
+      body()
+    }
+  }
+
+  /// Watched from the first call on: a signal that has come and was not handled yet is for the body there is then. A
+  /// second watcher in place of the first would lose it.
+  private func watch(_ body: @escaping @EventLoopActor () -> Void) throws(Refusal) {
+    interrupted = body
+    guard signals.isEmpty else { return }
     for number in [SIGINT, SIGTERM] {
       do throws(LoopFault) {
-        signals.append(
-          try SignalWatcher(number) { [unowned self] in
-            if !isFirst {
-              giveUp()
-              leave(.interrupted)
-            }
-            isFirst = false
-            body()
-          })
+        signals.append(try SignalWatcher(number) { [unowned self] in interrupted?() })
       } catch {
         throw Refusal(.failed, "\(error)", outcome: .notStarted)
       }
@@ -104,14 +106,41 @@ final class CommandSession {
   }
 
   /// Leaves with a refusal, told on standard error.
-  func leave(_ refusal: Refusal) -> Never {
+  ///
+  /// - Parameters:
+  ///   - refusal: the refusal.
+  ///   - event: the event it is about, with `--json` told as `id` and `note`.
+  ///   - status: what the program ends with; as the refusal says unless given.
+  func leave(_ refusal: Refusal, of event: EventID? = nil, status: ExitStatus? = nil) -> Never {
     display.end()
-    var text = JSONPayload.encode(refusal)
-    if !isJSON {
+    var text = JSONPayload.encode(RefusalReport(refusal, of: refusal.outcome == .unknown ? event ?? subject : nil))
+    if isJSON {
+      // It may repeat what a relay said.
+      if Terminal.isTerminal(STDERR_FILENO) { text = VisibleText.makeJSON(text) }
+    } else {
       text = Array(RefusalText.lines(refusal, Terminal.style(of: STDERR_FILENO)).joined(separator: "\n").utf8)
     }
     text.append(0x0A)
     _ = text.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    leave(ExitStatus(refusal))
+    leave(status ?? ExitStatus(refusal))
+  }
+}
+
+/// A refusal as `--json` prints it: with the event it is about, where nobody knows what became of that.
+private struct RefusalReport: Encodable {
+  let code: RefusalCode
+  let message: String
+  let outcome: Outcome?
+  let retryAfterMilliseconds: UInt32?
+  let id: String?
+  let note: String?
+
+  init(_ refusal: Refusal, of event: EventID?) {
+    code = refusal.code
+    message = refusal.message
+    outcome = refusal.outcome
+    retryAfterMilliseconds = refusal.retryAfterMilliseconds
+    id = event?.description
+    note = event?.note
   }
 }

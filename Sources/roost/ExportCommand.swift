@@ -34,6 +34,7 @@ struct Export: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     try FilterFlags.validate(filter)
     if let limit, limit < 0 { throw ValidationError("The limit is not negative.") }
     if resume, path == nil { throw ValidationError("--resume goes on with a file: give --output.") }
@@ -47,9 +48,12 @@ struct Export: LoopCommand {
     try session.onFirstInterrupt { isInterrupted = true }
     try await session.client.connect()
     let filters = try await flags.filters(filter, in: session)
+    let notice = session.storeNotice()
+    defer { notice?.end() }
     guard let path else {
       session.output.leaveWithReader()
       for try await event in session.client.events(matching: filters, limit: limit) {
+        notice?.end()
         await session.output.writeLine(event.json)
         if isInterrupted { return .interrupted }
       }
@@ -59,6 +63,7 @@ struct Export: LoopCommand {
     let progress = ExportProgress(found: file.lineCount, session.display)
     let left = limit.map { max(0, $0 - file.lineCount) }
     for try await event in session.client.events(matching: filters, limit: left, behind: file.lastEvent) {
+      notice?.end()
       try file.append(event.json)
       progress.wrote(event.event)
       if isInterrupted { break }

@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import LinuxSystem
 internal import Nostr
 
 /// A file of events, one a line, that may be finished later.
@@ -50,6 +51,11 @@ final class ExportFile {
     try flush()
     // A pipe or a terminal cannot be brought anywhere.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.refusal("write", path) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    do throws(SystemFault) { try DirectoryEntries.synchronizeReadable(nameOf: path) } catch {
+      throw Refusal(.failed, "\(path): \(error)", outcome: .unknown)
+    }
   }
 
   private func flush() throws(Refusal) {

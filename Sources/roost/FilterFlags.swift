@@ -32,7 +32,10 @@ struct FilterFlags: ParsableArguments, Sendable {
     transform: TypedTime.init(reading:))
   var until: TypedTime?
 
-  func validate() throws { for tag in tag { _ = try Self.condition(tag) } }
+  func validate() throws {
+    guard !UnknownOptions.areSought else { return }
+    for tag in tag { _ = try Self.condition(tag) }
+  }
 
   /// The filters of these texts, each narrowed by the flags; without texts, a filter of the flags alone.
   @EventLoopActor

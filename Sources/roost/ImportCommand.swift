@@ -31,6 +31,7 @@ struct Import: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if fromLine < 1 { throw ValidationError("Lines are counted from 1.") }
   }
 
@@ -41,7 +42,7 @@ struct Import: LoopCommand {
     let importing = EventImport(session.client, source, fromLine: fromLine, record, session.display)
     try session.onFirstInterrupt { importing.isInterrupted = true }
     let summary = await importing.run()
-    if importing.refusal == nil || summary.lines > 0 || summary.nextLine != nil {
+    if importing.refusal == nil || summary.lines > 0 || session.isJSON && summary.nextLine != nil {
       await session.print(summary, ImportText.lines(summary, session.style))
     }
     if importing.isInterrupted { return .interrupted }

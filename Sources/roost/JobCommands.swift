@@ -58,6 +58,7 @@ struct JobListCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if limit < 1 { throw ValidationError("The limit is at least 1.") }
     if isOpen, !state.isEmpty { throw ValidationError("Give --open or --state, not both.") }
     for word in state where Job.State(rawValue: word) == nil {
@@ -96,7 +97,10 @@ struct JobShow: LoopCommand {
   var zap = false
   @OptionGroup var general: GeneralOptions
 
-  func validate() throws { if result, zap { throw ValidationError("Give --result or --zap, not both.") } }
+  func validate() throws {
+    guard !UnknownOptions.areSought else { return }
+    if result, zap { throw ValidationError("Give --result or --zap, not both.") }
+  }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
@@ -110,7 +114,7 @@ struct JobShow: LoopCommand {
       let why = job.reason.map { ": \($0)" } ?? ""
       throw Refusal(.failed, "job \(job.id) has no result: it \(JobText.standing(job.state))\(why)")
     }
-    await session.output.writeLine(Array(result.content.utf8))
+    await session.output.writeText(result.content)
     return .done
   }
 
@@ -169,6 +173,7 @@ struct JobApprove: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if invoice != nil, preimage == nil { throw ValidationError("--invoice goes with --preimage.") }
     if let preimage, preimage.utf8.count != 64 || !preimage.allSatisfy({ $0.isASCII && $0.isHexDigit }) {
       let isInvoice = preimage.lowercased().hasPrefix("lnbc")
@@ -245,6 +250,7 @@ struct JobProvidersCommand: LoopCommand {
   private static let limitMaximum = 1_000
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     guard (1...Self.limitMaximum).contains(limit) else {
       throw ValidationError("The limit is 1 to \(Self.limitMaximum).")
     }

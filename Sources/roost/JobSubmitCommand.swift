@@ -79,6 +79,7 @@ struct JobSubmitCommand: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if isLocal, isPublished { throw ValidationError("Give --local or --publish, not both.") }
     if isLocal, !relay.isEmpty {
       throw ValidationError("Give --local or --relay, not both: what stays on this machine is at no relay.")

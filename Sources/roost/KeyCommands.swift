@@ -38,6 +38,7 @@ struct MisplacedSecrets: ParsableArguments, Sendable {
   var words: [String] = []
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     guard words.isEmpty else {
       throw ValidationError(
         "Nothing stands behind the account: keys and passphrases are asked for, or read from standard input. What was typed "
@@ -53,6 +54,7 @@ struct AccountArgument: ParsableArguments, Sendable {
   var name: String
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     // People paste the wrong thing; it must not go on from here, and not be shown once more.
     if name.lowercased().hasPrefix("nsec1") || name.lowercased().hasPrefix("ncryptsec1") {
       throw ValidationError(secretAsArgument)
@@ -73,6 +75,7 @@ struct AccountChoice: ParsableArguments, Sendable {
   var text: String? { account ?? other }
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if account != nil, other != nil { throw ValidationError("Give the account once.") }
     if text?.lowercased().hasPrefix("nsec1") == true {
       throw ValidationError(secretAsArgument)

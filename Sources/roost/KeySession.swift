@@ -30,6 +30,7 @@ extension CommandSession {
     _ text: String?, among all: SignerAccounts, isMeant: (SignerAccount) -> Bool = { _ in true }
   ) throws(Refusal) -> SignerAccount {
     let accounts = all.accounts
+    let own = accounts.filter { !$0.isOfWorker }
     if let text {
       let key = text.hasPrefix("nostr:") ? String(text.dropFirst(6)) : text
       if let account = accounts.first(where: { [$0.name, $0.npub, $0.publicKey].contains(key) }) { return account }
@@ -37,9 +38,10 @@ extension CommandSession {
         throw Refusal(.noSuchAccount, "there is no account '\(key)'; \(refused.sentence)", outcome: .notStarted)
       }
       let near = NearestName.find(text, among: accounts.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
-      throw Refusal(.noSuchAccount, "there is no such account\(near)", outcome: .notStarted)
+      let none = own.isEmpty ? Self.noAccountYet : "there is no such account\(near)"
+      throw Refusal(.noSuchAccount, none, outcome: .notStarted)
     }
-    let meant = accounts.filter { isMeant($0) && !$0.isOfWorker }
+    let meant = own.filter(isMeant)
     if meant.count == 1 {
       guard let refused = all.refused.first else { return meant[0] }
       throw Refusal(
@@ -47,15 +49,15 @@ extension CommandSession {
     }
     guard !meant.isEmpty else {
       let none = all.refused.first.map { "there is no account; \($0.sentence)" }
-      let text =
-        accounts.isEmpty
-        ? none ?? "there is no account yet; 'roost key generate NAME' makes one" : "no account is locked"
+      let text = own.isEmpty ? none ?? Self.noAccountYet : "no account is locked"
       throw Refusal(.noSuchAccount, text, outcome: .notStarted)
     }
     let names = meant.map(\.name).joined(separator: ", ")
     throw Refusal(
       .badRequest, "name the account, as in --as \(meant[0].name); there are \(names)", outcome: .notStarted)
   }
+
+  private static let noAccountYet = "there is no account yet; 'roost key generate NAME' makes one"
 
   /// Reads a secret and seals it at once; what was typed is wiped.
   ///

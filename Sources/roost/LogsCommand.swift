@@ -20,6 +20,7 @@ struct Logs: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     guard lines >= 0 else { throw ValidationError("The number of lines cannot be negative.") }
   }
 

@@ -3,6 +3,7 @@ internal import Bus
 internal import Contracts
 internal import EventLoop
 internal import Frames
+internal import Glibc
 internal import RoostClient
 internal import RoostOutput
 
@@ -62,6 +63,10 @@ struct Doctor: LoopCommand {
     // The supervisor holds no key and looks at no key file; who does is asked beside it.
     result.checks += await keyChecks(session)
     result.checks += await storeChecks(session)
+    result.checks += await localChecks(session)
+    result.checks += await relayChecks(session)
+    result.checks += await planChecks(session)
+    result.checks += await clientChecks(session)
     result.checks += await jobChecks(session)
     result.checks += await pushChecks(session)
     await session.print(result, DoctorText.lines(result, session.style))
@@ -91,6 +96,63 @@ extension Doctor {
       return StoreText.checks(status)
     } catch {
       return [DoctorResult.Check(name: "events", isGood: false, text: "the event store cannot tell: \(error.message)")]
+    }
+  }
+
+  /// Whether the local relay can tell who comes, and which other users of the machine it has kept out.
+  @EventLoopActor
+  private func localChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("local.status", session) else { return [] }
+    do throws(Refusal) {
+      let status = try await session.client.request(
+        "local.status", BusPayload(json: NoArguments()), as: LocalRelayStatus.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return LocalCheckText.checks(status) + OutsiderText.checks(status)
+    } catch {
+      let text = "the local relay cannot tell: \(error.message)"
+      return [DoctorResult.Check(name: "local relay", isGood: false, text: text)]
+    }
+  }
+
+  /// What relays have to say, as the planner has it of all connectors.
+  @EventLoopActor
+  private func relayChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("plan.relays", session) else { return [] }
+    do throws(Refusal) {
+      let list = try await session.client.request(
+        "plan.relays", BusPayload(json: NoArguments()), as: PlanRelayList.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return RelayRemarkText.checks(list.relays.compactMap(\.state), now: Int64(time(nil)))
+    } catch {
+      return [DoctorResult.Check(name: "relay", isGood: false, text: "the planner cannot tell: \(error.message)")]
+    }
+  }
+
+  /// What the planner has to say about what is published.
+  @EventLoopActor
+  private func planChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("plan.status", session) else { return [] }
+    do throws(Refusal) {
+      let status = try await session.client.request(
+        "plan.status", BusPayload(json: NoArguments()), as: PlanStatus.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return PlanCheckText.checks(status, now: Int64(time(nil)))
+    } catch {
+      return [DoctorResult.Check(name: "publishing", isGood: false, text: "the planner cannot tell: \(error.message)")]
+    }
+  }
+
+  /// What the local relay has to say about its clients.
+  @EventLoopActor
+  private func clientChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
+    guard isReady("local.status", session) else { return [] }
+    do throws(Refusal) {
+      let status = try await session.client.request(
+        "local.status", BusPayload(json: NoArguments()), as: LocalRelayStatus.self,
+        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
+      return LocalRelayCheckText.checks(status)
+    } catch {
+      return [DoctorResult.Check(name: "clients", isGood: false, text: "the local relay cannot tell: \(error.message)")]
     }
   }
 

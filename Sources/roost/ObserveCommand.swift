@@ -63,6 +63,7 @@ struct Observe: LoopCommand {
   private static let policies = ObservePolicy.allCases.map(\.rawValue).joined(separator: ", ")
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if progress, !general.isJSON { throw ValidationError("--progress goes with --json.") }
     if exclusive, relay.isEmpty { throw ValidationError("--exclusive needs a --relay.") }
     do throws(Refusal) { _ = try options() } catch { throw ValidationError("\(error.message).") }
@@ -92,7 +93,10 @@ struct Observe: LoopCommand {
     let options = try options()
     let watch = FetchWatch(session, writesObjects: progress)
     watch.begin(filters, options)
+    let notice = session.storeNotice()
+    defer { notice?.end() }
     for try await item in session.client.observe(filters, after: after, options: options) {
+      notice?.end()
       if session.isJSON {
         await session.output.writeLine(ObservedJSON.line(item))
       } else {

@@ -29,7 +29,10 @@ struct PlanRead: LoopCommand {
   @OptionGroup var flags: FilterFlags
   @OptionGroup var general: GeneralOptions
 
-  func validate() throws { try FilterFlags.validate(filters) }
+  func validate() throws {
+    guard !UnknownOptions.areSought else { return }
+    try FilterFlags.validate(filters)
+  }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
@@ -69,6 +72,7 @@ struct PlanWrite: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if event != nil, kind != nil || !tag.isEmpty {
       throw ValidationError("Give an event, or --kind and --tag; not both.")
     }

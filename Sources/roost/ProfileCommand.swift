@@ -25,6 +25,8 @@ struct ProfileCommand: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
+    let notice = session.storeNotice()
+    defer { notice?.end() }
     let key = try await session.publicKey(key)
     let person = try await session.client.person(key)
     let followers = Filter(kinds: [EventKind.follows], tags: TagLetter("p").map { [$0: [TagValue("\(key)")]] } ?? [:])

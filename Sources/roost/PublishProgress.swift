@@ -16,16 +16,20 @@ struct PublishWay: ParsableArguments, Sendable {
   @Flag(name: .customLong("no-wait"), help: "Do not wait for relays once it is accepted.")
   var isHasty = false
   @Option(
-    help: ArgumentHelp("How long to wait for relays: 30s, 2m.", valueName: "time"), transform: Timeout.init(reading:))
-  var timeout = Timeout(milliseconds: 10_000)
+    help: ArgumentHelp(
+      "How long to wait for an event in all, for a locked key as well: 30s, 2m. Relays have 10s unless said.",
+      valueName: "time"),
+    transform: Timeout.init(reading:))
+  var timeout: Timeout?
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if isLocal, !relay.isEmpty { throw ValidationError("What is stored only goes to no --relay.") }
     do throws(Refusal) { _ = try relays() } catch { throw ValidationError("\(error.message).") }
   }
 
-  /// How long it is waited; nil: not at all.
-  var patience: Timeout? { isHasty ? nil : timeout }
+  /// How long relays are waited for when nothing is said.
+  static let patience = Timeout(milliseconds: 10_000)
 
   /// The relays that are named; nil when none is.
   func relays() throws(Refusal) -> [RelayURL]? {
@@ -39,7 +43,7 @@ struct PublishWay: ParsableArguments, Sendable {
   }
 }
 
-/// What became of one event, for `--json`: when it is accepted, and at each change while it is waited for.
+/// What became of one event, for `--json`: one object, when nothing more is waited for.
 struct PublishReport: Encodable {
   let id: String
   let note: String
@@ -48,6 +52,7 @@ struct PublishReport: Encodable {
   let line: Int?
   let expiresAt: Int64
   let targets: [PublicationTarget]
+  let remarks: [String]?
 
   init(_ event: Event, _ publication: Publication, line: Int?) {
     id = publication.id
@@ -57,6 +62,7 @@ struct PublishReport: Encodable {
     self.line = line
     expiresAt = publication.expiresAt
     targets = publication.targets
+    remarks = publication.remarks
   }
 }
 
@@ -77,30 +83,48 @@ final class PublishProgress {
 
   /// Prints what is told, and waits.
   func tell(_ accepted: Publication) async throws(Refusal) -> ExitStatus {
+    // Whoever stops waiting hears what becomes of the event: for --json the one object is the only word of it.
+    var isInterrupted = false
+    var watch: Task<(seen: Publication, refusal: Refusal?), Never>?
+    try session.onFirstInterrupt {
+      isInterrupted = true
+      watch?.cancel()
+    }
     await tell(accepted, isFirst: true)
     guard let patience, !accepted.state.isFinal else { return await end(accepted) }
     // Whoever stops waiting leaves the event where it is: in the queue.
-    let watch = EventLoopActor.task { [self] () -> Result<Publication, Refusal> in
+    let watching = EventLoopActor.task { [self] () -> (seen: Publication, refusal: Refusal?) in
       var seen = accepted
       do throws(Refusal) {
         for try await publication in session.client.progress(of: event.id) {
           await tell(publication, isFirst: false)
           seen = publication
         }
-      } catch { return .failure(error) }
-      return .success(seen)
+      } catch { return (seen, error) }
+      return (seen, nil)
     }
+    watch = watching
+    if isInterrupted { watching.cancel() }
     let timer = LoopTimer()
-    timer.set(afterMilliseconds: UInt64(patience.milliseconds)) { watch.cancel() }
-    let last = try await watch.value.get()
+    timer.set(afterMilliseconds: UInt64(patience.milliseconds)) { watching.cancel() }
+    let last = await watching.value
     timer.cancel()
-    return await end(last)
+    if let refusal = last.refusal {
+      if session.isJSON { _ = await end(last.seen) }
+      throw refusal
+    }
+    guard isInterrupted else { return await end(last.seen) }
+    if session.isJSON || last.seen.state.isFinal {
+      _ = await end(last.seen)
+    } else {
+      session.display.interrupted()
+      session.note(PublicationText.interrupted(event.id.note, last.seen), .warning)
+    }
+    return .interrupted
   }
 
   private func tell(_ publication: Publication, isFirst: Bool) async {
-    if session.isJSON {
-      return await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: nil)))
-    }
+    if session.isJSON { return }
     var lines: [String] = []
     if isFirst {
       let relays = Amount.count(publication.targets.count, "relay")
@@ -113,7 +137,10 @@ final class PublishProgress {
 
   private func end(_ publication: Publication) async -> ExitStatus {
     let isLost = publication.state == .failed || publication.state == .cancelled
-    guard !session.isJSON else { return isLost ? .failed : .done }
+    if session.isJSON {
+      await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: nil)))
+      return isLost ? .failed : .done
+    }
     switch publication.state {
     case .confirmed: await session.output.writeLines([PublicationText.summary(publication) + "."])
     case .failed, .cancelled:

@@ -52,6 +52,7 @@ struct PushDeviceList: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     guard (1...10_000).contains(limit) else { throw ValidationError("--limit goes from 1 to 10000.") }
   }
 

@@ -15,7 +15,8 @@ struct Queue: ParsableCommand {
       'roost publish' puts events in, and they stay until every relay has taken or refused them. ID is an event's id, its \
       note1… or nevent1….
       """,
-    subcommands: [QueueList.self, QueueShow.self, QueueRetry.self, QueueCancel.self], defaultSubcommand: QueueList.self)
+    subcommands: [QueueList.self, QueueShow.self, QueueRetry.self, QueueCancel.self, QueueReplaced.self],
+    defaultSubcommand: QueueList.self)
 }
 
 /// An event that was published.
@@ -24,6 +25,7 @@ struct PublicationArgument: ParsableArguments, Sendable {
   var id: String
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     do throws(Refusal) { _ = try eventID() } catch { throw ValidationError("\(error.message).") }
   }
 
@@ -48,6 +50,7 @@ struct PublicationRelay: ParsableArguments, Sendable {
   var relay: String?
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     do throws(Refusal) { _ = try url() } catch { throw ValidationError("\(error.message).") }
   }
 
@@ -82,6 +85,7 @@ struct QueueList: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if limit < 1 { throw ValidationError("The limit is at least 1.") }
     if isOpen, !state.isEmpty { throw ValidationError("Give --open or --state, not both.") }
     for word in state where Publication.State(rawValue: word) == nil {

@@ -36,6 +36,7 @@ struct Record: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if seconds == 0 { throw ValidationError("A recording of 0 seconds holds nothing.") }
     if let bytes, !(256 << 10...256 << 20).contains(bytes) {
       throw ValidationError("--bytes is between 262144 and 268435456.")

@@ -36,6 +36,7 @@ struct RelayArgument: ParsableArguments, Sendable {
   var url: String
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     do throws(RelayURLFault) { _ = try RelayURL(url) } catch { throw ValidationError("\(error).") }
   }
 
@@ -94,7 +95,7 @@ struct RelayInfo: LoopCommand {
     let options = RequestOptions(
       worker: connector, ttlMilliseconds: Self.wordsTimeout.milliseconds, isIdempotent: true)
     do throws(Refusal) {
-      let question = RelayInformationRequest(relay: relay.canonical)
+      let question = RelayInformationRequest(relay: relay.canonical, isForeign: false)
       return .document(
         try await session.client.request("relay.information", json: question, options: options)
           .decoded(as: RelayInformationResult.self))
@@ -125,6 +126,7 @@ struct RelayAdd: LoopCommand {
   @OptionGroup var general: GeneralOptions
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if readOnly, writeOnly { throw ValidationError("A relay that is neither read nor written is of no use.") }
   }
 

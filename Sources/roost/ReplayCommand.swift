@@ -43,6 +43,7 @@ struct ReplayFile: LoopCommand {
   var program: [String] = []
 
   func validate() throws {
+    guard !UnknownOptions.areSought else { return }
     if program.isEmpty { throw ValidationError("The program is missing: roost replay FILE -- PROGRAM ARGUMENTS") }
     if let sandbox, !["try", "required", "off"].contains(sandbox) {
       throw ValidationError("--sandbox is try, required or off.")

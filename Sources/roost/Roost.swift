@@ -7,7 +7,8 @@ struct Roost: ParsableCommand {
     commandName: "roost",
     abstract: "Looks after a running Roost: its events, its workers, their logs, and any method of theirs.",
     discussion: """
-      The supervisor is found at --socket, $ROOST_SOCKET, $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
+      The supervisor is found at --socket (behind the command: 'roost status --socket PATH'), $ROOST_SOCKET, \
+      $XDG_RUNTIME_DIR/roost/roost.sock or run/roost.sock.
 
       Exit codes: 0 done, 1 failed, 2 usage, 3 no supervisor, 4 not permitted, 5 timed out, 130 interrupted.
       """,

@@ -60,6 +60,14 @@ final class StandardOutput {
     await write((isTerminal ? VisibleText.makeJSON(bytes) : bytes) + [0x0A])
   }
 
+  /// Writes a text of others, of any form, and ends its line: unchanged into a file or a pipe, and on a terminal so
+  /// that nothing in it drives the terminal.
+  func writeText(_ text: String) async {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let shown = isTerminal ? lines.map { VisibleText.make($0) }.joined(separator: "\n") : text
+    await write(Array((shown + "\n").utf8))
+  }
+
   /// Writes lines of text.
   func writeLines(_ lines: [String]) async {
     if !lines.isEmpty { await write(Array((lines.joined(separator: "\n") + "\n").utf8)) }

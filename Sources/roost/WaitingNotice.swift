@@ -13,6 +13,10 @@ final class WaitingNotice {
   private let client: RoostClient
   private let method: String
   private let worker: String?
+  /// Roles that whoever serves the method needs for it.
+  private let needs: [String]
+  /// What is said when everybody is there.
+  private let otherwise: String?
   private let timer = LoopTimer()
   private var isOver = false
 
@@ -22,8 +26,12 @@ final class WaitingNotice {
   private static let lookMilliseconds: UInt32 = 5_000
 
   /// Begins to wait for an answer to `method`, by `worker` alone if it is named.
-  init(_ client: RoostClient, method: String, worker: String?) {
+  init(
+    _ client: RoostClient, method: String, worker: String?, needing needs: [String] = [], otherwise: String? = nil
+  ) {
     self.client = client
+    self.needs = needs
+    self.otherwise = otherwise
     self.method = method
     self.worker = worker
     timer.set(afterMilliseconds: Self.delayMilliseconds) { [weak self] in
@@ -44,7 +52,11 @@ final class WaitingNotice {
         SupervisorMethod.status, json: StatusRequest(), options: .idempotent(ttlMilliseconds: Self.lookMilliseconds))
       let status = try payload.decoded(as: SupervisorStatus.self)
       let able = status.workers.filter { $0.role == role && (worker == nil || $0.name == worker) }
-      guard !isOver, let sentence = WaitingText.sentence(able) else { return }
+      let reason =
+        WaitingText.sentence(able)
+        ?? needs.lazy.compactMap { role in WaitingText.need(status.workers.filter { $0.role == role }) }.first
+      let sentence = [otherwise, reason].compactMap(\.self).joined(separator: ": ")
+      guard !isOver, !sentence.isEmpty else { return }
       let line = "roost: \(VisibleText.make(sentence))\n"
       _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     } catch {
@@ -57,10 +69,18 @@ extension CommandSession {
   /// Does something that waits for an answer to `method`, and tells a person after two seconds what it waits for.
   /// Programs have `--json`, and a time limit of their own.
   func waiting<Value>(
-    for method: String, _ body: () async throws(Refusal) -> Value
+    for method: String, needing needs: [String] = [], otherwise: String? = nil,
+    _ body: () async throws(Refusal) -> Value
   ) async throws(Refusal) -> Value {
-    let notice = isJSON ? nil : WaitingNotice(client, method: method, worker: nil)
+    let notice =
+      isJSON ? nil : WaitingNotice(client, method: method, worker: nil, needing: needs, otherwise: otherwise)
     defer { notice?.end() }
     return try await body()
+  }
+
+  /// The same for what reads from the event store, again and again while that is away: to be ended when something
+  /// comes. Nil with `--json`.
+  func storeNotice() -> WaitingNotice? {
+    isJSON ? nil : WaitingNotice(client, method: "store.query", worker: nil, needing: [Role.eventStore.name])
   }
 }

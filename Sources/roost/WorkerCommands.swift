@@ -111,6 +111,7 @@ struct Log: ParsableCommand {
     static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     func validate() throws {
+      guard !UnknownOptions.areSought else { return }
       guard Self.levels.contains(request.level) else {
         let hint = NearestName.hint(request.level, among: Self.levels)
         throw ValidationError("'\(request.level)' is no level\(hint)\nLevels: \(Self.levels.joined(separator: ", "))")

@@ -26,11 +26,26 @@ extension LoopCommand {
   static var isReading: Bool { false }
 }
 
+/// Options that no command has. The parser speaks of them last, when it has made an argument of what stands behind one
+/// and a command has found that to be nonsense: `--contnt hi` would be told as "hi is no JSON object".
+enum UnknownOptions {
+  /// Whether arguments are parsed only to hear of such options: commands then take them as they come.
+  @TaskLocal static var areSought = false
+
+  /// Parses what was typed. An option that does not exist is told before anything that follows from it.
+  static func parse() throws -> any ParsableCommand {
+    do { return try Roost.parseAsRoot() } catch {
+      _ = try $areSought.withValue(true) { try Roost.parseAsRoot() }
+      throw error
+    }
+  }
+}
+
 enum Program {
   static func main() -> Never {
     do {
       try refuseSecrets()
-      var command = try Roost.parseAsRoot()
+      var command = try UnknownOptions.parse()
       guard let loopCommand = command as? any LoopCommand else {
         try command.run()
         exit(ExitStatus.done.rawValue)
@@ -58,6 +73,15 @@ enum Program {
     return "\n  Did you mean 'roost \(near)'?"
   }
 
+  /// `roost --socket X status`: what every command takes stands behind it.
+  private static func misplacedOptionHint() -> String {
+    guard let first = CommandLine.arguments.dropFirst().first else { return "" }
+    let name = first.prefix { $0 != "=" }
+    guard ["--socket", "--json"].contains(name) else { return "" }
+    let form = name == "--socket" ? "--socket PATH" : "--json"
+    return "\n  '\(name)' stands behind the command, as in 'roost status \(form)'."
+  }
+
   private static func run(_ command: any LoopCommand) -> Never {
     EventLoopActor.task {
       let session = CommandSession(command.general)
@@ -72,7 +96,7 @@ enum Program {
   /// Help goes to standard output and is a success; what was typed wrongly exits with 2.
   private static func leave(_ error: any Error) -> Never {
     let isHelp = Roost.exitCode(for: error).isSuccess
-    var message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint()) + "\n"
+    var message = Roost.fullMessage(for: error) + (isHelp ? "" : mistypedCommandHint() + misplacedOptionHint()) + "\n"
     // It repeats what was typed, which may be a piece of a key.
     if !isHelp { message = SpottedSecret.redacted(message) }
     _ = message.withCString { write(isHelp ? STDOUT_FILENO : STDERR_FILENO, $0, strlen($0)) }

@@ -1,6 +1,7 @@
 import Bus
 import RoostConfiguration
 import Contracts
+import Frames
 import Glibc
 import LinuxSystem
 
@@ -53,12 +54,8 @@ enum Console {
     let clock = record.time.dropFirst(11).prefix(8)
     let fields = (record.fields ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
     let line = "\(clock) \(record.worker) \(record.level) \(record.category): \(record.message)\(fields)"
-    RoostdCommand.say(withoutControls(line))
-  }
-
-  /// A worker's line must not steer the terminal.
-  private static func withoutControls(_ line: String) -> String {
-    String(String.UnicodeScalarView(line.unicodeScalars.map { $0.value < 32 || $0.value == 127 ? "\u{FFFD}" : $0 }))
+    // A worker's line must not steer the terminal.
+    RoostdCommand.say(ControlCharacters.escaped(line))
   }
 }
 

@@ -1,8 +1,24 @@
 import RoostConfiguration
 import Contracts
 import Frames
+import LinuxSystem
 
 extension ControlService {
+  /// Who keeps the bounds of jobs' programs, and whether strangers' jobs can be done on this machine; nothing where no
+  /// program does any.
+  func programBoundChecks() -> [DoctorResult.Check] {
+    guard daemon.configuration.workers.contains(where: { $0.enabled && $0.runsJobPrograms }) else { return [] }
+    let bounds = DoctorResult.Check(name: "bounds of programs", isGood: true, text: daemon.jobGroups.sentence)
+    return [bounds] + strangerChecks()
+  }
+
+  private func strangerChecks() -> [DoctorResult.Check] {
+    guard daemon.configuration.workers.contains(where: \.servesStrangers) else { return [] }
+    let support = LandlockSupport.current
+    let text = support.complaint ?? "programs that do them are held by Landlock"
+    return [.init(name: "programs for strangers", isGood: support.holdsStrangers, text: text)]
+  }
+
   /// The programs of jobs: a provider is ready without them, and says of one that is missing only to the log, when a
   /// request for it has failed. A check for each that is not run; one for all of them when each is; none without any.
   func jobProgramChecks() -> [DoctorResult.Check] {

@@ -15,7 +15,7 @@ import Supervision
 
 extension ControlService {
   func record(_ call: HubCall, _ request: RecordRequest) throws(Refusal) {
-    try requireOwner(call)
+    try requireOwner(call, to: "record a worker")
     let subject = try subject(request.worker)
     if request.ends == true {
       guard let recording = subject.recording, !recording.hasEnded else {
@@ -121,14 +121,15 @@ extension ControlService {
     while openRecordingCount > 0, EventLoop.process.now < deadline { await EventLoopActor.sleep(milliseconds: 5) }
   }
 
-  /// The file is made with our rights, so only our own user may name it; and a worker must not read what passes others.
-  private func requireOwner(_ call: HubCall) throws(Refusal) {
+  /// Refuses a caller that is no client of our own user, for what `allow-uids` is not meant for: recordings, whose file
+  /// is made with our rights and tells what passes others, and a worker's place.
+  func requireOwner(_ call: HubCall, to act: String) throws(Refusal) {
     if let connection = daemon.shell.connection(on: call.caller.seat), connection.attachedTo == nil,
       case .socket(let credentials) = connection.origin, credentials.user == geteuid()
     {
       return
     }
-    throw Refusal(.denied, "only clients of roostd's own user may record a worker", outcome: .notStarted)
+    throw Refusal(.denied, "only clients of roostd's own user may \(act)", outcome: .notStarted)
   }
 
   private func check(_ request: RecordRequest, _ subject: RecordingSubject) throws(Refusal) {

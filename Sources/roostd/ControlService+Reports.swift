@@ -172,6 +172,7 @@ extension ControlService {
           ? "the exec shim is at \(daemon.shimPath)" : "\(daemon.shimPath) is missing"))
     checks += directoryChecks()
     checks += jobProgramChecks()
+    checks += programBoundChecks()
     checks += ledgerChecks()
     let letters = daemon.deadLetterCount
     checks.append(
@@ -195,7 +196,9 @@ extension ControlService {
   }
 
   private func workerChecks() -> [DoctorResult.Check] {
-    daemon.workers.filter(\.configuration.enabled).map { worker in
+    // One that is not enabled may have been started by hand.
+    let shown = daemon.workers.filter { $0.configuration.enabled || Self.isTrouble($0.machine.state.kind) }
+    return shown.map { worker in
       var sentence = explain(worker).first ?? ""
       // The check bears the worker's name already.
       if sentence.hasPrefix(worker.name + " ") { sentence.removeFirst(worker.name.count + 1) }

@@ -35,7 +35,9 @@ final class ControlService {
       case "supervisor.stop": try stop(call, try StopCommand(of: name, json: payload))
       case "supervisor.restart": try restart(call, try WorkerCommand(of: name, json: payload))
       case "supervisor.hold": try hold(call, try HoldCommand(of: name, json: payload))
-      case "supervisor.attach": reply(call, try attach(try AttachRequest(of: name, json: payload)))
+      case "supervisor.attach":
+        try requireOwner(call, to: "attach a worker")
+        reply(call, try attach(try AttachRequest(of: name, json: payload)))
       case "supervisor.reload": reply(call, try reload(try ReloadRequest(of: name, json: payload)))
       case "supervisor.logs": try logs(call, try LogsRequest(of: name, json: payload))
       case "supervisor.log-level": try setLevel(call, try LogLevelRequest(of: name, json: payload))
@@ -64,8 +66,10 @@ final class ControlService {
   }
 
   /// A caller whose mailbox was full has room again.
-  func mayContinue(_ seat: Int) {
-    for (call, follower) in followers where call.caller.seat == seat { follower.mayContinue() }
+  func mayContinue(_ seat: Int, _ id: UInt64?) {
+    for (call, follower) in followers where call.caller.seat == seat && (id ?? call.id) == call.id {
+      follower.mayContinue()
+    }
   }
 
   // MARK: Answering

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import LinuxSystem
 import LogKeeping
+import RoostConfiguration
 
 // What somebody may take from under a running supervisor: its directories, its locks, its socket.
 
@@ -41,6 +42,38 @@ extension Daemon {
     guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
     let directory = String(path[..<slash])
     if access(directory, F_OK) != 0, errno == ENOENT { try PrivateDirectory.ensure(directory) }
+  }
+
+  /// Lets the users of `allow-uids` reach the socket, and nobody when there are none: the kernel asks for the right to
+  /// write to the socket and to pass its directory, before ``accepted(_:)`` asks for the uid. Only the run directory is
+  /// opened, which is ours, and no further than to be passed.
+  func admitListedUsers() {
+    let path = configuration.supervisor.socket
+    let listed = configuration.supervisor.allowUids.filter { $0 != geteuid() }
+    let runDirectory = configuration.supervisor.runDirectory
+    let isInRunDirectory = path == runDirectory + "/" + (path.split(separator: "/").last ?? "")
+    var changes: [(path: String, mode: mode_t)] = [(path, listed.isEmpty ? 0o600 : 0o666)]
+    if isInRunDirectory { changes.append((runDirectory, listed.isEmpty ? 0o700 : 0o711)) }
+    for change in changes where chmod(change.path, change.mode) != 0 {
+      log(.warning, "bus", "chmod of \(change.path): \(String(cString: strerror(errno)))")
+    }
+    guard !listed.isEmpty, let closed = Self.closedParent(of: path) else { return }
+    let uids = listed.map(String.init).joined(separator: ", ")
+    log(
+      .warning, "bus",
+      "allow-uids: other users cannot pass \(closed), so uid \(uids) may not reach \(path). Name a place that they can "
+        + "reach with 'socket' in [supervisor]")
+  }
+
+  /// The first directory on the way to a path that other users may not pass; nil when they may pass all.
+  private static func closedParent(of path: String) -> String? {
+    var step = ""
+    for name in path.split(separator: "/").dropLast() {
+      step += "/\(name)"
+      var status = stat()
+      guard stat(step, &status) == 0, status.st_mode & S_IXOTH != 0 else { return step }
+    }
+    return nil
   }
 
   static func inode(of path: String) -> UInt64 {

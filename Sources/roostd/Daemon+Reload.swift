@@ -23,6 +23,10 @@ extension Daemon {
     configuration.bus.windowFrames = old.bus.windowFrames
     configuration.bus.windowBytes = old.bus.windowBytes
     adoptBounds()
+    if new.supervisor.allowUids != old.supervisor.allowUids {
+      admitListedUsers()
+      cutUnlistedUsers()
+    }
     // Levels set while running stay, unless the file says something new about logs.
     if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {
       logs.apply(

@@ -59,6 +59,8 @@ final class Daemon {
   var deadLettersInHand = 0
   private var refusalLog = RefusalLog()
   var premises: Premises
+  /// Before the first child: it moves this process, and children are where their parent was.
+  let jobGroups = JobGroups()
   private var acceptLog = RefusalLog()
 
   enum StopReason { case asked(String), escalated(String) }
@@ -107,13 +109,16 @@ final class Daemon {
     EventLoopActor.task { [self] in await countDeadLetters() }
     for worker in workers where worker.configuration.enabled { worker.receive(.startRequested) }
     tellDependents()
+    if configuration.workers.contains(where: { $0.enabled && $0.runsJobPrograms }) {
+      log(.info, "supervision", "programs of jobs: \(jobGroups.sentence)")
+    }
     notify("READY=1\nSTATUS=\(Amount.count(workers.count, "worker")) configured")
   }
 
   private func connectShell() {
     shell.onServe = { [unowned self] call, payload in control.serve(call, payload) }
     shell.onServiceCancelled = { [unowned self] call in control.cancelled(call) }
-    shell.onServiceMayContinue = { [unowned self] seat in control.mayContinue(seat) }
+    shell.onServiceMayContinue = { [unowned self] seat, id in control.mayContinue(seat, id) }
     shell.onControl = { [unowned self] seat, header, payload in
       workers.first { $0.seat == seat }?.control(header, payload)
       if header.type == .ready { registryChanged() }
@@ -149,6 +154,7 @@ final class Daemon {
       log(.error, "bus", "\(fault); new connections wait. Is the limit of open files reached?")
     }
     listenerInode = Self.inode(of: path)
+    admitListedUsers()
   }
 
   private func accepted(_ stream: ByteStream) {
@@ -158,12 +164,8 @@ final class Daemon {
         stream, origin: .socket(credentials),
         helloDeadlineMilliseconds: configuration.bus.helloDeadline.wholeMilliseconds, onEnd: { _ in })
       connection.name = "pid \(credentials.process)"
-      let isAllowed = credentials.user == geteuid() || configuration.supervisor.allowUids.contains(credentials.user)
-      if !isAllowed {
-        refused(
-          connection,
-          Refusal(.notPermitted, "uid \(credentials.user) may not connect; allow it with allow-uids in supervisor.conf")
-        )
+      if let refusal = unlisted(credentials.user) {
+        refused(connection, refusal)
       } else if stopping != nil {
         refused(connection, Refusal(.unavailable, "the supervisor is stopping"))
       }
@@ -173,14 +175,27 @@ final class Daemon {
     }
   }
 
+  /// Why a user may not connect; nil for our own and those of `allow-uids`.
+  private func unlisted(_ user: UInt32) -> Refusal? {
+    if user == geteuid() || configuration.supervisor.allowUids.contains(user) { return nil }
+    return Refusal(.notPermitted, "uid \(user) may not connect; allow it with allow-uids in supervisor.conf")
+  }
+
+  /// Cuts the connections of users that are not listed any longer, those that have not said HELLO among them.
+  func cutUnlistedUsers() {
+    for connection in shell.allConnections + greeting.all {
+      guard case .socket(let credentials) = connection.origin else { continue }
+      if let refusal = unlisted(credentials.user) { refused(connection, refusal) }
+    }
+  }
+
   /// Makes a peer of a stream; its first frame goes to the door. The connection lives until its stream ends.
   func connect(
     _ stream: ByteStream, origin: PeerConnection.Origin, helloDeadlineMilliseconds: UInt64,
     onEnd: @escaping @EventLoopActor (String) -> Void
   ) -> PeerConnection {
     let connection = PeerConnection(
-      stream: stream, origin: origin, frameLimit: configuration.bus.frameLimit,
-      outputLimit: configuration.bus.outputLimit,
+      stream: stream, origin: origin, outputLimit: configuration.bus.outputLimit,
       partialDeadlineMilliseconds: configuration.bus.partialFrameDeadline.wholeMilliseconds)
     let victim = greeting.insert(ObjectIdentifier(connection), connection)
     victim?.close("too many connections that say nothing")
@@ -307,9 +322,25 @@ final class Daemon {
         refused(connection, Refusal(.notReading, "did not read its connection for \(Self.clientStallMilliseconds) ms"))
       }
     }
+    cutMostUntaken(now)
     if stopping == nil { mendPremises() }
     if stopping == nil { rebindIfReplaced() }
     housekeepingTimer.set(afterMilliseconds: housekeepingMilliseconds) { [unowned self] in housekeep() }
+  }
+
+  /// While the hub has no memory left, the client goes that fills it and takes nothing: one each time, since that may
+  /// be enough.
+  private func cutMostUntaken(_ now: Instant) {
+    guard let seat = shell.hub.mostUntaken(forMilliseconds: Self.clientStallMilliseconds, now: now),
+      let connection = shell.connection(on: seat)
+    else { return }
+    let byteCount = shell.hub.report(seat).mailboxBytes
+    refused(
+      connection,
+      Refusal(
+        .notReading,
+        "took nothing of its answers for \(Self.clientStallMilliseconds) ms; \(byteCount) bytes wait for it, and the "
+          + "hub keeps as many as it may"))
   }
 
   /// A client that leaves what it asked for unread is cut after this long; its requests are cancelled.

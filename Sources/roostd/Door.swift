@@ -125,7 +125,8 @@ final class Door {
       throw Refusal(.notPermitted, "a client serves nothing; attach as a worker's role with 'roost attach'")
     }
     let seat = daemon.shell.hub.joinClient(
-      name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello))
+      name: hello.name, role: .client, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
+      grantsAnswers: hello.answerGrants ?? false)
     guard let seat else { throw Refusal(.full, "all seats of the bus are taken") }
     daemon.shell.seat(connection, at: seat)
     connection.onEnd = { [unowned daemon] _ in _ = daemon.shell.unseat(seat) }
@@ -135,6 +136,12 @@ final class Door {
   private func admitAttached(
     _ connection: PeerConnection, _ hello: Hello, _ role: Role, _ credentials: PeerCredentials
   ) throws(Refusal) {
+    // A worker takes what others mean for its role, secrets among it: no user but our own may take its place.
+    guard credentials.user == geteuid() else {
+      throw Refusal(
+        .notPermitted,
+        "only uid \(geteuid()), which roostd runs as, may attach a worker; uid \(credentials.user) may be a client")
+    }
     guard let text = hello.token else {
       throw Refusal(.badToken, "role '\(role)' needs a one-time token: 'roost attach \(role)' prints one")
     }
@@ -206,7 +213,7 @@ final class Door {
     daemon.shell.change { hub, _ in
       hub.joinWorker(
         seat, serves: serves, window: hello.window ?? .standard, lengthMaximum: frameLimit(hello),
-        knowsAnswerCredit: hello.answerCredit ?? false)
+        knowsAnswerCredit: hello.answerCredit ?? false, knowsCallerRole: hello.callerRole ?? false)
     }
     daemon.shell.seat(connection, at: seat)
     connection.onEnd = ended
@@ -223,6 +230,7 @@ final class Door {
     var welcome = Welcome(
       endpoint: daemon.shell.hub.endpoint(of: seat).rawValue, frameLimit: limit, window: daemon.shell.hub.limits.window,
       answerWindow: daemon.shell.hub.limits.answerWindow, registry: daemon.shell.hub.registry())
+    if hello.role == Role.client.name, hello.answerGrants == true { welcome.answerGrants = true }
     if let configuration { welcome.configuration = JSONValue(daemon.configuration.settingsSent(to: configuration)) }
     if connection.attachedTo != nil || configuration != nil { welcome.logLevels = daemon.logLevels }
     let payload = JSONPayload.encode(welcome)

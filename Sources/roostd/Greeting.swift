@@ -23,6 +23,9 @@ struct Greeting {
     return victim
   }
 
+  /// All that are held.
+  var all: [PeerConnection] { Array(connections.values) }
+
   mutating func remove(_ id: ObjectIdentifier) {
     guard connections.removeValue(forKey: id) != nil else { return }
     order.removeAll { $0 == id }

@@ -21,7 +21,7 @@ final class HubShell {
   /// What the machine leaves to the supervisor.
   var onServe: (@EventLoopActor (HubCall, [UInt8]) -> Void)?
   var onServiceCancelled: (@EventLoopActor (HubCall) -> Void)?
-  var onServiceMayContinue: (@EventLoopActor (Int) -> Void)?
+  var onServiceMayContinue: (@EventLoopActor (Int, UInt64?) -> Void)?
   var onControl: (@EventLoopActor (Int, FrameHeader, [UInt8]) -> Void)?
   var onInjectedAnswer: (@EventLoopActor (UInt64, FrameHeader, [UInt8]) -> Void)?
   var onDeadLetter: (@EventLoopActor (DeadLetter) -> Void)?
@@ -99,7 +99,7 @@ final class HubShell {
         connection.cut(Refusal(violation.code, violation.message))
       case .serve(let call): onServe?(call, Array(input))
       case .serviceCancelled(let call): onServiceCancelled?(call)
-      case .serviceMayContinue(let seat): onServiceMayContinue?(seat)
+      case .serviceMayContinue(let seat, let id): onServiceMayContinue?(seat, id)
       case .injectedAnswer(let id, let header, let payload):
         switch payload {
         case .none: onInjectedAnswer?(id, header, [])

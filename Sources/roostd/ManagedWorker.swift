@@ -181,15 +181,24 @@ final class ManagedWorker {
         try start(generation, lock)
       }
     } catch {
-      receive(.spawnFailed(generation: generation, text: "\(error)"))
+      receive(
+        Self.isLack(error)
+          ? .spawnLacked(generation: generation, text: "\(error)")
+          : .spawnFailed(generation: generation, text: "\(error)"))
     }
+  }
+
+  /// Whether a start failed for want of what every process needs, which says nothing of the worker.
+  private static func isLack(_ error: any Error) -> Bool {
+    if let fault = error as? SystemFault { return fault.mayPass }
+    return (error as? LoopFault).map { SystemFault.mayPass(-$0.code) } ?? false
   }
 
   private func start(_ generation: UInt32, _ lock: FileLock) throws {
     let plan = WorkerProcess.Plan(
       worker: configuration, program: daemon.path(ofProgram: configuration.program), generation: generation, lock: lock,
       shim: daemon.shimPath, instance: daemon.instance,
-      stateDirectory: daemon.configuration.supervisor.stateDirectory)
+      stateDirectory: daemon.configuration.supervisor.stateDirectory, jobGroup: jobGroup())
     status = nil
     let (process, stream) = try WorkerProcess.start(
       plan, logs: daemon.logs,
@@ -201,6 +210,13 @@ final class ManagedWorker {
       stream, origin: .managed(worker: name, generation: generation),
       helloDeadlineMilliseconds: configuration.startDeadline.wholeMilliseconds + Self.helloSlackMilliseconds
     ) { [unowned self] _ in busEnded(generation) }
+  }
+
+  private func jobGroup() -> String? {
+    do throws(SystemFault) { return try daemon.jobGroups.folder(for: configuration) } catch {
+      daemon.log(.warning, "supervision", "\(name): programs of jobs are not bounded by the kernel: \(error)")
+      return nil
+    }
   }
 
   private func execEnded(_ generation: UInt32, _ failure: String?) {

@@ -53,13 +53,14 @@ final class PeerConnection {
   private var isWatchingPartial = false
   private var stall: (written: UInt64, since: Instant)?
 
-  init(stream: ByteStream, origin: Origin, frameLimit: Int, outputLimit: Int, partialDeadlineMilliseconds: UInt64) {
+  /// A connection that has not said HELLO: that is all it may send, and a longer frame is refused by its header.
+  init(stream: ByteStream, origin: Origin, outputLimit: Int, partialDeadlineMilliseconds: UInt64) {
     self.stream = stream
     self.origin = origin
     self.partialDeadlineMilliseconds = partialDeadlineMilliseconds
-    reader = FrameReader(lengthMaximum: frameLimit)
-    stream.inputLimit = frameLimit + FrameHeader.byteCount + (256 << 10)
+    reader = FrameReader(lengthMaximum: Hello.byteCountMaximum + FrameHeader.lengthMinimum)
     stream.outputLimit = outputLimit
+    limitInput()
     stream.onInput = { [unowned self] in received($0) }
     stream.onEnd = { [unowned self] fault in
       if let overflow {
@@ -109,7 +110,16 @@ final class PeerConnection {
   }
 
   /// Both sides agreed on this length limit.
-  func limitFrames(to limit: Int) { reader.lengthMaximum = limit }
+  func limitFrames(to limit: Int) {
+    reader.lengthMaximum = limit
+    limitInput()
+  }
+
+  /// Bytes of a read that may be there beyond a frame that is still arriving.
+  private static let readByteCount = 256 << 10
+
+  /// A frame that is still arriving, and a read behind it, are all that is held.
+  private func limitInput() { stream.inputLimit = reader.lengthMaximum + FrameHeader.byteCount + Self.readByteCount }
 
   /// Whether the other side takes a frame with so much payload.
   func takes(payloadByteCount: Int) -> Bool { payloadByteCount + FrameHeader.byteCount <= reader.lengthMaximum }

@@ -60,8 +60,8 @@ struct RoostdCommand: ParsableCommand {
     _ path: String?, _ surroundings: ConfigurationSurroundings, readsFiles: Bool
   ) -> ConfigurationVerdict {
     Configuration.check(
-      path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:)
-    ) { SecretFileFinding(at: $0, readsContents: readsFiles) }
+      path: path, surroundings: surroundings, permissionCheck: distrust, program: ProgramFinding.init(at:),
+      file: { SecretFileFinding(at: $0, readsContents: readsFiles) }, strangers: LandlockSupport.current.complaint)
   }
 
   /// `--check`: what is doubtful is told first and fails nothing; what is wrong is thrown.

@@ -39,6 +39,8 @@ final class WorkerProcess {
     var shim: String
     var instance: String
     var stateDirectory: String
+    /// The group for programs of jobs; nil where there is none.
+    var jobGroup: String?
   }
 
   /// Starts the program through the exec shim; `bus` is our end of the new socketpair.
@@ -175,6 +177,7 @@ final class WorkerProcess {
       if case .string(let path)? = worker.settings[entry], !path.isEmpty { variables[variable] = path }
     }
     variables.merge(worker.sandboxVariables) { own, _ in own }
+    variables["ROOST_JOB_GROUP"] = plan.jobGroup
     for (name, value) in variables.sorted(by: { $0.key < $1.key }) { list += ["--set", "\(name)=\(value)"] }
     return list + ["--", plan.program] + worker.arguments
   }

@@ -1,5 +1,6 @@
 import ClientSession
 import Clocks
+import FairSharing
 import TestSupport
 import Testing
 

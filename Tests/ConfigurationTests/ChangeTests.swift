@@ -63,7 +63,8 @@ struct ChangeTests {
         == .table([
           "verification": .string("always"), "sampleRelays": .array([]), "sampleRate": .integer(100),
           "sampleFloor": .integer(10),
-          "sizeLimitBytes": .integer(0), "keepAuthors": .array([]), "recentEventsBytes": .integer(16 << 20),
+          "sizeLimitBytes": .integer(0), "foreignLimitBytes": .integer(1 << 30), "keepAuthors": .array([]),
+          "recentEventsBytes": .integer(16 << 20),
         ]))
     #expect(configuration.worker(named: "mine")?.settings["depth"] == .integer(3))
     #expect(configuration.workers.map(\.name) == ["store", "home", "mine"])

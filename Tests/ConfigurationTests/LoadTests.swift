@@ -219,6 +219,26 @@ struct DoubtTests {
     #expect(told(contact, owners, #"public-url = "https://push.example""#).isEmpty)
   }
 
+  @Test("A provider whose programs serve strangers is told when the machine cannot hold those; others are not")
+  func strangers() {
+    func told(_ keys: String, _ work: String = #"program = ["/p"]"#) -> [String] {
+      let text = "[worker.dvm-provider]\n\(keys)\n[worker.dvm-provider.job.5001]\n\(work)\n"
+      return Configuration.check(
+        path: "x.conf", surroundings: checkout,
+        readFile: { (_: String) throws(FileReading.Failure) -> [UInt8]? in Array(text.utf8) },
+        permissionCheck: { _ in nil }, program: { _ in .runnable }, strangers: "this kernel has no Landlock"
+      ).doubts.map(\.description)
+    }
+    let key = String(repeating: "a", count: 64)
+    for keys in [#"customers = "anyone""#, "customers = [\"\(key)\"]"] {
+      #expect(told(keys) == ["x.conf:2: [worker.dvm-provider] customers: this kernel has no Landlock"])
+      #expect(told(keys, #"builtin = "count""#).isEmpty)
+      #expect(told(keys, "program = [\"/p\"]\nenabled = false").isEmpty)
+    }
+    #expect(told("").isEmpty)
+    #expect(told(#"customers = "accounts""#).isEmpty)
+  }
+
   @Test("A file of a push relay is told that is of another kind than its setting wants, or open to others")
   func pushFiles() {
     func told(_ key: String, _ finding: SecretFileFinding) -> String {

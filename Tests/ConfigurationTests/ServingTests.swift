@@ -29,10 +29,74 @@ struct ServingTests {
       #expect(sent["ownAddresses"] == .array(own.map { .string($0) }))
       #expect(worker.settings["ownAddresses"] == nil)
     }
-    for name in ["signer", "local-relay"] {
-      let worker = try #require(configuration.worker(named: name))
-      #expect(configuration.settingsSent(to: worker) == worker.settings)
+    let worker = try #require(configuration.worker(named: "local-relay"))
+    #expect(configuration.settingsSent(to: worker)["ownAddresses"] == nil)
+  }
+
+  @Test("A local relay is told the users who are no strangers")
+  func allowedUsers() throws {
+    for (text, users) in [("[supervisor]\nallow-uids = [1000, 65534]\n", [1_000, 65_534]), ("", [])] {
+      let configuration = try parse(text + "[worker.local-relay]\n[worker.signer]")
+      let sent = configuration.settingsSent(to: try #require(configuration.worker(named: "local-relay")))
+      #expect(sent["allowUids"] == .array(users.map { .integer($0) }))
+      let signer = configuration.settingsSent(to: try #require(configuration.worker(named: "signer")))
+      #expect(signer["allowUids"] == nil)
     }
+  }
+
+  @Test("The planner is sent the connectors that are to run, with their relays")
+  func connectors() throws {
+    let configuration = try parse(
+      """
+      [worker.main]
+      role = "relay-connector"
+      relays = ["wss://a.example"]
+      [worker.search]
+      role = "relay-connector"
+      relays = ["wss://b.example"]
+      writes = false
+      ephemeral = true
+      [worker.off]
+      role = "relay-connector"
+      relays = ["wss://c.example"]
+      enabled = false
+      [worker.outbox-planner]
+      """)
+    let planner = try #require(configuration.worker(named: "outbox-planner"))
+    func table(_ name: String, _ relay: String, writes: Bool, ephemeral: Bool) -> ConfigurationValue {
+      .table([
+        "name": .string(name), "relays": .array([.string(relay)]), "reads": .boolean(true), "writes": .boolean(writes),
+        "ephemeral": .boolean(ephemeral),
+      ])
+    }
+    #expect(
+      configuration.settingsSent(to: planner)["connectors"]
+        == .array([
+          table("main", "wss://a.example", writes: true, ephemeral: false),
+          table("search", "wss://b.example", writes: false, ephemeral: true),
+        ]))
+    let main = try #require(configuration.worker(named: "main"))
+    #expect(configuration.settingsSent(to: main)["connectors"] == nil)
+  }
+
+  @Test("The signer is told as whom each provider acts, those too that are off, and nobody else is")
+  func providersAccounts() throws {
+    let configuration = try parse(
+      """
+      [worker.signer]
+      [worker.dvm-provider]
+      [worker.shop]
+      role = "dvm-provider"
+      account = "bot"
+      enabled = false
+      [worker.dvm-tracker]
+      """)
+    let signer = try #require(configuration.worker(named: "signer"))
+    let sent = configuration.settingsSent(to: signer)
+    #expect(sent["workerAccounts"] == .table(["dvm-provider": .string(""), "shop": .string("bot")]))
+    #expect(sent["ownAddresses"] == nil && signer.settings["workerAccounts"] == nil)
+    let tracker = try #require(configuration.worker(named: "dvm-tracker"))
+    #expect(configuration.settingsSent(to: tracker)["workerAccounts"] == nil)
   }
 
   @Test("Without a local relay there is no address that is not dialled")

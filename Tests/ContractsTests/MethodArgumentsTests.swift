@@ -6,7 +6,7 @@ import Testing
 struct MethodArgumentsTests {
   static let types: [any MethodArguments.Type] = [
     RelayRequest.self, RelayPublish.self, RelayInformationRequest.self, RelayRetry.self,
-    StoreQuery.self, StoreObserve.self, StoreSeen.self,
+    StoreQuery.self, StoreObserve.self, StoreSeen.self, PlanPublish.self, PlanReplaced.self,
     StoreAcknowledge.self, StoreFetched.self, StoreCoverage.self, ReconcileOpen.self, ReconcileClose.self,
     SignerSign.self,
     SignerAuthenticate.self, SignerCipher.self, SignerWrap.self, SignerUnwrap.self, SignerGenerate.self,

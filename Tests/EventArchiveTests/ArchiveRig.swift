@@ -9,12 +9,12 @@ import Testing
 /// Events that nobody has signed, for an archive that trusts whoever opens it.
 func unsigned(
   _ author: PublicKey, _ time: Int64, kind: UInt16 = 1, _ tags: [[String]] = [], _ content: String = "",
-  isKept: Bool = false
+  rank: RetentionRank = .ordinary
 ) throws -> VerifiedEvent {
   let signature = try #require(Signature(String(repeating: "0", count: 128)))
   let event = UnsignedEvent(pubkey: author, createdAt: time, kind: kind, tags: tags, content: content)
   return try Event(event, signature: signature).json.withUnsafeBytes {
-    VerifiedEvent(trusted: $0, try ScannedEvent($0), relay: 1, receivedAt: 1, isKept: isKept)
+    VerifiedEvent(trusted: $0, try ScannedEvent($0), relay: 1, receivedAt: 1, rank: rank)
   }
 }
 

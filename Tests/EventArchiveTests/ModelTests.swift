@@ -41,9 +41,11 @@ import Testing
       default:
         world.now += Int64(world.random.below(3))
         let events = (0...world.random.below(6)).map { _ in world.event() }
-        let isKept = world.random.below(8) == 0
-        let outcomes = try archive.storeNow(events.map { try verified($0, world.now, isKept) }, now: world.now)
-        #expect(outcomes == events.map { model.store($0, now: world.now, isKept: isKept) })
+        let ranks: [RetentionRank] = [.kept, .foreign, .foreign] + Array(repeating: .ordinary, count: 5)
+        let rank = ranks[world.random.below(8)]
+        let outcomes = try archive.storeNow(events.map { try verified($0, world.now, rank) }, now: world.now)
+        #expect(outcomes == events.map { model.store($0, now: world.now, rank) })
+        #expect(archive.foreignByteCount == model.foreignByteCount)
       }
     }
     #expect(try pages(of: Filter(), archive, &world) == model.query(Filter(), now: world.now))
@@ -85,11 +87,11 @@ import Testing
     }
   }
 
-  private func verified(_ event: UnsignedEvent, _ now: Int64, _ isKept: Bool) throws -> VerifiedEvent {
+  private func verified(_ event: UnsignedEvent, _ now: Int64, _ rank: RetentionRank) throws -> VerifiedEvent {
     let signature = try #require(Signature(String(repeating: "0", count: 128)))
     let json = Event(event, signature: signature).json
     return try json.withUnsafeBytes { bytes in
-      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now, isKept: isKept)
+      VerifiedEvent(trusted: bytes, try ScannedEvent(bytes), relay: 1, receivedAt: now, rank: rank)
     }
   }
 }
@@ -97,16 +99,28 @@ import Testing
 /// What the archive must do, done the slow way.
 struct Model {
   private(set) var lastSeq: Int64 = 0
-  private var events: [(seq: Int64, event: UnsignedEvent, isKept: Bool)] = []
-  private var requests: [UnsignedEvent] = []
+  private var events: [(seq: Int64, event: UnsignedEvent, rank: RetentionRank)] = []
+  /// What was deleted: ids for ever, addresses up to a second.
+  private var buried: [String: Int64] = [:]
 
-  mutating func store(_ event: UnsignedEvent, now: Int64, isKept: Bool) -> StoreOutcome {
+  /// Bytes of the foreign events, as they are stored.
+  var foreignByteCount: Int64 {
+    events.filter { $0.rank == .foreign }.reduce(0) { sum, entry in
+      let signature = Signature(String(repeating: "0", count: 128))
+      return sum + Int64(signature.map { Event(entry.event, signature: $0).json.count } ?? 0)
+    }
+  }
+
+  mutating func store(_ event: UnsignedEvent, now: Int64, _ rank: RetentionRank) -> StoreOutcome {
     if let end = expiration(event), end <= now { return .expired }
     if let known = events.firstIndex(where: { $0.event.id == event.id }) {
-      if isKept { events[known].isKept = true }
+      if rank == .kept { events[known].rank = .kept }
+      if rank == .ordinary, events[known].rank == .foreign { events[known].rank = .ordinary }
       return .duplicate(seq: events[known].seq)
     }
-    if requests.contains(where: { deletes($0, event) }) { return .deleted }
+    if event.kind != 5, names(of: event).contains(where: { buried[$0].map { event.createdAt <= $0 } ?? false }) {
+      return .deleted
+    }
     if let address = EventAddress(of: event),
       let rival = events.firstIndex(where: { EventAddress(of: $0.event) == address })
     {
@@ -117,27 +131,38 @@ struct Model {
       events.remove(at: rival)
     }
     lastSeq += 1
-    events.append((lastSeq, event, isKept))
+    events.append((lastSeq, event, rank))
     if event.kind == 5 {
-      requests.append(event)
+      for (name, until) in burials(event) { buried[name] = max(buried[name] ?? .min, until) }
       events = events.filter { !deletes(event, $0.event) }
     }
     return .stored(seq: lastSeq)
   }
 
-  /// Makes room: all that is not protected, or when there is nothing of it, all that goes last.
+  /// Makes room: what is foreign; when there is nothing of it, all that is not protected; then all that goes last.
   mutating func evict(_ retention: ArchiveRetention) -> (gone: Set<EventID>, isExhausted: Bool) {
-    for isLast in [false, true] {
+    for turn in 0..<3 {
       let going = events.indices.filter {
-        !events[$0].isKept && ArchiveRetention.neededKinds.contains(events[$0].event.kind) == isLast
+        let isNeeded = ArchiveRetention.neededKinds.contains(events[$0].event.kind)
+        return switch events[$0].rank {
+        case .foreign: turn == 0
+        case .ordinary: turn == (isNeeded ? 2 : 1)
+        case .kept: false
+        }
       }
       guard !going.isEmpty else { continue }
       var gone = Set<EventID>()
       for index in going {
         if retention.keptAuthors.contains(events[index].event.pubkey) {
-          events[index].isKept = true
+          events[index].rank = .kept
         } else {
           gone.insert(events[index].event.id)
+        }
+      }
+      // A foreign deletion takes along what it has had remembered.
+      for entry in events where gone.contains(entry.event.id) && entry.rank == .foreign && entry.event.kind == 5 {
+        for (name, until) in burials(entry.event) where buried[name].map({ $0 <= until }) ?? false {
+          buried[name] = nil
         }
       }
       events.removeAll { gone.contains($0.event.id) }
@@ -164,6 +189,17 @@ struct Model {
 
   private func expiration(_ event: UnsignedEvent) -> Int64? {
     event.tags.first { $0.count > 1 && $0[0] == "expiration" }.flatMap { Int64($0[1]) }
+  }
+
+  /// By which names an event may have been deleted.
+  private func names(of event: UnsignedEvent) -> [String] {
+    ["\(event.pubkey) e \(event.id)"] + (EventAddress(of: event).map { ["\(event.pubkey) a \($0)"] } ?? [])
+  }
+
+  private func burials(_ request: UnsignedEvent) -> [(name: String, until: Int64)] {
+    request.tags.filter { ["e", "a"].contains($0[0]) }.map { tag in
+      ("\(request.pubkey) \(tag[0]) \(tag[1])", tag[0] == "e" ? .max : request.createdAt)
+    }
   }
 
   private func deletes(_ request: UnsignedEvent, _ event: UnsignedEvent) -> Bool {

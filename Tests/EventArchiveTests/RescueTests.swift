@@ -115,6 +115,43 @@ struct RescueTests {
     #expect(report?.lostCount == Self.eventCount - Int(saved.eventCount))
   }
 
+  @Test("A zeroed first page costs nothing")
+  func firstPage() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    try makeArchive(path)
+    try zero([0], of: path)
+    let (saved, report) = try EventArchive.openOrRescue(path: path, now: 5)
+    #expect(saved.eventCount == Int64(Self.eventCount) && report?.lostCount == 0, "\(String(describing: report))")
+    try saved.close()
+  }
+
+  @Test("Whatever table's page is zeroed, it opens, and all that a start reads can be read")
+  func tables() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    try makeArchive(path)
+    let file = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: [])
+    let pages = try file.readNow { session in
+      let statement = try session.statement("SELECT rootpage FROM sqlite_master WHERE rootpage > 1")
+      var pages: [Int] = []
+      while try statement.step() { pages.append(Int(statement.number(0))) }
+      return pages
+    }
+    try file.close()
+    let whole = try #require(SharedFolder.bytes(ofFile: path))
+    for page in pages {
+      let copy = directory.path + "/copy-\(page).db"
+      let descriptor = open(copy, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(whole.withUnsafeBytes { write(descriptor, $0.baseAddress, whole.count) } == whole.count)
+      close(descriptor)
+      try zero([page - 1], of: copy)
+      let archive = try EventArchive.openOrRescue(path: copy, now: 5).0
+      _ = (try archive.relaysNow(), try archive.marksNow(), try archive.distrustedNow())
+      try archive.close()
+    }
+  }
+
   @Test("A file of no bytes is put aside and told, and seqs go on behind those that were given")
   func empty() throws {
     let directory = try TemporaryDirectory()

@@ -11,14 +11,15 @@ struct RetentionTests {
   private let own = SecretKey.generate()
 
   private func event(
-    _ time: Int64, kind: UInt16 = 1, _ tags: [[String]] = [], by author: SecretKey? = nil, isKept: Bool = false
+    _ time: Int64, kind: UInt16 = 1, _ tags: [[String]] = [], by author: SecretKey? = nil, relay: Int64? = 1,
+    rank: RetentionRank = .ordinary
   ) throws -> VerifiedEvent {
     let unsigned = UnsignedEvent(
       pubkey: (author ?? self.author).publicKey, createdAt: time, kind: kind, tags: tags,
       content: "word \(time) " + String(repeating: "x", count: 400))
     let signature = try #require(Signature(String(repeating: "0", count: 128)))
     return try Event(unsigned, signature: signature).json.withUnsafeBytes {
-      VerifiedEvent(trusted: $0, try ScannedEvent($0), relay: 1, receivedAt: 1, isKept: isKept)
+      VerifiedEvent(trusted: $0, try ScannedEvent($0), relay: relay, receivedAt: 1, rank: rank)
     }
   }
 
@@ -29,7 +30,9 @@ struct RetentionTests {
   /// Makes room until there is enough, or nothing more may go. Returns the ids in the order in which they went.
   private func makeRoom(_ archive: EventArchive, _ retention: ArchiveRetention, now: Int64) throws -> [EventID] {
     var (gauge, gone): (RetentionGauge, [EventID]) = (RetentionGauge(), [])
-    while gauge.isDue(usedByteCount: archive.usedByteCount, retention) {
+    while gauge.isDue(
+      usedByteCount: archive.usedByteCount, foreignByteCount: archive.foreignByteCount, retention)
+    {
       let slice = try archive.evictNow(retention, now: now)
       gone += slice.gone
       if slice.isExhausted { gauge.exhausted() }
@@ -46,7 +49,7 @@ struct RetentionTests {
     let notes = try (0..<20).map { try event(1_000 - $0) }
     let future = try [event(now + 3 * day), event(now + 2 * day)]
     let soon = try event(now + 60)
-    let published = try event(1, isKept: true)
+    let published = try event(1, rank: .kept)
     let mine = try event(2, by: own)
     let profile = try event(3, kind: 0)
     let target = try event(4)
@@ -63,6 +66,56 @@ struct RetentionTests {
     guard case .stored = try archive.storeNow([notes[0]], now: now)[0] else {
       return #expect(Bool(false), "an evicted event is refused")
     }
+  }
+
+  @Test("Foreign events go before all others, whatever they are, and as they came")
+  func foreignFirst() throws {
+    let directory = try TemporaryDirectory()
+    let archive = try EventArchive(path: directory.path + "/events.db")
+    let (now, stranger): (Int64, SecretKey) = (1_000_000, .generate())
+    let foreign = try [900, 100, 500].map { try event($0, by: stranger, rank: .foreign) }
+    let profile = try event(3, kind: 0, by: stranger, rank: .foreign)
+    let mine = try event(2, by: own, rank: .foreign)
+    let fetched = try event(1)
+    _ = try archive.storeNow([fetched, mine, profile] + foreign, now: now)
+    let again = try event(600, by: stranger, rank: .foreign)
+    _ = try archive.storeNow([again], now: now)
+    let before = archive.foreignByteCount
+    let published = try event(600, by: stranger, rank: .kept)
+    #expect(try archive.storeNow([published], now: now) == [.duplicate(seq: 7)])
+    #expect(archive.foreignByteCount == before - Int64(again.json.count), "published here, it is foreign no longer")
+    let retention = ArchiveRetention(byteLimit: 1, keptAuthors: [own.publicKey])
+    let gone = try makeRoom(archive, retention, now: now)
+    #expect(gone == ([profile] + foreign + [fetched]).map { $0.indexed.id })
+    #expect(try Set(ids(archive)) == [mine.indexed.id, published.indexed.id])
+    #expect(archive.foreignByteCount == 0)
+  }
+
+  @Test("Foreign events stay within their limit without a size limit, also over a start, and others stay")
+  func foreignLimit() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    var archive = try EventArchive(path: path, segmentEventCount: 500)
+    let retention = ArchiveRetention(foreignByteLimit: 1 << 20)
+    let fetched = try (0..<100).map { try event(Int64($0)) }
+    _ = try archive.storeNow(fetched, now: 100)
+    var last: VerifiedEvent?
+    for round in 0..<12 {
+      let batch = try (0..<500).map { try event(Int64(10_000 + round * 500 + $0), rank: .foreign) }
+      _ = try archive.storeNow(batch, now: 100)
+      last = batch.last
+      while archive.hasSegmentWork { try archive.writeSegmentSliceNow() }
+      _ = try makeRoom(archive, retention, now: 100)
+      #expect(archive.foreignByteCount <= 1 << 20)
+      guard round == 6 else { continue }
+      let count = archive.foreignByteCount
+      try archive.close()
+      archive = try EventArchive(path: path, segmentEventCount: 500)
+      #expect(archive.foreignByteCount == count && count > 0)
+    }
+    let found = try ids(archive)
+    #expect(found.count > 1_000 && found.first == last?.indexed.id)
+    #expect(Set(found).isSuperset(of: fetched.map { $0.indexed.id }))
   }
 
   @Test("Where nothing is left that may be removed, that is told once, and again only when there was room")

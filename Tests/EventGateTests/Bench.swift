@@ -23,6 +23,8 @@ struct Bench {
   /// Committed without a look at the signature.
   private(set) var unchecked: Set<EventID> = []
   private(set) var batchSizes: [Int] = []
+  /// Of each batch, whether it had to be on the disk before its answers.
+  private(set) var synced: [Bool] = []
   /// What became of the bytes of a seq, where they are not those that were stored.
   var damaged: [Int64: [UInt8]] = [:]
   private(set) var mended: [EventID] = []
@@ -35,7 +37,7 @@ struct Bench {
 
   @discardableResult
   mutating func submit(
-    _ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, isKept: Bool = false, tellsEach: Bool = false
+    _ events: [[UInt8]], _ lane: Lane, relay: Int64? = nil, rank: RetentionRank = .ordinary, tellsEach: Bool = false
   ) -> UInt64 {
     var (run, incoming): ([UInt8], [IncomingEvent]) = ([], [])
     for (index, event) in events.enumerated() {
@@ -43,7 +45,7 @@ struct Bench {
         IncomingEvent(record: index, bytes: run.count..<run.count + event.count, relay: relay, receivedAt: 7))
       run += event
     }
-    return gate.submit(run, incoming, lane, isKept: isKept, tellsEach: tellsEach)
+    return gate.submit(run, incoming, lane, rank: rank, tellsEach: tellsEach)
   }
 
   /// Submits events with a note behind each so many of them.
@@ -82,6 +84,7 @@ struct Bench {
       return false
     }
     batchSizes.append(batch.entries.count)
+    synced.append(batch.isSynced)
     if fails { gate.failed() } else { gate.committed(commit(batch)) }
     take()
     return true

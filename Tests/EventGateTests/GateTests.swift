@@ -38,7 +38,7 @@ struct GateTests {
     while let job = bench.gate.nextJob() { jobs.append(job) }
     #expect(jobs.count == EventGate.jobMaximum)
     let own = Made.event(9_999)
-    let number = bench.submit([own.json], .local, isKept: true)
+    let number = bench.submit([own.json], .local, rank: .kept)
     for job in jobs { bench.finish(job) }
     while bench.answers[number] == nil {
       if let job = bench.gate.nextJob() { bench.finish(job) }
@@ -59,17 +59,49 @@ struct GateTests {
       bench.run()
       bench.damaged[1] = Made.forged(event)
       let fromRelay = bench.submit([event.json], .live, relay: 1)
-      let bad = bench.submit([Made.forged(event)], isKept ? .local : .bulk, isKept: isKept)
+      let bad = bench.submit([Made.forged(event)], isKept ? .local : .bulk, rank: isKept ? .kept : .ordinary)
       bench.run()
       #expect(bench.answers[fromRelay]?.counts.duplicate == 1 && bench.mended.isEmpty)
       #expect(bench.answers[bad]?.counts.invalidCount == (isKept ? 1 : 0))
-      let good = bench.submit([event.json], isKept ? .local : .bulk, isKept: isKept)
+      let good = bench.submit([event.json], isKept ? .local : .bulk, rank: isKept ? .kept : .ordinary)
       bench.run()
       #expect(bench.mended == [event.id] && bench.answers[good]?.counts.mended == 1)
-      let again = bench.submit([event.json], isKept ? .local : .bulk, isKept: isKept)
+      let again = bench.submit([event.json], isKept ? .local : .bulk, rank: isKept ? .kept : .ordinary)
       bench.run()
       #expect(bench.answers[again]?.counts.duplicate == 1 && bench.gate.isIdle)
     }
+  }
+
+  @Test(
+    "What is handed in here is on the disk before its answer, copies of what relays sent too; what relays send waits")
+  func synced() {
+    var bench = Bench()
+    let events = (0..<6).map { Made.event($0) }
+    bench.submit(events[0..<2].map(\.json), .live, relay: 1)
+    bench.run()
+    bench.submit(events[0..<2].map(\.json), .live, relay: 1)
+    bench.run()
+    #expect(!bench.synced.isEmpty && bench.synced.allSatisfy { !$0 }, "nobody waits for what relays send")
+    for (events, lane) in [(events[2...2], Lane.local), (events[3...3], .bulk), (events[0...0], .bulk)] {
+      let before = bench.synced.count
+      let number = bench.submit(events.map(\.json), lane, rank: lane == .local ? .kept : .ordinary)
+      while bench.answers[number] == nil {
+        if let job = bench.gate.nextJob() { bench.finish(job) }
+        #expect(bench.answers[number] == nil, "nothing is answered before it is written")
+        _ = bench.write()
+      }
+      #expect(bench.synced[before...] == [true])
+    }
+    #expect(bench.gate.isIdle)
+    // Beside what relays send, and without what is only passed on.
+    bench.submit(events[4...4].map(\.json), .live, relay: 1)
+    bench.submit(events[5...5].map(\.json), .local, rank: .kept)
+    let before = bench.synced.count
+    bench.run()
+    #expect(bench.synced[before...].contains(true))
+    bench.submit([Made.event(7, kind: 20_001).json], .local, rank: .kept)
+    bench.run()
+    #expect(bench.synced.last == false)
   }
 
   @Test("What is stored and over, and only waits to be removed, is refused as over")
@@ -81,7 +113,7 @@ struct GateTests {
     bench.now = 1_001
     bench.damaged[1] = event.json
     for isKept in [true, false] {
-      let number = bench.submit([event.json], .local, isKept: isKept)
+      let number = bench.submit([event.json], .local, rank: isKept ? .kept : .ordinary)
       bench.run()
       #expect(bench.answers[number]?.last == .archived(.expired))
     }
@@ -94,7 +126,7 @@ struct GateTests {
     while bench.gate.nextJob() != nil {}
     bench.submit((2_000..<2_100).map { Made.json($0) }, .live)
     #expect(bench.gate.nextJob() == nil)
-    bench.submit((9_000..<9_100).map { Made.json($0) }, .local, isKept: true)
+    bench.submit((9_000..<9_100).map { Made.json($0) }, .local, rank: .kept)
     let job = bench.gate.nextJob()
     #expect(job?.count == 12)
     #expect(bench.gate.nextJob() == nil, "one more, and not more")
@@ -105,7 +137,7 @@ struct GateTests {
     var bench = Bench()
     bench.submit((0..<2_000).map { Made.json($0) }, .bulk)
     for _ in 0..<20 { if let job = bench.gate.nextJob() { bench.finish(job) } }
-    bench.submit([Made.json(9_999)], .local, isKept: true)
+    bench.submit([Made.json(9_999)], .local, rank: .kept)
     if let job = bench.gate.nextJob() { bench.finish(job) }
     #expect(bench.gate.nextBatch(now: 0)?.entries.count == 101)
   }
@@ -153,9 +185,9 @@ struct GateTests {
       if stage > 0 { job = bench.gate.nextJob() }
       if stage > 1, let checked = job { bench.finish(checked) }
       if stage > 2 { _ = bench.write() }
-      let forged = bench.submit([Made.forged(real)], .local, isKept: true)
-      let own = bench.submit([real.json], .local, isKept: true)
-      let twice = bench.submit([real.json], stage == 4 ? .live : .local, isKept: stage != 4)
+      let forged = bench.submit([Made.forged(real)], .local, rank: .kept)
+      let own = bench.submit([real.json], .local, rank: .kept)
+      let twice = bench.submit([real.json], stage == 4 ? .live : .local, rank: stage != 4 ? .kept : .ordinary)
       if stage == 1, let checked = job { bench.finish(checked) }
       bench.run()
       #expect(bench.committed == [real.id], "stage \(stage)")

@@ -18,7 +18,7 @@ struct OfferTests {
         Made.forged(Made.event(50)), Array("nonsense".utf8), [], Made.json(60), Made.json(60),
         Made.json(61, kind: 20_001), Made.json(61, kind: 20_001), over, Made.missigned(70).json, Made.json(71),
       ]
-    let number = bench.submit(events, .local, isKept: true, tellsEach: true)
+    let number = bench.submit(events, .local, rank: .kept, tellsEach: true)
     var jobs: [GateJob] = []
     while let job = bench.gate.nextJob() { jobs.append(job) }
     for job in jobs.reversed() {
@@ -49,7 +49,7 @@ struct OfferTests {
   @Test("that is empty is answered at once; other submissions are told no outcomes")
   func others() {
     var bench = Bench()
-    let empty = bench.submit([], .local, isKept: true, tellsEach: true)
+    let empty = bench.submit([], .local, rank: .kept, tellsEach: true)
     let plain = bench.submit([Made.json(1)], .local)
     bench.run()
     #expect(bench.answers[empty]?.outcomes == [] && bench.answers[plain]?.outcomes == nil)
@@ -59,11 +59,11 @@ struct OfferTests {
   func failure() {
     var bench = Bench()
     let events = (0..<10).map { Made.json($0) }
-    let number = bench.submit(events, .local, isKept: true, tellsEach: true)
+    let number = bench.submit(events, .local, rank: .kept, tellsEach: true)
     while let job = bench.gate.nextJob() { bench.finish(job) }
     _ = bench.write(fails: true)
     #expect(bench.refused == [number])
-    let again = bench.submit(events, .local, isKept: true, tellsEach: true)
+    let again = bench.submit(events, .local, rank: .kept, tellsEach: true)
     bench.run()
     #expect(bench.answers[again]?.counts.stored == 10 && bench.answers[again]?.outcomes?.count == 10)
   }
@@ -71,7 +71,7 @@ struct OfferTests {
   @Test("is looked up nowhere, and one short event with nothing beside it is checked on the spot")
   func brief() throws {
     var bench = Bench()
-    bench.submit([Made.json(1)], .local, isKept: true, tellsEach: true)
+    bench.submit([Made.json(1)], .local, rank: .kept, tellsEach: true)
     let next = bench.gate.nextJob()
     let job = try #require(next)
     #expect(job.isBrief)
@@ -82,7 +82,7 @@ struct OfferTests {
       }, keys: bench.keys)
     bench.gate.finished(job, findings)
     // Beside that one, which is not written yet.
-    bench.submit([Made.json(2)], .local, isKept: true, tellsEach: true)
+    bench.submit([Made.json(2)], .local, rank: .kept, tellsEach: true)
     let second = bench.gate.nextJob()
     let beside = try #require(second)
     #expect(!beside.isBrief)
@@ -93,7 +93,7 @@ struct OfferTests {
       ([Made.json(3), Made.json(4)], nil), ([Self.long], nil), ([Made.json(5)], 1),
     ]
     for (events, relay) in others {
-      bench.submit(events, .local, relay: relay, isKept: relay == nil)
+      bench.submit(events, .local, relay: relay, rank: relay == nil ? .kept : .ordinary)
       let next = bench.gate.nextJob()
       let job = try #require(next)
       #expect(!job.isBrief)

@@ -4,10 +4,12 @@
 // told by a file that the variable ROOST_TEST_FAULTS names; the file is mapped, so a test changes its mind at any time
 // and sees how often it had its way. The variable is inherited, hence the look at the program's name: workers, the exec
 // shim and the guardian live in peace. Of a provider of jobs one call can be held up: the look into a folder. Of a push
-// relay the reads and writes of its database can fail, and its taking of connections, and its wall clock can be set.
+// relay the reads and writes of its database can fail, and its taking of connections. The wall clock of both can be set.
+// Besides it is the recorder of PowerRecorder.c, of every program, where a test asks for that.
 //
 // Rejected: seccomp with SECCOMP_RET_ERRNO, which cannot be taken back, and ptrace, which makes everything slow.
 #include "include/FaultInjector.h"
+#include "include/PowerRecorder.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -98,7 +100,9 @@ ssize_t read(int descriptor, void *bytes, size_t count) {
 
 ssize_t write(int descriptor, const void *bytes, size_t count) {
   REAL(write);
-  return fails(write_kind(descriptor)) ? -1 : real(descriptor, bytes, count);
+  ssize_t result = fails(write_kind(descriptor)) ? -1 : real(descriptor, bytes, count);
+  roost_power_wrote(descriptor, bytes, result, -1);
+  return result;
 }
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
@@ -113,22 +117,34 @@ ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
 
 int fsync(int descriptor) {
   REAL(fsync);
-  return fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC) ? -1 : real(descriptor);
+  if (fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC)) return -1;
+  uint64_t mark = roost_power_mark();
+  int result = real(descriptor);
+  if (result == 0) roost_power_synced(descriptor, mark);
+  return result;
 }
 
 int fdatasync(int descriptor) {
   REAL(fdatasync);
-  return fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC) ? -1 : real(descriptor);
+  if (fails(ROOST_FSYNC) || fails_in(push_faults, ROOST_DATABASE_SYNC)) return -1;
+  uint64_t mark = roost_power_mark();
+  int result = real(descriptor);
+  if (result == 0) roost_power_synced(descriptor, mark);
+  return result;
 }
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
   REAL(pwrite);
-  return fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+  ssize_t result = fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+  roost_power_wrote(descriptor, bytes, result, offset);
+  return result;
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset) {
   REAL(pwrite64);
-  return fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+  ssize_t result = fails_in(push_faults, ROOST_DATABASE_WRITE) ? -1 : real(descriptor, bytes, count, offset);
+  roost_power_wrote(descriptor, bytes, result, offset);
+  return result;
 }
 
 ssize_t pread(int descriptor, void *bytes, size_t count, off_t offset) {
@@ -144,8 +160,9 @@ ssize_t pread64(int descriptor, void *bytes, size_t count, off64_t offset) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
   REAL(clock_gettime);
   int result = real(clock, time);
-  if (push_faults && clock == CLOCK_REALTIME && result == 0)
-    time->tv_sec += __atomic_load_n(&push_faults[ROOST_CLOCK].code, __ATOMIC_ACQUIRE);
+  struct roost_fault *table = push_faults ? push_faults : provider_faults;
+  if (table && clock == CLOCK_REALTIME && result == 0)
+    time->tv_sec += __atomic_load_n(&table[ROOST_CLOCK].code, __ATOMIC_ACQUIRE);
   return result;
 }
 
@@ -156,7 +173,9 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     va_start(rest, flags);                                            \
     mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
     va_end(rest);                                                     \
-    return fails(ROOST_OPEN) ? -1 : real(path, flags, mode);          \
+    int result = fails(ROOST_OPEN) ? -1 : real(path, flags, mode);    \
+    roost_power_opened(result, path, flags);                          \
+    return result;                                                    \
   }
 
 OPEN_LIKE(open)
@@ -166,12 +185,15 @@ OPEN_LIKE(open64)
 int __open64_2(const char *path, int flags);
 int __open64_2(const char *path, int flags) {
   REAL(__open64_2);
-  return fails(ROOST_OPEN) ? -1 : real(path, flags);
+  int result = fails(ROOST_OPEN) ? -1 : real(path, flags);
+  roost_power_opened(result, path, flags);
+  return result;
 }
 
 // Whoever closes a descriptor twice closes another thread's the next time.
 int close(int descriptor) {
   REAL(close);
+  roost_power_closing(descriptor);
   int result = real(descriptor);
   if (result < 0 && errno == EBADF && faults) __atomic_add_fetch(&faults[ROOST_CLOSE].hits, 1, __ATOMIC_RELEASE);
   return result;

@@ -57,6 +57,17 @@ struct FrameHeaderTests {
         """),
   ]
 
+  @Test("The caller's role is in bits 40 to 47, and bits above say nothing of it")
+  func callerRole() {
+    var header = FrameHeader(type: .request)
+    header.callerRole = 64
+    #expect(header.re == 64 << 40)
+    header.re |= 0xFFFF << 48 | 0xFF_FFFF_FFFF
+    #expect(header.callerRole == 64)
+    header.callerRole = 0x102
+    #expect(header.re == 255 << 40 && header.callerRole == 255, "no role has it, and nobody is taken for role 2")
+  }
+
   @Test("is written as the bytes that Python's struct packs", arguments: vectors)
   func isWrittenAsPythonPacks(_ vector: Vector) {
     #expect(vector.sample.bytes == bytes(hex: vector.hex))

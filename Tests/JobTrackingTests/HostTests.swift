@@ -31,9 +31,9 @@ import Testing
   }
 
   /// Whether a job is done here, and by whom; nil when that cannot be said, and it is refused.
-  private func place(_ host: JobHost, _ submit: JobSubmit) -> [String]? {
+  private func place(_ host: JobHost, _ submit: JobSubmit, isFinal: Bool = false) -> [String]? {
     do throws(Refusal) {
-      let found = try host.place(of: submit, ownKeys: [own])
+      let found = try host.place(of: submit, ownKeys: [own], isFinal: isFinal)
       return ["\(found.isHere)"] + (found.by.map { [$0.description] } ?? [])
     } catch {
       #expect([.expired, .unavailable].contains(error.code) && error.message.contains("this machine's provider"))
@@ -54,7 +54,6 @@ import Testing
       }
     }
     for host in silent { #expect(place(host, job()) == nil) }
-    #expect(place(told(nil), job()) == ["true"])
     #expect(place(.absent, job([own])) == ["false"] && place(.absent, job()) == ["false"])
   }
 
@@ -65,6 +64,17 @@ import Testing
     }
     #expect(place(told(own), job(isSecret: true)) == ["true", own.description])
     #expect(place(told(nil), job(kind: 5_002, isSecret: true)) == ["false"], "it does not do that")
+  }
+
+  @Test("that does not know its key yet is waited for with any job it serves, and at last the job is taken without")
+  func startingInClear() {
+    for reach in [nil, .auto, .local] as [JobSubmit.Reach?] {
+      #expect(place(told(nil), job(reach: reach)) == nil)
+      #expect(place(told(nil), job(reach: reach), isFinal: true) == ["true"])
+      #expect(place(told(own), job(reach: reach)) == ["true", own.description])
+    }
+    #expect(place(told(nil), job(isSecret: true), isFinal: true) == nil, "it cannot be encrypted for nobody")
+    #expect(place(told(nil), job(kind: 5_002)) == ["false"], "it does not do that")
   }
 
   @Test("that has said who it is decides by that")

@@ -1,7 +1,8 @@
 import Glibc
-import LinuxSystem
 import TestSupport
 import Testing
+
+@testable import LinuxSystem
 
 @Suite struct ProcessTests {
   @Test("A process descriptor tells the end of a process and signals nobody after it")
@@ -153,5 +154,16 @@ import Testing
     let boot = SystemClock.bootNanoseconds()
     #expect(boot >= first)
     #expect(SystemClock.monotonicNanoseconds() >= first)
+  }
+
+  @Test("The threads of a process stand in its status, and of what is no status there are none")
+  func threads() throws {
+    let status = "Name:\tThreads: 9\nPid:\t77\nThreads:\t3001\nSigQ:\t0/1\n"
+    #expect(ProcessTable.threadCount(in: Array(status.utf8)) == 3_001)
+    for text in ["", "Threads:", "Threads:\tx", "Threads:\t99999999999999999999"] {
+      #expect(ProcessTable.threadCount(in: Array(text.utf8)) == 0)
+    }
+    let group = ProcessTable.group(of: getpgrp())
+    #expect(try #require(group).threadCount >= 1)
   }
 }

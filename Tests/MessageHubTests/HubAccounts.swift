@@ -14,7 +14,7 @@ extension MessageHub {
     var pool = 0
     for seat in seats {
       found += discrepancies(of: seat)
-      for entries in [seat.answers, seat.mailbox] { pool += entries.reduce(0) { $0 + $1.payload.storedByteCount } }
+      for entries in seat.queues { pool += entries.reduce(0) { $0 + $1.payload.storedByteCount } }
     }
     for index in deliveries.indices(where: { _ in true }) { pool += deliveries[index].payload.storedByteCount }
     for (index, credit) in waitingParts() where deliveries[index].parts.waiting != credit {
@@ -54,8 +54,8 @@ extension MessageHub {
     if !ackGroups.isEmpty { found.append("\(ackGroups.count) publishers wait") }
     for seat in seats {
       let isBare =
-        seat.mailboxBytes == 0 && seat.waitingCount == 0 && seat.suspectCount == 0 && seat.inHandCount == 0
-        && seat.outstanding.isEmpty && seat.busySince == nil && seat.owed.frames == 0
+        seat.waitingBytes == 0 && seat.waitingCount == 0 && seat.held.isEmpty && seat.suspectCount == 0
+        && seat.inHandCount == 0 && seat.outstanding.isEmpty && seat.busySince == nil && seat.owed.frames == 0
       if !isBare { found.append("seat \(seat.index) is not done: \(report(seat.index))") }
     }
     return found
@@ -66,7 +66,7 @@ extension MessageHub {
     var waiting: [Int: Credit] = [:]
     for index in deliveries.indices(where: { _ in true }) { waiting[index] = Credit(frames: 0, bytes: 0) }
     for seat in seats {
-      for entry in seat.answers
+      for entry in seat.queues.joined()
       where entry.answers >= 0 && deliveries.holds(entry.answers, serial: entry.answersSerial) {
         waiting[entry.answers]?.frames += 1
         waiting[entry.answers]?.bytes += UInt64(entry.payloadByteCount)
@@ -84,7 +84,7 @@ extension MessageHub {
     }
     let turn = seats[seat].turn
     for other in seats {
-      for entries in [other.answers, other.mailbox] {
+      for entries in other.queues {
         for entry in entries where entry.creditHolder == seat && entry.creditTurn == turn {
           add(entry.payloadByteCount)
         }
@@ -132,12 +132,39 @@ extension MessageHub {
     check(suspectsInHand == (seat.suspectInHand < 0 ? 0 : 1), "the suspect in hand")
     let waiting = [seat.mailbox, seat.answers].reduce(0) { $0 + $1.reduce(0) { $0 + $1.payloadByteCount } }
     check(seat.mailboxBytes == waiting, "bytes that wait")
-    let owes = seat.state == .ready && (seat.unacceptedCount > 0 || (seat.waitingCount > 0 && !seat.hasCredit))
+    let owes = seat.state == .ready && (seat.unacceptedCount > 0 || (seat.queuedCount > 0 && !seat.hasCredit))
     check(!seat.isWorker || (seat.busySince != nil) == owes, "whether it owes progress")
     if seat.state == .ready && seat.hasCredit && seat.suspectInHand < 0 {
       check(seat.mailbox.isEmpty && seat.gaps.isEmpty, "what can be sent waits")
     }
     if seat.isConnected && seat.hasCredit { check(seat.answers.isEmpty, "an answer that can be sent waits") }
+    return wrong + heldDiscrepancies(of: seat)
+  }
+
+  private func heldDiscrepancies(of seat: Seat) -> [String] {
+    let entries = seat.held.values.flatMap(\.entries)
+    var wrong: [String] = []
+    if entries.count != seat.heldCount { wrong.append("seat \(seat.index): frames held") }
+    if entries.reduce(0, { $0 + $1.payloadByteCount }) != seat.heldBytes {
+      wrong.append("seat \(seat.index): bytes held")
+    }
+    if entries.count(where: { $0.creditHolder >= 0 }) != seat.heldCreditCount {
+      wrong.append("seat \(seat.index): frames held on their workers' credit")
+    }
+    for (id, answer) in seat.held {
+      let books = seat.outstanding[id].map { deliveries[$0].grants } ?? answer.books
+      guard let first = answer.entries.first, let books, first.header.flags.contains(.more),
+        !books.hasRoom(in: limits.answerWindow)
+      else {
+        wrong.append("seat \(seat.index): what may be sent of answer \(id) is held")
+        continue
+      }
+    }
     return wrong
   }
+}
+
+extension Seat {
+  /// All that waits for the peer, queue by queue.
+  var queues: [Deque<MailboxEntry>] { [answers, mailbox] + held.values.map(\.entries) }
 }

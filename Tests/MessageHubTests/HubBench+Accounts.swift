@@ -19,7 +19,7 @@ extension HubBench {
   /// The books of one answer's parts: what waits is in the caller's mailbox, and half a window that was taken is told.
   private func checkParts(_ index: Int, _ comment: Comment?) {
     let delivery = hub.deliveries[index]
-    let waiting = hub.seats[delivery.callerSeat].answers.filter {
+    let waiting = hub.seats[delivery.callerSeat].queues.joined().filter {
       $0.answers == index && $0.answersSerial == delivery.serial
     }
     #expect(delivery.parts.waiting.frames == UInt64(waiting.count), comment)

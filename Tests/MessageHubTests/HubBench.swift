@@ -59,6 +59,11 @@ struct BenchPeer {
   var answersSent: [BenchAnswer: Credit] = [:]
   /// CREDIT frames that it got for answers.
   var answerCreditCount = 0
+  /// Whether it said in HELLO that it grants each of its answers; parts that it was sent, and has taken, by request.
+  var grantsAnswers = false
+  var partsSent: [UInt64: Credit] = [:]
+  var partsTaken: [UInt64: Credit] = [:]
+  var partsGranted: [UInt64: Credit] = [:]
 
   var maySend: Bool { sent.frames < allowed.frames && sent.bytes < allowed.bytes }
 }
@@ -86,9 +91,10 @@ final class HubBench {
 
   // MARK: Coming and going
 
-  func client(_ name: String = "app", window: Window = .standard) -> Int {
-    let seat = hub.joinClient(name: name, role: .client, window: window)!
+  func client(_ name: String = "app", window: Window = .standard, grantsAnswers: Bool = false) -> Int {
+    let seat = hub.joinClient(name: name, role: .client, window: window, grantsAnswers: grantsAnswers)!
     peers[seat] = newPeer(window)
+    peers[seat]!.grantsAnswers = grantsAnswers
     return seat
   }
 
@@ -103,9 +109,14 @@ final class HubBench {
   }
 
   /// The next instance of a worker.
-  func join(_ seat: Int, window: Window = .standard, isReady: Bool = true, knowsAnswerCredit: Bool = false) {
+  func join(
+    _ seat: Int, window: Window = .standard, isReady: Bool = true, knowsAnswerCredit: Bool = false,
+    knowsCallerRole: Bool = false
+  ) {
     let serves = hub.table.all.filter { $0.kind == .method && $0.server.number == hub.seats[seat].role }
-    hub.joinWorker(seat, serves: serves.map(\.number), window: window, knowsAnswerCredit: knowsAnswerCredit)
+    hub.joinWorker(
+      seat, serves: serves.map(\.number), window: window, knowsAnswerCredit: knowsAnswerCredit,
+      knowsCallerRole: knowsCallerRole)
     peers[seat] = newPeer(window)
     peers[seat]!.knowsAnswerCredit = knowsAnswerCredit
     if isReady { send(FrameHeader(type: .ready), from: seat) }
@@ -239,7 +250,10 @@ final class HubBench {
   @discardableResult
   func take(_ seat: Int) -> Mail? {
     guard peers[seat]?.inbox.isEmpty == false, let mail = peers[seat]?.inbox.removeFirst() else { return nil }
-    if mail.type.spendsCredit(flags: mail.header.flags) {
+    if isGranted(mail, seat) {
+      peers[seat]!.partsTaken[mail.header.re, default: Credit(frames: 0, bytes: 0)].add(mail.payload.count)
+      if peers[seat]!.grantsCredit { grant(seat, answer: mail.header.re) }
+    } else if mail.type.spendsCredit(flags: mail.header.flags) {
       peers[seat]!.taken.frames += 1
       peers[seat]!.taken.bytes += UInt64(mail.payload.count)
       if peers[seat]!.grantsCredit { grant(seat) }
@@ -261,6 +275,7 @@ final class HubBench {
       frames: peer.window.frames + peer.taken.frames, bytes: peer.window.bytes + peer.taken.bytes)
     peers[seat] = peer
     send(FrameHeader(type: .credit), peer.granted.payload, from: seat)
+    for id in peer.partsTaken.keys.sorted() { grant(seat, answer: id) }
   }
 
   // MARK: Looking (#expect cannot call a noncopyable value's methods)
@@ -270,6 +285,8 @@ final class HubBench {
   func busySince(_ seat: Int) -> Instant? { hub.busySince(seat) }
   func registry(_ table: AccessTable) -> Registry { hub.registry(table) }
   func isIdle(_ seat: Int) -> Bool { hub.isIdle(seat) }
+  func isFull(_ seat: Int) -> Bool { hub.isFull(seat) }
+  func mostUntaken() -> Int? { hub.mostUntaken(forMilliseconds: 300_000, now: now) }
   func isFullOfAnswers(_ seat: Int) -> Bool { hub.isFullOfAnswers(seat) }
   /// Answers to SUBSCRIBE are not counted among those to requests.
   private func isTopic(_ method: UInt16) -> Bool { hub.table[method]?.kind == .topic }
@@ -301,7 +318,7 @@ final class HubBench {
       case .injectedAnswer(let id, let header, let payload):
         let bytes = if case .stored(let kept) = payload { kept } else { input }
         injectedAnswers.append((id, Mail(header: header, payload: bytes)))
-      case .serviceMayContinue(let seat): roomNotices.append(seat)
+      case .serviceMayContinue(let seat, _): roomNotices.append(seat)
       case .keepDeadLetter(let letter): deadLetters.append(letter)
       case .retryKilled(let id, _, let deliveries): killingRetries.append((id, deliveries))
       case .control(_, let header): controls.append(Mail(header: header))
@@ -315,7 +332,15 @@ final class HubBench {
       return
     }
     #expect(mail.header.payloadByteCount == mail.payload.count, "\(mail.type) has the length its header says")
-    if mail.type.spendsCredit(flags: mail.header.flags) {
+    if isGranted(mail, seat) {
+      let window = Credit(frames: limits.answerWindow.frames, bytes: limits.answerWindow.bytes)
+      let granted = peer.partsGranted[mail.header.re] ?? window
+      let sent = peer.partsSent[mail.header.re] ?? Credit(frames: 0, bytes: 0)
+      if sent.frames >= granted.frames || sent.bytes >= granted.bytes {
+        Issue.record("a part of answer \(mail.header.re) to seat \(seat) beyond what was granted of it")
+      }
+      peer.partsSent[mail.header.re, default: Credit(frames: 0, bytes: 0)].add(mail.payload.count)
+    } else if mail.type.spendsCredit(flags: mail.header.flags) {
       if peer.received.frames >= peer.granted.frames || peer.received.bytes >= peer.granted.bytes {
         Issue.record("\(mail.type) to seat \(seat) beyond its credit")
       }
@@ -335,7 +360,29 @@ final class HubBench {
   }
 }
 
+extension Credit {
+  /// One more frame with so many bytes.
+  fileprivate mutating func add(_ byteCount: Int) {
+    frames += 1
+    bytes += UInt64(byteCount)
+  }
+}
+
 extension HubBench {
+  /// Whether a frame is a part that its receiver grants by answer.
+  private func isGranted(_ mail: Mail, _ seat: Int) -> Bool {
+    peers[seat]!.grantsAnswers && mail.type == .response && mail.header.flags.contains(.more)
+  }
+
+  /// Credit for what was taken so far of one answer.
+  func grant(_ seat: Int, answer id: UInt64) {
+    let taken = peers[seat]!.partsTaken[id] ?? Credit(frames: 0, bytes: 0)
+    let window = limits.answerWindow
+    let total = Credit(frames: taken.frames + window.frames, bytes: taken.bytes + window.bytes)
+    peers[seat]!.partsGranted[id] = total
+    send(FrameHeader(type: .credit, re: id), total.payload, from: seat)
+  }
+
   /// CREDIT for an answer: only for who understands it, of a request in hand, and always more than before.
   private func take(_ credit: Credit, _ header: FrameHeader, of peer: inout BenchPeer) {
     let answer = BenchAnswer(header)

@@ -71,7 +71,10 @@ struct Chaos {
       actors.append(Actor(seat: seat, isWorker: true))
       bench.subscribe(seat)
     }
-    for number in 0..<4 { actors.append(Actor(seat: bench.client("app \(number)", window: window()))) }
+    for number in 0..<4 {
+      let seat = bench.client("app \(number)", window: window(), grantsAnswers: number % 2 == 1)
+      actors.append(Actor(seat: seat))
+    }
   }
 
   // MARK: Steps

@@ -43,6 +43,46 @@ import Testing
     bench.expectNothingLeft()
   }
 
+  @Test("A worker that asks for it is told the sender's role, whatever the sender has put there; another is not")
+  func callerRole() throws {
+    let planner = bench.worker("planner", role: .outboxPlanner)
+    bench.request(from: planner)
+    let untold = try #require(bench.take(worker))
+    #expect(untold.header.re == 0)
+    bench.answer(untold, .response, "stored", from: worker)
+    _ = bench.take(planner)
+    _ = bench.leave(worker)
+    bench.join(worker, knowsCallerRole: true)
+    bench.request(from: planner)
+    #expect(try #require(bench.take(worker)).header.callerRole == Role.outboxPlanner.number)
+    for type in [FrameType.request, .event] {
+      let forged = FrameHeader(type: type, id: bench.nextId(of: app), re: .max, method: .publish)
+      bench.send(forged, from: app)
+      let work = try #require(bench.take(worker))
+      #expect(work.type == type && work.header.callerRole == Role.client.number)
+      #expect(work.header.re == UInt64(Role.client.number) << 40)
+    }
+  }
+
+  @Test("A worker that is back is known by its seat before the registry says so, and its seat's next tenant is not")
+  func seatGivenAnew() throws {
+    let bench = HubBench()
+    let seat = bench.worker("shop", role: .dvmProvider)
+    let told = bench.registry(AccessTable())
+    let role = Role.dvmProvider.number
+    bench.leave(seat)
+    bench.join(seat)
+    #expect(told.member(at: bench.endpoint(of: seat), role: role)?.name == "shop")
+    #expect(told.member(at: bench.endpoint(of: seat), role: Role.client.number) == nil)
+    let again = bench.registry(AccessTable())
+    bench.leave(seat)
+    bench.closeMailbox(seat)
+    bench.hub.releaseSeat(seat)
+    #expect(bench.worker("other", role: .dvmProvider) == seat, "the seat is given to another")
+    #expect(again.member(at: bench.endpoint(of: seat), role: role) == nil)
+    #expect(bench.registry(AccessTable()).member(at: bench.endpoint(of: seat), role: role)?.name == "other")
+  }
+
   @Test("Only the first terminal answer reaches the caller")
   func oneAnswer() throws {
     bench.request(from: app)

@@ -27,7 +27,7 @@ import Testing
     #expect(terms.precedingJobs == [EventID(id)] && terms.resultKind == 6_002)
     #expect(terms.values(of: "range") == ["300", "360"] && terms.values(of: "x") == nil)
     #expect(terms.output == "text/plain" && terms.bidMillisatoshis == 10_000_000 && terms.topics == ["bitcoin"])
-    #expect(terms.relays.map(\.host) == ["a.example", "b.example"] && terms.providers == [provider])
+    #expect(terms.relays.map(\.url.host) == ["a.example", "b.example"] && terms.providers == [provider])
     #expect(request.addresses(provider) && !request.addresses(request.customer) && !terms.isEncrypted)
   }
 
@@ -68,7 +68,7 @@ import Testing
   func recovered() throws {
     let request = try read([["bid", "100_000"], ["wss://relay.damus.io", "wss://dvms.f7z.io"], ["i", "x", "prompt"]])
     #expect(request.terms.bidMillisatoshis == 100_000)
-    #expect(request.terms.relays.map(\.host) == ["relay.damus.io", "dvms.f7z.io"])
+    #expect(request.terms.relays.map(\.url.host) == ["relay.damus.io", "dvms.f7z.io"])
     #expect(request.terms.inputs == [JobInput("x", type: "prompt")] && request.terms.inputs[0].form == nil)
   }
 
@@ -145,7 +145,7 @@ import Testing
       #"[["i","x","text"],["output","text/plain"],["relays","wss://r.example"],["bid","7"],["t","hidden"]]"#)
     #expect(read.diagnostics.counts == [.otherTagsEncrypted: 1])
     #expect(read.terms.output == "text/plain" && read.terms.bidMillisatoshis == 7 && read.terms.topics == ["own"])
-    #expect(read.terms.relays.map(\.host) == ["r.example"])
+    #expect(read.terms.relays.map(\.url.host) == ["r.example"])
   }
 
   @Test("What is unusual about encryption is noted")

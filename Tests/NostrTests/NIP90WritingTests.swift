@@ -31,7 +31,7 @@ import Testing
     }
     terms.output = random.oneIn(2) ? "text/plain" : nil
     terms.bidMillisatoshis = random.oneIn(2) ? Int64(random.below(1 << 40)) : nil
-    terms.relays = try random.relays()
+    terms.relays = try random.relays().map { ForeignRelayURL($0) }
     terms.providers = try (0..<random.below(3)).map { _ in PublicKey(try random.octets()) }
     terms.topics = (0..<random.below(3)).map { "t\($0)" }
     return terms

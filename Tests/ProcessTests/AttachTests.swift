@@ -48,6 +48,23 @@ extension ProcessTests {
       }
     }
 
+    @Test("A worker that is not enabled and failed when it was started by hand is told by the doctor")
+    func startedByHand() throws {
+      var layout = Layout.one()
+      layout.workers[0].keys = ["enabled": "false", "program": "\"/nowhere/example\""]
+      try withRoost(layout, awaitsReady: false) { roost in
+        let client = try roost.client()
+        func check() throws -> DoctorResult.Check? {
+          let answer = try client.call("supervisor.doctor")
+          let result = try JSONPayload.decode(DoctorResult.self, from: answer.terminal.payload)
+          return result.checks.first { $0.name == "worker example" }
+        }
+        #expect(try check() == nil)
+        _ = try client.call("supervisor.start", #"{"worker":"example"}"#)
+        try awaitSoon("the doctor tells of it") { try check()?.isGood == false }
+      }
+    }
+
     @Test("A log category that nobody knows is set, and doubted; one that somebody logs in is not")
     func logCategory() throws {
       try withRoost { roost in

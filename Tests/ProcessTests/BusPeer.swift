@@ -180,6 +180,14 @@ final class BusPeer {
     }
   }
 
+  /// Reads until the other side has closed.
+  func waitForEnd(within seconds: Double = 30) throws {
+    try awaitSoon("the end of the connection", within: seconds) {
+      receive(withinMilliseconds: 20)
+      return isEnded
+    }
+  }
+
   /// Reads what there is, waiting at most so long for the first byte.
   func receive(withinMilliseconds patience: Int32 = 0) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -87,6 +87,74 @@ extension ProcessTests {
       }
     }
 
+    @Test("What everybody would read, says nothing or deletes nothing is refused before it is signed")
+    func pointless() throws {
+      try withRoost(.storeAndSigner) { roost in
+        _ = try roost.client().call("signer.generate", #"{"name":"alice"}"#)
+        let tag = ["--tag", "p=\(Self.npub)"]
+        for (arguments, input, message) in [
+          (["--kind", "4", "--content", "secret"], "", "would be read by everybody"),
+          (["--kind", "4", "--content", "secret"] + tag, "", "would be read by everybody"),
+          ([#"{"kind":4,"content":"secret"}"#], "", "would be read by everybody"),
+          (["--content", ""], "", "there is nothing to publish"),
+          (["--content", "-"], "\n", "there is nothing to publish"),
+          ([#"{"kind":1,"content":" "}"#], "", "there is nothing to publish"),
+          (["--kind", "5", "--content", "gone"], "", "deletes nothing"),
+        ] {
+          let refused = try roost.command(["publish", "--local"] + arguments, input: input)
+          let words = refused.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+          #expect(refused.status == .exited(1) && words.contains(message), "\(arguments): \(words)")
+          #expect(words.contains("nothing was done"), "\(arguments): \(words)")
+        }
+        for arguments in [
+          ["--kind", "4", "--content", "c2VjcmV0IHNlY3JldCAxMg==?iv=c2VjcmV0IHNlY3JldCAxMg=="] + tag,
+          ["--kind", "3", "--content", ""], ["--content", ""] + tag,
+          ["--kind", "5", "--content", "", "--tag", "e=\(Self.hex)"],
+        ] {
+          let taken = try roost.command(["publish", "--local"] + arguments)
+          #expect(taken.status == .exited(0), "\(arguments): \(taken.output)")
+        }
+      }
+    }
+
+    @Test("Where only workers have accounts, every command says how to make one")
+    func noAccountYet() throws {
+      try SignerRig.run(.storeAndSigner) { rig in
+        let provider = try rig.attach("provider", role: "dvm-provider")
+        _ = try rig.ask("signer.own", NoArguments(), by: provider, as: SignerAccount.self)
+        for arguments in [
+          ["publish", "--content", "x"], ["publish", "--content", "x", "--as", "alice"], ["key", "show"],
+          ["key", "show", "alice"], ["key", "unlock"], ["key", "passphrase"],
+        ] {
+          let told = try rig.command(arguments, "")
+          let words = told.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+          let wanted = "there is no account yet; 'roost key generate NAME' makes one"
+          #expect(words.contains(wanted), "\(arguments): \(words)")
+        }
+      }
+    }
+
+    @Test("--timeout bounds the wait for a locked account, and for a store that does not answer")
+    func bounded() throws {
+      try SignerRig.run(.storeAndSigner) { rig in
+        try rig.generate("alice", "horse")
+        _ = try rig.command(["key", "lock"], "")
+        var started = ContinuousClock.now
+        let locked = try rig.command(["publish", "--json", "--local", "--content", "x", "--timeout", "1s"], "")
+        #expect(locked.status == .exited(1) && locked.output.contains(#""code":"locked""#), "\(locked.output)")
+        #expect(ContinuousClock.now - started < .seconds(20))
+        #expect(try rig.unlock("alice", "horse") == nil)
+        let store = try #require(try rig.roost.worker("event-store").pid)
+        kill(pid_t(store), SIGSTOP)
+        started = ContinuousClock.now
+        let stopped = try rig.command(["publish", "--local", "--content", "x", "--timeout", "1s"], "")
+        kill(pid_t(store), SIGCONT)
+        let words = stopped.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(stopped.status == .exited(5) && words.contains("do not repeat the command"), "\(stopped.output)")
+        #expect(ContinuousClock.now - started < .seconds(9))
+      }
+    }
+
     @Test("A locked account is told of at once, and who unlocks it lets the event go on")
     func locked() throws {
       try SignerRig.run(.storeAndSigner) { rig in

@@ -37,7 +37,7 @@ extension ProcessTests {
         let reports = many.output.split(separator: "\n")
         #expect(reports.count == 5, "\(many.output)")
         #expect(reports[0].contains(#""isNew":false"#) && reports[0].contains(#""line":1"#))
-        #expect(reports[1].contains(#""isNew":true"#) && reports[1].contains(#""state":"optimistic""#))
+        #expect(reports[1].contains(#""isNew":true"#) && reports[1].contains(#""state":"stored""#))
         #expect(reports[2].contains(#""line":3"#) && reports[2].contains("bad-request"))
         #expect(reports[3].contains(#""line":5"#) && reports[3].contains("forbidden"))
         #expect(!reports[4].contains("seq") && reports[4].contains(#""isNew":true"#))

@@ -1,5 +1,6 @@
 import Contracts
 import Frames
+import Glibc
 import TestSupport
 import Testing
 
@@ -38,6 +39,40 @@ extension ProcessTests {
         let answer = try publish(client, relay.url, isForeign: false)
         #expect(answer.isResponse, "what somebody of the house names is dialled at once: \(answer.text)")
         #expect(relay.visits.count == 1)
+      }
+    }
+
+    private static var hasNamespaces: Bool {
+      getuid() == 0 && access("/usr/bin/unshare", X_OK) == 0 && access("/usr/sbin/ip", X_OK) == 0
+    }
+
+    /// A roostd in a network of its own, whose one interface has a public address, as a server's has.
+    private func withPublicAddress(_ body: (BusPeer) throws -> Void) throws {
+      var layout = Layout.connector("[]", ["ephemeral": "true"])
+      let script = "/usr/sbin/ip link set lo up && /usr/sbin/ip addr add 8.8.4.4/24 dev lo && exec \"$0\""
+      layout.environment = ["/usr/bin/unshare", "--net", "/bin/sh", "-c", script]
+      try withRoost(layout) { try body(try $0.client()) }
+    }
+
+    @Test(
+      "An event is not brought to a public address of this machine or of its network, but where the user has named it",
+      .enabled(if: hasNamespaces, "a network of its own takes root, unshare and ip"))
+    func publicNeighbours() throws {
+      try withPublicAddress { client in
+        let places = [
+          ("ws://8.8.4.4:9", "8.8.4.4, an address of this machine"),
+          ("ws://[::ffff:8.8.4.4]:9", ", an address of this machine"),
+          ("ws://8.8.4.1:9", "8.8.4.1, an address in a network of this machine"),
+        ]
+        for (place, words) in places {
+          let message = try publish(client, place, isForeign: true).refusal?.message ?? ""
+          #expect(message.contains(words + "; relays that other people name are not dialled there"), "\(message)")
+        }
+        let own = try publish(client, "ws://8.8.4.4:9", isForeign: false).refusal?.message ?? ""
+        #expect(own.contains("refused") && !own.contains("an address of this machine"), "it was dialled: \(own)")
+        let arguments = #"{"relay":"ws://8.8.4.4:9","isForeign":true}"#
+        let document = try client.call("relay.information", arguments).refusal?.message ?? ""
+        #expect(document.contains("8.8.4.4, an address of this machine"), "\(document)")
       }
     }
 

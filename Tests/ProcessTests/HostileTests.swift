@@ -50,6 +50,46 @@ extension ProcessTests {
       }
     }
 
+    @Test("A HELLO that is announced with more than 64 KiB is refused by its header, before anything of it is kept")
+    func longHello() throws {
+      try withRoost(Layout(bus: ["hello-deadline": "\"60s\""])) { roost in
+        for length: UInt32 in [65_581, 1 << 20] {
+          let peer = try BusPeer(socket: roost.socket, hello: nil)
+          peer.sendBytes(withUnsafeBytes(of: length.littleEndian) { Array($0) } + [1, FrameType.hello.rawValue, 0, 0])
+          try peer.waitForEnd()
+          #expect(peer.fatal?.code == .badLength)
+        }
+        let peer = try BusPeer(socket: roost.socket, hello: nil)
+        var hello = JSONPayload.encode(Hello(name: "long", role: "client"))
+        hello += [UInt8](repeating: UInt8(ascii: " "), count: Hello.byteCountMaximum - hello.count)
+        peer.send(FrameHeader(type: .hello), hello)
+        try peer.wait("WELCOME", within: 10) { peer.welcome != nil }
+      }
+    }
+
+    @Test(
+      "An event that no worker takes is refused to its sender, whatever method it names, and leaves nobody with work",
+      arguments: [FrameFlags.needsAck, [.needsAck, .atMostOnce], [.needsAck, .raw]])
+    func eventForNobody(flags: FrameFlags) throws {
+      var layout = ServingRig.layout()
+      for index in layout.workers.indices { layout.workers[index].keys["stuck-after"] = "\"2s\"" }
+      try ServingRig.run(layout) { rig in
+        let members = try #require(rig.client.welcome).registry.members
+        let methods = try #require(rig.client.welcome).registry.methods
+        for member in members where member.role != Role.supervisor.name && member.role != "client" {
+          for (name, method) in methods.sorted(by: { $0.key < $1.key }) where method.role == member.role {
+            let header = try rig.client.request(
+              name, flags: flags, to: Endpoint(rawValue: member.endpoint), type: .event)
+            try rig.client.wait("credit") { rig.client.hasCredit }
+            rig.client.spend(2)
+            rig.client.send(header, Array("{}".utf8))
+            try rig.client.wait("a word for \(name)", within: 10) { rig.client.acknowledgements[header.id] != nil }
+          }
+        }
+        for worker in try rig.roost.status(rig.client).workers { #expect(worker.generation == 1, "\(worker.name)") }
+      }
+    }
+
     @Test("A violation behind a long frame that came in pieces ends its peer and nobody else")
     func violationBehindLongFrame() throws {
       try withRoost { roost in

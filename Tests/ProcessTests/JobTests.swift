@@ -20,7 +20,7 @@ extension ProcessTests {
         let request = try rig.request(job)
         try rig.await(job, "is published") { $0.state == .published && $0.requests[0].confirmedRelays == 1 }
         #expect(rig.relay.count(of: request.event) == 1)
-        #expect(request.terms.relays.map(\.text) == [rig.relay.url])
+        #expect(request.terms.relays.map(\.url.text) == [rig.relay.url])
         try rig.say(maker.feedback(.processing, to: request))
         try rig.await(job, "is processing") { $0.state == .processing }
         try rig.say(maker.feedback(.partial, to: request, content: "it is"))

@@ -61,6 +61,30 @@ extension ProcessTests {
       }
     }
 
+    @Test("What clients hand in of strangers has a bound: above it those go that came first, and nothing else")
+    func foreignLimit() throws {
+      var layout = Layout.store
+      layout.workers[0].keys["foreign-limit"] = "\"1MiB\""
+      try LocalRelayHouse.run(beside: layout) { house in
+        let visitor = try house.visitor()
+        let published = author.event("mine", at: 1)
+        #expect(try StoreClient(house.roost).publish(published).isResponse)
+        let stranger = Author()
+        let text = String(repeating: "text ", count: 10_000)
+        // The age that they claim counts for nothing.
+        let events = (0..<60).map { stranger.event("\($0) \(text)", at: 1_700_000_000 - Int64($0)) }
+        for event in events { try visitor.put(event) }
+        try awaitSoon("those of strangers are within their bound", within: 30) {
+          let status = try house.ask("store.status", as: StoreStatus.self)
+          return status.evicted > 0 && status.foreignBytes ?? 0 <= 1 << 20
+        }
+        let found = try visitor.request("{}").ids
+        let newest = try #require(events.last)
+        #expect(found.contains("\(published.id)") && found.contains("\(newest.id)"))
+        #expect(!found.contains("\(events[0].id)") && (10..<25).contains(found.count), "\(found.count)")
+      }
+    }
+
     @Test(
       "An older version of what is replaced is refused, and only the newest is served", arguments: [0, 10_002, 30_023])
     func replaced(kind: UInt16) throws {

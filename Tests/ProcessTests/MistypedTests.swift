@@ -31,6 +31,28 @@ extension ProcessTests {
       }
     }
 
+    @Test("An option that no command has is told as one, and not by what was made of its value")
+    func options() throws {
+      for (arguments, hint) in [
+        (["publish", "--contnt", "hi"], "'--contnt'. Did you mean '--content'?"),
+        (["observe", "--knd", "1"], "'--knd'. Did you mean '--kind'?"),
+        (["plan", "read", "--knd", "1"], "'--knd'. Did you mean '--kind'?"),
+        (["call", "store.count", "--timeot", "3 s"], "'--timeot'. Did you mean '--timeout'?"),
+        (["key", "generate", "--nme", "A B"], "'--nme'"),
+        (["--socket", "x", "status"], "'--socket'"), (["key", "unlock", "alice", "--socke", "x"], "'--socke'"),
+      ] {
+        let program = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), arguments)
+        let told = words(try program.readAllOutput())
+        #expect(told.contains("Unknown option \(hint)"), "\(arguments): \(told)")
+        #expect(try program.waitForEnd() == .exited(2))
+      }
+      let early = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), ["--socket", "x", "status"])
+      let told = words(try early.readAllOutput())
+      #expect(told.contains("stands behind the command, as in 'roost status --socket PATH'"))
+      let wrong = try SpawnedProcess(SpawnedProcess.builtProgram("roost"), ["publish", "hi"])
+      #expect(try wrong.readAllOutput().contains("That is no JSON object"))
+    }
+
     @Test("UTF-16 without a mark and a zip are known for what they are, by publish as well")
     func forms() throws {
       try withRoost(.store) { roost in

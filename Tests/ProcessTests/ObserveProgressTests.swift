@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A terminal of 80 columns: what a program writes to it, read from its other end.
-private final class TestTerminal {
+final class TestTerminal {
   let program: Int32
   private let person: Int32
   private(set) var text = ""
@@ -29,6 +29,9 @@ private final class TestTerminal {
     Descriptors.close(program)
     Descriptors.close(person)
   }
+
+  /// What a person types.
+  func type(_ words: String) throws { try Descriptors.writeAll(words, to: person) }
 
   func read(until words: String) throws {
     var chunk = [UInt8](repeating: 0, count: 4_096)

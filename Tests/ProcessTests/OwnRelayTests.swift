@@ -66,7 +66,7 @@ extension ProcessTests {
           let url = "ws://\(host):\(port(relay))/inbox"
           for refusal in [
             try rig.refusal("relay.request", RelayRequest(relay: url)),
-            try rig.refusal("relay.publish", RelayPublish(relay: url, event: event)),
+            try rig.refusal("relay.publish", RelayPublish(relay: url, event: event, isForeign: false)),
             try rig.refusal("relay.retry", RelayRetry(relay: url)),
             try rig.refusal("plan.relays.add", PlanRelay(relay: url)),
           ] {

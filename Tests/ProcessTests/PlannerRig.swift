@@ -79,7 +79,8 @@ struct PlannerRig {
   /// Puts an event on a relay, as somebody else's client would.
   func put(_ event: Event, on relay: KeepingRelay) throws {
     let value = try JSONPayload.decode(JSONValue.self, from: event.json)
-    let result = try ask("relay.publish", RelayPublish(relay: relay.url, event: value), as: RelayPublishResult.self)
+    let result = try ask(
+      "relay.publish", RelayPublish(relay: relay.url, event: value, isForeign: false), as: RelayPublishResult.self)
     #expect(result.isAccepted)
   }
 

@@ -18,7 +18,8 @@ extension PlannerRig {
   /// `relay.publish` of an event as it is, good or not.
   func publish(_ json: [UInt8], at relay: String) throws -> RelayPublishResult {
     let event = try JSONPayload.decode(JSONValue.self, from: json)
-    return try ask("relay.publish", RelayPublish(relay: relay, event: event), as: RelayPublishResult.self)
+    return try ask(
+      "relay.publish", RelayPublish(relay: relay, event: event, isForeign: false), as: RelayPublishResult.self)
   }
 
   /// Puts events on a relay that takes them, good or not.

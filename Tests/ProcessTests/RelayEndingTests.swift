@@ -23,8 +23,8 @@ extension ProcessTests {
     private static let leavings = [
       Leaving(testDescription: "no close frame", step: .hangUp, words: ["the stream ended without a close frame"]),
       Leaving(
-        testDescription: "close code 4000", step: .close(4000, "come back later"),
-        words: ["closed by the other side: 4000 (come back later)"], code: 4000),
+        testDescription: "a close code of its own", step: .close(4001, "come back later"),
+        words: ["closed by the other side: 4001 (come back later)"], code: 4001),
       // A reset that comes together with bytes is told by libuv as the end of the stream.
       Leaving(
         testDescription: "a reset", step: .reset,

@@ -19,14 +19,18 @@ final class RunningRoost {
   /// Open sockets and pipes of roostd when all was ready and nobody connected.
   private(set) var descriptorBaseline = 0
 
-  var socket: String { directory.path + "/roost.sock" }
+  /// Where the layout says; else in the directory.
+  var socket: String {
+    layout.supervisor["socket"].map { String($0.dropFirst().dropLast()) } ?? directory.path + "/roost.sock"
+  }
   var configuration: String { directory.path + "/supervisor.conf" }
   var output: String { directory.path + "/roostd.out" }
   /// What every process of a worker inherits, over all starts of roostd.
   var inherited: String { "ROOST_STATE=\(directory.path)/state" }
 
-  init(_ layout: Layout, awaitsReady: Bool = true) throws {
-    directory = try TemporaryDirectory()
+  /// Starts one, in a directory that may have the state of another.
+  init(_ layout: Layout, in home: TemporaryDirectory? = nil, awaitsReady: Bool = true) throws {
+    directory = try home ?? TemporaryDirectory()
     self.layout = layout
     mark = String(UInt64.random(in: 1 << 60 ... .max), radix: 16)
     safetyPipe = try Descriptors.pipe()

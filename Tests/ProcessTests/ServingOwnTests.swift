@@ -52,6 +52,36 @@ extension ProcessTests {
         #expect(try rig.jobs().map(\.request) == ["\(request)"])
       }
     }
+
+    @Test("A job sent while its provider restarts ends with the provider's error, and waits for nobody else")
+    func restarting() throws {
+      let jobs = [5_999: ["program": "[\"/bin/false\"]"]]
+      var layout = ServingRig.layout(["customers": "\"accounts\""], jobs: jobs)
+      var tracker = Layout.Worker(name: "dvm-tracker")
+      tracker.keys = [
+        "role": "\"dvm-tracker\"", "program": "\"\(SpawnedProcess.builtProgram("dvm-tracker"))\"", "sandbox": "\"try\"",
+      ]
+      layout.workers.append(tracker)
+      try withRoost(layout) { roost in
+        let maker = try roost.client("maker")
+        // The signer makes one key at a time, and the provider's own may be in the making.
+        try awaitSoon("an account is made") {
+          try maker.call("signer.generate", #"{"name":"alice"}"#).isResponse
+        }
+        let rig = try ServingRig(roost)
+        for round in 0..<6 {
+          #expect(try rig.client.call("supervisor.restart", #"{"worker":"dvm-provider"}"#).isResponse)
+          let submit = #"{"kind":5999,"inputs":[{"data":"x","type":"text"}]}"#
+          let answer = try rig.client.call("job.submit", submit)
+          #expect(answer.isResponse, "\(answer.text)")
+          let id = try JSONPayload.decode(Job.self, from: answer.terminal.payload).id
+          try awaitSoon("job \(round) has failed, long before its deadline of two minutes") {
+            let shown = try rig.client.call("job.show", "{\"job\":\"\(id)\"}")
+            return try JSONPayload.decode(Job.self, from: shown.terminal.payload).state == .failed
+          }
+        }
+      }
+    }
   }
 }
 

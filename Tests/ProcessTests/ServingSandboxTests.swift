@@ -83,6 +83,30 @@ extension ProcessTests.ServingHostileTests {
     #expect(try reason(python(deep)).contains("too deep"))
   }
 
+  @Test("One whose sockets can hold more than the memory that it may have is ended")
+  func sockets() throws {
+    let sockets = """
+      import os, socket, time
+      for i in range(5):
+          if os.fork() == 0: break
+      held = [socket.socketpair() for i in range(100)]
+      time.sleep(600)
+      """
+    #expect(try reason(python(sockets)).contains("sockets"))
+  }
+
+  @Test("A stranger's program is in the sandbox, or does not run, where the worker's own is switched off")
+  func strangersSandbox() throws {
+    let folder = try TemporaryDirectory()
+    let file = folder.path + "/file"
+    Descriptors.close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600))
+    let script = "( : < \(file) ) 2>/dev/null && echo read; echo fine"
+    try ServingRig.run(script: script, worker: ["sandbox": "\"off\""]) { rig in
+      let result = try rig.awaitResult(rig.ask())
+      #expect(result.content.text == "fine")
+    }
+  }
+
   @Test("One cannot change the modes of its user's files")
   func modes() throws {
     let folder = try TemporaryDirectory()

@@ -45,6 +45,24 @@ extension ProcessTests {
       }
     }
 
+    @Test("A clock that was ahead when the provider began, and is set right, leaves it deaf to nobody")
+    func clockSetBack() throws {
+      let faults = try Faults()
+      faults.setClock(ahead: 3 * 3_600)
+      var layout = ServingRig.layout(["environment": #"["PATH", "LD_PRELOAD", "ROOST_TEST_FAULTS"]"#])
+      layout.environment = faults.environment
+      try ServingRig.run(layout) { rig in
+        let early = try rig.ask(5_400, content: #"[{"kinds":[1]}]"#)
+        // By its clock that request is three hours old, and it takes those of one hour.
+        #expect(try rig.results(early).isEmpty)
+        faults.setClock(ahead: 0)
+        #expect(try rig.awaitResult(early).content.text == "0")
+        #expect(try rig.awaitResult(rig.ask(5_400, content: #"[{"kinds":[1]}]"#)).content.text == "0")
+        faults.setClock(ahead: -2 * 3_600)
+        #expect(try rig.jobs().count == 2, "nobody is answered twice")
+      }
+    }
+
     @Test(
       "What strangers ask for while there is no room is done when there is, also by the next process",
       arguments: [false, true])

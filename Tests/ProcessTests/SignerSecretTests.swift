@@ -57,6 +57,7 @@ extension ProcessTests {
         }
         let audit = files.first { $0.0.contains("signer.log") }.map { String(decoding: $0.1, as: UTF8.self) } ?? ""
         #expect(audit.contains("signer.sign") && audit.contains("wrong-passphrase") && audit.contains("alice"))
+        #expect(!audit.contains("signer.accounts"), "who asks for names alone uses no key")
       }
     }
 

@@ -76,6 +76,34 @@ extension ProcessTests {
       }
     }
 
+    @Test("What a worker asks in one breath with its HELLO is judged by its role, known to the signer or not")
+    func firstBreath() throws {
+      try SignerRig.run { rig in
+        try rig.generate("alice")
+        // Nobody in the configuration: the first that the signer hears of it comes behind its first request.
+        let answer = try rig.client.call("supervisor.attach", #"{"role":"example","name":"stranger"}"#)
+        var hello = Hello(name: "stranger", role: "example")
+        hello.token = try JSONPayload.decode(AttachGrant.self, from: answer.terminal.payload).token
+        let peer = try BusPeer(socket: rig.roost.socket, hello: nil)
+        // Profiles, which sign-kinds does not give to the role; so many bytes of them that REGISTRY, behind them,
+        // cannot come to the signer in one read with the first.
+        let wanted = JSONPayload.encode(SignerSign(event: SignerRig.template(0, String(repeating: "x", count: 20_000))))
+        let method = try rig.client.number(of: "signer.sign")
+        var bytes = BusPeer.bytes(FrameHeader(type: .hello), JSONPayload.encode(hello))
+        for id in 1...UInt64(40) {
+          var header = FrameHeader(type: .request, id: id, method: method)
+          header.callerRole = Role.client.number
+          bytes += BusPeer.bytes(header, wanted)
+        }
+        peer.sendBytes(bytes)
+        for id in 1...UInt64(40) {
+          let refusal = try peer.answer(to: id).refusal
+          #expect(refusal?.code == .unavailable || refusal?.code == .forbidden, "\(id): \(refusal as Any)")
+          #expect(refusal?.outcome == .notStarted)
+        }
+      }
+    }
+
     @Test("A worker that speaks for itself is given an account with its role's name, once, and nobody else is")
     func ownAccount() throws {
       try SignerRig.run { rig in

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A real roostd with a real store, signer and connector; the test is the planner.
-private struct WishRig {
+struct WishRig {
   let roost: RunningRoost
   let client: BusPeer
   let planner: BusPeer
@@ -47,7 +47,7 @@ private struct WishRig {
     let changed = relays.map {
       DesiredRequest(
         key: String($0.suffix(60)), relay: $0, filters: [.object(["kinds": .array([.integer(1)])])], isLive: true,
-        account: account, isForeign: isForeign)
+        account: account, isForeign: isForeign ?? false)
     }
     let wanted = RelayDesire(generation: 1, version: version, base: base, changed: changed)
     let answer = try planner.call("relay.desire", String(decoding: JSONPayload.encode(wanted), as: UTF8.self))
@@ -176,7 +176,7 @@ extension ProcessTests {
         let event = try #require(try JSONPayload.decode(JSONValue.self, from: signed.terminal.payload)["event"])
         let pubkey = try #require(event["pubkey"])
         guard case .string(let account) = pubkey else { return }
-        var wanted = RelayPublish(relay: relay.url, event: event)
+        var wanted = RelayPublish(relay: relay.url, event: event, isForeign: false)
         func publish() throws -> RelayPublishResult {
           let text = String(decoding: JSONPayload.encode(wanted), as: UTF8.self)
           let answer = try rig.planner.call("relay.publish", text)

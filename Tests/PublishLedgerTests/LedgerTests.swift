@@ -80,7 +80,11 @@ struct LedgerTests {
     try await ledger.write(Self.batch { $0.changed = [LedgerBatch.Change(all)] })
     #expect(try await ledger.event(of: 1) == nil)
     var more = all
-    more.add([QueuedTarget(PublicationTarget(relay: "wss://more.example", state: .pending, why: "named"))])
+    more.add([
+      QueuedTarget(
+        PublicationTarget(relay: "wss://more.example", state: .pending, why: "named"),
+        manner: SendingManner(isForeign: true), paceMilliseconds: 900_000)
+    ])
     try await ledger.write(Self.batch { $0.changed = [LedgerBatch.Change(more, event: one.event)] })
     #expect(try await ledger.event(of: 1) == one.event)
     let underWay = try ledger.contentsNow().underWay
@@ -165,9 +169,12 @@ struct LedgerTests {
     }
     let saved = try #require(rescue)
     #expect(saved.savedCount > 500 && saved.savedCount == contents.underWay.count)
-    #expect(saved.quarantinePath == path + ".damaged-2" && SharedFolder.bytes(ofFile: saved.quarantinePath) != nil)
+    #expect(saved.quarantinePath == path + ".damaged-2" && SharedFolder.bytes(ofFile: path + ".damaged-2") != nil)
     let known = Dictionary(uniqueKeysWithValues: all.map { ($0.publication.id, $0.publication) })
-    #expect(contents.underWay.allSatisfy { known[$0.publication.id] == $0.publication })
+    // Of those whose own row is lost it is not known when they were accepted, and that they are told in part.
+    #expect(contents.underWay.filter { known[$0.publication.id] != $0.publication }.count <= saved.damagedCount)
+    #expect(contents.underWay.allSatisfy { known[$0.publication.id] != nil })
+    #expect(saved.damagedCount < saved.savedCount / 4, "\(saved)")
   }
 
   @Test("of no bytes is not taken for a new one")

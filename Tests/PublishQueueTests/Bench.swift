@@ -64,17 +64,22 @@ final class Bench {
   static func id(_ number: Int64) -> EventID { EventID(SHA256.hash(Array("event \(number)".utf8))) }
 
   @discardableResult
-  func publish(_ relays: String..., lifetime: Int64 = 72 * 3_600) -> EventID { publish(relays, lifetime: lifetime) }
+  func publish(_ relays: String..., lifetime: Int64 = 72 * 3_600, isForeign: Bool = false) -> EventID {
+    publish(relays, lifetime: lifetime, isForeign: isForeign)
+  }
 
   @discardableResult
-  func publish(_ relays: [String], account: PublicKey? = nil, lifetime: Int64 = 72 * 3_600) -> EventID {
+  func publish(
+    _ relays: [String], account: PublicKey? = nil, lifetime: Int64 = 72 * 3_600, isForeign: Bool = false
+  ) -> EventID {
     let id = Self.id(nextNumber)
     let time = moment.time
     let publication = QueuedPublication(
       number: nextNumber, id: id, author: author, kind: 1, acceptedAt: time, expiresAt: time + lifetime,
       targets: relays.map { relay in
         QueuedTarget(
-          PublicationTarget(relay: relay, state: .pending, why: "named"), manner: SendingManner(account: account))
+          PublicationTarget(relay: relay, state: .pending, why: "named"),
+          manner: SendingManner(account: account, isForeign: isForeign))
       })
     nextNumber += 1
     ledger[id] = publication

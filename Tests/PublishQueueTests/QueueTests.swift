@@ -98,6 +98,28 @@ struct QueueTests {
     #expect(bench.now.milliseconds(since: start) > 3 * 3_600_000 && longest <= bench.limits.ceilingMilliseconds)
   }
 
+  @Test("no longer says of what is tried again that it was called off")
+  func retryingCancelled() {
+    let bench = Bench()
+    let id = bench.publish(Self.alpha)
+    bench.settle(SendingKey(id: id, relay: Self.alpha), .unreachable("down", afterMilliseconds: nil))
+    bench.apply { $0.cancelled(id, at: $1) }
+    #expect(bench.target(id, Self.alpha)?.message == "called off")
+    bench.apply { $0.retried(id, expiresAt: $1.time + 60, at: $1) }
+    #expect(bench.target(id, Self.alpha).map { $0.state != .cancelled && $0.message == nil } == true)
+  }
+
+  @Test("counts what was accepted before a moment and waits for relays, and names those, most first")
+  func overdue() {
+    let bench = Bench()
+    let (first, second) = (bench.publish(Self.alpha, Self.beta), bench.publish(Self.beta))
+    bench.settle(SendingKey(id: first, relay: Self.alpha), .unreachable("down", afterMilliseconds: nil))
+    let later = (bench.queue[second]?.acceptedAt ?? 0) + 1
+    let overdue = bench.queue.overdue(acceptedBefore: later)
+    #expect(overdue.count == 2 && overdue.relays == [Self.beta, Self.alpha])
+    #expect(bench.queue.overdue(acceptedBefore: later - 1).count == 0)
+  }
+
   @Test("sends what waited for a locked account when that is open, and nothing of another's")
   func accountsOpened() {
     let bench = Bench()
@@ -257,7 +279,8 @@ struct QueueTests {
     let id = bench.publish(Self.beta)
     bench.settle(SendingKey(id: id, relay: Self.beta), .taken(""))
     let added = [Self.alpha, Self.beta].map {
-      QueuedTarget(PublicationTarget(relay: $0, state: .pending, why: "named"))
+      QueuedTarget(
+        PublicationTarget(relay: $0, state: .pending, why: "named"), manner: SendingManner(isForeign: false))
     }
     bench.apply { $0.targetsAdded(added, to: id, expiresAt: $1.time + 60, at: $1) }
     #expect(bench.inFlight.keys.map(\.relay) == [Self.alpha] && bench.told(id)?.state == .partial)

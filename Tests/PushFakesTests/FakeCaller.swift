@@ -10,7 +10,7 @@ final class FakeCaller {
   /// Seconds on the wall clock.
   static var now: Int64 { Int64(time(nil)) }
   /// How long nothing is given up, in milliseconds.
-  static let patience: UInt64 = 300_000
+  static let patience: UInt64 = 900_000
   static let deviceToken = String(repeating: "ab", count: 32)
 
   let fakes: PushFakes
@@ -24,7 +24,7 @@ final class FakeCaller {
     var settings = HTTP2SenderSettings()
     settings.startsCautiously = service == .apns
     settings.connectSpacingMilliseconds = 0
-    // Beside hundreds of other tests a task may wait for its turn for a minute.
+    // Beside hundreds of other tests, on a loaded machine, a task may wait for its turn for minutes.
     settings.connectTimeoutMilliseconds = Self.patience
     let sender = try HTTP2Sender(
       origin: HTTP2Origin(host: "localhost", port: fakes.port(service)), settings: settings,

@@ -9,13 +9,13 @@ import Testing
 
 @Suite("Rescue of the push ledger")
 struct RescueTests {
-  private let bench: LedgerBench
-  private let alice = LedgerBench.alice
+  let bench: LedgerBench
+  let alice = LedgerBench.alice
   private let bob = LedgerBench.bob
 
   init() throws { bench = try LedgerBench() }
 
-  private func rescue() throws -> PushRescue? {
+  private func rescue() throws -> LedgerRescue? {
     let (ledger, report) = try PushLedger.openOrRescue(
       path: bench.path, keyRing: bench.ring, now: LedgerBench.now + 10)
     bench.ledger = ledger
@@ -38,8 +38,8 @@ struct RescueTests {
     try bench.ledger.close()
 
     let report = try #require(try rescue())
-    #expect(report.savedDevices == 2 && report.brokenDevices == 0 && report.reason == nil)
-    #expect(access(report.quarantinePath, F_OK) == 0)
+    #expect(report.savedCount == 2 && report.damagedCount == 0 && report.reason == nil)
+    #expect(access(try #require(report.quarantinePath), F_OK) == 0)
     #expect(try await bench.devices(alice) == devices)
     #expect(try await bench.openWakes() == wakes)
     #expect(try await bench.ledger.contacts(of: alice).contacts == [bob: .allowed])
@@ -73,13 +73,13 @@ struct RescueTests {
     if ledger != nil { RescuableFile(path: bench.path).markDamaged() }
     let report = try #require(try rescue())
     #expect(report.reason != nil)
-    #expect((50..<200).contains(report.savedDevices), "\(report)")
+    #expect((50..<200).contains(report.savedCount), "\(report)")
     let early = bench.registration(alice, "phone", LedgerBench.token(900), at: 9)
     #expect(try bench.run(.register(early)) == .stale)
     #expect(try bench.run(.wake(bench.wake(bob, alice, at: 9))) == .stale)
     try bench.register(alice, "phone", LedgerBench.token(900), at: 10)
     let saved = try await bench.ledger.page(after: 0, limit: 1_000)
-    #expect(saved.count == report.savedDevices + 1)
+    #expect(saved.count == report.savedCount + 1)
     for device in saved where !device.isQuarantined {
       #expect(try await bench.devices(device.owner).count == 1)
     }
@@ -104,13 +104,13 @@ struct RescueTests {
     try bench.tamper("UPDATE device SET sealed = zeroblob(61) WHERE id = 'pad'")
     RescuableFile(path: bench.path).markDamaged()
     let report = try #require(try rescue())
-    #expect(report.savedDevices == 2 && report.brokenDevices == 1)
+    #expect(report.savedCount == 2 && report.damagedCount == 1)
     #expect(try await bench.devices(alice).map(\.id) == ["phone"])
     try bench.ledger.close()
 
     try LedgerBench.write([UInt8](repeating: 0x55, count: 20_000), to: bench.path)
     let second = try #require(try rescue())
-    #expect(second.savedDevices == 0 && second.reason != nil)
+    #expect(second.savedCount == 0 && second.reason != nil)
     try bench.register(alice, "phone", LedgerBench.token(1), at: 60)
   }
 }

@@ -58,6 +58,12 @@ struct EventJudgeTests {
   private var p: [String] { ["p", world.me.publicKey.description] }
   private let root = SHA256.hash([1]).description
 
+  @Test("Texts are among the kinds that the event store gives, and no kind stands twice")
+  func kinds() {
+    #expect(EventJudge.textKinds.isSubset(of: EventJudge.kinds))
+    #expect(EventJudge.kinds.count == Set(EventJudge.kinds).count && EventJudge.kinds.count == 16)
+  }
+
   @Test("A message, a mention, an answer, a zap, a reaction and a repost wake, each as what it is")
   func topics() throws {
     #expect(world.verdict(world.event(1_059)) == .wakes(.message))

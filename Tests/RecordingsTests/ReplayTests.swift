@@ -53,6 +53,26 @@ struct ReplayBench {
 
 @Suite("A replay")
 struct ReplayTests {
+  @Test("of a recording in which no role of a caller stands takes it from the registries that stand there")
+  func olderRecording() throws {
+    let registry = Registry(
+      methods: [:], topics: [:], roles: ["client": 1, "example": 64],
+      members: [.init(name: "mine", role: "example", endpoint: Endpoint(seat: 9, turn: 1).rawValue, isReady: true)])
+    var stamped = Samples.request(8)
+    stamped.callerRole = 4
+    var bench = try ReplayBench(
+      Samples.start + [
+        (.toWorker, Samples.request(5), "a"),
+        (.toWorker, FrameHeader(type: .registry), String(decoding: JSONPayload.encode(registry), as: UTF8.self)),
+        (.toWorker, Samples.request(6), "b"), (.toWorker, FrameHeader(type: .request, id: 7), "c"),
+        (.toWorker, stamped, "d"), (.toWorker, FrameHeader(type: .cancel, source: Samples.caller, re: 6), ""),
+      ])
+    bench.start()
+    let asked = bench.sent.filter { $0.header.type == .request }
+    #expect(asked.map(\.header.callerRole) == [1, 64, 0, 4])
+    #expect(bench.sent.first { $0.header.type == .cancel }?.header.re == 6)
+  }
+
   @Test("plays each frame only after the worker's frames before it, and finds the same answers identical")
   func identical() throws {
     var bench = try ReplayBench(

@@ -67,6 +67,40 @@ import Testing
     #expect(bench.session.phase == .connecting && bench.attempts.count == 2)
   }
 
+  @Test("A connection that is cut after refusals is made again after seconds, more each time, work or no work")
+  func cutAfterRefusals() throws {
+    let bench = Bench()
+    for cut in 0..<12 {
+      bench.apply { $0.openRequested(at: $1) }
+      _ = bench.untilAttempt()
+      bench.apply { [bench] in $0.connected(attempt: bench.attempts.last!.number, at: $1) }
+      bench.publish(UInt64(cut), event: cut)
+      bench.receive(.ok(id: Bench.id(cut), isAccepted: false, reason: RelayReason("rate-limited: enough")))
+      bench.publish(UInt64(100 + cut), event: 100 + cut)
+      bench.apply { $0.disconnected(reason: "cut", at: $1) }
+      _ = bench.taken()
+      bench.publish(UInt64(200 + cut), event: 200 + cut)
+      let failure = try #require(bench.taken().compactMap(\.failure).last)
+      let least = min(2_000 << UInt64(cut), 300_000)
+      #expect(failure.code == .relayUnreachable && failure.retryAfterMilliseconds ?? 0 >= least)
+      let wait = bench.untilAttempt()
+      #expect(wait >= least && wait <= least * 3 / 2 + 2, "\(cut): \(wait)")
+    }
+    bench.apply { $0.retryRequested(at: $1) }
+  }
+
+  @Test("Without a refusal in the last minute a cut is one like any other: waiting work dials at once")
+  func cutWithoutRefusal() {
+    let bench = Bench()
+    bench.connect()
+    bench.publish(1, event: 1)
+    bench.receive(.ok(id: Bench.id(1), isAccepted: false, reason: RelayReason("invalid: no")))
+    bench.advance(milliseconds: 60_000)
+    bench.apply { $0.disconnected(reason: "restarting", at: $1) }
+    bench.publish(2, event: 2)
+    #expect(bench.untilAttempt() <= 250)
+  }
+
   @Test("An attempt that fails ends what waits for it, with its reason; the standing wish goes on trying")
   func failFast() {
     let bench = Bench()

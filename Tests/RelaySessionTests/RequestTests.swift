@@ -206,15 +206,62 @@ import Testing
     #expect(bench.session.requestCount == 4)
   }
 
+  @Test("While a relay is held back no time of its silence passes, and afterwards it has what was left")
+  func heldBack() {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1, milliseconds: 10_000)
+    bench.publish(2, milliseconds: 10_000)
+    bench.advance(milliseconds: 9_000)
+    bench.apply { $0.deliveryStalled(at: $1) }
+    bench.request(3, milliseconds: 10_000)
+    _ = bench.taken()
+    bench.advance(milliseconds: 600_000)
+    #expect(bench.failures().isEmpty && bench.timer == nil)
+    bench.apply { $0.deliveryResumed(at: $1) }
+    bench.advance(milliseconds: 999)
+    #expect(bench.failures().isEmpty)
+    bench.advance(milliseconds: 2)
+    #expect(bench.failures().count == 2 && bench.session.requestCount == 1, "of the third nine seconds are left")
+    bench.advance(milliseconds: 9_000)
+    #expect(bench.failures().count == 1)
+  }
+
+  @Test("A relay that is held back now and then has no more time in all, and who publishes hears why it is late")
+  func heldAgainAndAgain() {
+    let bench = Bench()
+    bench.connect()
+    bench.request(1, milliseconds: 10_000)
+    for _ in 0..<10 {
+      #expect(bench.failures().isEmpty)
+      bench.apply { $0.deliveryStalled(at: $1) }
+      bench.advance(milliseconds: 500)
+      bench.apply { $0.deliveryResumed(at: $1) }
+      bench.advance(milliseconds: 1_001)
+    }
+    #expect(bench.failures().count == 1, "it was read for ten seconds")
+    bench.apply { $0.deliveryStalled(at: $1) }
+    let end = bench.now.advanced(milliseconds: 3_000)
+    bench.apply {
+      $0.publishStarted(
+        PublishKey(9), event: [0x20], id: Bench.id(9), deadline: $1.advanced(milliseconds: 2_000), end: end, at: $1)
+    }
+    bench.advance(milliseconds: 2_999)
+    #expect(bench.failures().isEmpty)
+    bench.advance(milliseconds: 2)
+    let words = bench.failures()
+    #expect(words.count == 1 && words[0].contains("was not read in time"), "\(words)")
+  }
+
   @Test("While deliveries are stalled reading is paused, also on the next connection")
   func stalled() {
     let bench = Bench()
-    bench.apply { session, _ in session.deliveryStalled() }
+    bench.apply { $0.deliveryStalled(at: $1) }
     #expect(bench.taken().isEmpty)
     bench.connect()
     #expect(bench.taken().last == .pauseReading)
-    bench.apply { session, _ in session.deliveryResumed() + session.deliveryResumed() }
-    bench.apply { session, _ in session.deliveryStalled() + session.deliveryStalled() }
+    bench.apply { $0.deliveryResumed(at: $1) + $0.deliveryResumed(at: $1) }
+    bench.apply { $0.deliveryStalled(at: $1) + $0.deliveryStalled(at: $1) }
     #expect(bench.taken() == [.resumeReading, .pauseReading])
     bench.apply { $0.disconnected(reason: "gone", at: $1) }
     bench.connect()

@@ -33,8 +33,8 @@ private struct Traffic {
   func relay(of subscription: UInt32) -> String { "ws://relay\(subscription % 3)/" }
 
   mutating func addEvent() {
-    guard !runs.isFull else { return }
     let subscription = UInt32(1 + number(below: 6))
+    guard !runs.mustWait(relay(of: subscription)) else { return }
     let byteCount =
       number(below: 40) == 0 ? limits.frameByteCountMaximum + number(below: 200) - 150 : number(below: 300)
     nextEvent += 1
@@ -110,6 +110,8 @@ private struct Traffic {
     limits.recordMaximum = 20
     limits.filterByteCountMaximum = 3_000
     limits.waitingByteCountMaximum = 5_000
+    limits.shareByteCountMinimum = 1_000
+    limits.pieceByteCountMaximum = seed % 2 == 0 ? 500 : 8_000
     var traffic = Traffic(limits, seed: seed)
     for _ in 0..<600 {
       switch traffic.number(below: 10) {

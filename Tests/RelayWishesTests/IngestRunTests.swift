@@ -42,11 +42,11 @@ import Testing
     let said = try SaidRecord.read(run)
     #expect(
       said.map(\.kind) == [
-        .relayName, .event, .relayName, .event, .event, .subscriptionFilter, .subscriptionFilter, .storedEnd,
+        .relayName, .event, .event, .relayName, .event, .subscriptionFilter, .subscriptionFilter, .storedEnd,
       ])
     #expect(
-      said.map(\.relay) == ["ws://b/", "ws://b/", "ws://a/", "ws://a/", "ws://b/", "ws://b/", "ws://b/", "ws://b/"])
-    #expect(said.map(\.subscription) == [0, 2, 0, 1, 2, 2, 2, 2])
+      said.map(\.relay) == ["ws://b/", "ws://b/", "ws://b/", "ws://a/", "ws://a/", "ws://b/", "ws://b/", "ws://b/"])
+    #expect(said.map(\.subscription) == [0, 2, 2, 0, 1, 2, 2, 2])
     #expect(run.eventCount == 3 && runs.answered(run.number) == [9] && runs.isEmpty)
   }
 
@@ -118,14 +118,60 @@ import Testing
       _ = runs.next()
     }
     var count = 0
-    while !runs.isFull {
+    while !runs.mustWait("ws://a/") {
       runs.add(0, byteCount: 10_000)
       count += 1
     }
-    #expect(count < 60, "the bound, a run and what is open")
+    #expect(count == 31, "the bound, and the event that went beyond")
     _ = runs.answered(1)
     _ = runs.next()
-    #expect(!runs.isFull)
+    #expect(!runs.mustWait("ws://a/"))
+  }
+
+  @Test("Beside a relay that floods a quiet one need not wait, and its event is in the very next run")
+  func flood() throws {
+    let runs = Lane(limits: limits())
+    var number = 0
+    for _ in 0..<4 {
+      runs.add(number, relay: "ws://flood/")
+      number += 1
+      _ = runs.next()
+    }
+    for run in 1...200 as ClosedRange<UInt64> {
+      while !runs.mustWait("ws://flood/") {
+        runs.add(number, relay: "ws://flood/", byteCount: 400)
+        number += 1
+      }
+      runs.add(1_000_000 + Int(run), relay: "ws://quiet/", subscription: 2)
+      #expect(!runs.mustWait("ws://quiet/"))
+      _ = runs.answered(run)
+      let next = try runs.sent()
+      #expect(try SaidRecord.read(next).contains { $0.event == 1_000_000 + Int(run) })
+      #expect(next.eventCount > 200, "the rest is the flood's")
+    }
+  }
+
+  @Test("Relays that all flood have equal parts of what the store takes, and of what may wait")
+  func equalParts() throws {
+    let runs = Lane(limits: limits())
+    let relays = (0..<5).map { "ws://\($0)/" }
+    var taken: [String: Int] = [:]
+    for _ in 0..<400 {
+      for (index, relay) in relays.enumerated() {
+        // Those that bring large events have no more for it.
+        while !runs.mustWait(relay) { runs.add(0, relay: relay, subscription: UInt32(index), byteCount: 300 << index) }
+      }
+      while let run = runs.next() {
+        for record in try SaidRecord.read(run) where record.kind == .event {
+          taken[record.relay, default: 0] += record.bytes.count + 512
+        }
+        _ = runs.answered(run.number)
+        if run.number % 3 == 0 { break }
+      }
+    }
+    let parts = relays.map { taken[$0] ?? 0 }
+    let (least, most) = (parts.min() ?? 0, parts.max() ?? 0)
+    #expect(least > 0 && Double(least) > 0.9 * Double(most), "\(parts)")
   }
 }
 
@@ -134,7 +180,7 @@ private final class Lane {
   private var runs: IngestRuns
   init(limits: IngestRuns.Limits) { runs = IngestRuns(limits: limits) }
 
-  var isFull: Bool { runs.isFull }
+  func mustWait(_ relay: String) -> Bool { runs.mustWait(relay) }
   var isEmpty: Bool { runs.isEmpty }
 
   @discardableResult

@@ -8,13 +8,15 @@ import Testing
 
 /// What became of each wish, as slowly and plainly as possible.
 private struct Model {
-  enum Phase: Equatable { case idle, pausing, asked, ended, done, refused }
+  enum Phase: Equatable { case idle, pausing, asked, ended, closing, resting, done, refused }
   struct Entry {
     var wish: StandingRequests.Wish
     var number: Int
     var phase = Phase.idle
     /// When a pause is over at the latest.
     var pauseEnd = Instant(nanoseconds: 0)
+    /// The request that the relay has closed behind its EOSE.
+    var closed: RequestKey?
   }
   var entries: [String: Entry] = [:]
   var isOpen = false
@@ -28,6 +30,8 @@ private struct Model {
 
   /// The longest pause of all: the last of `rate-limited`, and half of it by chance.
   private static let pauseMaximum: UInt64 = 4_000 * 3 / 2 + 5_000 * 3 / 2
+  /// The longest wait after CLOSED behind EOSE.
+  private static let restMaximum: UInt64 = 300_000 * 3 / 2
 
   @Test(
     "Whatever happens, a wish is asked exactly when there is a connection and room, and nothing forbids it",
@@ -66,7 +70,7 @@ private struct Model {
         model.entries[key]?.phase = .idle
       }
     case 4:
-      for (key, entry) in model.entries where entry.phase == .asked || entry.phase == .ended {
+      for (key, entry) in model.entries where [.asked, .ended, .resting].contains(entry.phase) {
         model.entries[key]?.phase = .idle
       }
       model.isOpen = false
@@ -78,6 +82,8 @@ private struct Model {
         commit(commits[index], bench, &model)
       }
     case 10: if let request { close(request, bench, &model, &generator) }
+    case 11 where Bool.random(using: &generator):
+      bench.apply { [isHeld = Bool.random(using: &generator)] in isHeld ? $0.held(at: $1) : $0.released(at: $1) }
     default: advance(UInt64.random(in: 1...20_000, using: &generator), bench, &model)
     }
   }
@@ -98,15 +104,25 @@ private struct Model {
   private func commit(_ commit: (String, RequestKey), _ bench: WishBench, _ model: inout Model) {
     let isCurrent = bench.underWay[commit.1]?.key == commit.0
     if isCurrent, model.entries[commit.0]?.wish.isLive == false { model.entries[commit.0]?.phase = .done }
+    let isClosed = model.entries[commit.0]?.closed == commit.1
+    if isClosed, model.entries[commit.0]?.phase == .closing { model.entries[commit.0]?.phase = .done }
     bench.commit(commit.0, commit.1)
-    if isCurrent { #expect(bench.state(commit.0) == .stored) }
+    if isCurrent || model.entries[commit.0]?.phase == .done { #expect(bench.state(commit.0) == .stored) }
   }
 
   private func close(
     _ request: RequestKey, _ bench: WishBench, _ model: inout Model, _ generator: inout SeededGenerator
   ) {
     guard let key = bench.underWay[request]?.key else { return }
-    bench.fail(request, .closedByRelay, Self.words.randomElement(using: &generator) ?? "")
+    let text = Self.words.randomElement(using: &generator) ?? ""
+    bench.fail(request, .closedByRelay, text)
+    if let entry = model.entries[key], entry.phase == .ended, !entry.wish.isLive || !text.contains(":") {
+      model.entries[key]?.phase = entry.wish.isLive ? .resting : .closing
+      model.entries[key]?.closed = request
+      model.entries[key]?.pauseEnd = bench.now.advanced(milliseconds: Self.restMaximum)
+      #expect(bench.request(key) == nil, "not again at once")
+      return
+    }
     // Which of the two is what the tests of words are about; here, that it keeps to what it says.
     if case .refused? = bench.state(key) {
       model.entries[key]?.phase = .refused
@@ -121,7 +137,9 @@ private struct Model {
     bench.advance(milliseconds: milliseconds)
     for (key, entry) in model.entries {
       switch entry.phase {
-      case .pausing where bench.request(key) != nil || entry.pauseEnd <= bench.now: model.entries[key]?.phase = .idle
+      case .pausing where bench.request(key) != nil || entry.pauseEnd <= bench.now,
+        .resting where bench.request(key) != nil || entry.pauseEnd <= bench.now:
+        model.entries[key]?.phase = .idle
       case .asked where !entry.wish.isLive:
         if case .refused? = bench.state(key) { model.entries[key]?.phase = .refused }
       default: break
@@ -132,7 +150,7 @@ private struct Model {
   private func check(_ bench: WishBench, _ model: inout Model) {
     // A pause that is over may have had to wait for room.
     for (key, entry) in model.entries
-    where (entry.phase == .idle || entry.phase == .pausing) && bench.request(key) != nil {
+    where [.idle, .pausing, .resting].contains(entry.phase) && bench.request(key) != nil {
       #expect(model.isOpen, "asked without a connection")
       model.entries[key]?.phase = .asked
     }
@@ -143,7 +161,7 @@ private struct Model {
     let idle = model.entries.filter { $0.value.phase == .idle }
     if model.isOpen, asked.count < Self.startedMaximum { #expect(idle.isEmpty, "there is room for \(idle.keys)") }
     let needsTimer = model.entries.values.contains {
-      $0.phase == .pausing && $0.pauseEnd > bench.now || $0.phase == .asked && !$0.wish.isLive
+      ($0.phase == .pausing || $0.phase == .resting) && $0.pauseEnd > bench.now
     }
     if model.isOpen, needsTimer, asked.count < Self.startedMaximum { #expect(bench.timer != nil) }
     for (key, entry) in model.entries { checkState(bench.state(key), of: key, entry) }
@@ -152,7 +170,8 @@ private struct Model {
   private func checkState(_ state: StandingRequests.State?, of key: String, _ entry: Model.Entry) {
     switch (entry.phase, state) {
     case (.idle, .waiting?), (.pausing, .waiting?), (.asked, .asked?), (.asked, .stored?), (.ended, .asked?),
-      (.ended, .stored?), (.done, .stored?), (.refused, .refused?):
+      (.ended, .stored?), (.closing, .asked?), (.resting, .asked?), (.resting, .stored?), (.resting, .waiting?),
+      (.done, .stored?), (.refused, .refused?):
       break
     default: Issue.record("'\(key)' is \(entry.phase), and told as \(String(describing: state))")
     }

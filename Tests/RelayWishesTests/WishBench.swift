@@ -110,6 +110,11 @@ extension StandingRequests.Wish {
   static func live(_ kind: UInt16 = 1, account: PublicKey? = nil) -> Self {
     make(kind, isLive: true, account: account)
   }
+  /// Live, for so many ids.
+  static func ids(_ count: Int) -> Self {
+    let wish = make(1, isLive: true)
+    return Self(filters: wish.filters, isLive: true, account: nil, idCount: count)
+  }
   static func once(_ kind: UInt16 = 1) -> Self { make(kind, isLive: false) }
 
   private static func make(_ kind: UInt16, isLive: Bool, account: PublicKey? = nil) -> Self {

@@ -139,7 +139,7 @@ final class FakeHub {
     let window = hello.window ?? .standard
     let seat: Int?
     if role == .client {
-      seat = hub.joinClient(name: hello.name, role: role, window: window)
+      seat = hub.joinClient(name: hello.name, role: role, window: window, grantsAnswers: knowsGrants(hello))
     } else {
       seat = workerSeats[hello.name] ?? hub.reserveSeat(name: hello.name, role: role)
       let numbers = (try? hub.register(methods: hello.methods ?? [], of: role).numbers) ?? []
@@ -154,11 +154,14 @@ final class FakeHub {
     peer.seat = seat
     self.greeting[ObjectIdentifier(peer)] = nil
     peers[seat] = peer
-    let welcome = Welcome(
+    var welcome = Welcome(
       endpoint: hub.endpoint(of: seat).rawValue, frameLimit: FrameReader.defaultLengthMaximum,
       window: limits.window, answerWindow: tellsAnswerWindow ? limits.answerWindow : nil, registry: hub.registry())
+    if knowsGrants(hello) { welcome.answerGrants = true }
     send(peer, .welcome, JSONPayload.encode(welcome))
   }
+
+  private func knowsGrants(_ hello: Hello) -> Bool { tellsAnswerWindow && hello.answerGrants == true }
 
   private func send(_ peer: Peer, _ type: FrameType, _ payload: [UInt8]) {
     payload.withUnsafeBytes { send(peer, FrameHeader(type: type, payloadByteCount: payload.count), $0) }

@@ -56,6 +56,40 @@ import Testing
     return numbers
   }
 
+  @Test(
+    "An event that a worker lets go of without a word is refused to its sender; one that it keeps waits for it",
+    arguments: [false, true])
+  func eventForNobody(isRaw: Bool) async throws {
+    let directory = try TemporaryDirectory()
+    try await LoopThread.run {
+      let hub = try FakeHub(path: directory.path + "/roost.sock")
+      let worker = try await open(hub, name: "careless", role: "example", methods: ["example.keep", "example.drop"])
+      var kept: [BusEvent] = []
+      worker.onEvent = { event in if event.name == "example.keep" { kept.append(event) } }
+      worker.start()
+      worker.sendReady()
+      let app = try await open(hub, name: "app")
+      app.start()
+      let payload = BusPayload(Array("{}".utf8), isRaw: isRaw)
+      var refusedCount = 0
+      for _ in 0..<3 {
+        do throws(Refusal) {
+          try await app.notify("example.drop", of: "careless", payload, needsAck: true)
+        } catch { refusedCount += 1 }
+      }
+      #expect(refusedCount == 3)
+      let sending = Task { @EventLoopActor in
+        try await app.notify("example.keep", of: "careless", payload, needsAck: true)
+      }
+      while kept.isEmpty { await EventLoopActor.sleep(milliseconds: 1) }
+      kept[0].acknowledge()
+      kept = []
+      try await sending.value
+      let isIdle = hub.hub.isIdle(Endpoint(rawValue: worker.welcome.endpoint).seat)
+      #expect(isIdle)
+    }
+  }
+
   @Test("Callers that take nothing stop their own answers, and others of the same worker get theirs whole and in order")
   func othersGoOn() async throws {
     let directory = try TemporaryDirectory()

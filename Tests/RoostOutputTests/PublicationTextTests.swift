@@ -35,6 +35,7 @@ struct PublicationTextTests {
     #expect(told(.pending, "no such host") == ["waits   wss://a.example: no such host"])
     #expect(told(.sent).isEmpty)
     #expect(told(.pending, "no such host").isEmpty)
+    #expect(told(.pending, "wss://a.example cannot be reached: x") == ["waits   wss://a.example: cannot be reached: x"])
     #expect(told(.pending, "error: full") == ["waits   wss://a.example: error: full"])
     #expect(told(.confirmed, "error: full") == ["has it  wss://a.example"])
     #expect(told(.confirmed).isEmpty)

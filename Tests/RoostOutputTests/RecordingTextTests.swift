@@ -35,6 +35,22 @@ import Testing
       text.line(10, frame(.toWorker, header, "", isWithheld: true)).hasSuffix("method 999 id 1 (4.0 KiB, secret)"))
   }
 
+  @Test("Who asks stands in the line with the role that the hub wrote, own roles by the recording's registry")
+  func callerRoles() {
+    var text = RecordingText(.plain)
+    var request = FrameHeader(type: .request, source: caller, id: 5, method: 256)
+    request.callerRole = Role.client.number
+    #expect(text.line(1, frame(.toWorker, request, "")).hasSuffix("relay.request id 5 from client 3.1"))
+    request.callerRole = 64
+    #expect(text.line(2, frame(.toWorker, request, "")).hasSuffix("from role 64 3.1"))
+    let registry = Registry(methods: [:], topics: [:], roles: ["example": 64], members: [])
+    let told = String(decoding: JSONPayload.encode(registry), as: UTF8.self)
+    _ = text.line(3, frame(.toWorker, FrameHeader(type: .registry), told))
+    #expect(text.line(4, frame(.toWorker, request, "")).hasSuffix("from example 3.1"))
+    let object = String(decoding: text.object(5, frame(.toWorker, request, "")), as: UTF8.self)
+    #expect(object.contains(#""callerRole":"example""#), "\(object)")
+  }
+
   @Test("Names of people's own methods come from the recording itself")
   func names() {
     var text = RecordingText(.plain)

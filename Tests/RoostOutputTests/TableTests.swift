@@ -248,7 +248,7 @@ import Testing
     #expect(
       DoctorText.lines(DoctorResult(checks: [check]), .plain) == [
         "– worker w  is held, its mail kept.", "",
-        "Nothing has to be mended; – is on its way, or as it was asked to be.",
+        "Nothing has to be mended; – is on its way, as it was asked to be, or worth a look.",
       ])
   }
 
@@ -345,8 +345,9 @@ import Testing
   @Test(
     "Each refusal has its exit code",
     arguments: [
-      ("no-supervisor", 3), ("disconnected", 3), ("denied", 4), ("not-permitted", 4), ("bad-token", 4), ("expired", 5),
-      ("too-slow", 5), ("failed", 1), ("bad-request", 1), ("unknown-method", 1), ("anything-else", 1),
+      ("no-supervisor", 3), ("disconnected", 3), ("denied", 4), ("not-permitted", 4), ("no-access", 4),
+      ("bad-token", 4), ("expired", 5), ("too-slow", 5), ("failed", 1), ("bad-request", 1), ("unknown-method", 1),
+      ("anything-else", 1),
     ] as [(String, Int32)])
   func exitStatus(code: String, status: Int32) {
     #expect(ExitStatus(Refusal(RefusalCode(rawValue: code), "x")).rawValue == status)

@@ -21,6 +21,8 @@ enum Attempt {
     case "socket": return outcome(socket(Int32(object)!, Int32(SOCK_STREAM.rawValue), 0))
     case "wide-socket": return wideSocket(family: Int(object)!)
     case "datagram": return outcome(socket(Int32(object)!, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+    case "pair": return pair(Int32(object)!)
+    case "unix": return unix(object)
     case "fast-open": return fastOpen(port: UInt16(object)!)
     case "connect": return internet(port: UInt16(object)!, Glibc.connect)
     case "low-port": return internet(port: 1, Glibc.bind)
@@ -41,6 +43,7 @@ enum Attempt {
     case "chroot": return byName("chroot", [address("/")])
     case "personality": return byName("personality", [0xFFFF_FFFF])
     case "io-uring": return byName("syscall", [425, 4, 0])
+    case "io-setup": return byName("syscall", [numberOfIOSetup, 1, 0])
     case "clone3": return byName("syscall", [435, 0, 0])
     case "terminal-input": return byName("ioctl", [0, 0x5412, address("x")])
     case "terminal-input-wide": return byName("syscall", [numberOfIoctl, 0, 0x1_0000_5412, address("x")])
@@ -55,10 +58,12 @@ enum Attempt {
   #if arch(x86_64)
     private static let numberOfSocket = 41
     private static let numberOfIoctl = 16
+    private static let numberOfIOSetup = 206
     private static let numberOfClone = 56
   #else
     private static let numberOfSocket = 198
     private static let numberOfIoctl = 29
+    private static let numberOfIOSetup = 0
     private static let numberOfClone = 220
   #endif
 
@@ -108,6 +113,27 @@ enum Attempt {
     return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         outcome(call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)))
+      }
+    }
+  }
+
+  /// A pair of sockets of a kind, which may have flags.
+  private static func pair(_ kind: Int32) -> String {
+    var ends: [Int32] = [0, 0]
+    return outcome(socketpair(AF_UNIX, kind, 0, &ends))
+  }
+
+  /// Connects to a socket in the file system.
+  private static func unix(_ path: String) -> String {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return name(errno) }
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8).prefix($0.count - 1)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        outcome(Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)))
       }
     }
   }

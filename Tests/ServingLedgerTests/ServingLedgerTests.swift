@@ -10,9 +10,9 @@ import Testing
 
 @Suite("The ledger of served jobs")
 struct ServingLedgerTests {
-  private static let now: Int64 = 1_750_000_000
+  static let now: Int64 = 1_750_000_000
 
-  private func request(_ number: Int64, _ state: ServedJob.State = .running) -> ServedRequest {
+  func request(_ number: Int64, _ state: ServedJob.State = .running) -> ServedRequest {
     let key = SecretKey.generate()
     let event = UnsignedEvent(pubkey: key.publicKey, createdAt: Self.now, kind: 5_302, content: "\(number)").signed(
       by: key)
@@ -21,7 +21,7 @@ struct ServingLedgerTests {
       request: event.json)
   }
 
-  private func batch(_ requests: [ServedRequest], seq: Int64? = nil) -> ServingBatch {
+  func batch(_ requests: [ServedRequest], seq: Int64? = nil) -> ServingBatch {
     var batch = ServingBatch()
     batch.changed = requests
     batch.seq = seq

@@ -113,7 +113,7 @@ struct SignerMachineTests {
 
   @Test("Each role has signed what its task needs and nothing else")
   func rules() throws {
-    var machine = try machine("alice", rules: ["example:1", "example:30000-30010"])
+    var machine = try machine("alice", "dvm-provider", rules: ["example:1", "example:30000-30010"])
     let example = SignerCaller(name: "mine", role: "example")
     let tracker = SignerCaller(name: "t", role: "dvm-tracker")
     let provider = SignerCaller(name: "p", role: "dvm-provider")
@@ -124,7 +124,8 @@ struct SignerMachineTests {
       (example, 1, true), (example, 30_010, true), (example, 30_011, false),
     ]
     for (caller, kind, isAllowed) in cases {
-      let answer = code(machine.received(key(1), sign(kind, by: caller), at: start))
+      let account = caller == provider ? "dvm-provider" : nil
+      let answer = code(machine.received(key(1), sign(kind, by: caller, as: account), at: start))
       #expect(answer == (isAllowed ? nil : "forbidden"), "\(caller.role) \(kind)")
     }
   }
@@ -133,6 +134,7 @@ struct SignerMachineTests {
     "A rule that makes no sense, or that would change Roost's own roles, is refused",
     arguments: [
       "", "example", "example:", "example:x", "example:9-1", ":1", "client:1", "a:1:2", "a:22242", "a:0-65535",
+      "a:1@", "a:1@b@c", "a:1@B", "@b", "a@b:1", "dvm-provider:1@bot",
     ])
   func badRules(rule: String) { #expect(throws: PolicyFault(rule: rule)) { try SigningPolicy(rules: [rule]) } }
 

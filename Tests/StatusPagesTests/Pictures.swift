@@ -28,7 +28,7 @@ func makePicture() -> HousePicture {
   picture.plan = .told(plan)
   picture.jobs = .told(makeJobs())
   var push = PushStatus()
-  var apple = PushStatus.Platform(name: "ios", state: "away", reason: "TopicDisallowed")
+  var apple = PushStatus.Platform(name: "ios", state: "ready", reason: "TopicDisallowed")
   (apple.delivered, apple.expired) = (3, 2)
   push.platforms = [apple]
   push.ended = ["delivered": 3]

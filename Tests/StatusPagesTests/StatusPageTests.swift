@@ -37,6 +37,21 @@ struct StatusPageTests {
     #expect(html.contains("the event store does not answer"))
   }
 
+  @Test("says what relays say, with what to do, as text")
+  func saysWhatRelaysSay() {
+    var relay = RelayStates.Relay(relay: "wss://wall.example", state: "open")
+    relay.remarks = [
+      RelayRemark(kind: .authWall, text: "auth-required: <b>who</b>", count: 2, at: 1_700_000_000)
+    ]
+    var picture = makePicture()
+    picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
+    let html = StatusPage.html(picture)
+    #expect(html.contains("<h2>What relays say</h2>"))
+    #expect(html.contains("wants to know who asks, and no account was named") && html.contains("supervisor.conf"))
+    #expect(html.contains("&lt;b&gt;who&lt;/b&gt;") && !html.contains("<b>who"))
+    #expect(!StatusPage.html(makePicture()).contains("What relays say"))
+  }
+
   @Test("shows text of others as text")
   func showsTextAsText() {
     var picture = makePicture()
@@ -202,5 +217,56 @@ struct VerdictTests {
     #expect(tone([idle]) == .good)
     #expect(tone([]) == .good)
     #expect(tone([away, idle]) == .bad)
+  }
+
+  @Test("has what the doctor says of lists, of publications that wait and of relays that refuse, and names no account")
+  func agreesWithTheDoctor() {
+    var picture = makePicture()
+    var plan = PlanStatus()
+    (plan.overdue, plan.overdueRelays) = (1, ["wss://a.example"])
+    var list = ReplacedList(
+      id: "", kind: 3, author: "", identifier: "", replacedAt: 0, before: 9, after: 1)
+    list.account = "alice"
+    plan.shrunkLists = [list]
+    picture.plan = .told(plan)
+    var relay = RelayStates.Relay(relay: "wss://open.example", state: "open")
+    relay.isConfigured = true
+    relay.remarks = [RelayRemark(kind: .authWall, text: "auth-required: x", count: 1, at: picture.at)]
+    picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
+    let verdict = Verdict(picture)
+    #expect(verdict.sentence == "3 things need attention", "\(verdict.matters.map(\.text))")
+    #expect(!verdict.matters.contains { $0.text.contains("alice") })
+  }
+
+  @Test("says that keys are locked, and how to unlock them, without the names of accounts")
+  func saysThatKeysAreLocked() {
+    func account(_ name: String, _ state: SignerAccount.State) -> SignerAccount {
+      SignerAccount(
+        name: name, publicKey: "", npub: "", state: state, isEncrypted: true, origin: .file, createdAt: 0)
+    }
+    var picture = makePicture()
+    func told(_ accounts: [SignerAccount]) -> String {
+      picture.keys = .told(
+        SignerAccounts(accounts: accounts, problems: [], sealingKey: "", isMemoryLocked: true, waiting: 0))
+      return StatusPage.html(picture)
+    }
+    #expect(told([account("alice", .unlocked)]).contains("All is well"))
+    let html = told([account("alice", .unlocked), account("bob", .locked)])
+    #expect(html.contains("Nothing has to be mended") && html.contains("1 of 2 accounts is locked"))
+    #expect(html.contains("<code>roost key unlock</code>") && !html.contains("bob"))
+    #expect(html.contains("nothing is signed for it"))
+    let both = told([account("alice", .locked), account("bob", .locked)])
+    #expect(both.contains("2 of 2 accounts are locked, and nothing is signed for them"))
+    #expect(both.contains("<code>roost key unlock ACCOUNT</code>") && !both.contains("bob"))
+  }
+
+  @Test("says that the kernel does not tell whose programs connect")
+  func saysThatUsersAreUnknown() {
+    var picture = makePicture()
+    picture.local.knowsUsers = true
+    #expect(StatusPage.html(picture).contains("All is well"))
+    picture.local.knowsUsers = false
+    let html = StatusPage.html(picture)
+    #expect(html.contains("One thing needs attention") && html.contains("modprobe tcp_diag"))
   }
 }

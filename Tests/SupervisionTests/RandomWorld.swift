@@ -126,6 +126,7 @@ struct RandomWorld {
     case 0: return .spawnFailed(generation: generation, text: "ENOENT")
     case 1: return .lockBusy(generation: generation, holder: Bool.random(using: &random) ? 7 : nil)
     case 2: return .spawnRateReached(generation: generation, retryAt: now.advanced(milliseconds: 100))
+    case 3: return .spawnLacked(generation: generation, text: "EMFILE")
     default:
       nextPid += 1
       return .spawned(generation: generation, pid: nextPid)
@@ -236,6 +237,7 @@ extension RandomWorld {
       made(generation)
     case .lockBusy(let generation, _) where generation == asked: wasGated()
     case .spawnRateReached(let generation, _) where generation == asked: wasGated()
+    case .spawnLacked(let generation, _) where generation == asked: wasGated()
     case .exited(let generation, let status) where generation == process?.generation:
       process?.leaderLives = false
       if status.verdict == .unavailable { isTouched = true }

@@ -76,6 +76,22 @@ struct StartingTests {
     #expect(rig.machine.generation == 1)
   }
 
+  @Test("A supervisor without descriptors is not the worker's fault: it is tried again, and nothing is counted")
+  func resources() {
+    var rig = Rig()
+    rig.bringUp()
+    rig.dieStable(.signal(9, coreDumped: false))
+    for _ in 0..<100 {
+      rig.give(.spawnLacked(generation: 2, text: "pipe2: Too many open files (EMFILE)"))
+      #expect(rig.state == .waiting(.resources("pipe2: Too many open files (EMFILE)")))
+      let again = rig.fire(.gate)
+      #expect(again.spawns == [2])
+      #expect(again.states.isEmpty, "the reason stands until the answer changes it")
+    }
+    rig.becomeReady()
+    #expect(rig.state == .ready)
+  }
+
   @Test("An old instance that holds the lock is waited for, by polling and by the news that it is free")
   func instanceLock() {
     var rig = Rig()

@@ -105,6 +105,24 @@ import Testing
     }
   }
 
+  @Test("That we stop and go on reading is no life of the other side: one that says nothing is pinged, and left")
+  func pausesAreNoLife() async throws {
+    try await LoopThread.run {
+      let (server, _, client) = try await open(
+        deadlines: WebSocketDeadlines(pingIntervalMilliseconds: 40, pongMilliseconds: 40))
+      let pausing = EventLoopActor.task {
+        while client.ends.isEmpty, !Task.isCancelled {
+          client.connection.pauseReading()
+          client.connection.resumeReading()
+          await EventLoopActor.sleep(milliseconds: 5)
+        }
+      }
+      try await eventually("the end") { client.ends == [.unresponsive(milliseconds: 40)] }
+      pausing.cancel()
+      server.close()
+    }
+  }
+
   @Test("A connection may be closed, aborted or let go inside a message's delivery")
   func endInside() async throws {
     try await LoopThread.run {

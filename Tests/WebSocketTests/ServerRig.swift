@@ -46,6 +46,8 @@ final class ServerRig: WebSocketServerDelegate {
   private(set) var faults: [LoopFault] = []
   private(set) var port: UInt16 = 0
   var decision: @EventLoopActor (HTTPRequestHead) -> HTTPDecision = { _ in .upgrade() }
+  /// Who has to show itself first: by default nobody.
+  var admission: @EventLoopActor (HTTPRequestHead) -> WebSocketAdmission = { _ in .inside }
   /// Called with each new WebSocket; starts it.
   var onOpened: @EventLoopActor (Visitor) -> Void = { $0.start() }
   private var made: WebSocketServer?
@@ -66,6 +68,8 @@ final class ServerRig: WebSocketServerDelegate {
     heads.append(head)
     return decision(head)
   }
+
+  func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission { admission(head) }
 
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress) {
     let visitor = Visitor(connection, head)

@@ -43,7 +43,7 @@ final class Announcer {
     guard let answers = provider.answers else { return }
     let said = try await said()
     guard provider.settings.announce ?? false else {
-      if let said { try await publish(retraction(of: said), answers) }
+      if let said { try await publish(retraction(of: said), answers, deleting: said) }
       return
     }
     let template = try template(after: said)
@@ -52,8 +52,11 @@ final class Announcer {
     provider.log.notice("announced", metadata: ["provider": "\(key.npub)"])
   }
 
-  private func publish(_ template: UnsignedEvent, _ answers: AnswerDesk) async throws(Refusal) {
-    try await answers.publish(try await answers.signed(template).json, for: nil, within: Self.answerMilliseconds)
+  private func publish(
+    _ template: UnsignedEvent, _ answers: AnswerDesk, deleting said: Event? = nil
+  ) async throws(Refusal) {
+    let event = try await answers.signed(template, deleting: said)
+    try await answers.publish(event.json, for: nil, within: Self.answerMilliseconds)
   }
 
   private func said() async throws(Refusal) -> Event? {

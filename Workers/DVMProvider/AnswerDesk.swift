@@ -168,33 +168,37 @@ final class AnswerDesk {
     _ text: String, for request: JobRequest, within milliseconds: UInt32 = AnswerDesk.answerMilliseconds
   ) async throws(Refusal) -> String {
     guard case .encrypted(_, let form) = request.content, !text.isEmpty else { return text }
-    return try await cipher("signer.\(form.rawValue).encrypt", request.customer, text, milliseconds)
+    let wanted = SignerCipher(account: key.description, peer: request.customer.description, text: text)
+    return try await cipher("signer.\(form.rawValue).encrypt", wanted, milliseconds)
   }
 
   /// Decrypts what is for this provider alone.
   func decrypted(_ request: JobRequest) async throws(Refusal) -> JobRequest {
-    guard case .encrypted(let text, let form) = request.content else { return request }
-    let method = "signer.\(form.rawValue).decrypt"
-    return request.decrypted(try await cipher(method, request.customer, text, Self.answerMilliseconds))
+    guard case .encrypted(_, let form) = request.content else { return request }
+    // The whole event: the signer opens requests for us, and nothing else.
+    let event = try JSONPayload.decode(JSONValue.self, from: request.event.json)
+    let wanted = SignerCipher(account: key.description, peer: request.customer.description, contentOf: event)
+    return request.decrypted(try await cipher("signer.\(form.rawValue).decrypt", wanted, Self.answerMilliseconds))
   }
 
   private func cipher(
-    _ method: String, _ peer: PublicKey, _ text: String, _ milliseconds: UInt32
+    _ method: String, _ wanted: SignerCipher, _ milliseconds: UInt32
   ) async throws(Refusal) -> String {
-    let wanted = SignerCipher(account: key.description, peer: peer.description, text: text)
     let answer = try await bus.request(method, BusPayload(json: wanted), ttlMilliseconds: milliseconds)
     return try answer.decoded(as: SignerText.self).text
   }
 
-  /// Has an event signed.
+  /// Has an event signed; with a deletion the event that it deletes is shown.
   func signed(
-    _ template: UnsignedEvent, within milliseconds: UInt32 = AnswerDesk.answerMilliseconds
+    _ template: UnsignedEvent, within milliseconds: UInt32 = AnswerDesk.answerMilliseconds,
+    deleting deleted: Event? = nil
   ) async throws(Refusal) -> Event {
     guard case .object(var fields) = try JSONPayload.decode(JSONValue.self, from: template.json) else {
       preconditionFailure("an event is an object")
     }
     fields["id"] = nil
-    let wanted = SignerSign(account: key.description, event: .object(fields))
+    let shown = try deleted.map { event throws(Refusal) in try JSONPayload.decode(JSONValue.self, from: event.json) }
+    let wanted = SignerSign(account: key.description, event: .object(fields), deleted: shown.map { [$0] })
     let answer = try await bus.request(
       "signer.sign", BusPayload(json: wanted), ttlMilliseconds: milliseconds)
     let signed = try answer.decoded(as: SignerSigned.self).event
@@ -211,23 +215,19 @@ final class AnswerDesk {
   // MARK: Publishing
 
   /// Gives an event to whoever publishes: the store, or with the network the planner, for the relays that it plans and
-  /// for those that the request names.
+  /// for those that the request names, which are somebody else's word.
   func publish(_ event: [UInt8], for request: JobRequest?, within milliseconds: UInt32) async throws(Refusal) {
     guard provider.settings.isOnNetwork else { return try await keep(event, milliseconds) }
     let value = try JSONPayload.decode(JSONValue.self, from: event)
+    let foreign = request?.terms.relays.prefix(PlanPublish.relayMaximum / 2).map(\.url.text) ?? []
+    let wanted = PlanPublish(event: value, foreignRelays: foreign.isEmpty ? nil : foreign)
     do throws(Refusal) {
-      try await plan(PlanPublish(event: value), milliseconds)
-      let named = request?.terms.relays.map(\.text).prefix(PlanPublish.relayMaximum / 2) ?? []
-      if !named.isEmpty { try await plan(PlanPublish(event: value, relays: Array(named)), milliseconds) }
+      _ = try await bus.request("plan.publish", BusPayload(json: wanted), ttlMilliseconds: milliseconds)
     } catch {
       // A customer of this machine finds it here.
       guard error.code == .noRelays || error.code == .unknownMethod else { throw error }
       try await keep(event, milliseconds)
     }
-  }
-
-  private func plan(_ wanted: PlanPublish, _ milliseconds: UInt32) async throws(Refusal) {
-    _ = try await bus.request("plan.publish", BusPayload(json: wanted), ttlMilliseconds: milliseconds)
   }
 
   private func keep(_ event: [UInt8], _ milliseconds: UInt32) async throws(Refusal) {

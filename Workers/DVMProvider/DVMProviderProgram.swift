@@ -27,7 +27,7 @@ enum DVMProviderProgram {
     return SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths + premises.readablePaths + ["/proc"]
         + (premises.mayUseNetwork ? SandboxProfile.resolverPaths : []),
-      writablePaths: (directory.map { [$0] } ?? []) + ["/dev/null"],
+      writablePaths: (directory.map { [$0] } ?? []) + (premises.group.map { [$0.path] } ?? []) + ["/dev/null"],
       // Each run's own sandbox has its program alone.
       executablePaths: ProgramPremises.systemPaths + premises.ownPaths
         + premises.programPaths.flatMap(SandboxProfile.renewable),

@@ -4,7 +4,8 @@ import LinuxSystem
 
 // The last step before a job's program. The exec shim has made a session, an environment and a working directory, and
 // asked for death with the worker; what is left is what it cannot do: limits that this program itself might not bear,
-// and the sandbox.
+// the kernel's
+// group, and the sandbox.
 //
 //     dvm-provider --run-job PLAN -- PROGRAM ARGUMENT…
 //
@@ -26,6 +27,8 @@ enum ProgramLauncher {
     var profile: SandboxProfile
     var requirement: Sandbox.Requirement
     var limits: [Limit]
+    /// The folder of the kernel's group that the program is in.
+    var group: String?
   }
 
   private static let niceness: Int32 = 10
@@ -41,6 +44,8 @@ enum ProgramLauncher {
       try Descriptors.closeAll(from: 4)
       // What serves everybody comes before what serves one, the more so when this one forks without end.
       _ = nice(niceness)
+      // Before the sandbox, which does not let the program write there.
+      if let group = plan.group { try ControlGroup(path: group).enter() }
       for limit in plan.limits { try ResourceLimit.lower(limit.resource, to: limit.value) }
       _ = try Sandbox.apply(plan.profile, requirement: plan.requirement)
     } catch {

@@ -17,6 +17,8 @@ struct ProgramPremises: Sendable {
   let files: ProgramFiles
   /// Whether any job has the network (`ROOST_JOB_NETWORK`).
   let mayUseNetwork: Bool
+  /// Where each run has a group of the kernel's below (`ROOST_JOB_GROUP`); nil where roostd has none to give.
+  let group: ControlGroup?
   /// How much isolation is asked for (`ROOST_SANDBOX`).
   let requirement: Sandbox.Requirement
 
@@ -39,6 +41,7 @@ struct ProgramPremises: Sendable {
     readablePaths = list("ROOST_JOB_READ")
     files = ProgramFiles(programPaths + readablePaths)
     mayUseNetwork = getenv("ROOST_JOB_NETWORK") != nil
+    group = getenv("ROOST_JOB_GROUP").map { ControlGroup(path: String(cString: $0)) }
     requirement = getenv("ROOST_SANDBOX").flatMap { Sandbox.Requirement(rawValue: String(cString: $0)) } ?? .off
   }
 

@@ -20,7 +20,11 @@ import LinuxSystem
 // and ROOST_WORKER in its environment, by which roostd ends it before it starts the worker again. A child that was
 // started with an emptied environment escapes that and nothing else: what it writes reaches nobody.
 //
-// Limits that the kernel does not keep for a group are looked at from here: `ProgramWatch`.
+// Where roostd was given a part of the kernel's tree of groups (cgroup v2), each run has a group of its own there. The
+// kernel keeps its memory, sockets' too, and its processes within their bounds at every instant, and ends all that is
+// in it at once. A start ends what a worker's death has left in such groups.
+//
+// All limits are looked at from here as well, and where there is no group, nowhere else: `ProgramWatch`.
 
 /// What a program is run with.
 struct ProgramPlan: Sendable {
@@ -41,6 +45,10 @@ struct ProgramPlan: Sendable {
   var outputByteCount: Int
   var diskByteCount: Int
   var processMaximum: Int
+  /// The kernel's group for it, which is made and removed; nil where there is none.
+  var group: ControlGroup?
+  /// Whether it may run without a sandbox, where the kernel has none or it is switched off: for one's own jobs only.
+  var mayLackSandbox = false
 }
 
 /// How a run has ended.
@@ -52,6 +60,10 @@ struct ProgramEnd: Sendable {
   var droppedFeedback: [FeedbackLines.DropReason: Int]
   /// Why its folder is still there.
   var leftFolder: SystemFault?
+  /// Why its group is still there.
+  var leftGroup: SystemFault?
+  /// Why it was in no group, where there should have been one.
+  var lackedGroup: SystemFault?
 }
 
 /// A running program.
@@ -69,6 +81,9 @@ final class ProgramRun {
   private var endReason: String?
   private var watch: ProgramWatch?
   private let gate: LookGate
+  /// The kernel's group that it is in.
+  private var group: ControlGroup?
+  private var lackedGroup: SystemFault?
   private let timeTimer = LoopTimer()
   private let lookTimer = LoopTimer()
   private let restTimer = LoopTimer()
@@ -98,13 +113,19 @@ final class ProgramRun {
     do {
       // Of an earlier process, where that could not be removed.
       try await Self.remove(plan.folder)
-      if let endReason { return end(.failed(endReason)) }
-      try start()
-      result = await withCheckedContinuation { continuation = $0 }
+      await makeGroup()
+      if let endReason {
+        result = end(.failed(endReason))
+      } else {
+        try start()
+        result = await withCheckedContinuation { continuation = $0 }
+      }
     } catch {
       result = end(.failed("the program could not be started: \(error)"))
     }
     result.leftFolder = await tidy()
+    result.leftGroup = await endGroup()
+    result.lackedGroup = lackedGroup
     return result
   }
 
@@ -120,6 +141,39 @@ final class ProgramRun {
   func stop(_ reason: String) {
     if endReason == nil { endReason = reason }
     killGroup()
+  }
+
+  // MARK: The group
+
+  /// The name of the kernel's group that is its own; nil where there is none.
+  var groupName: String? { plan.group?.name }
+
+  /// Makes the kernel's group, bounded before anything is in it. Without one the run is as on a machine without groups.
+  private func makeGroup() async {
+    guard let wanted = plan.group else { return }
+    let (memory, processes) = (plan.memoryByteCount, plan.processMaximum)
+    let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
+      Result { () throws(SystemFault) in
+        // Of an earlier process, where that was killed.
+        try wanted.end()
+        try wanted.make()
+        try wanted.bound(memoryByteCount: memory, processCount: processes)
+      }
+    }
+    switch result {
+    case .success: group = wanted
+    case .failure(let fault): lackedGroup = fault
+    }
+  }
+
+  /// Ends and removes the group; on the pool, since the last process may take a while. Returns why it is still there.
+  private func endGroup() async -> SystemFault? {
+    guard let group = plan.group else { return nil }
+    let result = await EventLoopActor.onThreadPool { () -> Result<Void, SystemFault> in
+      Result { () throws(SystemFault) in try group.end() }
+    }
+    if case .failure(let fault) = result { return fault }
+    return nil
   }
 
   // MARK: Starting
@@ -140,7 +194,7 @@ final class ProgramRun {
         try PipeReader(descriptor: pipe.first, onBytes: taker, onEnd: { [unowned self] in concludeIfOver() }))
     }
     child = try ChildProcess(
-      path: ProgramPremises.own.shim, arguments: arguments, environment: Self.inherited,
+      path: ProgramPremises.own.shim, arguments: arguments, environment: variables.entries,
       descriptors: theirs.map(Optional.some)
     ) { [weak self] exit in self?.exited(exit) }
     timeTimer.set(afterMilliseconds: plan.timeMilliseconds) { [unowned self] in
@@ -159,13 +213,15 @@ final class ProgramRun {
     marks.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
   }
 
-  private var arguments: [String] {
-    var list = ["--parent", "\(getpid())", "--directory", plan.folder]
-    for name in Self.marks { list += ["--env", name] }
+  private var variables: ProgramVariables {
     let standard = [
       "PATH=/usr/local/bin:/usr/bin:/bin", "HOME=\(plan.folder)", "TMPDIR=\(plan.folder)", "LANG=C.UTF-8",
     ]
-    for entry in standard + plan.environment { list += ["--set", entry] }
+    return ProgramVariables(standard + plan.environment + Self.inherited)
+  }
+
+  private var arguments: [String] {
+    let list = ["--parent", "\(getpid())", "--directory", plan.folder] + variables.shimArguments
     let launch = String(decoding: JSONPayload.encode(launchPlan), as: UTF8.self)
     return list + ["--", ProgramPremises.own.program, ProgramLauncher.word, launch, "--"] + plan.command
   }
@@ -182,8 +238,8 @@ final class ProgramRun {
       (.processorTime, plan.timeMilliseconds / 1_000 + 1), (.openFiles, Self.openFileMaximum),
     ]
     return ProgramLauncher.Plan(
-      profile: profile, requirement: ProgramPremises.own.requirement,
-      limits: limits.map { ProgramLauncher.Plan.Limit(resource: $0, value: $1) })
+      profile: profile, requirement: plan.mayLackSandbox ? ProgramPremises.own.requirement : .required,
+      limits: limits.map { ProgramLauncher.Plan.Limit(resource: $0, value: $1) }, group: group?.path)
   }
 
   // MARK: While it runs
@@ -234,12 +290,14 @@ final class ProgramRun {
     kill(-pid, SIGKILL)
     // Before it leads its group there is only itself.
     child?.signal(SIGKILL)
+    group?.kill()
   }
 
   // MARK: The end
 
   private func exited(_ exit: ChildExit) {
     self.exit = exit
+    group?.kill()
     // Its number is not given away while its group has a member, and nobody else can have made a group of it in the
     // turn in which it was reaped.
     if let pid = child?.pid, pid > 1 { kill(-pid, SIGKILL) }
@@ -261,11 +319,17 @@ final class ProgramRun {
     switch exit.signal {
     case 0: break
     case SIGXCPU: return .failed("it took more time of the processor than it may")
+    case SIGKILL where group?.wasShortOfMemory == true:
+      return .failed("it took more than the \(plan.memoryByteCount) bytes of memory that it may")
     case SIGXFSZ: return .failed("it wrote a file of more than the \(plan.diskByteCount) bytes that it may")
     default:
       return .failed("the program was ended by signal \(exit.signal) (\(String(cString: strsignal(exit.signal))))")
     }
-    guard exit.code == 0 else { return .failed("the program has ended with code \(exit.code)") }
+    guard exit.code == 0 else {
+      let denial = "after it was denied more than the \(plan.processMaximum) processes and threads that it may have"
+      return .failed(
+        "the program has ended with code \(exit.code)" + (group?.wasShortOfProcesses == true ? ", \(denial)" : ""))
+    }
     // The last line's end is the habit of programs, and no part of a result.
     if output.last == UInt8(ascii: "\n") { output.removeLast() }
     guard let text = String(validating: output, as: UTF8.self) else {

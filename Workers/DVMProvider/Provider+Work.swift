@@ -4,6 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import Glibc
 import JobServing
 import LinuxSystem
 import Logging
@@ -150,7 +151,11 @@ extension Provider {
     guard desk?[id]?.state == .running, !isDraining else { return .failed("it was called off") }
     runNumber += 1
     let folder = "\(jobFolder)/\(runNumber)"
-    let run = ProgramRun(job.plan(input: input, folder: folder), gate: lookGate) { [unowned self] feedback in
+    var plan = job.plan(input: input, folder: folder)
+    // What a stranger has a program do may not be done with all that this user has within reach.
+    plan.group = ProgramPremises.own.group?.inner("\(getpid())-\(runNumber)")
+    plan.mayLackSandbox = identity.accounts.contains(request.customer)
+    let run = ProgramRun(plan, gate: lookGate) { [unowned self] feedback in
       answers?.say(
         id, feedback.status == .partial ? .partial : .processing, remark: feedback.message,
         content: feedback.content ?? "")
@@ -159,6 +164,9 @@ extension Provider {
     var end = await run.run()
     runs[id] = nil
     if let fault = end.leftFolder { left(folder, fault) }
+    if let fault = end.leftGroup ?? end.lackedGroup {
+      log.error("a program's group cannot be made or removed", metadata: ["why": "\(fault)"])
+    }
     // What has not the form of its kind is refused by customers, ours among them, and would be waited for in vain.
     if case .done(let text) = end.outcome, case .broken(let expected) = JobSchema.check(text, kind: job.kind + 1_000) {
       end.outcome = .failed("what the program has written is not \(expected), as results of its kind are")
@@ -170,6 +178,25 @@ extension Provider {
   private func left(_ folder: String, _ fault: SystemFault) {
     leftFolders.insert(folder)
     log.error("a program's folder cannot be removed, which is tried again", metadata: ["why": "\(fault)"])
+  }
+
+  /// Ends what is in groups that no run of this process has: what a killed provider has left, and what did not end.
+  func removeLeftGroups() {
+    guard let group = ProgramPremises.own.group else { return }
+    let names = Set(runs.values.compactMap(\.groupName))
+    let left = group.innerGroups.filter { !names.contains($0.name) }
+    guard !left.isEmpty else { return }
+    EventLoopActor.task { [self] in
+      let faults = await EventLoopActor.onThreadPool {
+        left.compactMap { group -> SystemFault? in
+          do throws(SystemFault) { try group.end() } catch { return error }
+          return nil
+        }
+      }
+      for fault in faults {
+        log.error("a program's group cannot be removed, which is tried again", metadata: ["why": "\(fault)"])
+      }
+    }
   }
 
   /// Removes what could not be removed before.

@@ -76,7 +76,7 @@ final class Provider: RequestStream.Taker {
     bus = worker.bus
     settings = try worker.settings(as: ProviderSettings.self)
     _ = try settings.rules()
-    let rescue: ServingRescue?
+    let rescue: LedgerRescue?
     do throws(StorageFault) {
       (ledger, contents, rescue) = try ServingLedger.openOrRescue(
         path: directory + "/" + Self.fileName, now: WallClock.seconds)
@@ -85,14 +85,7 @@ final class Provider: RequestStream.Taker {
     }
     writer = ServingWriter(ledger, log)
     identity = ProviderIdentity(worker.bus, log, account: settings.account ?? "")
-    if let rescue {
-      log.error(
-        "the ledger of served jobs was damaged: it was put aside, and earlier requests are not taken up any more",
-        metadata: [
-          "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)",
-          "why": "\(rescue.reason ?? "found damaged in use")",
-        ])
-    }
+    rescue?.tell("the ledger of served jobs", log, effect: "earlier requests are not taken up any more")
   }
 
   /// Begins to serve.
@@ -112,6 +105,7 @@ final class Provider: RequestStream.Taker {
     // What a killed worker has left.
     leftFolders = [jobFolder]
     removeLeftFolders()
+    removeLeftGroups()
     EventLoopActor.task { [self] in
       guard let key = await identity.find() else { return }
       let since = WallClock.seconds - (settings.requestAgeMilliseconds ?? Self.oldestMilliseconds) / 1_000
@@ -130,27 +124,50 @@ final class Provider: RequestStream.Taker {
     do throws(Refusal) { rules = try settings.rules() } catch { return log.error("\(error.message)") }
     desk = ServingDesk(
       rules, provider: key, accounts: identity.accounts, known: contents.known.union(answered),
-      lastNumber: contents.lastNumber, notBefore: contents.notBefore)
+      lastNumber: contents.lastNumber, notBefore: contents.notBefore, at: WallClock.seconds)
     answers = AnswerDesk(self, key)
     for request in contents.open {
       let expiration = (try? Event(json: request.request))?.expiration
       perform { $0.restored(request, expiration: expiration, at: $1) }
     }
-    let kinds = rules.services.keys.sorted()
-    let since = WallClock.seconds - rules.ageMaximum
     let stream = RequestStream(
-      worker, log, filters: [Filter(kinds: kinds, since: since), Filter(kinds: [EventKind.deletion], since: since)],
-      after: place(for: rules, as: key), taker: self)
+      worker, log, filters: { Self.storeFilters(rules) }, after: place(for: rules, as: key), taker: self)
     self.stream = stream
-    if settings.isOnNetwork, let letter = TagLetter("p") {
-      var filter = Filter(kinds: kinds, since: since)
-      // In an open market requests are for nobody in particular.
-      if !rules.takesOpenRequests { filter.tags = [letter: [TagValue(key.description)]] }
-      stream.askRelays([filter])
-    }
+    if settings.isOnNetwork { stream.askRelays { Self.networkFilters(rules, key) } }
+    worker.onClockSet = { [unowned self] in clockSet() }
     Announcer(self, key).begin()
     sweep()
     bus.sendStatus(Status(text: "answers as \(key.npub)"))
+    tellOfLandlock()
+  }
+
+  /// Before the first stranger asks.
+  private func tellOfLandlock() {
+    let support = LandlockSupport.current
+    guard settings.servesStrangers, let complaint = support.complaint else { return }
+    log.log(level: support.holdsStrangers ? .warning : .error, "\(complaint)")
+  }
+
+  /// As far back as requests are taken up, by the clock as it is now.
+  private static func storeFilters(_ rules: ServingRules) -> [Filter] {
+    let since = WallClock.seconds - rules.ageMaximum
+    return [
+      Filter(kinds: rules.services.keys.sorted(), since: since), Filter(kinds: [EventKind.deletion], since: since),
+    ]
+  }
+
+  private static func networkFilters(_ rules: ServingRules, _ key: PublicKey) -> [Filter] {
+    var filter = Filter(kinds: rules.services.keys.sorted(), since: WallClock.seconds - rules.ageMaximum)
+    // In an open market requests are for nobody in particular.
+    if !rules.takesOpenRequests, let letter = TagLetter("p") { filter.tags = [letter: [TagValue(key.description)]] }
+    return [filter]
+  }
+
+  /// Requests that came meanwhile were judged by another clock, or not seen: they are looked at once more. What was
+  /// taken up is known by its id.
+  private func clockSet() {
+    desk?.clockSet(at: WallClock.seconds)
+    stream?.lookAgain()
   }
 
   /// Where in the store's stream to go on. By other rules than before it is looked at anew, as far back as requests may
@@ -259,6 +276,7 @@ final class Provider: RequestStream.Taker {
   private func sweep() {
     perform { $0.timePassed(at: $1) }
     removeLeftFolders()
+    removeLeftGroups()
     let age = desk?.rules.ageMaximum ?? 0
     EventLoopActor.task { [self] in
       do throws(StorageFault) {

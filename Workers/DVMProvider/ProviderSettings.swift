@@ -30,6 +30,9 @@ struct ProviderSettings: Decodable, Sendable {
   /// What is served; the built-in services where nothing is said, as when the worker was started by hand.
   var services: [JobSettings] { jobs ?? [.builtIn(5_400, "count"), .builtIn(5_302, "search")] }
 
+  /// Whether programs do jobs of customers who may be no accounts of this machine.
+  var servesStrangers: Bool { customers ?? ["accounts"] != ["accounts"] && services.contains { !$0.isBuiltIn } }
+
   var isOnNetwork: Bool { network ?? false }
 
   /// What the desk goes by.

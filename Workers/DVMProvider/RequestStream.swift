@@ -26,8 +26,10 @@ final class RequestStream {
   private let worker: Worker
   private let log: Logger
   private unowned let taker: any Taker
-  private let filters: [Filter]
+  private let filters: @EventLoopActor () -> [Filter]
   private var seq: Int64
+  /// Counts how often it was begun again: what an answer of an earlier round still brings moves nothing.
+  private var round = 0
   private var isOver = false
   private var answers: [BusAnswer] = []
 
@@ -35,10 +37,13 @@ final class RequestStream {
   private static let retryMillisecondsMaximum: UInt64 = 5_000
 
   /// - Parameters:
-  ///   - filters: what is followed.
+  ///   - filters: what is followed; asked for each time, since it depends on the date.
   ///   - seq: all up to this one was taken before.
   ///   - taker: takes what comes; it lives longer than this.
-  init(_ worker: Worker, _ log: Logger, filters: [Filter], after seq: Int64, taker: any Taker) {
+  init(
+    _ worker: Worker, _ log: Logger, filters: @escaping @EventLoopActor () -> [Filter], after seq: Int64,
+    taker: any Taker
+  ) {
     self.worker = worker
     self.log = log
     self.filters = filters
@@ -48,15 +53,22 @@ final class RequestStream {
   }
 
   /// Has relays asked as well.
-  func askRelays(_ filters: [Filter]) {
+  func askRelays(_ filters: @escaping @EventLoopActor () -> [Filter]) {
     repeatedly { [self] () async throws(Refusal) in
-      var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) })
+      var wanted = StoreObserve(filters: filters().map { JSONValue(of: $0) })
       wanted.policy = .networkOnly
       let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
       answers.append(answer)
       defer { answers.removeAll { $0 === answer } }
       while try await answer.next() != nil {}
     }
+  }
+
+  /// Begins again with what the store has: the date by which it was asked was wrong.
+  func lookAgain() {
+    seq = 0
+    round += 1
+    for answer in answers { answer.abandon(Refusal(.cancelled, "it is looked at from its beginning")) }
   }
 
   /// Takes nothing any more.
@@ -74,13 +86,15 @@ final class RequestStream {
   }
 
   private func follow() async throws(Refusal) {
-    var wanted = StoreObserve(filters: filters.map { JSONValue(of: $0) }, afterSeq: seq)
+    let round = round
+    var wanted = StoreObserve(filters: filters().map { JSONValue(of: $0) }, afterSeq: seq)
     wanted.policy = .cacheOnly
     wanted.pages = true
     let answer = try await worker.bus.ask("store.observe", BusPayload(json: wanted))
+    guard round == self.round else { return answer.abandon(Refusal(.cancelled, "it is looked at from its beginning")) }
     answers.append(answer)
     defer { answers.removeAll { $0 === answer } }
-    while let part = try await answer.nextPart(), !isOver {
+    while let part = try await answer.nextPart(), !isOver, round == self.round {
       guard part.payload.isRaw else {
         let end = try part.payload.decoded(as: StoredEnd.self)
         guard end.seq >= seq else {
@@ -93,11 +107,11 @@ final class RequestStream {
         looked(end.seq)
         continue
       }
-      try await take(part.payload.bytes)
+      try await take(part.payload.bytes, round)
     }
   }
 
-  private func take(_ page: [UInt8]) async throws(Refusal) {
+  private func take(_ page: [UInt8], _ round: Int) async throws(Refusal) {
     let records: [EventPage.Record]
     do throws(EventPage.Problem) { records = try EventPage.read(page) } catch {
       throw Refusal(.badPayload, error.description)
@@ -106,6 +120,7 @@ final class RequestStream {
       guard !isOver else { return }
       // The store has read it before; what is none to this program is passed by.
       if let event = try? Event(json: Array(page[record.bytes])) { await taker.take(event) }
+      guard round == self.round else { return }
       if let seq = record.seq { looked(seq) }
     }
   }

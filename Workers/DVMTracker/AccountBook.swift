@@ -182,7 +182,9 @@ final class AccountBook {
       let names = (people.map(\.name) + refused.map(\.account)).sorted().joined(separator: ", ")
       return (
         nil,
-        Refusal(.noSuchAccount, "there are several accounts (\(names)): say --as ('account')", outcome: .notStarted)
+        Refusal(
+          .noSuchAccount, "there are several accounts (\(names)): name one with --as, or as 'account' in a call",
+          outcome: .notStarted)
       )
     }
     let own = known.accounts.first { $0.name == Role.dvmTracker.name }

@@ -20,8 +20,8 @@ extension Tracker {
   private static let pauseMilliseconds: UInt64 = 200
 
   /// Whether the provider of this machine serves a job that nobody else is named for. A provider that is being started
-  /// is waited for, until it knows its key where that matters: what it would do here is not to be asked of the world.
-  /// With it the key by which it answers, once that is known.
+  /// is waited for, until it knows its key: what it would do here is not to be asked of the world, and a job that names
+  /// nobody would go on waiting for others when it says error.
   func served(_ submit: JobSubmit) async throws(Refusal) -> (isHere: Bool, by: PublicKey?) {
     guard JobHost.mayBeMeant(by: submit) else { return (false, nil) }
     let ownKeys = submit.providers?.isEmpty == false ? try await accounts.keys() : []
@@ -30,8 +30,9 @@ extension Tracker {
       let start = EventLoop.process.now
       let left = start < end ? end.milliseconds(since: start) : 0
       let host = await host(ttlMilliseconds: UInt32(clamping: max(1, left)))
-      do throws(Refusal) { return try host.place(of: submit, ownKeys: ownKeys) } catch {
-        guard EventLoop.process.now.advanced(milliseconds: Self.pauseMilliseconds) < end else { throw error }
+      let isFinal = EventLoop.process.now.advanced(milliseconds: Self.pauseMilliseconds) >= end
+      do throws(Refusal) { return try host.place(of: submit, ownKeys: ownKeys, isFinal: isFinal) } catch {
+        if isFinal { throw error }
       }
       await EventLoopActor.sleep(milliseconds: Self.pauseMilliseconds)
     }

@@ -4,6 +4,7 @@ import Cryptography
 import EventLoop
 import Frames
 import JobTracking
+import LinuxSystem
 import Logging
 import Nostr
 import WorkerKit
@@ -119,10 +120,15 @@ extension Tracker {
     }
   }
 
+  /// The wall clock was set: requests that were dated by a wrong one are answered by a right one.
+  func clockSet() {
+    for answer in observations.values { answer.abandon(Refusal(.cancelled, "it is asked again")) }
+  }
+
   private static func observe(_ interest: JobBook.Interest) -> StoreObserve {
     var filter = Filter(
       authors: interest.authors.isEmpty ? nil : interest.authors, kinds: interest.kinds,
-      since: max(0, interest.since - skewSeconds))
+      since: max(0, min(interest.since, WallClock.seconds) - skewSeconds))
     if let letter = TagLetter("e") { filter.tags[letter] = interest.events.map { TagValue($0.description) } }
     var wanted = StoreObserve(filters: [value(filter)])
     wanted.policy = .networkOnly

@@ -99,27 +99,28 @@ extension Tracker {
       if announced.first?.announcesNIP44 == true { form = .nip44 }
     case .nip04, .some(.none), nil: break
     }
-    return try await cipher(form, "encrypt", plain, order.account, provider)
+    return try await cipher(
+      form, "encrypt", SignerCipher(account: order.account.description, peer: provider.description, text: plain))
   }
 
-  private func cipher(
-    _ form: EncryptedForm, _ verb: String, _ text: String, _ account: PublicKey, _ peer: PublicKey
-  ) async throws(Refusal) -> String {
-    let wanted = SignerCipher(account: account.description, peer: peer.description, text: text)
+  private func cipher(_ form: EncryptedForm, _ verb: String, _ wanted: SignerCipher) async throws(Refusal) -> String {
     let answer = try await signer.ask(
       "signer.\(form.rawValue).\(verb)", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
     return try answer.decoded(as: SignerText.self).text
   }
 
   func sign(
-    _ draft: UnsignedEvent, by account: PublicKey, allowsSecrets: Bool = false
+    _ draft: UnsignedEvent, by account: PublicKey, allowsSecrets: Bool = false, deleting deleted: Event? = nil
   ) async throws(Refusal) -> Event {
     let event = JSONValue.object([
       "kind": .integer(Int64(draft.kind)), "content": .string(draft.content),
       "created_at": .integer(draft.createdAt), "pubkey": .string(draft.pubkey.description),
       "tags": .array(draft.tags.map { .array($0.map { .string($0) }) }),
     ])
-    let wanted = SignerSign(account: account.description, event: event, allowSecrets: allowsSecrets ? true : nil)
+    let shown = try deleted.map { event throws(Refusal) in try JSONPayload.decode(JSONValue.self, from: event.json) }
+    let wanted = SignerSign(
+      account: account.description, event: event, allowSecrets: allowsSecrets ? true : nil,
+      deleted: shown.map { [$0] })
     let answer = try await signer.ask(
       "signer.sign", BusPayload(json: wanted), ttlMilliseconds: Self.signerMilliseconds)
     return try Self.event(try answer.decoded(as: SignerSigned.self).event)
@@ -188,6 +189,21 @@ extension Tracker {
     }.first
   }
 
+  /// Offers the store the requests that it should have of jobs that go on: its file may be an earlier one, or a rescued
+  /// one, and a provider of this machine would wait for what never comes.
+  func offerRequests() {
+    var left = Array(book.storedRequests.reversed())
+    guard !left.isEmpty else { return }
+    worker.offerAgain("requests for jobs", ceilingMilliseconds: Self.retryMillisecondsMaximum, log) {
+      [self] () async throws(Refusal) in
+      // Of a job that has ended meanwhile nobody waits for an answer.
+      while let (job, request) = left.popLast() {
+        if let json = book.requestJSON(job, request) { return json }
+      }
+      return nil
+    }
+  }
+
   // MARK: Opening
 
   private func open(_ job: JobID, _ id: EventID) async throws(Refusal) {
@@ -195,7 +211,11 @@ extension Tracker {
       let form = EncryptedForm(of: sealed.event.content)
     else { return perform { $0.opened(job, id, plaintext: nil, at: $1) } }
     do throws(Refusal) {
-      let plain = try await cipher(form, "decrypt", sealed.event.content, order.account, sealed.provider)
+      // The whole event: the signer opens for us what answers a job, and nothing else.
+      let event = try JSONPayload.decode(JSONValue.self, from: sealed.event.json)
+      let plain = try await cipher(
+        form, "decrypt",
+        SignerCipher(account: order.account.description, peer: sealed.provider.description, contentOf: event))
       perform { $0.opened(job, id, plaintext: plain, at: $1) }
     } catch {
       let isFinal = Self.finalRefusals.contains(error.code) || error.code == .failed
@@ -210,7 +230,8 @@ extension Tracker {
   private func withdraw(_ job: JobID, _ request: EventID) async throws(Refusal) {
     guard let order = book.order(job), let published = book.request(job, request) else { return }
     do throws(Refusal) {
-      let event = try await sign(published.cancellation(createdAt: now / 1_000), by: order.account)
+      let event = try await sign(
+        published.cancellation(createdAt: now / 1_000), by: order.account, deleting: published.event)
       if !order.isLocal {
         // What relays do not have yet they need not be sent. It may never have been accepted for publishing.
         _ = try? await bus.request(

@@ -72,7 +72,7 @@ final class Tracker {
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "jobs.db"
   /// Longest wait until what others could not do is asked of them again.
-  private static let retryMillisecondsMaximum: UInt64 = 5_000
+  static let retryMillisecondsMaximum: UInt64 = 5_000
   /// How often it is looked for jobs that need not be kept any longer.
   private static let sweepMilliseconds: UInt64 = 3_600_000
 
@@ -96,17 +96,8 @@ final class Tracker {
     book = JobBook(limits: try worker.settings(as: TrackerSettings.self).limits)
     endedCounts = contents.counts
     cursor = contents.cursor
-    if let rescue { report(rescue) }
+    rescue?.tell("the ledger of jobs", log)
     take(contents)
-  }
-
-  private func report(_ rescue: LedgerRescue) {
-    log.error(
-      "the ledger of jobs was damaged: it was put aside, and a new one holds what could be read",
-      metadata: [
-        "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
-        "lost": "\(rescue.lostText)", "why": "\(rescue.reason ?? "found damaged in use")",
-      ])
   }
 
   private func take(_ contents: LedgerContents) {
@@ -128,6 +119,7 @@ final class Tracker {
     worker.onDrain = { [unowned self] in drain() }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onEnd = { [unowned self] in end() }
+    worker.onClockSet = { [unowned self] in clockSet() }
     bus.onEvent = { [unowned self] in received($0) }
     accounts.onChange = { [unowned self] in accountsChanged() }
     bus.onGap = { [unowned self] topic, _ in missed(topic) }
@@ -137,6 +129,7 @@ final class Tracker {
       perform { $0.began(at: $1) }
       subscribe()
       readStore()
+      offerRequests()
       registryChanged(bus.registry)
     }
     sweep()

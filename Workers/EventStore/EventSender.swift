@@ -3,6 +3,7 @@ import Contracts
 import EventArchive
 import EventLoop
 import Frames
+import Observing
 import WorkerKit
 
 /// How events stand in the parts of an answer.
@@ -69,6 +70,7 @@ struct PageMaker {
 final class EventSender {
   private let request: BusRequest
   private let form: PartForm
+  private let reader: StoreReader
   private unowned let store: Store
   private var page: PageMaker
   /// Events that were too large for a frame.
@@ -79,6 +81,7 @@ final class EventSender {
   init(_ request: BusRequest, _ form: PartForm, _ store: Store) {
     self.request = request
     self.form = form
+    reader = StoreReader(role: request.callerRole)
     self.store = store
     page = PageMaker(frameLimit: store.worker.bus.welcome.frameLimit)
   }
@@ -91,10 +94,15 @@ final class EventSender {
     }
     count += 1
     if form == .page {
-      let whole = block.withJSON(of: entry) { page.append(seq: entry.seq, kind: entry.kind, $0) }
+      let whole = block.withJSON(of: entry) { json in
+        reader.showing(json, kind: entry.kind) { page.append(seq: entry.seq, kind: entry.kind, $0) }
+      }
       if let whole { try await send(whole) }
     } else {
-      try await send(block.withJSON(of: entry) { form.part(seq: entry.seq, kind: entry.kind, $0) })
+      let part = block.withJSON(of: entry) { json in
+        reader.showing(json, kind: entry.kind) { form.part(seq: entry.seq, kind: entry.kind, $0) }
+      }
+      try await send(part)
     }
   }
 

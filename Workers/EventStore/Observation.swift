@@ -65,6 +65,7 @@ final class Observation {
   let plan: ObservePlan
   private let recipients: Recipients?
   private let form: PartForm
+  private let reader: StoreReader
   private unowned let store: Store
   private let sender: EventSender
   private let afterSeq: Int64?
@@ -95,6 +96,7 @@ final class Observation {
     plan = wanted.plan
     recipients = wanted.recipients
     form = wanted.form
+    reader = wanted.reader
     self.afterSeq = afterSeq
     self.store = store
     sender = EventSender(request, wanted.form, store)
@@ -116,7 +118,7 @@ final class Observation {
       if let seq = announced.seq { cursor = seq }
       return
     }
-    if form == .observed, !isSending, waiting.isEmpty, request.sendNow(part: announced.part) {
+    if form == .observed, !isSending, waiting.isEmpty, request.sendNow(part: part(of: announced)) {
       if let seq = announced.seq { cursor = seq }
       return
     }
@@ -138,13 +140,17 @@ final class Observation {
   private func wait(_ announced: AnnouncedEvent) {
     waitingCount += 1
     guard form == .page else {
-      waitingByteCount += announced.part.bytes.count
-      waiting.append(announced.part)
+      let part = part(of: announced)
+      waitingByteCount += part.bytes.count
+      waiting.append(part)
       return wake()
     }
     let event = announced.event
     waitingByteCount += event.json.count + form.surroundingByteCount
-    let whole = event.json.withUnsafeBytes { page.append(seq: announced.seq, kind: event.indexed.kind, $0) }
+    let kind = event.indexed.kind
+    let whole = event.json.withUnsafeBytes { json in
+      reader.showing(json, kind: kind) { page.append(seq: announced.seq, kind: kind, $0) }
+    }
     if let whole {
       waiting.append(whole)
       sendWaiting()
@@ -152,6 +158,15 @@ final class Observation {
     guard !isDue else { return }
     isDue = true
     store.dueObservations.append(self)
+  }
+
+  /// The part that tells of it: the one that all are sent, unless this caller is shown less.
+  private func part(of announced: AnnouncedEvent) -> BusPayload {
+    let kind = announced.event.indexed.kind
+    guard reader.withholdsContent(of: kind) else { return announced.part }
+    return announced.event.json.withUnsafeBytes { json in
+      reader.showing(json, kind: kind) { form.part(seq: announced.seq, kind: kind, $0) }
+    }
   }
 
   /// All is announced for now: what is in the page goes as it is.

@@ -17,13 +17,17 @@ struct ObserveArguments {
   /// The only ones whose gift wraps are sent; nil: all.
   let recipients: Recipients?
   let form: PartForm
+  /// What the caller's role may read.
+  let reader: StoreReader
 
   /// - Parameter frameLimit: of this connection: what is observed must fit into a frame when it is told.
   /// - Throws: `bad-request` with the argument that is wrong.
   init(_ request: BusRequest, frameLimit: Int) throws(Refusal) {
-    let (wanted, filters) = try request.argumentsAndFilters(as: StoreObserve.self)
+    let (wanted, asked) = try request.argumentsAndFilters(as: StoreObserve.self)
+    reader = StoreReader(role: request.callerRole)
+    let filters = try reader.observed(wanted, asked, now: Store.now)
     let relays = try Self.relays(wanted.relays ?? [])
-    recipients = wanted.recipients.map { Store.recipients($0) }
+    recipients = Store.recipients(wanted.recipients, for: request, observing: filters)
     form = wanted.pages == true ? .page : .observed
     plan = ObservePlan(
       filters, policy: wanted.policy ?? .cacheWithNetwork, relays: relays,

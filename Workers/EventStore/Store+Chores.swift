@@ -53,7 +53,9 @@ extension Store {
   func perform(_ chore: Chore) {
     isWriting = true
     choresInRow += 1
-    let isFarAbove = retention.byteLimit.map { archive.usedByteCount > $0 + $0 / 16 } ?? false
+    let isFarAbove =
+      retention.byteLimit.map { archive.usedByteCount > $0 + $0 / 16 } == true
+      || retention.foreignByteLimit.map { archive.foreignByteCount > $0 + $0 / 16 } == true
     isChoreNext = (chore == .evict || chore == .trim) && isFarAbove && choresInRow < Self.evictionsInRow
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
@@ -121,7 +123,8 @@ extension Store {
   // MARK: Room
 
   private var isEvictionDue: Bool {
-    let isDue = gauge.isDue(usedByteCount: archive.usedByteCount, retention)
+    let isDue = gauge.isDue(
+      usedByteCount: archive.usedByteCount, foreignByteCount: archive.foreignByteCount, retention)
     if gauge.room != room { tell(gauge.room) }
     return isDue
   }
@@ -166,6 +169,7 @@ extension Store {
     try sample(settings)
     var wanted = ArchiveRetention()
     if let limit = settings.sizeLimitBytes, limit > 0 { wanted.byteLimit = max(limit, Self.sizeLimitMinimum) }
+    wanted.foreignByteLimit = settings.foreignLimitBytes
     for text in settings.keepAuthors ?? [] {
       do throws(EntityFault) { wanted.keptAuthors.insert(try PublicKey(spelled: text)) } catch {
         throw Refusal(.failed, "keep-authors: \"\(text)\" is no public key: \(error)")

@@ -91,9 +91,8 @@ extension Store {
 
   /// Whose names an observation's name is among: a worker's, or those of all clients, which have no names of their own.
   private func owner(of request: BusRequest) -> String {
-    let seat = request.caller.seat
-    let member = worker.bus.registry.members.first { Endpoint(rawValue: $0.endpoint).seat == seat }
-    return member?.name ?? Role.client.name
+    guard let role = request.callerRole else { return Role.client.name }
+    return worker.bus.registry.member(at: request.caller, role: role)?.name ?? Role.client.name
   }
 
   func acknowledge(_ request: BusRequest) throws(Refusal) -> BusPayload? {

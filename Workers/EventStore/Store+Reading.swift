@@ -9,6 +9,7 @@ import Frames
 import Glibc
 import Logging
 import Nostr
+import Observing
 import Storage
 import WorkerKit
 
@@ -16,8 +17,9 @@ extension Store {
   // MARK: store.query, store.count
 
   func query(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, filters) = try request.argumentsAndFilters(as: StoreQuery.self)
-    let recipients = wanted.recipients.map { Self.recipients($0) }
+    let (wanted, asked) = try request.argumentsAndFilters(as: StoreQuery.self)
+    let filters = try StoreReader(role: request.callerRole).queried(asked)
+    let recipients = Self.recipients(wanted.recipients, for: request)
     let stream = QueryStream(QueryScope(filters: filters, recipients: recipients, now: Self.now), archive, reads)
     let sender = EventSender(request, wanted.pages == true ? .page : .event, self)
     // It may take as long as the caller reads: that is not a stuck worker.
@@ -43,13 +45,14 @@ extension Store {
   }
 
   func count(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    let (wanted, filters) = try request.argumentsAndFilters(as: StoreQuery.self)
+    let (wanted, asked) = try request.argumentsAndFilters(as: StoreQuery.self)
+    let filters = try StoreReader(role: request.callerRole).queried(asked)
     guard wanted.pages != true else {
       throw Refusal(.badRequest, "'pages' is for store.query: a count has no parts", outcome: .notStarted)
     }
     request.accept()
     await catchUp(for: filters)
-    let (archive, recipients) = (archive, wanted.recipients.map { Self.recipients($0) })
+    let (archive, recipients) = (archive, Self.recipients(wanted.recipients, for: request))
     do throws(StorageFault) {
       let count = try await counts.read { () throws(StorageFault) in
         try await reads.read { () throws(StorageFault) in
@@ -85,6 +88,21 @@ extension Store {
 
   /// Those whose gift wraps may be given; the contract has looked at the keys.
   nonisolated static func recipients(_ keys: [String]) -> Recipients { Recipients(keys.compactMap { PublicKey($0) }) }
+
+  /// The same for the role that asks (``StoreReader``).
+  static func recipients(
+    _ keys: [String]?, for request: BusRequest, observing filters: [Filter]? = nil
+  ) -> Recipients? {
+    switch StoreReader(role: request.callerRole).messages {
+    case .asAsked: return keys.map { recipients($0) }
+    case .none: return Recipients([], coversDirectMessages: true)
+    case .forRecipients: return recipients(keys ?? [])
+    case .forNamedKeys:
+      let letter = TagLetter("p")
+      let named = (filters ?? []).flatMap { filter in letter.flatMap { filter.tags[$0] } ?? [] }
+      return Recipients(named: named, coversDirectMessages: true)
+    }
+  }
 
   // MARK: store.seen, store.status
 
@@ -126,6 +144,7 @@ extension Store {
     status.waiting = gate.waiting
     status.usedBytes = archive.usedByteCount
     status.limitBytes = retention.byteLimit
+    status.foreignBytes = archive.foreignByteCount > 0 ? archive.foreignByteCount : nil
     status.evicted = evictedCount
     status.isFull = room == .exhausted ? true : nil
     status.unsearched = archive.lastSeq - archive.searchedSeq

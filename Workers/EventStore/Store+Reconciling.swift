@@ -62,7 +62,7 @@ extension Store {
     do throws(Refusal) {
       request.accept()
       await catchUp(for: [filter])
-      let reconciler = try await begin(number, filter, wanted.recipients.map { Self.recipients($0) }, request)
+      let reconciler = try await begin(number, filter, Self.recipients(wanted.recipients, for: request), request)
       let answer = try Self.answer(to: message, from: reconciler)
       let part = ReconcileMessage(session: Int64(number), bytes: answer)
       try await request.send(part: BusPayload(part.payload, isRaw: true))

@@ -84,6 +84,7 @@ final class Store {
   nonisolated static let methods = [
     "store.ingest", "store.import", "store.publish", "store.query", "store.count", "store.observe", "store.seen",
     "store.status", "store.acknowledge", "store.fetched", "store.observes.list", "store.coverage", "store.offer",
+    "store.offer.foreign",
     "store.reconcile.open", "store.reconcile.next", "store.reconcile.close",
   ]
   /// The file was found damaged in use: the next start, which is at once, saves what it can (EX_IOERR).
@@ -141,7 +142,8 @@ final class Store {
     worker.serve("store.ingest") { [unowned self] (request) throws(Refusal) in try ingest(request, .live) }
     worker.serve("store.import") { [unowned self] (request) throws(Refusal) in try ingest(request, .bulk) }
     worker.serve("store.publish") { [unowned self] (request) throws(Refusal) in try publish(request) }
-    worker.serve("store.offer") { [unowned self] (request) throws(Refusal) in try offer(request) }
+    worker.serve("store.offer") { [unowned self] (request) throws(Refusal) in try offer(request, .kept) }
+    worker.serve("store.offer.foreign") { [unowned self] (request) throws(Refusal) in try offer(request, .foreign) }
     worker.serve("store.query") { [unowned self] (request) throws(Refusal) in try await query(request) }
     worker.serve("store.count") { [unowned self] (request) throws(Refusal) in try await count(request) }
     worker.serve("store.observe") { [unowned self] (request) throws(Refusal) in try await observe(request) }
@@ -176,15 +178,15 @@ final class Store {
     try checkSize(bytes.count)
     let event = IncomingEvent(record: 0, bytes: bytes.indices, relay: nil, receivedAt: Self.now)
     arrivedAt = EventLoop.process.now
-    requests[gate.submit(bytes, [event], .local, isKept: true)] = .event(request)
+    requests[gate.submit(bytes, [event], .local, rank: .kept)] = .event(request)
     pump()
     return nil
   }
 
-  private func offer(_ request: BusRequest) throws(Refusal) -> BusPayload? {
+  private func offer(_ request: BusRequest, _ rank: RetentionRank) throws(Refusal) -> BusPayload? {
     let events = try Self.offered(request.payload)
     arrivedAt = EventLoop.process.now
-    let number = gate.submit(request.payload.bytes, events, .local, isKept: true, tellsEach: true)
+    let number = gate.submit(request.payload.bytes, events, .local, rank: rank, tellsEach: true)
     requests[number] = .offer(request)
     pump()
     return nil
@@ -252,10 +254,11 @@ final class Store {
     EventLoopActor.task { [self] in
       let new = relays.unwritten
       do throws(StorageFault) {
-        if batch.entries.isEmpty {
+        if batch.entries.isEmpty, !batch.isSynced {
           gate.committed(ArchiveCommit(outcomes: [], lastSeq: archive.lastSeq))
         } else {
-          let commit = try await archive.write(batch.entries, relays: new, now: Self.now)
+          let commit = try await archive.write(
+            batch.entries, relays: new, now: Self.now, isSynced: batch.isSynced)
           relays.wrote(new)
           gate.committed(commit)
           if sightingWatcherCount > 0 { note(batch.entries, commit) }

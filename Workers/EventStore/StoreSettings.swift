@@ -2,6 +2,8 @@
 struct StoreSettings: Decodable, Sendable {
   /// Bytes in use above which events are removed; 0: none.
   var sizeLimitBytes: Int64?
+  /// Bytes that foreign events may have together.
+  var foreignLimitBytes: Int64?
   /// Authors whose events are never removed.
   var keepAuthors: [String]?
   /// Bytes of recent events kept in memory.

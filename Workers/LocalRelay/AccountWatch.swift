@@ -37,6 +37,10 @@ final class AccountWatch {
     self.bus = bus
     self.log = log
     known = try KnownAccounts(directory: directory)
+    if let reason = known.dropped {
+      log.warning(
+        "what was known of accounts was damaged, and is asked of the signer again", metadata: ["why": "\(reason)"])
+    }
     keys = known.keys
   }
 

@@ -1,3 +1,4 @@
+import ClientSession
 import Contracts
 import Frames
 import Storage
@@ -15,15 +16,31 @@ struct AllowedOrigins {
     StorageMigration(version: 1, "CREATE TABLE origin (text TEXT PRIMARY KEY) WITHOUT ROWID")
   ]
 
-  init(directory: String) throws(StorageFault) {
-    file = try StorageFile(path: directory + "/origins.db", .small, migrations: Self.migrations)
-    origins = try file.writeNow { session in
-      let statement = try session.statement("SELECT text FROM origin")
-      var origins: Set<String> = []
-      while try statement.step() { origins.insert(statement.text(0)) }
-      return origins
+  /// What became of the file, if it was damaged.
+  let rescue: LedgerRescue?
+  private let ledger: LedgerFile
+
+  /// - Parameters:
+  ///   - directory: the worker's.
+  ///   - now: seconds since 1970, for the name of a damaged file.
+  init(directory: String, now: Int64) throws(StorageFault) {
+    ledger = LedgerFile(
+      path: directory + "/origins.db", .small, Self.migrations, table: "origin", noun: "allowed origins")
+    (file, origins, rescue) = try ledger.open(now: now) { file throws(StorageFault) in
+      try file.writeNow { session in
+        let statement = try session.statement("SELECT text FROM origin")
+        var origins: Set<String> = []
+        while try statement.step() {
+          // What damage has made another text of is no origin, and lets nobody in.
+          if let origin = Origin(statement.text(0)) { origins.insert(origin.text) }
+        }
+        return origins
+      }
     }
   }
+
+  /// Says that the file was found to be damaged in use: the next start saves what can be read.
+  func markDamaged() { ledger.markDamaged() }
 
   /// Writes down that pages of an origin may come in, or may not any more.
   func write(_ origin: String, isAllowed: Bool) async throws(StorageFault) {

@@ -66,6 +66,8 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private let outflow: Outflow
   private var holds: Holds = []
   private var isOver = false
+  /// Whether it has to show itself first, and has not.
+  private var isOutside: Bool
   /// Events sent to it.
   private(set) var deliveredCount: UInt64 = 0
 
@@ -80,6 +82,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     self.owner = owner
     self.log = log
     outflow = Outflow(connection, owner)
+    isOutside = if case .closed = session.door { true } else { false }
   }
 
   func start() {
@@ -93,6 +96,13 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   /// Closes it, with a reason for the client.
   func close(code: UInt16, _ reason: String) { connection.close(code: code, reason: reason) }
+
+  /// Once the client has shown itself its connection has what others have.
+  func noteAdmission() {
+    guard isOutside, session.isAdmitted(owner.house) else { return }
+    isOutside = false
+    connection.admit()
+  }
 
   /// Subscriptions that the network is asked for as well.
   var fetchingCount: Int { fetchCount }
@@ -117,6 +127,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     } catch {
       perform(session.receivedFault(error), bytes)
     }
+    noteAdmission()
     if owner.desk.isFull, session.waitingByteCount > EventDesk.littleByteCount { waitForDesk() }
   }
 
@@ -214,6 +225,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     EventLoopActor.task { [self] in
       await owner.confirmAccounts()
       perform(session.identified(work))
+      noteAdmission()
     }
   }
 

@@ -1,7 +1,9 @@
 import Bus
 import ClientSession
+import Clocks
 import Contracts
 import EventLoop
+import FairSharing
 import Frames
 import Logging
 
@@ -37,6 +39,9 @@ final class EventDesk {
     /// Which of the houses it was judged by.
     let houseNumber: UInt64
     var note = ""
+
+    /// Whether no account signed it. What an account signed comes here only with a note why it is not sent.
+    var isForeign: Bool { note.isEmpty }
   }
 
   /// Runs on their way at a time.
@@ -52,6 +57,8 @@ final class EventDesk {
   /// How often what had nobody to take it is offered again, and how long is waited before.
   private static let attemptMaximum = 40
   private static let retryMilliseconds: UInt64 = 250
+  /// After how long it is not offered again: whoever refuses may have taken his time for it, and a client waits.
+  private static let patienceMilliseconds: UInt64 = 30_000
 
   private let bus: BusConnection
   private let log: Logger
@@ -118,7 +125,10 @@ final class EventDesk {
   private func nextRun() -> [Piece] {
     var pieces: [Piece] = []
     var byteCount = 0
-    while let next = waiting.first, pieces.count < OfferRun.countMaximum {
+    // What was meant for the world is kept; what strangers signed goes first when the store makes room.
+    while let next = waiting.first, pieces.count < OfferRun.countMaximum,
+      pieces.first.map({ $0.isForeign == next.isForeign }) ?? true
+    {
       byteCount += next.bytes.count + OfferRun.headerByteCount
       guard pieces.isEmpty || byteCount <= Self.runByteCount else { break }
       pieces.append(next)
@@ -140,7 +150,8 @@ final class EventDesk {
     var run: [UInt8] = []
     for piece in pieces { OfferRun.append(piece.bytes, to: &run) }
     let payload = BusPayload(run, isRaw: true)
-    let result = await repeated { () async throws(Refusal) in try await self.bus.request("store.offer", payload) }
+    let method = pieces.first?.isForeign == true ? "store.offer.foreign" : "store.offer"
+    let result = await repeated { () async throws(Refusal) in try await self.bus.request(method, payload) }
     do throws(Refusal) {
       let bytes = try result.get().bytes
       let outcomes: [OfferOutcome]
@@ -186,9 +197,10 @@ final class EventDesk {
       return why.isMeant ? keep(piece, why.words) : settle(piece, .failed(why.words))
     }
     var arguments = Array(#"{"event":"#.utf8)
-    arguments.reserveCapacity(piece.bytes.count + 16)
+    arguments.reserveCapacity(piece.bytes.count + 32)
     arguments += piece.bytes
-    arguments.append(UInt8(ascii: "}"))
+    // Every unfollow takes an entry from a list, and a client cannot be asked whether it means that.
+    arguments += Array(#","replace":true}"#.utf8)
     let payload = BusPayload(arguments)
     let result = await repeated { () async throws(Refusal) in try await self.bus.request("plan.publish", payload) }
     switch result {
@@ -230,15 +242,18 @@ final class EventDesk {
     waiting.append(kept, of: piece.owner.number)
   }
 
-  /// Asks again while there is nobody to answer, for ten seconds.
+  /// Asks again while there is nobody to answer, for ten seconds; longer if the answers take time.
   private func repeated(
     _ body: @EventLoopActor () async throws(Refusal) -> BusPayload
   ) async -> Result<BusPayload, Refusal> {
     var attempts = 0
+    let deadline = EventLoop.process.now.advanced(milliseconds: Self.patienceMilliseconds)
     while true {
       do throws(Refusal) { return .success(try await body()) } catch {
         attempts += 1
-        guard error.isPassing, attempts < Self.attemptMaximum else { return .failure(error) }
+        guard error.isPassing, attempts < Self.attemptMaximum, EventLoop.process.now < deadline else {
+          return .failure(error)
+        }
         await EventLoopActor.sleep(milliseconds: Self.retryMilliseconds)
       }
     }

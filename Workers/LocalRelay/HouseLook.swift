@@ -3,6 +3,7 @@ import ClientSession
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
 import StatusPages
 import WebSocket
 
@@ -33,11 +34,13 @@ final class HouseLook {
 
   private func look() async -> HousePicture {
     var picture = HousePicture(version: RoostVersion.text)
+    picture.at = WallClock.seconds
     async let supervisor = ask("supervisor.status", StatusRequest(), as: SupervisorStatus.self)
     async let store = askRole(.eventStore, "store.status", as: StoreStatus.self)
     async let plan = askRole(.outboxPlanner, "plan.status", as: PlanStatus.self)
     async let jobs = askRole(.dvmTracker, "job.status", as: TrackingStatus.self)
     async let serving = askRole(.dvmProvider, "dvm.status", as: ServingStatus.self)
+    async let keys = askRole(.signer, "signer.accounts", as: SignerAccounts.self)
     async let push = askRole(.pushRelay, "push.status", as: PushStatus.self)
     async let connectors = askConnectors()
     picture.supervisor = await supervisor
@@ -45,6 +48,7 @@ final class HouseLook {
     picture.plan = await plan
     picture.jobs = await jobs
     picture.serving = await serving
+    picture.keys = await keys
     picture.push = await push
     picture.connectors = await connectors
     picture.local = relay.status

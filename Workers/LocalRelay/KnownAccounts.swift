@@ -16,8 +16,13 @@ struct KnownAccounts {
     StorageMigration(version: 1, "CREATE TABLE account (key TEXT PRIMARY KEY) WITHOUT ROWID")
   ]
 
+  /// Why the file was begun again, if it was: all of it is the signer's to say once more.
+  let dropped: String?
+
   init(directory: String) throws(StorageFault) {
-    file = try StorageFile(path: directory + "/accounts.db", .small, migrations: Self.migrations)
+    let cache = LedgerFile(
+      path: directory + "/accounts.db", .small, Self.migrations, table: "account", noun: "accounts")
+    (file, dropped) = try cache.openCache()
     let texts = try file.writeNow { session in
       let statement = try session.statement("SELECT key FROM account")
       var texts: [String] = []

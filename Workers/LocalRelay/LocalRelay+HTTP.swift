@@ -1,3 +1,4 @@
+import ClientSession
 import Contracts
 import EventLoop
 import Frames
@@ -8,6 +9,8 @@ import WebSocket
 // What comes over the port before a WebSocket does, and instead of one.
 
 extension LocalRelay: WebSocketServerDelegate {
+  func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? { doorkeeper.user(of: peer, at: local) }
+
   func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision {
     guard isOurName(head.hostName) else {
       return .refuse(
@@ -24,12 +27,27 @@ extension LocalRelay: WebSocketServerDelegate {
     if isKnown, asksForDocument { return .respond(information(for: Visitor(head, from: peer))) }
     // Figures and names are for this machine's people.
     guard peer.isLoopback else { return .refuse(404, "there is nothing to see here; it is a Nostr relay") }
+    if let outside = doorkeeper.outside(Visitor(head, from: peer)) {
+      turnedOut(outside)
+      return .refuse(403, outside.why)
+    }
     switch head.path {
     case "/": return .later { [weak self] responder in self?.respondPage(responder) }
     case "/metrics": return .later { [weak self] responder in self?.respondMetrics(responder) }
     default: return .refuse(404, "there are / and /metrics")
     }
   }
+
+  func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission {
+    let visitor = Visitor(head, from: peer)
+    guard case .closed = door(for: visitor) else { return .inside }
+    // A page in the user's own browser waits until the user lets its origin in.
+    let mayWait = peer.isLoopback && doorkeeper.outside(visitor) == nil
+    return .outside(milliseconds: mayWait ? nil : Self.showingMilliseconds)
+  }
+
+  /// Time for a client to show itself (AUTH).
+  private static let showingMilliseconds: UInt64 = 30_000
 
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress) {
     admit(connection, Visitor(head, from: peer))

@@ -1,11 +1,13 @@
 import Addresses
 import Bus
 import ClientSession
+import Clocks
 import Contracts
 import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
+import LedgerKeeping
 import Logging
 import Nostr
 import Storage
@@ -15,7 +17,8 @@ import WorkerKit
 
 // The local relay: who may come in, and what all clients share.
 //
-// Whoever is on this machine may do what Nostr's relays allow, without a word. A page in a browser is on this machine
+// Whoever is on this machine and of its user may do what Nostr's relays allow, without a word; other users of it must
+// show themselves, and so must who has come by a proxy (see Doorkeeper). A page in a browser is on this machine
 // as well, and may have been written by anybody: it may do nothing until its origin was allowed or it has shown itself
 // as an account. A page under a name of its own that leads to 127.0.0.1 is found out by the Host it asks for. Who comes
 // over the network must show himself, over TLS.
@@ -45,6 +48,11 @@ final class LocalRelay: ClientLink.Owner {
   private var fetchOrigins: Set<Origin> = []
   private var fetchKeys: Set<PublicKey> = []
   private var fetchFilters: [Filter] = []
+  var doorkeeper: Doorkeeper
+  /// Whether the kernel told at the start whose programs connect.
+  private let knowsUsers: Bool
+  /// Who was outside since the start, by why.
+  private var outsiders: [Doorkeeper.Outside: Int] = [:]
   /// What all subscriptions weigh together: 12,000 of one value each, or 50 of the largest. Less than the store's
   /// 20,000 observations, which others want as well.
   var standing = StandingShares(maximum: 500_000)
@@ -63,18 +71,26 @@ final class LocalRelay: ClientLink.Owner {
   var bus: BusConnection { worker.bus }
   var slowMilliseconds: UInt64 { settings.slowClientMilliseconds ?? 30_000 }
 
-  init(_ worker: Worker, directory: String) throws(Refusal) {
+  init(_ worker: Worker, directory: String, owners: SocketOwners?, knowsUsers: Bool) throws(Refusal) {
     self.worker = worker
+    self.knowsUsers = knowsUsers
+    doorkeeper = Doorkeeper(owners)
     desk = EventDesk(worker.bus, Logger(label: "local-relay"))
     settings = try worker.settings(as: LocalRelaySettings.self)
     do throws(StorageFault) {
-      origins = try AllowedOrigins(directory: directory)
+      origins = try AllowedOrigins(directory: directory, now: WallClock.seconds)
       accounts = try AccountWatch(worker.bus, directory: directory, Logger(label: "local-relay"))
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)")
     }
+    origins.rescue?.tell("the file of allowed origins", log)
     house.accounts = accounts.keys
     try adopt(settings)
+    if !knowsUsers {
+      log.error(
+        "the kernel does not tell whose programs connect: all of them, your own too, have to authenticate (AUTH)",
+        metadata: ["do": "as root: modprobe tcp_diag; then: roost restart \(worker.name)"])
+    }
   }
 
   /// Listens, and begins to serve.
@@ -139,8 +155,15 @@ final class LocalRelay: ClientLink.Owner {
   // MARK: Settings
 
   private func settingsChanged() {
+    let before = doorkeeper
     do throws(Refusal) { try adopt(try worker.settings(as: LocalRelaySettings.self)) } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
+    }
+    // What a program may do was settled when it came: it comes anew.
+    for client in clients.values where client.visitor.address.isLoopback {
+      let outside = doorkeeper.outside(client.visitor)
+      guard outside != before.outside(client.visitor) else { continue }
+      client.close(code: 1012, outside?.why ?? "you may come in now")
     }
     reloadCertificate()
   }
@@ -174,6 +197,8 @@ final class LocalRelay: ClientLink.Owner {
     }
     (fetchOrigins, fetchKeys) = fetchers
     house.guests = guests
+    for client in clients.values { client.noteAdmission() }
+    doorkeeper.allowed = Set(new.allowUids ?? [])
     settings = new
     names = namesNow
   }
@@ -185,6 +210,7 @@ final class LocalRelay: ClientLink.Owner {
   private func accountsChanged() {
     house.accounts = accounts.keys
     desk.houseChanged()
+    for client in clients.values { client.noteAdmission() }
   }
 
   // MARK: Clients
@@ -237,6 +263,7 @@ final class LocalRelay: ClientLink.Owner {
     guard visitor.address.isLoopback else {
       return .closed(why: "this relay is for its own accounts and guests")
     }
+    if let outside = doorkeeper.outside(visitor) { return .closed(why: outside.why) }
     guard let text = visitor.origin else { return .open }
     if let origin = Origin(text) {
       if origins.origins.contains(origin.text) { return .open }
@@ -249,6 +276,7 @@ final class LocalRelay: ClientLink.Owner {
     let session = ClientSession(
       door: door(for: visitor), limits: settings.clientLimits,
       challenge: Hexadecimal.text(of: RandomBytes.make(Self.challengeByteCount)), addresses: names)
+    if visitor.address.isLoopback, let outside = doorkeeper.outside(visitor) { turnedOut(outside) }
     let link = ClientLink(connection, session, visitor, number: nextClient, log: log, owner: self)
     clients[nextClient] = link
     nextClient += 1
@@ -257,6 +285,15 @@ final class LocalRelay: ClientLink.Owner {
   }
 
   private static let challengeByteCount = 16
+  /// Reasons that are counted apart: each user is one. What comes beyond them counts as unknown.
+  private static let outsiderMaximum = LocalRelayStatus.outsiderMaximum + 2
+
+  /// Somebody of this machine has to show himself, or is refused the page.
+  func turnedOut(_ outside: Doorkeeper.Outside) {
+    let known = outsiders[outside] != nil || outsiders.count < Self.outsiderMaximum
+    if known, outsiders[outside] == nil { log.notice("somebody is outside", metadata: ["why": "\(outside.why)"]) }
+    outsiders[known ? outside : .unknown, default: 0] += 1
+  }
 
   func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool {
     guard link.fetchingCount < Self.fetchMaximum else { return false }
@@ -298,10 +335,30 @@ final class LocalRelay: ClientLink.Owner {
     status.subscriptions = clients.values.reduce(0) { $0 + $1.session.subscriptionCount }
     status.accepted = server?.counts.upgraded ?? 0
     status.turnedAway = server?.counts.turnedAway ?? 0
+    tellOutside(&status)
     status.taken = clients.values.reduce(pastTaken) { $0 + $1.session.takenCount }
     status.refused = clients.values.reduce(pastRefused) { $0 + $1.session.refusedCount }
+    let unknown = outsiders[.unknown] ?? 0
+    let proxied = outsiders[.proxy] ?? 0
+    status.outsideUsers = outsiders.values.reduce(0, +) - unknown - proxied
+    status.outsideUnknown = unknown
+    status.outsideProxied = proxied
+    status.outsiders = outsiders.compactMap { outside, count in
+      if case .user(let user) = outside { LocalRelayOutsider(uid: user, count: count) } else { nil }
+    }.sorted { ($1.count, $0.uid) < ($0.count, $1.uid) }
+    status.knowsUsers = knowsUsers
     status.delivered = clients.values.reduce(pastDelivered) { $0 + $1.deliveredCount }
     return status
+  }
+
+  /// Who is kept waiting for whom.
+  private func tellOutside(_ status: inout LocalRelayStatus) {
+    let now = EventLoop.process.now
+    status.turnedAwaySecondsAgo = server?.turnedAwayAt.map { Int(now.milliseconds(since: $0) / 1_000) }
+    status.outside = server?.outsideCount ?? 0
+    status.outsideMaximum = settings.serverLimits.outsideMaximum
+    status.displaced = server?.counts.displaced ?? 0
+    status.displacedSecondsAgo = server?.displacedAt.map { Int(now.milliseconds(since: $0) / 1_000) }
   }
 
   private func tellStatus() {
@@ -339,6 +396,7 @@ final class LocalRelay: ClientLink.Owner {
       throw Refusal(.full, "\(AllowedOrigins.maximum) origins are allowed, and no more may be", outcome: .notStarted)
     }
     do throws(StorageFault) { try await origins.write(origin.text, isAllowed: isAllowed) } catch {
+      LedgerHealth("the file of allowed origins", log) { [origins] in origins.markDamaged() }.leaveIfDamaged(error)
       throw Refusal(.failed, "that could not be written down: \(error)", outcome: .unknown)
     }
     origins.wrote(origin.text, isAllowed: isAllowed)

@@ -10,7 +10,9 @@ enum LocalRelayProgram {
   static func main() {
     Worker.main(role: .localRelay, methods: LocalRelay.methods, window: window, profile: profile) {
       worker throws(Refusal) in
-      relay = try LocalRelay(worker, directory: WorkerDirectory.path.get())
+      let (owners, knowsUsers) = Self.owners
+      relay = try LocalRelay(
+        worker, directory: WorkerDirectory.path.get(), owners: owners, knowsUsers: knowsUsers)
       try await relay?.start()
     }
   }
@@ -22,6 +24,8 @@ enum LocalRelayProgram {
   /// What it may do: listen, read and write below its own directory, and read its certificate, also the next one. It
   /// dials nobody.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
+    // Opened here, because inside none is made any more.
+    _ = owners
     let directory = WorkerDirectory.make(environment, role: .localRelay)
     let files = ["ROOST_CERTIFICATE_FILE", "ROOST_KEY_FILE"].compactMap { environment[$0] }.filter { !$0.isEmpty }
     return SandboxProfile(
@@ -29,6 +33,16 @@ enum LocalRelayProgram {
       writablePaths: directory.map { [$0] } ?? [],
       network: .inboundTCP, maySpawn: false)
   }
+
+  /// Asks whose programs connect, nil where the kernel has no such thing; and whether it is known that it tells. Where
+  /// that could not be tried it is believed.
+  private static let owners: (SocketOwners?, knowsUsers: Bool) = {
+    do throws(SystemFault) {
+      var owners = try SocketOwners()
+      let tells = owners.tellsOwn()
+      return (owners, tells ?? true)
+    } catch { return (nil, false) }
+  }()
 
   /// Kept for the life of the process.
   @EventLoopActor private static var relay: LocalRelay?

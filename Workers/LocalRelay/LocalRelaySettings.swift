@@ -17,6 +17,8 @@ struct LocalRelaySettings: Decodable, Sendable {
   var keyFile: String?
   /// Keys that may come in where one has to show oneself, beside the accounts; npub or 64 hexadecimal digits.
   var guests: [String]?
+  /// Users of this machine that are no strangers here, besides its own: `allow-uids` of roostd, which sends it.
+  var allowUids: [UInt32]?
   /// Whether what clients ask for is asked of the network as well: all, of these origins or keys, by these filters.
   var fetch: Bool?
   var fetchClients: [String]?

@@ -11,6 +11,10 @@ struct Visitor: CustomStringConvertible {
   let agent: String?
   /// Whether it has asked for the path whose requests are fetched.
   let wantsFetching: Bool
+  /// Whose process it is; nil when that cannot be told.
+  let user: UInt32?
+  /// Whether a proxy has passed it on.
+  let isProxied: Bool
 
   /// The path of those.
   static let fetchingPath = "/fetch"
@@ -20,6 +24,8 @@ struct Visitor: CustomStringConvertible {
     origin = head.values(of: "origin").first
     agent = head.values(of: "user-agent").first
     wantsFetching = head.path == Self.fetchingPath
+    user = head.user
+    isProxied = Doorkeeper.isProxied(head)
   }
 
   var description: String { origin ?? "\(address)" }

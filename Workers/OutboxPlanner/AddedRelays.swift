@@ -14,12 +14,25 @@ struct AddedRelays {
       "CREATE TABLE relay (url TEXT PRIMARY KEY, reads INTEGER NOT NULL, writes INTEGER NOT NULL) WITHOUT ROWID")
   ]
 
-  init(directory: String) throws(StorageFault) {
-    file = try StorageFile(path: directory + "/relays.db", .small, migrations: Self.migrations)
+  private let ledger: LedgerFile
+  /// All of them, as they were when the file was opened.
+  let loaded: [RelayDirectory.Added]
+  /// What became of the file, if it was damaged.
+  let rescue: LedgerRescue?
+
+  /// - Parameters:
+  ///   - directory: the planner's.
+  ///   - now: seconds since 1970, for the name of a damaged file.
+  init(directory: String, now: Int64) throws(StorageFault) {
+    ledger = LedgerFile(
+      path: directory + "/relays.db", .small, Self.migrations, table: "relay", noun: "added relays")
+    (file, loaded, rescue) = try ledger.open(now: now) { file throws(StorageFault) in try Self.load(file) }
   }
 
-  /// All of them.
-  func load() throws(StorageFault) -> [RelayDirectory.Added] {
+  /// Says that the file was found to be damaged in use: the next start saves what can be read.
+  func markDamaged() { ledger.markDamaged() }
+
+  private static func load(_ file: StorageFile) throws(StorageFault) -> [RelayDirectory.Added] {
     try file.writeNow { session in
       let statement = try session.statement("SELECT url, reads, writes FROM relay ORDER BY url")
       var relays: [RelayDirectory.Added] = []

@@ -30,11 +30,15 @@ extension Planner {
   func askAccounts() {
     accountTimer.set(afterMilliseconds: Self.accountMilliseconds) { [unowned self] in askAccounts() }
     guard !isAskingAccounts else { return }
-    guard bus.registry.members.contains(where: { $0.role == Role.signer.name }) else {
-      // Right after a start it may be only late.
-      let settled = startedAt.advanced(milliseconds: Self.settlingMilliseconds)
-      if now < settled { return accountTimer.set(at: settled) { [unowned self] in askAccounts() } }
+    let signers = bus.registry.members.filter { $0.role == Role.signer.name }
+    guard hasSigner || signers.contains(where: \.isReady) else {
+      // None is to run, and none was attached: there is no account.
       return accountsAre([])
+    }
+    let settled = startedAt.advanced(milliseconds: Self.settlingMilliseconds)
+    // Right after a start it may be only late.
+    if now < settled, signers.isEmpty {
+      return accountTimer.set(at: settled) { [unowned self] in askAccounts() }
     }
     isAskingAccounts = true
     EventLoopActor.task { [self] in
@@ -42,6 +46,9 @@ extension Planner {
         let answer = try await bus.request(
           "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.signerMilliseconds)
         accountsAre(try answer.decoded(as: SignerAccounts.self).accounts)
+      } catch  where error.isNobodyConfigured {
+        // Nobody holds keys here, and so there is no account. One that was stopped, or has failed, may be back.
+        accountsAre([])
       } catch {
         log.debug("the signer does not say which accounts there are", metadata: ["why": "\(error.message)"])
       }

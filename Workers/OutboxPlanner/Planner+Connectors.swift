@@ -18,7 +18,10 @@ extension Planner {
         openRelays[name] = nil
         return true
       }
-      defer { wishes.followEnded(of: name) }
+      defer {
+        wishes.followEnded(of: name)
+        speaking.remove(name)
+      }
       let answer = try await bus.ask("relay.follow", of: name, BusPayload(json: NoArguments()))
       while let part = try await answer.nextPart() {
         if !part.isLast { reported(name, try part.payload.decoded(as: RelayReport.self)) }
@@ -28,6 +31,7 @@ extension Planner {
   }
 
   private func reported(_ name: String, _ report: RelayReport) {
+    speaking.insert(name)
     directory.connectorReported(name, report.relays, isWhole: report.isWhole, dialsOthers: report.dialsOthers)
     wishes.reported(name, report, at: now)
     noteOpen(report, of: name)

@@ -16,13 +16,23 @@ extension Planner: PublishRouting {
   /// How often it is looked whether they have.
   static let lookMilliseconds: UInt64 = 20
 
-  func publishRoute(_ event: Event, named: [RelayURL]?) async -> Result<[RelayChoice], NoRoute> {
+  func publishRoute(
+    _ event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
+  ) async -> Result<[RelayChoice], PublishObstacle> {
     await settled()
     await recognise(event.pubkey)
-    let route = directory.route(event, named: named)
-    guard case .failure(let problem) = route, let person = problem.missingList else { return route }
-    await findMessageRelays(of: person)
-    return directory.route(event, named: named)
+    let unknown = directory.unknown(of: event.pubkey)
+    // Whoever names relays has planned himself.
+    if named == nil, let unknown { return .failure(.unknown(unknown)) }
+    var route = directory.route(event, named: named, foreign: foreign)
+    if case .failure(let problem) = route, let person = problem.missingList {
+      let isAnswered = await findMessageRelays(of: person)
+      route = directory.route(event, named: named, foreign: foreign)
+      if case .failure(let problem) = route, problem.missingList != nil, !isAnswered {
+        return .failure(.unknown("\(problem.description) that is stored here, and no relay could be asked for it"))
+      }
+    }
+    return route.mapError { problem in unknown.map { .unknown($0) } ?? .nowhere(problem) }
   }
 
   /// Waits until all sources have spoken, or have had their time.
@@ -31,31 +41,66 @@ extension Planner: PublishRouting {
   }
 
   /// Looks for somebody's list of relays for direct messages: in the store, then at the relays that are read.
-  private func findMessageRelays(of person: PublicKey) async {
+  ///
+  /// - Returns: whether that is an answer: the list was found, a relay has said all that it has, or there is none that
+  ///   could be asked.
+  private func findMessageRelays(of person: PublicKey) async -> Bool {
     do throws(Refusal) {
       try await lookUpMessageRelays(of: person)
-      guard directory.directMessageRelays(of: person) == nil else { return }
+      guard directory.directMessageRelays(of: person) == nil else { return true }
       let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
-      let wish = Wish(own: "dm:\(person)", [filter], isLive: false)
-      wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
-      update()
-      let deadline = now.advanced(milliseconds: Self.findMilliseconds)
-      while wishes.progress(of: wish.key)?.isComplete == false, now < deadline, !isDraining {
-        await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
-      }
-      wishes.ended(wish.key, at: now, wall: WallClock.seconds)
-      update()
+      let asked = await ask(Wish(own: "dm:\(person)", [filter], isLive: false))
+      let isAnswered = asked.isEmpty ? silentRelays.isEmpty : asked.contains { $0.state == .stored }
       try await lookUpMessageRelays(of: person)
+      return isAnswered
     } catch {
       log.notice("a list of relays could not be looked for", metadata: ["of": "\(person)", "why": "\(error.message)"])
+      return false
     }
+  }
+
+  func accountName(_ key: PublicKey) -> String? { directory.account(key)?.name }
+
+  func findList(_ filter: Filter, by author: PublicKey, named: [RelayURL]) async -> [String] {
+    guard directory.personalAccounts.contains(where: { $0.key == author }) else { return [] }
+    let writes = directory.writes(by: author).map(\.url)
+    let relays = (named + writes).prefix(PlanPublish.relayMaximum)
+    listWishCount += 1
+    let asked = await ask(Wish(own: "list:\(listWishCount)", [filter], named: Array(relays), isLive: false))
+    if asked.isEmpty { return silentRelays }
+    // What a relay has not that the author does not write to says nothing.
+    let places = Set(writes.map(\.text))
+    let relevant = asked.filter { places.isEmpty || places.contains($0.relay) }
+    let silent = relevant.filter { $0.state != .stored }.map(\.relay)
+    let answered = relevant.count - silent.count
+    // Where nobody knows which relay had it, most have to say that they have none.
+    return answered * 2 > max(places.count, relevant.count) ? [] : (silent.isEmpty ? places.sorted() : silent)
+  }
+
+  /// Relays that a connector would ask which has not said what it has.
+  private var silentRelays: [String] { directory.silentConnectors.flatMap(\.relays) }
+
+  /// Asks relays for something once, and waits until they have sent it, for a while.
+  ///
+  /// - Returns: the relays it was asked of, and how far each is.
+  private func ask(_ wish: Wish) async -> [ObserveProgress.Relay] {
+    wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
+    update()
+    let deadline = now.advanced(milliseconds: Self.findMilliseconds)
+    while wishes.progress(of: wish.key)?.isComplete == false, now < deadline, !isDraining {
+      await EventLoopActor.sleep(milliseconds: Self.lookMilliseconds)
+    }
+    let relays = wishes.progress(of: wish.key)?.relays ?? []
+    wishes.ended(wish.key, at: now, wall: WallClock.seconds)
+    update()
+    return relays
   }
 
   // MARK: Dialling
 
   func publishBegins(at relay: RelayURL, for purpose: DialBudget.Purpose) -> Result<String, NoRoute> {
     guard let connector = directory.connector(of: relay) else {
-      return .failure(NoRoute("no relay-connector is there that dials it"))
+      return .failure(NoRoute(directory.reasonForNobody(at: relay)))
     }
     guard !directory.isConfigured(relay) else { return .success(connector) }
     switch budget.dial(relay, for: purpose, at: now) {

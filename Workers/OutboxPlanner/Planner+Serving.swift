@@ -2,10 +2,13 @@ import Bus
 import Contracts
 import Cryptography
 import Frames
+import LedgerKeeping
+import LinuxSystem
 import Logging
 import Nostr
 import Observing
 import OutboxPlan
+import PublishQueue
 import Storage
 import WorkerKit
 
@@ -53,6 +56,20 @@ extension Planner {
     status.requests = wishes.requestCount
     status.ephemeralRelays = budget.count
     publishing?.report(to: &status)
+    let silent = isEarly ? [] : directory.configuredConnectors.subtracting(speaking)
+    if !silent.isEmpty, let publishing {
+      status.silentConnectors = silent.sorted()
+      // `try?`: the queue's own spelling of an address.
+      status.waitingForConnectors = publishing.queue.count { relay in
+        (try? RelayURL(relay)).flatMap { directory.dialler(of: $0) }.map(silent.contains) ?? false
+      }
+    }
+    if let overdue = publishing?.queue.overdue(acceptedBefore: WallClock.seconds - PlanStatus.overdueSeconds),
+      overdue.count > 0
+    {
+      status.overdue = overdue.count
+      status.overdueRelays = Array(overdue.relays.prefix(PlanStatus.overdueRelayMaximum))
+    }
     status.fault = status.fault ?? fault?.description
     return status
   }
@@ -172,6 +189,7 @@ extension Planner {
   }
 
   private func refusal(_ fault: StorageFault) -> Refusal {
+    LedgerHealth("the file of added relays", log) { [added] in added.markDamaged() }.leaveIfDamaged(fault)
     if self.fault?.kind != fault.kind { log.error("\(fault.description)") }
     self.fault = fault
     update()

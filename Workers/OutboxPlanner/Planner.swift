@@ -4,6 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
+import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
@@ -41,6 +42,8 @@ final class Planner {
   /// Connectors that are followed, and those that a message is under way to.
   var followed: Set<String> = []
   var delivering: Set<String> = []
+  /// Connectors that tell now how their relays are.
+  var speaking: Set<String> = []
   var storeEndpoint: UInt32?
   var isListing = false
   var isListDue = false
@@ -49,6 +52,8 @@ final class Planner {
   var listAuthors: [String] = []
   var accountKeys: Set<String> = []
   var isAskingAccounts = false
+  /// Whether the configuration has a signer that runs.
+  var hasSigner = true
   var accountWaiters: [CheckedContinuation<Void, Never>] = []
   /// Authors who are no accounts, and when the signer said so.
   var strangersAskedAt: [PublicKey: Instant] = [:]
@@ -57,6 +62,8 @@ final class Planner {
   /// Who follows the progress of which observe.
   var progressFollowers: [UInt64: (key: String, follower: ChangeFollower<ObserveProgress>)] = [:]
   var lastFollower: UInt64 = 0
+  /// Counts the lists that relays were asked for.
+  var listWishCount: UInt64 = 0
   var fault: StorageFault?
   private(set) var publishing: Publishing?
   var publishesUnderWay: [Dialling: Int] = [:]
@@ -85,14 +92,15 @@ final class Planner {
     self.worker = worker
     bus = worker.bus
     do throws(StorageFault) {
-      added = try AddedRelays(directory: path)
-      for relay in try added.load() where !directory.add(relay) { break }
+      added = try AddedRelays(directory: path, now: WallClock.seconds)
+      for relay in added.loaded where !directory.add(relay) { break }
+      added.rescue?.tell("the file of added relays", log)
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
     wishes = DesiredSet(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
-    directory.ownAddressesAre(try Self.ownAddresses(worker))
+    try takeSettings()
     publishing = try Publishing(worker, directory: path, routes: self)
   }
 
@@ -100,6 +108,10 @@ final class Planner {
   func start() {
     serve()
     worker.onDrain = { [unowned self] in drain() }
+    worker.onClockSet = { [unowned self] in
+      wishes.clockSet(at: now, wall: WallClock.seconds)
+      update()
+    }
     worker.onSettings = { [unowned self] _ in settingsChanged() }
     worker.onEnd = { [added, publishing, log] in
       publishing?.end()
@@ -116,7 +128,7 @@ final class Planner {
 
   private func settingsChanged() {
     do throws(Refusal) {
-      directory.ownAddressesAre(try Self.ownAddresses(worker))
+      try takeSettings()
       try publishing?.settingsChanged()
     } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
@@ -124,10 +136,18 @@ final class Planner {
     update()
   }
 
-  /// Where this Roost's own relays listen, as roostd says; no key of the file.
-  private static func ownAddresses(_ worker: Worker) throws(Refusal) -> OwnAddresses {
-    struct Settings: Decodable { var ownAddresses: [String]? }
-    return OwnAddresses(try worker.settings(as: Settings.self).ownAddresses ?? [])
+  /// Where this Roost's own relays listen, and which connectors and signer there are to be, as roostd says; no keys of
+  /// the file.
+  private func takeSettings() throws(Refusal) {
+    struct Settings: Decodable {
+      var ownAddresses: [String]?
+      var connectors: [ConfiguredConnector]?
+      var hasSigner: Bool?
+    }
+    let settings = try worker.settings(as: Settings.self)
+    directory.ownAddressesAre(OwnAddresses(settings.ownAddresses ?? []))
+    directory.configurationIs(settings.connectors ?? [])
+    hasSigner = settings.hasSigner ?? true
   }
 
   /// The present instant.

@@ -24,20 +24,39 @@ extension Publishing {
     let wanted = try request.arguments(as: PlanPublish.self)
     let json = JSONPayload.encode(wanted.event)
     let event = try Self.event(json)
+    guard wanted.relays == nil || !Role.readsStrangers(request.callerRole) else {
+      throw Refusal(.denied, "what a worker of this role names are 'foreignRelays'", outcome: .notStarted)
+    }
     let named = try wanted.relays.map { texts throws(Refusal) in try Self.relays(texts) }
+    let foreign = Self.foreignRelays(wanted.foreignRelays ?? [])
     guard !isDraining else { throw Self.draining }
     try await claim(event.id)
     defer { release(event.id) }
     if try await isKnown(event.id), let first = try await first(event, json) {
       try await store(first.event, first.json, request)
-      try await addRelays(named, to: event, json, lifetime: wanted.expiresAfter)
+      try await addRelays(named, foreign, to: event, json, lifetime: wanted.expiresAfter)
     } else {
-      try await accept(event, json, try await targets(of: event, named: named), lifetime: wanted.expiresAfter)
-      try await store(event, json, request)
+      try Self.expectReadable(event)
+      let targets = try await targets(of: event, named: named, foreign: foreign)
+      let isMeant = wanted.replace ?? false
+      var kept: String?
+      if let (stored, loss) = try await replaced(by: event, isMeant: isMeant, named: named) {
+        kept = try await keep(stored, loss, for: event, mustKeep: request.callerRole != Role.localRelay.number)
+      }
+      do throws(Refusal) {
+        try await accept(event, json, targets, lifetime: wanted.expiresAfter)
+        try await store(event, json, request)
+      } catch {
+        // Where it is still queued the store takes it later, and the list with it.
+        if let kept, unstored[event.id] == nil { await unkeep(kept) }
+        throw error
+      }
+      await noteVersion(event)
     }
-    guard let publication = try await publication(event.id) else {
+    guard var publication = try await publication(event.id) else {
       throw Refusal(.failed, "\(event.id) is forgotten already", outcome: .done)
     }
+    publication.remarks = await remarks(on: event)
     return BusPayload(json: publication)
   }
 
@@ -75,6 +94,16 @@ extension Publishing {
       } catch {
         throw Refusal(.badRequest, "'relays': \(error)", outcome: .notStarted)
       }
+    }
+    return relays
+  }
+
+  /// What is no relay's address is left out: it is somebody else's mistake.
+  private static func foreignRelays(_ texts: [String]) -> [ForeignRelayURL] {
+    var relays: [ForeignRelayURL] = []
+    for text in texts {
+      guard let url = try? RelayURL(text), !relays.contains(ForeignRelayURL(url)) else { continue }
+      relays.append(ForeignRelayURL(url))
     }
     return relays
   }
@@ -132,9 +161,15 @@ extension Publishing {
 
   // MARK: Committing
 
-  private func targets(of event: Event, named: [RelayURL]?) async throws(Refusal) -> [QueuedTarget] {
-    switch await routes.publishRoute(event, named: named) {
-    case .failure(let problem): throw Refusal(.noRelays, problem.description, outcome: .notStarted)
+  func targets(
+    of event: Event, named: [RelayURL]?, foreign: [ForeignRelayURL]
+  ) async throws(Refusal) -> [QueuedTarget] {
+    switch await routes.publishRoute(event, named: named, foreign: foreign) {
+    case .failure(.nowhere(let problem)): throw Refusal(.noRelays, problem.description, outcome: .notStarted)
+    case .failure(.unknown(let reason)):
+      throw Refusal(
+        .unavailable, "it is not known yet where this goes: \(reason)", outcome: .notStarted,
+        retryAfterMilliseconds: UInt32(Self.storeAgainMilliseconds))
     case .success(let choices):
       return choices.map { choice in
         QueuedTarget(
@@ -181,12 +216,15 @@ extension Publishing {
 
   /// Relays that a caller names besides those that a publication has; the others are not touched.
   private func addRelays(
-    _ named: [RelayURL]?, to event: Event, _ json: [UInt8], lifetime: Int64?
+    _ named: [RelayURL]?, _ foreign: [ForeignRelayURL], to event: Event, _ json: [UInt8], lifetime: Int64?
   ) async throws(Refusal) {
-    guard let named, let known = try await inMemory(event.id) else { return }
-    let new = named.filter { relay in !known.targets.contains { $0.relay == relay.text } }
+    guard named != nil || !foreign.isEmpty, let known = try await inMemory(event.id) else { return }
+    func isNew(_ relay: RelayURL) -> Bool { !known.targets.contains { $0.relay == relay.text } }
+    let new = (named ?? []).filter(isNew)
+    let room = max(0, PlanPublish.relayMaximum - known.targets.count - new.count)
+    let newForeign = Array(foreign.filter { isNew($0.url) && !new.contains($0.url) }.prefix(room))
     defer { putBack(event.id) }
-    guard !new.isEmpty else { return try await targetsWritten(event.id) }
+    guard !new.isEmpty || !newForeign.isEmpty else { return try await targetsWritten(event.id) }
     try expectUnexpired(event)
     guard known.targets.count + new.count <= PlanPublish.relayMaximum else {
       throw Refusal(
@@ -194,7 +232,12 @@ extension Publishing {
     }
     // Its bytes may be dropped already, and these take their place.
     try Self.verify(event)
-    let targets = try await targets(of: event, named: new)
+    let targets: [QueuedTarget]
+    do throws(Refusal) { targets = try await self.targets(of: event, named: new, foreign: newForeign) } catch {
+      // That others name nothing that is used is nothing to whoever publishes.
+      guard new.isEmpty, error.code == .noRelays else { throw error }
+      return try await targetsWritten(event.id)
+    }
     // It may have come to its end meanwhile, and been forgotten.
     guard try await inMemory(event.id) != nil else { return }
     bodies.keep(json, event.id)

@@ -24,6 +24,8 @@ extension Publishing {
   func publication(_ id: EventID) async throws(Refusal) -> Publication? {
     await recorded(id)
     if let publication = queue.publication(id, at: moment) { return publication }
+    // It waits for the event store, and its caller has heard that it is queued, or has gone.
+    if let waiting = unstored[id] { return waiting.publication }
     guard let row = try await row(id), row.isStored else { return nil }
     // It may have come to memory meanwhile.
     return queue.publication(id, at: moment) ?? row.publication.publication
@@ -38,17 +40,23 @@ extension Publishing {
     do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.health.refusal(error) }
   }
 
-  /// The event of a publication, from memory or from the ledger; nil when it is in neither.
+  /// The event of a publication, from memory or from the ledger, or from the event store where a damaged ledger has
+  /// lost it; nil when it is in none.
   func body(of publication: QueuedPublication) async throws(Refusal) -> [UInt8]? {
     if let event = bodies[publication.id] { return event }
     do throws(StorageFault) {
       let event = try await ledger.event(of: publication.number)
-      if let event { bodies.keep(event, publication.id) }
-      return event
+      if let event {
+        bodies.keep(event, publication.id)
+        return event
+      }
     } catch {
       log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
       throw writer.health.refusal(error)
     }
+    let event = try await storedBody(publication.id)
+    if let event { bodies.keep(event, publication.id) }
+    return event
   }
 
   /// A publication in the machine, to which one that has ended comes back; nil when there is none.
@@ -118,6 +126,9 @@ extension Publishing {
     for id in queue.ids {
       guard let number = queue[id]?.number, let publication = queue.publication(id, at: moment) else { continue }
       if states?.contains(publication.state) ?? true { found.append((number, publication)) }
+    }
+    for waiting in unstored.values where queue[waiting.id] == nil {
+      if states?.contains(waiting.state) ?? true { found.append((waiting.number, waiting.publication)) }
     }
     var told: [Publication] = []
     for (_, known) in found.sorted(by: { $0.number > $1.number }).prefix(limit) {
@@ -193,7 +204,33 @@ extension Publishing {
   }
 
   func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
-    try await change(request) { queue, id, relay, moment in queue.cancelled(id, relay: relay, at: moment) }
+    let wanted = try request.arguments(as: PlanPublication.self)
+    if let waiting = unstored[try Self.id(wanted.id)] { return try await cancel(waiting, wanted, request) }
+    return try await change(request) { queue, id, relay, moment in queue.cancelled(id, relay: relay, at: moment) }
+  }
+
+  /// Calls off what waits for the event store: it is taken out of the ledger, and nothing of it is left.
+  private func cancel(
+    _ waiting: QueuedPublication, _ wanted: PlanPublication, _ request: BusRequest
+  ) async throws(Refusal) -> BusPayload {
+    try Self.expectMayCancel(waiting.kind, request)
+    guard wanted.relay == nil else {
+      throw Refusal(
+        .unavailable, "\(waiting.id) waits for the event store; it can be called off at all its relays, or later",
+        outcome: .notStarted)
+    }
+    await withdraw(waiting.id)
+    var told = waiting.publication
+    told.state = .cancelled
+    for index in told.targets.indices { told.targets[index].state = .cancelled }
+    return BusPayload(json: told)
+  }
+
+  /// A tracker calls off its jobs, and nothing else of the user's.
+  private static func expectMayCancel(_ kind: UInt16, _ request: BusRequest) throws(Refusal) {
+    guard request.callerRole == Role.client.number || EventKind.jobRequests.contains(kind) else {
+      throw Refusal(.denied, "a worker of this role calls off requests for jobs only", outcome: .notStarted)
+    }
   }
 
   /// Does something to a publication; answered when it is written down.
@@ -205,6 +242,7 @@ extension Publishing {
     let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
     guard let known = try await inMemory(id) else { throw Self.unknown(id) }
     defer { putBack(id) }
+    try Self.expectMayCancel(known.kind, request)
     if let relay, !known.targets.contains(where: { $0.relay == relay }) { throw Self.noRelay(relay, wanted.id) }
     perform { step(&$0, id, relay, $1) }
     await writer.flush(id)

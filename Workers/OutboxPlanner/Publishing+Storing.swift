@@ -3,9 +3,12 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
+import LedgerKeeping
 import Logging
 import Nostr
+import PublishLedger
 import PublishQueue
+import Storage
 import WorkerKit
 
 // The second step of an acceptance: the event store verifies the event and keeps it as one's own.
@@ -109,6 +112,27 @@ extension Publishing {
         guard await offer(publication) else { break }
       }
       scheduleStoring()
+    }
+  }
+
+  /// Offers the store what it should have of the last process, one after the other. What it does not take stays queued
+  /// as it was accepted: a newer event has its place by now, or its author has deleted it.
+  func offerLeft() {
+    guard !leftStored.isEmpty else { return }
+    worker.offerAgain("publications", ceilingMilliseconds: Self.storeAgainMilliseconds, log) {
+      [self] () async throws(Refusal) in
+      while let left = leftStored.last {
+        var event: [UInt8]?
+        // What has ended meanwhile is at its relays, and its bytes are not kept.
+        if queue[left.id] != nil {
+          do throws(StorageFault) { event = try await ledger.event(of: left.number) } catch {
+            throw writer.health.refusal(error)
+          }
+        }
+        leftStored.removeLast()
+        if let event { return event }
+      }
+      return nil
     }
   }
 

@@ -25,6 +25,9 @@ import WorkerKit
 // it gives it to the store again, which knows it by its id, and sends it. So whoever heard nothing asks again, and
 // hears of the one publication; what the store refuses is taken out of the ledger again, and was accepted from nobody.
 //
+// The store answers when the event is on its disk. Whatever the ledger believes of that, what is under way at a start
+// is offered to it once more: the store's file may be an earlier one, or a rescued one.
+//
 // Which event goes where next is the machine's to say (`PublishQueue`). Nothing is awaited between asking it and doing
 // what it says.
 
@@ -35,6 +38,8 @@ final class Publishing {
   let ledger: PublishLedger
   let writer: PublishWriter
   let log = Logger(label: "publish")
+  /// Nil when its file cannot be opened: then lists are published, and none is kept.
+  var replacedLists: ReplacedLists?
   var queue = PublishQueue(seed: UInt64.random(in: .min ... .max))
   var settings = PublishSettings()
   var bodies = PublishBodies()
@@ -42,8 +47,12 @@ final class Publishing {
   unowned let routes: any PublishRouting
   /// Those that are being accepted, or changed by a caller: one caller at a time for each event.
   var claims: [EventID: [CheckedContinuation<Void, Never>]] = [:]
+  /// In the ledger, without the relays that they had: these are lost, and found again.
+  var unrouted: [LedgerRow] = []
   /// In the ledger, and not known to be in the event store.
   var unstored: [EventID: QueuedPublication] = [:]
+  /// What the last process has left under way, and the store should have: by number, the first last.
+  var leftStored: [(number: Int64, id: EventID)] = []
   /// Those to which relays were added that are not in the ledger.
   var unwrittenTargets: Set<EventID> = []
   var lastNumber: Int64
@@ -59,11 +68,15 @@ final class Publishing {
   private let sweepTimer = LoopTimer()
   let storeTimer = LoopTimer()
 
-  nonisolated static let methods = ["plan.publish", "plan.publications", "plan.follow", "plan.retry", "plan.cancel"]
+  nonisolated static let methods = [
+    "plan.publish", "plan.publications", "plan.follow", "plan.retry", "plan.cancel", "plan.replaced",
+  ]
   /// The ledger's file in the worker's directory.
   nonisolated static let fileName = "publications.db"
   /// How long a connector has for one event at one relay, dialling included.
   static let sendMilliseconds: UInt32 = 60_000
+  /// Lists told in `plan.status` that have lost more than half of their entries.
+  static let shrunkMaximum = 8
   /// How often it is looked for publications that need not be kept any longer.
   static let sweepMilliseconds: UInt64 = 3_600_000
 
@@ -81,24 +94,21 @@ final class Publishing {
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
+    // It costs nobody his queue.
+    do throws(StorageFault) { replacedLists = try ReplacedLists(directory: directory, now: WallClock.seconds) } catch {
+      log.error("versions of lists are not kept", metadata: ["why": "\(error)"])
+    }
     writer = PublishWriter(ledger, log)
     lastNumber = contents.lastNumber
     counts = contents.counts
-    if let rescue { report(rescue) }
+    rescue?.tell("the ledger of publications", log)
+    replacedLists?.rescue?.tell("the file of replaced lists", log)
     writer.current = { [unowned self] id in current(id) }
     writer.onWritten = { [unowned self] changes, isCommitted in written(changes, isCommitted) }
     try settingsChanged()
     serve()
     for row in contents.underWay { restore(row) }
-  }
-
-  private func report(_ rescue: LedgerRescue) {
-    log.error(
-      "the ledger of publications was damaged: it was put aside, and a new one holds what could be read",
-      metadata: [
-        "aside": "\(rescue.quarantinePath)", "saved": "\(rescue.savedCount)", "damaged": "\(rescue.damagedCount)",
-        "why": "\(rescue.reason ?? "found damaged in use")",
-      ])
+    leftStored = contents.underWay.reversed().filter(\.isStored).map { ($0.publication.number, $0.publication.id) }
   }
 
   private func serve() {
@@ -106,6 +116,7 @@ final class Publishing {
     worker.serve("plan.publications") { [unowned self] (request) throws(Refusal) in try await list(request) }
     worker.serve("plan.follow") { [unowned self] (request) throws(Refusal) in try await follow(request) }
     worker.serve("plan.retry") { [unowned self] (request) throws(Refusal) in try await tryAgain(request) }
+    worker.serve("plan.replaced") { [unowned self] (request) throws(Refusal) in try await listReplaced(request) }
     worker.serve("plan.cancel") { [unowned self] (request) throws(Refusal) in try await cancel(request) }
   }
 
@@ -113,7 +124,9 @@ final class Publishing {
 
   /// Sends what the last process has left. To be called when the relays are known.
   func begin() {
+    routeAgain()
     storeAgain()
+    offerLeft()
     sweep()
   }
 
@@ -139,17 +152,28 @@ final class Publishing {
   /// The last thing of all: what has changed is written, and the file is closed.
   func end() {
     writer.finish()
-    do throws(StorageFault) { try ledger.close() } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
+    do throws(StorageFault) {
+      try replacedLists?.close()
+      try ledger.close()
+    } catch { log.error("cannot close", metadata: ["why": "\(error)"]) }
   }
 
   /// For `plan.status`.
   func report(to status: inout PlanStatus) {
     for (state, count) in counts where count > 0 { status.publications[state.rawValue] = count }
     status.inFlight = queue.inFlightCount
+    let shrunk = replacedLists?.shrunk(at: WallClock.seconds).prefix(Self.shrunkMaximum).map(named) ?? []
+    status.shrunkLists = shrunk.isEmpty ? nil : shrunk
     status.fault = writer.health.fault?.description
   }
 
   private func restore(_ row: LedgerRow) {
+    guard !row.publication.targets.isEmpty else { return unrouted.append(row) }
+    resume(row)
+  }
+
+  /// Goes on with a publication that an earlier process has left.
+  func resume(_ row: LedgerRow) {
     adopt(row.publication.id, row.publication.state)
     if row.isStored {
       perform { $0.admitted(row.publication, at: $1) }
@@ -236,21 +260,21 @@ final class Publishing {
 
   private func outcome(of key: SendingKey, _ manner: SendingManner) async -> SendOutcome {
     guard let publication = queue[key.id] else { return .refused("the event is forgotten") }
+    // It was written by this worker; what it is not says the message.
+    guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
+    let isMessage = EventKind.giftWraps.contains(publication.kind)
+    let purpose: DialBudget.Purpose = isMessage ? .directMessage : manner.isForeign ? .foreign : .publish
+    let connector: String
+    switch routes.publishBegins(at: relay, for: purpose) {
+    case .failure(let reason): return .absent(reason.description)
+    case .success(let name): connector = name
+    }
+    defer { routes.publishEnded(at: relay, for: purpose) }
     let body: [UInt8]?
     // A disk that cannot be read is no relay's refusal.
     do throws(Refusal) { body = try await self.body(of: publication) } catch { return .absent(error.message) }
-    guard let event = body else { return .refused("the event is not in the ledger any more") }
+    guard let event = body else { return .refused("the event is no longer in the ledger") }
     do throws(Refusal) {
-      // It was written by this worker; what it is not says the message.
-      guard let relay = try? RelayURL(key.relay) else { return .refused("\(key.relay) is no address of a relay") }
-      let isMessage = EventKind.giftWraps.contains(publication.kind)
-      let purpose: DialBudget.Purpose = isMessage ? .directMessage : .publish
-      let connector: String
-      switch routes.publishBegins(at: relay, for: purpose) {
-      case .failure(let reason): return .absent(reason.description)
-      case .success(let name): connector = name
-      }
-      defer { routes.publishEnded(at: relay, for: purpose) }
       let answer = try await worker.bus.request(
         "relay.publish", of: connector, Self.arguments(key, manner, event), ttlMilliseconds: Self.sendMilliseconds)
       return SendOutcome(try answer.decoded(as: RelayPublishResult.self))
@@ -263,8 +287,7 @@ final class Publishing {
   private static func arguments(_ key: SendingKey, _ manner: SendingManner, _ event: [UInt8]) -> BusPayload {
     let wanted = RelayPublish(
       relay: key.relay, event: .null, account: manner.account?.description,
-      isProtected: manner.isProtected ? true : nil,
-      isForeign: manner.isForeign ? true : nil)
+      isProtected: manner.isProtected ? true : nil, isForeign: manner.isForeign)
     let null = Array("\"event\":null".utf8)
     let json = JSONPayload.encode(wanted)
     guard let place = json.firstRange(of: null) else { preconditionFailure("the event stands in its arguments") }

@@ -11,6 +11,12 @@ import WorkerKit
 // What relays are asked for.
 
 extension EventFollower {
+  /// The wall clock was set: what relays send is asked for by date.
+  func clockSet() {
+    heardAt = heardAt.map { min($0, WallTime.seconds) }
+    networkAnswer?.abandon(Refusal(.cancelled, "it is asked again"))
+  }
+
   /// Has the events of all keys fetched from relays, until others are watched for.
   func askRelays() {
     let keys = watch.keys

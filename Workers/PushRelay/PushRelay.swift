@@ -74,7 +74,7 @@ final class PushRelay {
     self.directory = directory
     settings = try worker.settings(as: PushSettings.self)
     let ring = try Self.ring(settings, in: directory)
-    let rescue: PushRescue?
+    let rescue: LedgerRescue?
     let limits: SavedLimits?
     do throws(StorageFault) {
       (ledger, rescue) = try PushLedger.openOrRescue(
@@ -85,14 +85,7 @@ final class PushRelay {
     writer = PushWriter(ledger, log)
     desk = AdmissionDesk(
       settings.limits, snapshot: limits?.snapshot, isClean: limits?.isClean ?? true, now: WallTime.seconds)
-    if let rescue {
-      log.error(
-        "the push relay's ledger was damaged: it was put aside, and what could be read is kept",
-        metadata: [
-          "aside": "\(rescue.quarantinePath)", "devices": "\(rescue.savedDevices)",
-          "unreadable": "\(rescue.brokenDevices)", "why": "\(rescue.reason ?? "found damaged in use")",
-        ])
-    }
+    rescue?.tell("the push relay's ledger", log)
   }
 
   /// The key ring, as its file is now.
@@ -127,6 +120,7 @@ final class PushRelay {
     worker.onDrain = { [unowned self] in drain() }
     worker.isBusy = { [unowned self] in isBusy }
     worker.onEnd = { [unowned self] in end() }
+    worker.onClockSet = { [unowned self] in follower?.clockSet() }
     try await listen(front)
     dispatcher.begin()
     follower?.begin()

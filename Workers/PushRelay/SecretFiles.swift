@@ -2,6 +2,7 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
+import LinuxSystem
 import PushLedger
 
 /// Files with secrets of the relay's own: the ring of keys for tokens, and the key that Web Push knows it by.
@@ -36,8 +37,29 @@ enum SecretFiles {
     }
     var bytes = try read(path, what: "the key ring")
     defer { bytes.wipe() }
-    do throws(TokenKeyRingProblem) { return try TokenKeyRing(bytes) } catch {
+    let ring: TokenKeyRing
+    do throws(TokenKeyRingProblem) { ring = try TokenKeyRing(bytes) } catch {
       throw Refusal(.failed, "\(path): \(error)")
+    }
+    try keep(path)
+    return ring
+  }
+
+  /// Brings a file to the disk that somebody may just have written: from now on tokens are encrypted under the ring, on
+  /// a disk that does not wait for it.
+  private static func keep(_ path: String) throws(Refusal) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Refusal(.failed, "\(path) cannot be read: \(errorText)") }
+    defer { close(descriptor) }
+    // A read-only file system has it.
+    guard fsync(descriptor) == 0 || errno == EROFS || errno == EINVAL else {
+      throw Refusal(.unavailable, "\(path) cannot be brought to the disk: \(errorText)")
+    }
+    do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
+      // A file of the operator's, in a directory that is not the worker's to read, is the operator's to bring there.
+      guard error.code == EACCES || error.code == EROFS else {
+        throw Refusal(.unavailable, "\(path) cannot be brought to the disk: \(error)")
+      }
     }
   }
 
@@ -87,10 +109,10 @@ enum SecretFiles {
   /// The bytes of a file, in one array, which the caller wipes.
   private static func read(_ path: String, what: String) throws(Refusal) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Refusal(.failed, "\(what), \(path), cannot be read: \(errorText)") }
+    guard descriptor >= 0 else { throw fault("\(what), \(path), cannot be read") }
     defer { close(descriptor) }
     var facts = stat()
-    guard fstat(descriptor, &facts) == 0 else { throw Refusal(.failed, "\(path): \(errorText)") }
+    guard fstat(descriptor, &facts) == 0 else { throw fault(path) }
     guard facts.st_mode & 0o077 == 0 else {
       throw Refusal(.failed, "\(what), \(path), can be read by others than its owner; type: chmod 600 \(path)")
     }
@@ -115,14 +137,24 @@ enum SecretFiles {
     let draft = path + ".new"
     unlink(draft)
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Refusal(.failed, "\(draft) cannot be made: \(errorText)") }
+    guard descriptor >= 0 else { throw fault("\(draft) cannot be made") }
     let written = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     let isKept = written == bytes.count && fsync(descriptor) == 0
     close(descriptor)
     guard isKept, rename(draft, path) == 0 else {
       throw Refusal(.unavailable, "\(path) cannot be written: \(errorText)")
     }
+    // What is encrypted under a ring that a loss of power takes back is lost with it.
+    do throws(SystemFault) { try DirectoryEntries.synchronize(nameOf: path) } catch {
+      throw Refusal(.unavailable, "\(path) cannot be written: \(error)")
+    }
   }
 
   private static var errorText: String { String(cString: strerror(errno)) }
+
+  /// What the system says of a call that has just failed; it is worth another try where that may pass by itself.
+  private static func fault(_ what: String) -> Refusal {
+    let code = errno
+    return Refusal(SystemFault.mayPass(code) ? .unavailable : .failed, "\(what): \(String(cString: strerror(code)))")
+  }
 }

@@ -23,16 +23,19 @@ extension Connector {
   /// How long a relay may be silent: as configured, and a little less than the caller waits, so that the caller hears
   /// what was wrong instead of only that time ran out.
   private func patience(for request: BusRequest) -> UInt64 {
-    guard request.ttlMilliseconds > 0 else { return settings.requestMilliseconds }
+    min(settings.requestMilliseconds, callersMilliseconds(of: request) ?? .max)
+  }
+
+  /// A little less than the caller waits; nil if he does not say how long.
+  private func callersMilliseconds(of request: BusRequest) -> UInt64? {
     let ttl = UInt64(request.ttlMilliseconds)
-    return min(settings.requestMilliseconds, max(1, ttl - ttl / 10))
+    return ttl > 0 ? max(1, ttl - ttl / 10) : nil
   }
 
   /// How long an answer may take in all, however lively the relay is: a little less than the caller waits, or a
   /// multiple of the longest silence.
   private func totalMilliseconds(for request: BusRequest) -> UInt64 {
-    let ttl = UInt64(request.ttlMilliseconds)
-    return ttl > 0 ? max(1, ttl - ttl / 10) : settings.requestMilliseconds * Self.totalPerSilence
+    callersMilliseconds(of: request) ?? settings.requestMilliseconds * Self.totalPerSilence
   }
 
   /// How many times the longest silence an answer may take, if the caller does not say.
@@ -127,10 +130,11 @@ extension Connector {
       settle(link)
     }
     let patience = patience(for: request)
+    let end = callersMilliseconds(of: request)
     link.tell { session, now in
       session.publishStarted(
         key, event: event, id: id, account: account, isProtected: wanted.isProtected ?? false,
-        deadline: now.advanced(milliseconds: patience), at: now)
+        deadline: now.advanced(milliseconds: patience), end: end.map { now.advanced(milliseconds: $0) }, at: now)
     }
     return nil
   }
@@ -228,6 +232,16 @@ extension Connector: RelayLinkOwner {
     if publishes.values.contains(where: { $0.relay == link.url && !$0.isForeign }) { return false }
     return wishes.keepers[link.url]?.isForeign ?? true
   }
+
+  func linkDismissed(_ link: RelayLink, reason: String) {
+    dismissals.add(link.url, reason)
+    log.notice(
+      "the relay asks not to be dialled again", metadata: ["relay": "\(link.url)", "reason": "\(reason)"])
+  }
+
+  func dismissal(of relay: RelayURL) -> String? { dismissals[relay] }
+
+  func link(_ link: RelayLink, isHeld: Bool) { wishes.keepers[link.url]?.held(isHeld) }
 
   func linkChanged(_ link: RelayLink, isNewPhase: Bool) {
     let keeper = wishes.keepers[link.url]

@@ -63,10 +63,21 @@ extension Connector {
     let filters = try Filter.list(argument: desired.filters, countMaximum: StoreObserve.filterMaximum)
     let account = try desired.account.map { text throws(Refusal) in try Self.account(text) }
     let wish = RawFilters(matchingSomething: filters).map {
-      StandingRequests.Wish(filters: $0, isLive: desired.isLive, account: account)
+      StandingRequests.Wish(
+        filters: $0, isLive: desired.isLive, account: account, idCount: Self.idCount(of: filters))
     }
     return TakenWish(
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
+  }
+
+  /// How many ids are asked for; nil where other events may match as well.
+  private static func idCount(of filters: [Filter]) -> Int? {
+    var ids: Set<EventID> = []
+    for filter in filters {
+      guard let named = filter.ids else { return nil }
+      ids.formUnion(named)
+    }
+    return ids.count
   }
 
   private func checkRoom(for read: [TakenWish], isWhole: Bool) throws(Refusal) {
@@ -105,6 +116,7 @@ extension Connector {
     if let keeper = wishes.keepers[link.url] { return keeper }
     let keeper = WishKeeper(link, lines, log: log) { [unowned self] in changed($0) }
     wishes.keepers[link.url] = keeper
+    if link.isHeld { keeper.held(true) }
     if link.session.phase == .open { keeper.opened() }
     return keeper
   }

@@ -16,9 +16,10 @@ import WorkerKit
 //    relay.desire ──▶ WishKeeper ──▶ RelayLink                   what is to stand: Connector+Wishes
 //                          └──▶ IngestLine ──▶ store.import until EOSE, store.ingest behind it
 //
-// Back-pressure goes all the way: a part that finds no credit waits here, and so do runs for the store; the session is
-// told that delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller holds back the
-// others of the same relay (they share its connection), and nobody else; a slow store holds back all relays.
+// Back-pressure goes all the way: a part that finds no credit waits here, and so does what is for the store; the
+// session is told that delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller
+// holds back the others of the same relay (they share its connection), and nobody else. A slow store holds back the
+// relays that have more waiting for it than their part (see IngestRuns), and no others.
 
 /// Serves `relay.*`: the relays of a group, and what is wanted of them.
 @EventLoopActor
@@ -50,6 +51,8 @@ final class Connector {
   var followers: [Follower] = []
   /// Whose bytes are in hand, and who is quarantined for them.
   let hands: RelayHands
+  /// Relays that have asked not to be dialled again.
+  var dismissals = Dismissals()
   /// What relays say of themselves, see Connector+Information.
   var information = InformationTable()
   /// To the store: what relays had stored, and what is new.
@@ -66,8 +69,9 @@ final class Connector {
     settings = try worker.settings(as: ConnectorSettings.self)
     hands = RelayHands(log: log)
     lines = IngestLines(worker.bus)
-    lines.onFull = { [unowned self] isFull in
-      for link in links.values { isFull ? link.hold() : link.release() }
+    lines.onHeld = { [unowned self] url, isHeld in
+      guard let link = links[url] else { return }
+      isHeld ? link.hold() : link.release()
     }
     try adopt(settings)
     worker.onSettings = { [unowned self] _ in settingsChanged() }
@@ -78,7 +82,7 @@ final class Connector {
     worker.serve("relay.follow") { [unowned self] (request) throws(Refusal) in try follow(request) }
     worker.serve("relay.list") { [unowned self] (request) throws(Refusal) in
       _ = try request.arguments(as: NoArguments.self)
-      return BusPayload(json: states)
+      return BusPayload(json: remarkedStates)
     }
     worker.serve("relay.information") { [unowned self] (request) async throws(Refusal) in
       try await information(request)
@@ -104,6 +108,7 @@ final class Connector {
     let gone = configured.filter { !wanted.contains($0) }
     configured = wanted
     adoptOwn(settings)
+    for url in gone { dismissals.forget(url) }
     // What is wished of one by name goes on without the configuration.
     for url in gone where !isWanted(url) { retire(url) }
     for url in wanted { links[url]?.noteOwnWish() }
@@ -192,7 +197,7 @@ final class Connector {
     let link = RelayLink(
       url: url, security: try security(for: url), hands: hands, connectMilliseconds: settings.connectMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
-    if lines.isFull { link.hold() }
+    if lines.isHeld(url) { link.hold() }
     links[url] = link
     return link
   }
@@ -223,11 +228,12 @@ final class Connector {
   private func retry(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let url = try parse(try request.arguments(as: RelayRetry.self).relay)
     try refuseOwn(url)
-    guard links[url] != nil || configured.contains(url) || hands.hasStrikes(url) else {
+    guard links[url] != nil || configured.contains(url) || hands.hasStrikes(url) || dismissals[url] != nil else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
     log.info("tried anew, as asked", metadata: ["relay": "\(url)"])
     hands.forgive(url)
+    dismissals.forget(url)
     links[url]?.retry()
     try comeBack(to: url)
     relaysChanged([url])
@@ -241,6 +247,21 @@ final class Connector {
 
   var states: RelayStates {
     RelayStates(relays: urls.map(state).sorted { $0.relay < $1.relay })
+  }
+
+  /// The same, with what there is to say of those relays that have made a remark last.
+  private var remarkedStates: RelayStates {
+    var states = states
+    var remarks: [String: [RelayRemark]] = [:]
+    for (url, link) in links { remarks[url.text] = link.remarks }
+    let latest = remarks.filter { !$0.value.isEmpty }.sorted {
+      (($1.value.first?.at ?? 0), $0.key) < (($0.value.first?.at ?? 0), $1.key)
+    }
+    let told = Set(latest.prefix(RelayRemark.relayMaximum).map(\.key))
+    for index in states.relays.indices where told.contains(states.relays[index].relay) {
+      states.relays[index].remarks = remarks[states.relays[index].relay]
+    }
+    return states
   }
 
   func state(of url: RelayURL) -> RelayStates.Relay {

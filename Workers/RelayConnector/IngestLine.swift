@@ -4,6 +4,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import Logging
+import Nostr
 import RelayWishes
 
 /// The two lines to the store: what relays had stored goes over the bulk lane, what is new over the live one.
@@ -11,32 +12,44 @@ import RelayWishes
 final class IngestLines {
   let stored: IngestLine
   let live: IngestLine
-  /// Called with true when relays must wait, and with false when they need not any more.
-  var onFull: (@EventLoopActor (Bool) -> Void)?
-  /// Whether relays must wait.
-  private(set) var isFull = false
+  /// Called with true when a relay must wait, and with false when it need not any more.
+  var onHeld: (@EventLoopActor (RelayURL, Bool) -> Void)?
+  /// Relays that must wait, the one that has waited longest first.
+  private var held: [RelayURL] = []
 
   init(_ bus: BusConnection) {
     stored = IngestLine("store.import", bus)
     live = IngestLine("store.ingest", bus)
-    for line in [stored, live] { line.onMoved = { [unowned self] in moved() } }
+    for line in [stored, live] { line.onAnswered = { [unowned self] in release() } }
   }
 
-  private func moved() {
-    let isFull = stored.isFull || live.isFull
-    if isFull == self.isFull { return }
-    self.isFull = isFull
-    onFull?(isFull)
+  /// Whether a relay must wait, since too much of what it has sent is here already.
+  func isHeld(_ relay: RelayURL) -> Bool { held.contains(relay) }
+
+  /// Takes an event of a relay along, over one of the two; false when it is too large for the bus.
+  func append(_ event: UnsafeRawBufferPointer, of relay: RelayURL, subscription: UInt32, on line: IngestLine) -> Bool {
+    let isTaken = line.append(event, relay: relay.text, subscription: subscription)
+    if line.mustWait(relay.text), !isHeld(relay) {
+      held.append(relay)
+      onHeld?(relay, true)
+    }
+    return isTaken
+  }
+
+  /// Lets relays go on that need not wait. What one of them brings at once takes its own part, and nobody else's.
+  private func release() {
+    let free = held.filter { !stored.mustWait($0.text) && !live.mustWait($0.text) }
+    if free.isEmpty { return }
+    held.removeAll { free.contains($0) }
+    for relay in free { onHeld?(relay, false) }
   }
 }
 
 /// One line to the store: runs go out, and go again when the store was not there or could not write them.
 @EventLoopActor
 final class IngestLine {
-  /// Called when something was added or answered.
-  var onMoved: (@EventLoopActor () -> Void)?
-  /// Whether so much waits that relays are not to be read.
-  var isFull: Bool { runs.isFull }
+  /// Called when a run was answered, and others went out for it.
+  var onAnswered: (@EventLoopActor () -> Void)?
 
   private let method: String
   private let bus: BusConnection
@@ -56,6 +69,9 @@ final class IngestLine {
     runs = IngestRuns(
       limits: IngestRuns.Limits(frameByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum))
   }
+
+  /// Whether so much of a relay's waits that it is not to be read.
+  func mustWait(_ relay: String) -> Bool { runs.mustWait(relay) }
 
   /// Takes an event along; false when it is too large for the bus.
   func append(_ event: UnsafeRawBufferPointer, relay: String, subscription: UInt32) -> Bool {
@@ -79,7 +95,6 @@ final class IngestLine {
 
   private func send() {
     while let run = runs.next() { EventLoopActor.task { [self] in await send(run) } }
-    onMoved?()
   }
 
   /// Sends a run until it is taken. The store knows what it has already: a second time does no harm.
@@ -101,5 +116,6 @@ final class IngestLine {
     }
     for name in runs.answered(run.number) { commits.removeValue(forKey: name)?() }
     send()
+    onAnswered?()
   }
 }

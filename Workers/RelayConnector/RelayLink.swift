@@ -30,8 +30,14 @@ protocol RelayLinkOwner: AnyObject {
   var own: OwnAddresses { get }
   /// The connection has led to one of them, and was closed. It is of no use to dial again.
   func linkLedHome(_ link: RelayLink)
+  /// The relay has closed the connection with ``Dismissals/closeCode``.
+  func linkDismissed(_ link: RelayLink, reason: String)
+  /// Why the relay is not to be dialled, if it has asked for that.
+  func dismissal(of relay: RelayURL) -> String?
   /// Whether all who want the relay have its name from other people.
   func isForeign(_ link: RelayLink) -> Bool
+  /// The relay is held back from now on, or read again.
+  func link(_ link: RelayLink, isHeld: Bool)
   /// The connection is in another phase, or (`isNewPhase` false) somebody has shown himself on it.
   func linkChanged(_ link: RelayLink, isNewPhase: Bool)
 }
@@ -186,24 +192,35 @@ final class RelayLink {
 
   // MARK: Holding the relay back
 
+  /// Whether the relay is held back: its socket is not read.
+  var isHeld: Bool { holderCount > 0 }
+
   /// Somebody takes nothing of this relay for now; each needs a ``release()``.
   func hold() {
     holderCount += 1
-    if holderCount == 1 { tell { session, _ in session.deliveryStalled() } }
+    guard holderCount == 1 else { return }
+    owner.link(self, isHeld: true)
+    tell { session, now in session.deliveryStalled(at: now) }
   }
 
   /// He takes again.
   func release() {
     guard holderCount > 0 else { return }
     holderCount -= 1
-    if holderCount == 0 { tell { session, _ in session.deliveryResumed() } }
+    if holderCount == 0 { goOn() }
   }
 
   /// Whoever holds the relay back does so no more.
   func releaseAll() {
     guard holderCount > 0 else { return }
     holderCount = 0
-    tell { session, _ in session.deliveryResumed() }
+    goOn()
+  }
+
+  /// The order counts: with the last, what has been waiting is delivered.
+  private func goOn() {
+    owner.link(self, isHeld: false)
+    tell { session, now in session.deliveryResumed(at: now) }
   }
 
   /// The relay as this process has seen it.
@@ -229,6 +246,26 @@ final class RelayLink {
     state.latencyMilliseconds = counters.lastLatencyMilliseconds
     state.authenticated = session.authenticatedAccounts.map(\.description).sorted()
     return state
+  }
+
+  /// What there is to say of it, the latest first.
+  var remarks: [RelayRemark] {
+    let now = EventLoop.process.now
+    return session.remarks.latest.map { kind, remark in
+      let seconds = Int64(clamping: now.milliseconds(since: remark.at) / 1_000)
+      return RelayRemark(
+        kind: RelayRemark.Kind(kind), text: Self.told(remark.reason), count: remark.count,
+        at: WallClock.seconds - seconds, limit: remark.limit)
+    }
+    .sorted { ($1.at, $0.kind.rawValue) < ($0.at, $1.kind.rawValue) }
+  }
+
+  /// A relay's words as a line of bounded length, with nothing in it that a terminal would act on.
+  private static func told(_ reason: RelayReason) -> String {
+    let line = reason.text.unicodeScalars.map { scalar in
+      scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? " " : Character(scalar)
+    }
+    return String(String(line).prefix(RelayRemark.textLengthMaximum))
   }
 
   private func send(_ bytes: [UInt8]) {
@@ -258,6 +295,12 @@ final class RelayLink {
     if let quarantine = hands.quarantine(of: url) {
       let failure = ConnectFailure(
         message: quarantine.reason, retryAfterMilliseconds: UInt64(clamping: quarantine.secondsLeft) * 1_000)
+      tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
+      return
+    }
+    if let dismissal = owner.dismissal(of: url) {
+      // As far away as the session believes; then it hears the same again.
+      let failure = ConnectFailure(message: dismissal, retryAfterMilliseconds: .max)
       tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
       return
     }
@@ -336,6 +379,20 @@ final class RelayLink {
   private func ended(_ end: WebSocketEnd) {
     connection = nil
     log.info("disconnected", metadata: ["relay": "\(url)", "why": "\(end)"])
+    if case .closedByPeer(code: Dismissals.closeCode, let reason) = end { owner.linkDismissed(self, reason: reason) }
     tell { session, now in session.disconnected(reason: "\(end)", at: now) }
+  }
+}
+
+extension RelayRemark.Kind {
+  /// The word for what a session has noted.
+  fileprivate init(_ kind: RemarkBook.Kind) {
+    switch kind {
+    case .refusedRequest: self = .refusedRequest
+    case .refusedEvent: self = .refusedEvent
+    case .authWall: self = .authWall
+    case .capped: self = .capped
+    case .notice: self = .notice
+    }
   }
 }

@@ -76,6 +76,11 @@ final class WishKeeper {
 
   func opened() { perform { requests, now in requests.opened(at: now) } }
 
+  /// The relay is held back from now on, or read again.
+  func held(_ isHeld: Bool) {
+    perform { requests, now in isHeld ? requests.held(at: now) : requests.released(at: now) }
+  }
+
   func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
 
   func closed(_ why: String) {
@@ -91,7 +96,7 @@ final class WishKeeper {
     guard let wish = requests.delivered(key, at: EventLoop.process.now) else { return }
     if !subscription.hasEnded { noteCount(of: wish) }
     let line = subscription.hasEnded ? lines.live : lines.stored
-    if !line.append(event, relay: link.url.text, subscription: subscription.number) {
+    if !lines.append(event, of: link.url, subscription: subscription.number, on: line) {
       log.notice(
         "an event is too large for the bus, and left out",
         metadata: ["relay": "\(link.url)", "bytes": "\(event.count)"])

@@ -91,6 +91,13 @@ extension SignerJob {
     use.account = wanted.account
     let draft = try Draft(wanted.event, named: "event", allowsSecrets: wanted.allowSecrets ?? false, now: KeyUse.now)
     use.kind = draft.kind
+    if draft.kind == EventKind.deletion {
+      var shown: [Event] = []
+      for (index, event) in (wanted.deleted ?? []).enumerated() {
+        shown.append(try verified(event, "deleted[\(index)]"))
+      }
+      use.deletedKinds = draft.deletedKinds(shown: shown)
+    }
     return .sign(draft)
   }
 
@@ -113,7 +120,26 @@ extension SignerJob {
   private static func cipher(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {
     let wanted = try request.arguments(as: SignerCipher.self)
     use.account = wanted.account
-    return .cipher(peer: try publicKey(wanted.peer, "peer"), text: wanted.text)
+    let peer = try publicKey(wanted.peer, "peer")
+    guard let shown = wanted.event else { return .cipher(peer: peer, text: wanted.text ?? "") }
+    guard use.method == .nip04Decrypt || use.method == .nip44Decrypt else {
+      throw bad("'event' is for decrypting; what is to be encrypted is 'text'")
+    }
+    guard wanted.text == nil else { throw bad("'text' and 'event' are given; the text is the event's content") }
+    let event = try verified(shown, "event")
+    // Between two others it would be opened with another key, and come out as nothing; this says so.
+    guard event.pubkey == peer else { throw bad("'event' is of \(event.pubkey), and not of 'peer'") }
+    use.contentKind = event.kind
+    return .cipher(peer: peer, text: event.content)
+  }
+
+  /// An event that somebody shows, with its id and signature checked.
+  private static func verified(_ value: JSONValue, _ name: String) throws(Refusal) -> Event {
+    do throws(EventFault) {
+      let event = try Event(json: JSONPayload.encode(value))
+      try event.verify()
+      return event
+    } catch { throw bad("'\(name)': \(error)") }
   }
 
   private static func wrap(_ request: BusRequest, _ use: inout SignerUse) throws(Refusal) -> SignerJob {

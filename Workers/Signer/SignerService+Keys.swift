@@ -82,7 +82,9 @@ extension SignerService {
   /// Reads the key files. One that is refused is told of, and the others are used.
   func loadKeys() throws(Refusal) {
     let contents: KeyDirectory.Contents
-    do throws(KeyStoreFault) { contents = try directory.load() } catch { throw Refusal(.failed, "\(error)") }
+    do throws(KeyStoreFault) { contents = try directory.load() } catch {
+      throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)")
+    }
     for key in contents.keys { adopt(key) }
     judged(contents)
   }

@@ -16,8 +16,10 @@ import WorkerKit
 
 /// The settings of a signer in `supervisor.conf`.
 struct SignerSettings: Decodable, Sendable {
-  /// Which kinds roles of people's own may have signed: `role:kind` or `role:kind-kind`.
+  /// Which kinds roles of people's own may have signed: `role:kind` or `role:kind-kind`, and `@account` behind it.
   var signKinds: [String]?
+  /// As whom each provider acts, by its name: ``WorkerAccounts``, from roostd.
+  var workerAccounts: [String: String]?
 }
 
 /// Serves `signer.*`.
@@ -69,13 +71,15 @@ final class SignerService {
       throw Refusal(.failed, "ROOST_STATE is not set to a directory: there is no place for keys")
     }
     do throws(KeyStoreFault) { directory = try KeyDirectory(path: state + "/keys") } catch {
-      throw Refusal(.failed, "\(error)")
+      throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)")
     }
   }
 
   private static func policy(of worker: Worker) throws(Refusal) -> SigningPolicy {
     let settings = try worker.settings(as: SignerSettings.self)
-    do throws(PolicyFault) { return try SigningPolicy(rules: settings.signKinds ?? []) } catch {
+    do throws(PolicyFault) {
+      return try SigningPolicy(rules: settings.signKinds ?? [], providerAccounts: settings.workerAccounts ?? [:])
+    } catch {
       throw Refusal(.failed, "\(error)")
     }
   }
@@ -110,7 +114,7 @@ final class SignerService {
   // MARK: Requests
 
   private func received(_ method: SignerMethod, _ request: BusRequest) throws(Refusal) -> BusPayload? {
-    let (job, use) = try SignerJob.read(method, request, from: callers.caller(request.caller))
+    let (job, use) = try SignerJob.read(method, request, from: callers.caller(request.caller, role: request.callerRole))
     let key = SignerMachine.Key(nextKey)
     nextKey += 1
     inHand[key] = InHand(request: request, job: job, method: method)
@@ -202,7 +206,9 @@ final class SignerService {
     }
     if let kind = line.use.kind { fields["kind"] = "\(kind)" }
     if let relay = line.use.relay { fields["relay"] = "\(relay)" }
-    audit.info("\(line.use.method.rawValue)", metadata: fields)
+    // Who asks which accounts there are uses no key, and idle workers ask all day.
+    let level: Logger.Level = line.use.method == .accounts && line.result == "done" ? .debug : .info
+    audit.log(level: level, "\(line.use.method.rawValue)", metadata: fields)
   }
 
   // MARK: Status

@@ -72,7 +72,7 @@ struct JobTagReading {
   private mutating func readRelays(_ addresses: ArraySlice<String>) {
     if addresses.isEmpty { note(.tagWithoutValue) }
     for address in addresses {
-      guard let relay = relay(address), !terms.relays.contains(relay) else { continue }
+      guard let relay = relay(address).map({ ForeignRelayURL($0) }), !terms.relays.contains(relay) else { continue }
       guard terms.relays.count < JobLimits.relayCountMaximum else { return note(.beyondLimit) }
       terms.relays.append(relay)
     }

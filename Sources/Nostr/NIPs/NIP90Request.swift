@@ -12,8 +12,8 @@ public struct JobTerms: Hashable, Sendable {
   public var output: String?
   /// The most that is paid (`bid`), in millisatoshis.
   public var bidMillisatoshis: Int64?
-  /// Where answers are to be published (`relays`).
-  public var relays: [RelayURL]
+  /// Where answers are to be published (`relays`): whoever answers is told so by somebody else.
+  public var relays: [ForeignRelayURL]
   /// Whose answer is wanted (`p`), each once. Others may answer all the same.
   public var providers: [PublicKey]
   /// Topics (`t`).
@@ -24,7 +24,7 @@ public struct JobTerms: Hashable, Sendable {
   /// Terms.
   public init(
     kind: UInt16, inputs: [JobInput] = [], parameters: [JobParameter] = [], output: String? = nil,
-    bidMillisatoshis: Int64? = nil, relays: [RelayURL] = [], providers: [PublicKey] = [], topics: [String] = [],
+    bidMillisatoshis: Int64? = nil, relays: [ForeignRelayURL] = [], providers: [PublicKey] = [], topics: [String] = [],
     isEncrypted: Bool = false
   ) {
     self.kind = kind

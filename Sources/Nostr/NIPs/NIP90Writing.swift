@@ -49,7 +49,7 @@ extension JobTerms {
     var tags: [[String]] = []
     if let output, !output.isEmpty { tags.append(["output", output]) }
     if let bidMillisatoshis { tags.append(["bid", "\(bidMillisatoshis)"]) }
-    if !relays.isEmpty { tags.append(["relays"] + relays.map(\.text)) }
+    if !relays.isEmpty { tags.append(["relays"] + relays.map(\.url.text)) }
     tags += providers.map { ["p", $0.description] }
     tags += topics.filter { !$0.isEmpty }.map { ["t", $0] }
     if isEncrypted { tags.append(["encrypted"]) }

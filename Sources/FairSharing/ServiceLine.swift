@@ -9,18 +9,24 @@ internal import HeapModule
 // is due later with all that he gets. And since time passes, nobody is overtaken for ever, however many come anew.
 
 /// What clients have been served, as times.
-struct ServiceClock: Sendable {
+public struct ServiceClock: Sendable {
   /// Now.
-  private(set) var time: UInt64 = 0
+  public private(set) var time: UInt64 = 0
   private var marks: [UInt64: UInt64] = [:]
 
+  /// Nobody was served yet.
+  public init() {}
+
   /// When something is due that a client wants.
-  func due(_ client: UInt64) -> UInt64 { max(time, marks[client] ?? 0) }
+  public func due(_ client: UInt64) -> UInt64 { max(time, marks[client] ?? 0) }
 
   /// A client is served what was due then.
   ///
-  /// - Parameter cost: what that takes at least; it counts at once.
-  mutating func begin(_ client: UInt64, due: UInt64, cost: Int) {
+  /// - Parameters:
+  ///   - client: who is served.
+  ///   - due: when it was due, in virtual time.
+  ///   - cost: what that takes at least; it counts at once.
+  public mutating func begin(_ client: UInt64, due: UInt64, cost: Int) {
     time = max(time, due)
     marks[client] = max(time, marks[client] ?? 0) + UInt64(cost)
   }
@@ -33,17 +39,17 @@ struct ServiceClock: Sendable {
   ///   - cost: what it took.
   ///   - counted: how much of that counted when it began.
   ///   - sharerCount: about how many clients want something; too many make time pass slower.
-  mutating func end(_ client: UInt64, cost: Int, counted: Int, among sharerCount: Int) {
+  public mutating func end(_ client: UInt64, cost: Int, counted: Int, among sharerCount: Int) {
     time += UInt64(cost / max(1, sharerCount))
     if let mark = marks[client] { marks[client] = mark + UInt64(cost - counted) }
   }
 
   /// A client is gone.
-  mutating func forget(_ client: UInt64) { marks[client] = nil }
+  public mutating func forget(_ client: UInt64) { marks[client] = nil }
 }
 
 /// What waits, each client's in its order, and of the clients the one that is due first.
-struct ServiceLine<Element: Sendable & Equatable>: Sendable {
+public struct ServiceLine<Element: Sendable & Equatable>: Sendable {
   private struct Place: Comparable, Sendable {
     let due: UInt64
     let number: UInt64
@@ -61,16 +67,21 @@ struct ServiceLine<Element: Sendable & Equatable>: Sendable {
   private var placed: Set<UInt64> = []
   private var nextNumber: UInt64 = 0
 
-  var isEmpty: Bool { lines.isEmpty }
+  /// Nothing waits.
+  public init() {}
 
-  mutating func append(_ element: Element, of client: UInt64, by clock: ServiceClock) {
+  /// Whether nothing waits.
+  public var isEmpty: Bool { lines.isEmpty }
+
+  /// Puts what a client wants behind what else it wants.
+  public mutating func append(_ element: Element, of client: UInt64, by clock: ServiceClock) {
     lines[client, default: []].append(element)
     if !placed.contains(client) { place(client, clock.due(client)) }
   }
 
   /// Takes out what waits, wherever it stands; false if it does not wait here. The client keeps its place for what it
   /// wants next: whoever wishes and withdraws all the time has one and no more.
-  mutating func remove(_ element: Element, of client: UInt64) -> Bool {
+  public mutating func remove(_ element: Element, of client: UInt64) -> Bool {
     guard let index = lines[client]?.firstIndex(of: element) else { return false }
     lines[client]?.remove(at: index)
     if lines[client]?.isEmpty == true { lines[client] = nil }
@@ -84,7 +95,7 @@ struct ServiceLine<Element: Sendable & Equatable>: Sendable {
   }
 
   /// Takes what is due first, and says since when.
-  mutating func popFirst(by clock: ServiceClock) -> (element: Element, due: UInt64)? {
+  public mutating func popFirst(by clock: ServiceClock) -> (element: Element, due: UInt64)? {
     while let first = places.popMin() {
       placed.remove(first.client)
       guard lines[first.client] != nil else { continue }

@@ -1,0 +1,175 @@
+internal import CLinux
+internal import Glibc
+
+// Whose process is at the other end of a TCP connection of this machine. For a unix socket the kernel notes it
+// (PeerCredentials); for TCP it tells by sock_diag(7), asked by the connection's addresses and ports:
+//
+//     request     ┌ nlmsghdr 16 ┬ family protocol 0 0 ┬ states ┬ sport dport src[16] dst[16] if cookie[8] ┐   72 bytes
+//     answer      ┌ nlmsghdr 16 ┬ family state 0 0    ┬ sport dport src[16] dst[16] if cookie[8] ┬ expires
+//                   rqueue wqueue ┬ uid ┬ inode ┐                                                          88 bytes
+//
+// Numbers are in the machine's order, ports and addresses in the network's. The kernel answers while it is asked, so a
+// look-up takes microseconds and never waits. It is asked at accept: then the other end is whoever connected, and later
+// it may be gone, and its port somebody else's.
+//
+// What must not be believed: a row without an inode, which is a socket that its process has closed (its uid reads 0); a
+// row of a listener, which the kernel gives where no connection is found; and a row of another connection.
+//
+// Rejected: reading /proc/net/tcp, which takes as long as there are connections, for each.
+
+/// Who has the other end of a connection.
+public enum SocketOwner: Hashable, Sendable {
+  /// A process of this user.
+  case user(UInt32)
+  /// Nobody can tell: it has been closed, the kernel does not say, or it is not of this machine.
+  case unknown
+}
+
+/// A TCP connection as one end sees it: its own address and port, then the other's.
+public struct SocketPair: Hashable, Sendable {
+  /// The address of the end that is asked about: 4 bytes or 16; an IPv4 address in IPv6's form is taken for what it is.
+  let near: [UInt8]
+  let nearPort: UInt16
+  let far: [UInt8]
+  let farPort: UInt16
+
+  /// A connection; nil when the addresses are of two kinds, or of none.
+  public init?(near: [UInt8], nearPort: UInt16, far: [UInt8], farPort: UInt16) {
+    self.near = Self.unmapped(near)
+    self.far = Self.unmapped(far)
+    self.nearPort = nearPort
+    self.farPort = farPort
+    guard self.near.count == self.far.count, self.near.count == 4 || self.near.count == 16 else { return nil }
+  }
+
+  private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+  static func unmapped(_ address: [UInt8]) -> [UInt8] {
+    address.count == 16 && address.starts(with: mappedPrefix) ? Array(address[12...]) : address
+  }
+
+  // MARK: Asking
+
+  static let answerByteCount = 88
+  private static let requestByteCount: UInt32 = 72
+  /// SOCK_DIAG_BY_FAMILY.
+  private static let byFamily: UInt16 = 20
+
+  /// The question about the near end.
+  func request(sequence: UInt32) -> [UInt8] {
+    func native<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
+    func padded(_ address: [UInt8]) -> [UInt8] { address + [UInt8](repeating: 0, count: 16 - address.count) }
+    var bytes = native(Self.requestByteCount) + native(Self.byFamily)
+    bytes += native(UInt16(1)) + native(sequence) + native(UInt32(0))  // NLM_F_REQUEST, to the kernel
+    bytes += [UInt8(near.count == 4 ? AF_INET : AF_INET6), UInt8(IPPROTO_TCP), 0, 0] + native(UInt32.max)
+    bytes += native(nearPort.bigEndian) + native(farPort.bigEndian) + padded(near) + padded(far)
+    return bytes + native(UInt32(0)) + native(UInt64.max)  // any interface, no cookie
+  }
+
+  /// What an answer says of the near end; nil when it answers another question.
+  func owner(in answer: UnsafeRawBufferPointer, sequence: UInt32) -> SocketOwner? {
+    func number<Value: FixedWidthInteger>(_ type: Value.Type, _ offset: Int) -> Value {
+      answer.loadUnaligned(fromByteOffset: offset, as: type)
+    }
+    guard answer.count >= 16, number(UInt32.self, 8) == sequence else { return nil }
+    guard answer.count >= Self.answerByteCount, number(UInt32.self, 0) >= UInt32(Self.answerByteCount),
+      number(UInt16.self, 4) == Self.byFamily
+    else { return .unknown }
+    let byteCount: Int
+    switch Int32(answer[16]) {
+    case AF_INET: byteCount = 4
+    case AF_INET6: byteCount = 16
+    default: return .unknown
+    }
+    func address(_ offset: Int) -> [UInt8] { Self.unmapped(Array(answer[offset..<offset + byteCount])) }
+    guard number(UInt16.self, 20).bigEndian == nearPort, number(UInt16.self, 22).bigEndian == farPort,
+      address(24) == near, address(40) == far, Self.connected.contains(answer[17]), number(UInt32.self, 84) != 0
+    else { return .unknown }
+    return .user(number(UInt32.self, 80))
+  }
+
+  /// ESTABLISHED, FIN_WAIT1, FIN_WAIT2 and CLOSE_WAIT: both ends have spoken, and the near one may be open.
+  private static let connected: Set<UInt8> = [1, 4, 5, 8]
+}
+
+/// Asks the kernel whose the ends of connections are.
+///
+/// Its socket is to be opened before a sandbox that lets none be made, and is never closed.
+public struct SocketOwners: Sendable {
+  private let descriptor: Int32
+  private var sequence: UInt32
+
+  /// Answers to earlier questions that are passed over before one is given up.
+  private static let strayMaximum = 8
+
+  /// Opens the socket.
+  public init() throws(SystemFault) {
+    descriptor = roost_socket_diagnosis()
+    sequence = UInt32.random(in: 1...UInt32.max / 2)
+    guard descriptor >= 0 else { throw SystemFault(call: "socket", subject: "NETLINK_SOCK_DIAG", code: -descriptor) }
+  }
+
+  /// For tests: asks this socket, and closes it never.
+  init(asking descriptor: Int32) {
+    self.descriptor = descriptor
+    sequence = 0
+  }
+
+  /// Whether the kernel tells whose a connection is. It may have the socket that is asked and not what looks
+  /// connections up (tcp_diag, inet_diag): then every answer is an error. So it is asked about a connection of this
+  /// process, which is made over the loopback for it and closed again: before a sandbox that lets none be made.
+  ///
+  /// - Returns: nil when no connection could be made.
+  public mutating func tellsOwn() -> Bool? {
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let (listener, near) = (socket(AF_INET, kind, 0), socket(AF_INET, kind, 0))
+    defer { for descriptor in [listener, near] where descriptor >= 0 { close(descriptor) } }
+    var place = sockaddr_in()
+    place.sin_family = sa_family_t(AF_INET)
+    place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    guard Self.call(listener, &place, bind), listen(listener, 1) == 0, let port = Self.port(of: listener) else {
+      return nil
+    }
+    place.sin_port = port.bigEndian
+    let loopback: [UInt8] = [127, 0, 0, 1]
+    guard Self.call(near, &place, connect), let nearPort = Self.port(of: near),
+      let pair = SocketPair(near: loopback, nearPort: nearPort, far: loopback, farPort: port)
+    else { return nil }
+    return owner(of: pair) == .user(geteuid())
+  }
+
+  private static func call(
+    _ descriptor: Int32, _ place: inout sockaddr_in,
+    _ body: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
+  ) -> Bool {
+    withUnsafeBytes(of: &place) { bytes in
+      body(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) == 0
+    }
+  }
+
+  private static func port(of descriptor: Int32) -> UInt16? {
+    var place = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutableBytes(of: &place) { bytes in
+      getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+    }
+    return result == 0 ? UInt16(bigEndian: place.sin_port) : nil
+  }
+
+  /// Whose the near end of a connection is. Never waits.
+  public mutating func owner(of pair: SocketPair) -> SocketOwner {
+    sequence &+= 1
+    let request = pair.request(sequence: sequence)
+    guard send(descriptor, request, request.count, Int32(MSG_DONTWAIT)) == request.count else {
+      return .unknown
+    }
+    var answer = [UInt8](repeating: 0, count: 1_024)
+    for _ in 0..<Self.strayMaximum {
+      let count = recv(descriptor, &answer, answer.count, Int32(MSG_DONTWAIT))
+      guard count > 0 else { return .unknown }
+      let owner = answer.withUnsafeBytes { pair.owner(in: .init(rebasing: $0[..<count]), sequence: sequence) }
+      if let owner { return owner }
+    }
+    return .unknown
+  }
+}

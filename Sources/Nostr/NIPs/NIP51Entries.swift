@@ -1,0 +1,135 @@
+// What a list loses when another version takes its place. Profiles (kind 0) and follow lists (kind 3) are lists as
+// those of NIP-51 are: a client that knows only a part of one writes that part, and the rest is gone from every relay.
+
+/// The entries of a profile, a follow list, or a list of NIP-51.
+public struct ListEntries: Hashable, Sendable {
+  /// The list's kind.
+  public let kind: UInt16
+  /// Names and values: of a profile its fields that say something, of other lists the tags that name what is listed.
+  private let entries: Set<[String]>
+  /// Whether it has a part that only its author can read.
+  private let hasHiddenPart: Bool
+
+  /// How many entries it has.
+  public var count: Int { entries.count }
+
+  /// Lists of an author of which there is one (NIP-51, NIP-65, NIP-17), beside kinds 0 and 3.
+  private static let standardKinds: Set<UInt16> = [
+    10_000, 10_001, 10_002, 10_003, 10_004, 10_005, 10_006, 10_007, 10_009, 10_012, 10_013, 10_015, 10_017, 10_020,
+    10_030, 10_050, 10_051, 10_063, 10_101, 10_102,
+  ]
+  /// Sets, of which an author has several (NIP-51).
+  private static let setKinds: Set<UInt16> = [
+    30_000, 30_002, 30_003, 30_004, 30_005, 30_006, 30_007, 30_015, 30_030, 30_063, 30_267, 31_924, 39_089, 39_092,
+  ]
+  /// Tags that say something of the list, and list nothing.
+  private static let describingTags: Set<String> = [
+    "d", "title", "name", "image", "picture", "thumb", "banner", "description", "summary", "alt", "client", "L", "l",
+    "-",
+  ]
+
+  /// Whether events of this kind are such lists.
+  public static func areLists(ofKind kind: UInt16) -> Bool {
+    kind == EventKind.metadata || kind == EventKind.follows || standardKinds.contains(kind) || setKinds.contains(kind)
+  }
+
+  /// The entries of a list; nil when the event is none. A profile that is no JSON object has none.
+  public init?(_ event: Event) {
+    guard Self.areLists(ofKind: event.kind) else { return nil }
+    kind = event.kind
+    if kind == EventKind.metadata {
+      entries = Set(Self.fields(event.content).map { [$0] })
+      hasHiddenPart = false
+    } else {
+      entries = Set(
+        event.tags.filter { $0.count > 1 && !Self.describingTags.contains($0[0]) }.map { Array($0.prefix(2)) })
+      // That of a follow list was for relays, once.
+      hasHiddenPart = kind != EventKind.follows && !event.content.isEmpty
+    }
+  }
+
+  /// What finds the newest version of the list that an event is one of.
+  public static func versions(of event: Event) -> Filter {
+    var filter = Filter(authors: [event.pubkey], kinds: [event.kind], limit: 1)
+    if KindClass(event.kind) == .addressable, let letter = TagLetter("d") {
+      filter.tags[letter] = [TagValue(event.values(of: "d").first ?? "")]
+    }
+    return filter
+  }
+
+  /// Why nobody can read a profile; nil for one that can be read, and for other events.
+  public static func flaw(ofProfile event: Event) -> String? {
+    guard event.kind == EventKind.metadata else { return nil }
+    do throws(KindFault) { _ = try Profile(event) } catch {
+      return "a profile (kind 0) has a JSON object for its content, and this one has not: \(error)"
+    }
+    return nil
+  }
+
+  /// The names of a profile's fields that say something.
+  private static func fields(_ content: String) -> [String] {
+    var names: [String] = []
+    Array(content.utf8).withUnsafeBytes { bytes in
+      do throws(JSONFault) {
+        var scanner = JSONScanner(bytes)
+        guard try scanner.peek() == UInt8(ascii: "{") else { return }
+        try scanner.forEachMember { name, scanner throws(JSONFault) in
+          let value = bytes[try scanner.skipValue()]
+          let isEmpty = value.elementsEqual("\"\"".utf8) || value.elementsEqual("null".utf8)
+          if !isEmpty { names.append(name) }
+        }
+      } catch {
+        // What cannot be read to its end has the fields that were read.
+      }
+    }
+    return names
+  }
+
+  /// What is lost when a newer version takes this one's place; nil when nothing is.
+  public func loss(to newer: ListEntries) -> ListLoss? {
+    let lost = entries.subtracting(newer.entries)
+    let losesHiddenPart = hasHiddenPart && !newer.hasHiddenPart
+    guard !lost.isEmpty || losesHiddenPart else { return nil }
+    return ListLoss(
+      kind: kind, before: count, after: newer.count, lostCount: lost.count, losesHiddenPart: losesHiddenPart,
+      lostFields: kind == EventKind.metadata ? lost.map { $0[0] }.sorted() : [])
+  }
+}
+
+/// What a list loses to the next version of it.
+public struct ListLoss: Hashable, Sendable {
+  /// The list's kind.
+  public let kind: UInt16
+  /// Entries of the old version.
+  public let before: Int
+  /// Entries of the new one.
+  public let after: Int
+  /// Entries of the old version that the new one has not.
+  public let lostCount: Int
+  /// Whether the part is lost that only the author can read.
+  public let losesHiddenPart: Bool
+  /// Of a profile: the fields that are lost.
+  public let lostFields: [String]
+
+  /// What happens, without a full stop: `this would replace the list of 250 people with one of 1`.
+  public var sentence: String {
+    var text = "this would replace the \(Self.noun(kind, before)) with one of \(after)"
+    if !lostFields.isEmpty {
+      text += ", without \(lostFields.prefix(8).joined(separator: ", "))"
+    } else if lostCount > 0, lostCount != before - after {
+      text += ", and \(lostCount) of them would be lost"
+    }
+    return losesHiddenPart ? text + ", and its encrypted part would be lost" : text
+  }
+
+  /// What a list of a kind with so many entries is called.
+  public static func noun(_ kind: UInt16, _ count: Int) -> String {
+    switch kind {
+    case EventKind.metadata: "profile of \(count) \(count == 1 ? "field" : "fields")"
+    case EventKind.follows: "list of \(count) \(count == 1 ? "person" : "people")"
+    case EventKind.relayList, EventKind.blockedRelays, EventKind.searchRelays, EventKind.directMessageRelays:
+      "list of \(count) \(count == 1 ? "relay" : "relays") (kind \(kind))"
+    default: "list of \(count) \(count == 1 ? "entry" : "entries") (kind \(kind))"
+    }
+  }
+}

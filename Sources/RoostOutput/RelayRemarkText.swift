@@ -1,0 +1,84 @@
+public import Contracts
+internal import Frames
+
+/// What relays have said and done, in plain words, with what to do: in `roost relay list`, `roost doctor` and on the
+/// status page.
+public enum RelayRemarkText {
+  /// One remark as a sentence's end: `refuses what it is asked: "restricted: no" (3 times, last 2026-11-23 04:10:11)`.
+  public static func words(_ remark: RelayRemark) -> String {
+    let quoted = remark.text.isEmpty ? "without a reason" : "\"\(VisibleText.make(remark.text))\""
+    let at = CalendarTime.text(remark.at)
+    let often = remark.count > 1 ? " (\(remark.count) times, last \(at))" : " (\(at))"
+    switch remark.kind {
+    case .refusedRequest: return "refuses what it is asked: \(quoted)\(often)"
+    case .refusedEvent: return "refuses events: \(quoted)\(often)"
+    case .authWall: return "wants to know who asks, and no account was named: \(quoted)\(often)"
+    case .capped: return "gives \(Amount.count(remark.limit ?? 0, "event")) to a question at most\(often)"
+    case .notice: return "says: \(quoted)\(often)"
+    }
+  }
+
+  /// What somebody can do about it; nil when that is nothing.
+  public static func advice(_ remark: RelayRemark) -> String? {
+    switch remark.kind {
+    case .refusedRequest where isPassing(remark): "it is asked again more slowly, and nothing is to be done"
+    case .refusedRequest:
+      "if that goes on, take it out of 'relays', or say 'reads = false' for its group, in supervisor.conf"
+    case .refusedEvent: "'roost queue' shows which events; if that goes on, say 'writes = false' for its group"
+    case .authWall: "ask it as an account that it knows, or take it out of 'relays' in supervisor.conf"
+    case .capped: "what is older than its answer is had by asking again with 'until'"
+    case .notice: nil
+    }
+  }
+
+  /// Checks for `roost doctor` and the status page: one that fails when no relay that is wanted can be reached, and one
+  /// for each relay of the configuration that has refused what it is asked, or wants to know who asks, within the last
+  /// hour. What else relays complain of is good and pending; what they merely say is good.
+  public static func checks(_ relays: [RelayStates.Relay], now: Int64) -> [DoctorResult.Check] {
+    var checks = reachChecks(relays)
+    for relay in relays {
+      for remark in relay.remarks ?? [] where now - remark.at <= recentSeconds {
+        guard checks.count < checkMaximum else { return checks }
+        let isComplaint = [.refusedRequest, .refusedEvent, .authWall].contains(remark.kind)
+        let isWall = remark.kind == .authWall || (remark.kind == .refusedRequest && !isPassing(remark))
+        let advice = advice(remark).map { ": \($0)" } ?? ""
+        checks.append(
+          DoctorResult.Check(
+            name: "relay", isGood: !(isWall && relay.isConfigured), isPending: isComplaint,
+            text: "\(VisibleText.make(relay.relay)) \(words(remark))\(advice)"))
+      }
+    }
+    return checks
+  }
+
+  /// A relay that is away is nothing: there are others, and it is tried again. All of them away is a network that is.
+  private static func reachChecks(_ relays: [RelayStates.Relay]) -> [DoctorResult.Check] {
+    let wanted = relays.filter { $0.state != "idle" }
+    let away = wanted.filter { !["open", "connecting", "closing"].contains($0.state) }
+    guard let first = away.first, away.count == wanted.count else { return [] }
+    let who = wanted.count == 1 ? "the one that is wanted cannot be reached" : "none of \(wanted.count) can be reached"
+    let why = first.reason.map { " (\(VisibleText.make($0)))" } ?? ""
+    let text = "\(who)\(why): see to the network; 'roost relay list' tells more"
+    return [DoctorResult.Check(name: "relays", isGood: false, text: text)]
+  }
+
+  /// Lines below the table of relays: what each has to say, the latest first.
+  static func lines(_ relays: [RelayStates.Relay], _ style: Style) -> [String] {
+    relays.flatMap { relay in
+      (relay.remarks ?? []).flatMap { remark in
+        style.prose(
+          "\(VisibleText.make(relay.relay)) \(words(remark))" + (advice(remark).map { "; \($0)" } ?? "") + ".")
+      }
+    }
+  }
+
+  /// A refusal that is over by itself.
+  private static func isPassing(_ remark: RelayRemark) -> Bool {
+    remark.text.hasPrefix("rate-limited:") || remark.text.hasPrefix("error:")
+  }
+
+  /// What is older is no news to the doctor, in seconds.
+  public static let recentSeconds: Int64 = 3_600
+  /// Most remarks of one doctor's answer; 'roost relay list' has the others.
+  private static let checkMaximum = 20
+}

@@ -1,0 +1,126 @@
+internal import GRDB
+internal import Glibc
+internal import Synchronization
+
+// After damage in the log of writes SQLite goes on without the commits behind it, and says nothing. So ledgers count
+// their commits, in the database (its `application_id`, which is written with the commit) and beside it, in a file of
+// one line: `COUNT VERSION`, for example `1042 3`. It is written after each commit, and synced by nobody: a killed
+// process leaves it as it is, a loss of power may take its last values, and then a loss is not known. What it says is
+// never ahead of a commit. The version tells a file that was written by a later program from one in whose header a bit
+// has changed.
+//
+// Rejected: a table for the count. A program from before it would refuse the file as one of a later version; to the
+// `application_id` it does nothing, and then both counts stand still together.
+
+/// Counts the commits of one database. Used by the writer, one transaction after the other.
+final class CommitCounter: Sendable {
+  /// What the file is called beyond the database's name.
+  static let suffix = ".commits"
+
+  private struct State {
+    var count: Int32 = 0
+    var pending: Int32?
+  }
+
+  private let path: String
+  private let database: String
+  private let descriptor: Int32
+  private let entry: (count: Int32, version: Int)?
+  private let state = Mutex(State())
+  private let knownVersion: Int
+
+  /// Opens the file, or makes it.
+  init(database: String, knownVersion: Int) throws(StorageFault) {
+    (path, self.database, self.knownVersion) = (database + Self.suffix, database, knownVersion)
+    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StorageFault(code: errno, path: database, "\(path) cannot be opened") }
+    entry = Self.entry(of: descriptor)
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// The version of the database as it was written last; nil when nobody knows.
+  static func version(ofDatabase path: String) -> Int? {
+    let file = open(path + suffix, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { Glibc.close(file) }
+    return entry(of: file)?.version
+  }
+
+  /// How many commits were counted beside a database.
+  static func count(ofDatabase path: String) -> Int32? {
+    let file = open(path + suffix, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { Glibc.close(file) }
+    return entry(of: file)?.count
+  }
+
+  /// Why the version that a database says it has is damage; nil when it is not.
+  func objection(toVersion version: Int) -> String? {
+    guard let entry, version < entry.version || version > knownVersion && entry.version <= knownVersion else {
+      return nil
+    }
+    return "it says that its form is \(version), and \(entry.version) was written"
+  }
+
+  /// Begins with what the database has.
+  ///
+  /// - Returns: commits that the database should have and has not.
+  func begin(_ session: Database) throws -> Int64 {
+    let count = try Int32.fetchOne(session, sql: "PRAGMA application_id") ?? 0
+    state.withLock { $0.count = count }
+    let missing = entry.map { ($0.count &- count) & .max } ?? 0
+    if missing >= Self.half || missing == 0 {
+      try write(count)
+      return 0
+    }
+    return Int64(missing)
+  }
+
+  /// What is missing is written down, and not told again.
+  func settle() throws(StorageFault) { try write(state.withLock { $0.count }) }
+
+  /// In a transaction that has changed something, as its last deed.
+  func willCommit(_ session: Database) throws {
+    let next = state.withLock { $0.count &+ 1 } & .max
+    try session.execute(sql: "PRAGMA application_id = \(next)")
+    state.withLock { $0.pending = next }
+  }
+
+  /// The transaction is over. Where the count cannot be written beside it, a loss is not known.
+  func ended(isCommitted: Bool) {
+    let count = state.withLock { state -> Int32? in
+      defer { state.pending = nil }
+      guard isCommitted, let pending = state.pending else { return nil }
+      state.count = pending
+      return pending
+    }
+    if let count { _ = put(count) }
+  }
+
+  // MARK: Bytes
+
+  /// Counts go around; what is further apart than this is not a loss.
+  private static let half: Int32 = 1 << 30
+  private static let byteCount = 24
+
+  private static func entry(of file: Int32) -> (count: Int32, version: Int)? {
+    var bytes = [UInt8](repeating: 0, count: byteCount + 1)
+    guard pread(file, &bytes, bytes.count, 0) == byteCount else { return nil }
+    let numbers = String(decoding: bytes.prefix(byteCount), as: UTF8.self).split { $0 == " " || $0 == "\n" }
+    guard numbers.count == 2, let count = Int32(numbers[0]), count >= 0, let version = Int(numbers[1]), version >= 0
+    else { return nil }
+    return (count, version)
+  }
+
+  private func write(_ count: Int32) throws(StorageFault) {
+    guard put(count) else { throw StorageFault(code: errno, path: database, "\(path) cannot be written") }
+  }
+
+  /// In place, and always as long.
+  private func put(_ count: Int32) -> Bool {
+    let text = "\(count) \(knownVersion)"
+    let bytes = Array((text + String(repeating: " ", count: max(0, Self.byteCount - 1 - text.utf8.count)) + "\n").utf8)
+    return pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+  }
+}

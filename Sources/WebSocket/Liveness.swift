@@ -1,0 +1,99 @@
+internal import Clocks
+
+// Whether the other side of a connection is still there, as a value.
+//
+//     listening ── silent for the interval ──▶ pinged ── silent for the pong's time ──▶ last look ── silent ──▶ gone
+//         ▲                                       │                                         │
+//         └────────────── anything comes ─────────┴─────────────────────────────────────────┘
+//
+// Life is what the other side has sent, and nothing else: that we go on reading after a pause is none. While reading is
+// paused its time stands still, since whatever it sends stays in the kernel.
+//
+// The last look is for a process that did not run for a while (stopped, or its machine asleep): then the timer is due
+// before the loop has read what came meanwhile.
+
+/// The clock of one connection's silence.
+struct Liveness {
+  /// What follows from a timer.
+  enum Step { case nothing, ping, end }
+
+  private enum Phase { case listening, pinged, lastLook }
+
+  private let intervalMilliseconds: UInt64
+  private let pongMilliseconds: UInt64
+  private var phase = Phase.listening
+  private var hasHeard = false
+  /// What was left of the time when reading was paused, in nanoseconds; nil while it is not.
+  private var left: UInt64?
+  /// When ``timerFired(at:)`` is to be called; nil for never, as things are.
+  private(set) var due: Instant?
+
+  /// How long what has come is waited for once more, in milliseconds.
+  static let lastLookMilliseconds: UInt64 = 250
+
+  /// - Parameter intervalMilliseconds: silence after which a ping is sent; 0 for never.
+  init(intervalMilliseconds: UInt64, pongMilliseconds: UInt64) {
+    self.intervalMilliseconds = intervalMilliseconds
+    self.pongMilliseconds = pongMilliseconds
+  }
+
+  /// Reading begins.
+  mutating func started(at now: Instant) {
+    guard intervalMilliseconds > 0 else { return }
+    listen(at: now)
+  }
+
+  /// Something came. Called for each read.
+  ///
+  /// - Returns: whether ``due`` is another one.
+  mutating func heard(at now: @autoclosure () -> Instant) -> Bool {
+    hasHeard = true
+    guard phase != .listening else { return false }
+    listen(at: now())
+    return true
+  }
+
+  /// Nothing is read from now on.
+  mutating func paused(at now: Instant) {
+    guard let due else { return }
+    left = due > now ? due.nanoseconds - now.nanoseconds : 0
+    self.due = nil
+  }
+
+  /// Reading goes on.
+  mutating func resumed(at now: Instant) {
+    guard let left else { return }
+    self.left = nil
+    due = now.advanced(nanoseconds: left)
+  }
+
+  /// The time of ``due`` has come.
+  mutating func timerFired(at now: Instant) -> Step {
+    switch phase {
+    case .listening where hasHeard:
+      listen(at: now)
+      return .nothing
+    case .listening:
+      phase = .pinged
+      due = now.advanced(milliseconds: pongMilliseconds)
+      return .ping
+    case .pinged:
+      phase = .lastLook
+      due = now.advanced(milliseconds: Self.lastLookMilliseconds)
+      return .nothing
+    case .lastLook:
+      due = nil
+      return .end
+    }
+  }
+
+  private mutating func listen(at now: Instant) {
+    phase = .listening
+    hasHeard = false
+    if left != nil {
+      left = intervalMilliseconds * 1_000_000
+    } else {
+      due = now.advanced(milliseconds: intervalMilliseconds)
+    }
+  }
+}

@@ -1,0 +1,83 @@
+internal import Clocks
+
+/// The time of a message that has begun and not ended.
+///
+/// A message holds memory that all connections share. So it must go on: by ``leastByteCount`` in each period, or to its
+/// end. A slow line needs some periods for a large message; a client that only holds memory gets one. While reading is
+/// paused the time does not run, since what the other side sends stays in the kernel.
+struct MessageClock {
+  /// Bytes by which a message must grow in a period.
+  static let leastByteCount = 64 << 10
+
+  private let periodMilliseconds: UInt64
+  private var byteCount = 0
+  private var countAtStart = 0
+  /// Whether a message that did not go on is looked at once more: a process that was stopped reads first.
+  private var isLastLook = false
+  /// What was left of the period when reading was paused, in nanoseconds; nil while it is not.
+  private var left: UInt64?
+  /// When ``timerFired(at:)`` is to be called; nil for never.
+  private(set) var due: Instant?
+
+  /// - Parameter periodMilliseconds: 0 for no bound.
+  init(periodMilliseconds: UInt64) { self.periodMilliseconds = periodMilliseconds }
+
+  /// Something was read.
+  ///
+  /// - Parameters:
+  ///   - heldByteCount: what is held of an unfinished message; nil when there is none.
+  ///   - hasEnded: whether a message has ended in that read: then the one that is held is another.
+  ///   - now: when.
+  /// - Returns: whether ``due`` is another one.
+  mutating func received(heldByteCount: Int?, hasEnded: Bool, at now: @autoclosure () -> Instant) -> Bool {
+    guard periodMilliseconds > 0 else { return false }
+    guard let heldByteCount else {
+      let wasDue = due != nil
+      (due, left) = (nil, nil)
+      return wasDue
+    }
+    byteCount = heldByteCount
+    let isUnderWay = due != nil || left != nil
+    guard hasEnded || !isUnderWay else { return false }
+    begin(at: now())
+    return due != nil
+  }
+
+  /// Nothing is read from now on.
+  mutating func paused(at now: Instant) {
+    guard let due else { return }
+    left = due > now ? due.nanoseconds - now.nanoseconds : 0
+    self.due = nil
+  }
+
+  /// Reading goes on.
+  mutating func resumed(at now: Instant) {
+    guard let left else { return }
+    self.left = nil
+    due = now.advanced(nanoseconds: left)
+  }
+
+  /// The time of ``due`` has come.
+  ///
+  /// - Returns: whether the message is given up; if not, there is a new ``due``.
+  mutating func timerFired(at now: Instant) -> Bool {
+    guard let due, now >= due else { return false }
+    guard byteCount - countAtStart >= Self.leastByteCount else {
+      self.due = isLastLook ? nil : now.advanced(milliseconds: Liveness.lastLookMilliseconds)
+      defer { isLastLook = true }
+      return isLastLook
+    }
+    begin(at: now)
+    return false
+  }
+
+  private mutating func begin(at now: Instant) {
+    countAtStart = byteCount
+    isLastLook = false
+    if left == nil {
+      due = now.advanced(milliseconds: periodMilliseconds)
+    } else {
+      left = periodMilliseconds * 1_000_000
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Contracts
+import EventLoop
+import Frames
+import Nostr
+import Storage
+
+/// Versions of lists that lost entries to the next one, on disk: `replaced.db` in the planner's directory.
+///
+/// Of each list the last few are kept, and of those that go the one with the most entries last: a client that empties a
+/// list step by step does not push the whole one out. All but the events themselves is in memory, too.
+@EventLoopActor
+final class ReplacedLists {
+  private let file: StorageFile
+  /// The newest last.
+  private(set) var lists: [ReplacedList]
+
+  /// Versions kept of one list.
+  static let versionMaximum = 8
+  /// Versions kept of all lists; then those go that were replaced first.
+  static let countMaximum = 256
+  /// For how long a list that lost more than half of its entries is told of, in seconds.
+  static let alarmSeconds: Int64 = 7 * 24 * 3_600
+
+  private static let migrations = [
+    StorageMigration(
+      version: 1,
+      """
+      CREATE TABLE replaced (
+        id TEXT PRIMARY KEY, kind INTEGER NOT NULL, author TEXT NOT NULL, identifier TEXT NOT NULL,
+        replaced_at INTEGER NOT NULL, entries INTEGER NOT NULL, entries_now INTEGER NOT NULL, event BLOB NOT NULL
+      ) WITHOUT ROWID
+      """)
+  ]
+
+  /// What became of the file, if it was damaged.
+  let rescue: LedgerRescue?
+
+  /// - Parameters:
+  ///   - directory: the planner's.
+  ///   - now: seconds since 1970, for the name of a damaged file.
+  init(directory: String, now: Int64) throws(StorageFault) {
+    let ledger = LedgerFile(
+      path: directory + "/replaced.db", .small, Self.migrations, table: "replaced", noun: "replaced lists")
+    (file, lists, rescue) = try ledger.open(now: now) { file throws(StorageFault) in try Self.load(file) }
+  }
+
+  private nonisolated static func load(_ file: StorageFile) throws(StorageFault) -> [ReplacedList] {
+    try file.writeNow { session in
+      let statement = try session.statement(
+        "SELECT id, kind, author, identifier, replaced_at, entries, entries_now FROM replaced ORDER BY replaced_at, id")
+      var lists: [ReplacedList] = []
+      while try statement.step() {
+        lists.append(
+          ReplacedList(
+            id: statement.text(0), kind: UInt16(clamping: statement.number(1)), author: statement.text(2),
+            identifier: statement.text(3), replacedAt: statement.number(4), before: Int(statement.number(5)),
+            after: Int(statement.number(6))))
+      }
+      return lists
+    }
+  }
+
+  /// Lists that have lost more than half of their entries, the newest first; each once.
+  func shrunk(at now: Int64) -> [ReplacedList] {
+    var seen: Set<[String]> = []
+    return lists.reversed().filter { list in
+      list.isShrunk && now - list.replacedAt < Self.alarmSeconds
+        && seen.insert(["\(list.kind)", list.author, list.identifier]).inserted
+    }
+  }
+
+  /// Keeps a version; what is above the bounds goes.
+  ///
+  /// - Returns: whether it was not kept yet.
+  func keep(_ list: ReplacedList, _ event: [UInt8]) async throws(StorageFault) -> Bool {
+    guard !lists.contains(where: { $0.id == list.id }) else { return false }
+    var kept = lists + [list]
+    let versions = kept.filter { Self.isSame($0, list) }
+    if versions.count > Self.versionMaximum {
+      let largest = versions.max { $0.before < $1.before }?.id
+      if let oldest = versions.first(where: { $0.id != largest }) { kept.removeAll { $0.id == oldest.id } }
+    }
+    kept.removeFirst(max(0, kept.count - Self.countMaximum))
+    let before = lists
+    let gone = before.map(\.id).filter { id in !kept.contains { $0.id == id } }
+    // At once: another may be kept while this one is written.
+    lists = kept
+    do throws(StorageFault) { try await write(list, event, without: gone) } catch {
+      lists.removeAll { $0.id == list.id }
+      lists = before.filter { gone.contains($0.id) } + lists
+      throw error
+    }
+    return true
+  }
+
+  private func write(
+    _ list: ReplacedList, _ event: [UInt8], without gone: [String]
+  ) async throws(StorageFault) {
+    try await file.write { session in
+      let insertion = try session.statement("INSERT OR REPLACE INTO replaced VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+      insertion.bind(list.id, at: 1)
+      insertion.bind(Int64(list.kind), at: 2)
+      insertion.bind(list.author, at: 3)
+      insertion.bind(list.identifier, at: 4)
+      insertion.bind(list.replacedAt, at: 5)
+      insertion.bind(Int64(list.before), at: 6)
+      insertion.bind(Int64(list.after), at: 7)
+      insertion.bind(event, at: 8)
+      try insertion.run()
+      for id in gone { try Self.remove(id, session) }
+    }
+  }
+
+  /// A version of a list with so many entries was published: what is kept of it says so from now on.
+  func published(_ version: ReplacedList, _ count: Int) async throws(StorageFault) {
+    guard lists.contains(where: { Self.isSame($0, version) && $0.after != count }) else { return }
+    try await file.write { session in
+      let statement = try session.statement(
+        "UPDATE replaced SET entries_now = ? WHERE kind = ? AND author = ? AND identifier = ?")
+      statement.bind(Int64(count), at: 1)
+      statement.bind(Int64(version.kind), at: 2)
+      statement.bind(version.author, at: 3)
+      statement.bind(version.identifier, at: 4)
+      try statement.run()
+    }
+    for index in lists.indices where Self.isSame(lists[index], version) { lists[index].after = count }
+  }
+
+  /// Keeps a version no longer.
+  func forget(_ id: String) async throws(StorageFault) {
+    try await file.write { session in try Self.remove(id, session) }
+    lists.removeAll { $0.id == id }
+  }
+
+  /// A version's event; nil when it is not kept.
+  func event(_ id: String) async throws(StorageFault) -> [UInt8]? {
+    try await file.read { session in
+      let statement = try session.statement("SELECT event FROM replaced WHERE id = ?")
+      statement.bind(id, at: 1)
+      defer { statement.reset() }
+      return try statement.step() ? statement.bytes(0) : nil
+    }
+  }
+
+  /// Puts all into the one file; nothing may be asked afterwards.
+  func close() throws(StorageFault) { try file.close() }
+
+  private static func isSame(_ one: ReplacedList, _ other: ReplacedList) -> Bool {
+    one.kind == other.kind && one.author == other.author && one.identifier == other.identifier
+  }
+
+  private nonisolated static func remove(_ id: String, _ session: StorageSession) throws {
+    let statement = try session.statement("DELETE FROM replaced WHERE id = ?")
+    statement.bind(id, at: 1)
+    try statement.run()
+  }
+}
