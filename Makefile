@@ -5,6 +5,7 @@ PREFIX ?= $(HOME)/.local
 CONFIG ?= supervisor.conf
 DURATION ?= 24h
 FUZZ_SECONDS ?= 600
+KILLS ?= 1000
 SANITIZERS ?= address thread
 
 # What the shipped supervisor.conf starts, and what a person needs beside it. `make run` builds no more than this.
@@ -13,7 +14,8 @@ PROGRAMS = roostd roost roost-exec event-store outbox-planner relay-connector si
 SWIFT_SOURCES = Sources Workers Tests Package.swift $(wildcard Benchmarks)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check lint documentation sanitize bench hostile fuzz soak install clean packages python
+.PHONY: help run build test check lint documentation sanitize bench hostile chaos fuzz soak power install clean \
+  packages python
 
 help: ## print this list
 	@echo 'Roost. Usage: make TARGET'
@@ -55,17 +57,27 @@ bench: packages ## measure against yardsticks in C and other supervisors, and pr
 	@for program in push-relay push-fakes; do $(SWIFT) build -c release --product $$program || exit; done
 	python3 Benchmarks/run.py
 
-hostile: packages ## attack the local relay in every way for half an hour, and print how an honest client fares
-	@for program in roostd roost-exec event-store signer outbox-planner local-relay archive-bench; do \
+hostile: packages ## attack the local relay and the connector in every way, and print how the honest fare
+	@for program in roostd roost-exec event-store signer outbox-planner local-relay relay-connector archive-bench; do \
 	  $(SWIFT) build -c release --product $$program || exit; \
 	done
 	python3 Benchmarks/hostile.py
+	python3 Benchmarks/hostile_relays.py
+
+chaos: packages python ## kill, stop and hold everything KILLS=1000 times at random, and print what was lost
+	@for program in $(filter-out push-relay,$(PROGRAMS)); do \
+	  $(SWIFT) build -c release --product $$program || exit; \
+	done
+	.venv/bin/python3 Benchmarks/chaos.py --kills $(KILLS)
 
 fuzz: packages ## run each fuzz entry for FUZZ_SECONDS=600
 	Scripts/fuzz.sh --seconds $(FUZZ_SECONDS)
 
 soak: packages python build ## repeat every test with new seeds for DURATION=24h
 	Scripts/soak.sh $(DURATION)
+
+power: packages python build ## cut the power 200 times over all that is accepted, and say what was lost
+	ROOST_POWER_CUTS=100 ROOST_POWER_ROUNDS=60 ROOST_POWER_TURNS=12 $(SWIFT) test --skip-build --filter PowerCutTests
 
 install: packages ## install under PREFIX=~/.local, with a systemd user unit; says how to start it
 	Scripts/install.sh $(PREFIX) $(PROGRAMS)
