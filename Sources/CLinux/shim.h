@@ -42,6 +42,8 @@ static inline int roost_socket_diagnosis(void) {
   return (int)roost_result(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 4 /* NETLINK_SOCK_DIAG */));
 }
 
+static inline int roost_socket_stream(void) { return (int)roost_result(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+
 /* Processes */
 
 static inline int roost_prctl(int option, unsigned long argument) {

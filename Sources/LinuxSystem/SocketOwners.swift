@@ -121,8 +121,7 @@ public struct SocketOwners: Sendable {
   ///
   /// - Returns: nil when no connection could be made.
   public mutating func tellsOwn() -> Bool? {
-    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    let (listener, near) = (socket(AF_INET, kind, 0), socket(AF_INET, kind, 0))
+    let (listener, near) = (roost_socket_stream(), roost_socket_stream())
     defer { for descriptor in [listener, near] where descriptor >= 0 { close(descriptor) } }
     var place = sockaddr_in()
     place.sin_family = sa_family_t(AF_INET)

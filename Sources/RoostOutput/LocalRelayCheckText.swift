@@ -1,15 +1,22 @@
 public import Contracts
 internal import Frames
 
-/// What `roost doctor` says about the local relay's clients.
+/// What `roost doctor` and the status page say about the local relay and its clients.
 public enum LocalRelayCheckText {
   /// How long a connection that was turned away, or gave way, is a matter, in seconds.
   static let recentSeconds = 600
 
-  /// Whether clients were turned away lately, and whether clients that have not shown themselves take each other's
-  /// places.
+  /// Whether the kernel says whose programs connect, whether clients were turned away lately, and whether clients that
+  /// have not authenticated take each other's places.
   public static func checks(_ status: LocalRelayStatus) -> [DoctorResult.Check] {
     var checks: [DoctorResult.Check] = []
+    if status.knowsUsers == false {
+      checks.append(
+        .init(
+          name: "local relay", isGood: false,
+          text: "the kernel does not tell whose programs connect, so every program of this machine, your own too, has "
+            + "to authenticate (AUTH): as root type 'modprobe tcp_diag', then 'roost restart local-relay'"))
+    }
     if let seconds = status.turnedAwaySecondsAgo, seconds < recentSeconds {
       checks.append(
         .init(

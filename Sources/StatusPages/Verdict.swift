@@ -68,9 +68,7 @@ struct Verdict: Sendable {
     judgeWorkers(picture)
     judgeStore(picture.store)
     judgeKeys(picture.keys)
-    for check in LocalCheckText.checks(picture.local) {
-      matters.append(Matter(subject: "Local relay", text: check.text, command: "roost doctor"))
-    }
+    judge("Local relay", LocalRelayCheckText.checks(picture.local), "roost doctor")
     let ready = Self.ready(picture.supervisor)
     if case .silent(let why) = picture.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
     if case .silent(let why) = picture.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }

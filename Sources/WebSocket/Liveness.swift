@@ -23,10 +23,9 @@ struct Liveness {
   private let pongMilliseconds: UInt64
   private var phase = Phase.listening
   private var hasHeard = false
-  /// What was left of the time when reading was paused, in nanoseconds; nil while it is not.
-  private var left: UInt64?
+  private var deadline = PausableDeadline()
   /// When ``timerFired(at:)`` is to be called; nil for never, as things are.
-  private(set) var due: Instant?
+  var due: Instant? { deadline.due }
 
   /// How long what has come is waited for once more, in milliseconds.
   static let lastLookMilliseconds: UInt64 = 250
@@ -54,18 +53,10 @@ struct Liveness {
   }
 
   /// Nothing is read from now on.
-  mutating func paused(at now: Instant) {
-    guard let due else { return }
-    left = due > now ? due.nanoseconds - now.nanoseconds : 0
-    self.due = nil
-  }
+  mutating func paused(at now: Instant) { deadline.paused(at: now) }
 
   /// Reading goes on.
-  mutating func resumed(at now: Instant) {
-    guard let left else { return }
-    self.left = nil
-    due = now.advanced(nanoseconds: left)
-  }
+  mutating func resumed(at now: Instant) { deadline.resumed(at: now) }
 
   /// The time of ``due`` has come.
   mutating func timerFired(at now: Instant) -> Step {
@@ -75,14 +66,14 @@ struct Liveness {
       return .nothing
     case .listening:
       phase = .pinged
-      due = now.advanced(milliseconds: pongMilliseconds)
+      deadline.set(milliseconds: pongMilliseconds, after: now)
       return .ping
     case .pinged:
       phase = .lastLook
-      due = now.advanced(milliseconds: Self.lastLookMilliseconds)
+      deadline.set(milliseconds: Self.lastLookMilliseconds, after: now)
       return .nothing
     case .lastLook:
-      due = nil
+      deadline.clear()
       return .end
     }
   }
@@ -90,10 +81,6 @@ struct Liveness {
   private mutating func listen(at now: Instant) {
     phase = .listening
     hasHeard = false
-    if left != nil {
-      left = intervalMilliseconds * 1_000_000
-    } else {
-      due = now.advanced(milliseconds: intervalMilliseconds)
-    }
+    deadline.set(milliseconds: intervalMilliseconds, after: now)
   }
 }

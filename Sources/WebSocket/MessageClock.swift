@@ -14,10 +14,9 @@ struct MessageClock {
   private var countAtStart = 0
   /// Whether a message that did not go on is looked at once more: a process that was stopped reads first.
   private var isLastLook = false
-  /// What was left of the period when reading was paused, in nanoseconds; nil while it is not.
-  private var left: UInt64?
+  private var deadline = PausableDeadline()
   /// When ``timerFired(at:)`` is to be called; nil for never.
-  private(set) var due: Instant?
+  var due: Instant? { deadline.due }
 
   /// - Parameter periodMilliseconds: 0 for no bound.
   init(periodMilliseconds: UInt64) { self.periodMilliseconds = periodMilliseconds }
@@ -33,29 +32,20 @@ struct MessageClock {
     guard periodMilliseconds > 0 else { return false }
     guard let heldByteCount else {
       let wasDue = due != nil
-      (due, left) = (nil, nil)
+      deadline.clear()
       return wasDue
     }
     byteCount = heldByteCount
-    let isUnderWay = due != nil || left != nil
-    guard hasEnded || !isUnderWay else { return false }
+    guard hasEnded || !deadline.isSet else { return false }
     begin(at: now())
     return due != nil
   }
 
   /// Nothing is read from now on.
-  mutating func paused(at now: Instant) {
-    guard let due else { return }
-    left = due > now ? due.nanoseconds - now.nanoseconds : 0
-    self.due = nil
-  }
+  mutating func paused(at now: Instant) { deadline.paused(at: now) }
 
   /// Reading goes on.
-  mutating func resumed(at now: Instant) {
-    guard let left else { return }
-    self.left = nil
-    due = now.advanced(nanoseconds: left)
-  }
+  mutating func resumed(at now: Instant) { deadline.resumed(at: now) }
 
   /// The time of ``due`` has come.
   ///
@@ -63,9 +53,13 @@ struct MessageClock {
   mutating func timerFired(at now: Instant) -> Bool {
     guard let due, now >= due else { return false }
     guard byteCount - countAtStart >= Self.leastByteCount else {
-      self.due = isLastLook ? nil : now.advanced(milliseconds: Liveness.lastLookMilliseconds)
-      defer { isLastLook = true }
-      return isLastLook
+      guard !isLastLook else {
+        deadline.clear()
+        return true
+      }
+      isLastLook = true
+      deadline.set(milliseconds: Liveness.lastLookMilliseconds, after: now)
+      return false
     }
     begin(at: now)
     return false
@@ -74,10 +68,6 @@ struct MessageClock {
   private mutating func begin(at now: Instant) {
     countAtStart = byteCount
     isLastLook = false
-    if left == nil {
-      due = now.advanced(milliseconds: periodMilliseconds)
-    } else {
-      left = periodMilliseconds * 1_000_000
-    }
+    deadline.set(milliseconds: periodMilliseconds, after: now)
   }
 }

@@ -66,7 +66,6 @@ struct Doctor: LoopCommand {
     result.checks += await localChecks(session)
     result.checks += await relayChecks(session)
     result.checks += await planChecks(session)
-    result.checks += await clientChecks(session)
     result.checks += await jobChecks(session)
     result.checks += await pushChecks(session)
     await session.print(result, DoctorText.lines(result, session.style))
@@ -99,7 +98,7 @@ extension Doctor {
     }
   }
 
-  /// Whether the local relay can tell who comes, and which other users of the machine it has kept out.
+  /// What the local relay has to say about its clients, and which other users of the machine it has kept out.
   @EventLoopActor
   private func localChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
     guard isReady("local.status", session) else { return [] }
@@ -107,7 +106,7 @@ extension Doctor {
       let status = try await session.client.request(
         "local.status", BusPayload(json: NoArguments()), as: LocalRelayStatus.self,
         options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return LocalCheckText.checks(status) + OutsiderText.checks(status)
+      return LocalRelayCheckText.checks(status) + OutsiderText.checks(status)
     } catch {
       let text = "the local relay cannot tell: \(error.message)"
       return [DoctorResult.Check(name: "local relay", isGood: false, text: text)]
@@ -139,20 +138,6 @@ extension Doctor {
       return PlanCheckText.checks(status, now: Int64(time(nil)))
     } catch {
       return [DoctorResult.Check(name: "publishing", isGood: false, text: "the planner cannot tell: \(error.message)")]
-    }
-  }
-
-  /// What the local relay has to say about its clients.
-  @EventLoopActor
-  private func clientChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
-    guard isReady("local.status", session) else { return [] }
-    do throws(Refusal) {
-      let status = try await session.client.request(
-        "local.status", BusPayload(json: NoArguments()), as: LocalRelayStatus.self,
-        options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-      return LocalRelayCheckText.checks(status)
-    } catch {
-      return [DoctorResult.Check(name: "clients", isGood: false, text: "the local relay cannot tell: \(error.message)")]
     }
   }
 

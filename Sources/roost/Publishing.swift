@@ -211,11 +211,9 @@ final class Publishing {
     let event: Event
     do throws(EventFault) { event = try Event(json: json) } catch { return }  // The store says what is wrong with it.
     if let flaw = ListEntries.flaw(ofProfile: event) { throw Refusal(.invalidEvent, flaw, outcome: .notStarted) }
-    guard !replaces, let entries = ListEntries(event) else { return }
+    guard !replaces, ListEntries.areLists(ofKind: event.kind) else { return }
     let stored = try await session.client.query(ListEntries.versions(of: event), limit: 1).first
-    guard let stored, (event.createdAt, stored.id) > (stored.createdAt, event.id),
-      let loss = ListEntries(stored)?.loss(to: entries)
-    else { return }
+    guard let loss = ListEntries.loss(from: stored, to: event) else { return }
     throw Refusal(
       .wouldReplace, "\(loss.sentence); --replace does it, and with --local the version before is not kept",
       outcome: .notStarted)

@@ -1,5 +1,6 @@
 import RoostConfiguration
 import Contracts
+import Frames
 import Glibc
 import LogKeeping
 
@@ -18,10 +19,18 @@ private struct DamagedFiles {
     case aside(Int64, words: String?)
     /// The ledger lacks commits.
     case missing(Int64, words: String?)
+
+    /// Seconds since 1970; what is still to come is last.
+    var time: Int64 {
+      switch self {
+      case .marked: .max
+      case .empty(let time), .aside(let time, _), .missing(let time, _): time
+      }
+    }
   }
 
-  /// By the names of their files.
-  private(set) var files: [(name: String, finding: Finding)] = []
+  /// What was found of each ledger, by its name: the last finding, its file's name, and how many were before it.
+  private(set) var ledgers: [(ledger: String, name: String, finding: Finding, earlierCount: Int)] = []
 
   private static let mark = ".is-damaged"
   /// Most entries that are looked at: a ledger's directory holds a few.
@@ -32,26 +41,32 @@ private struct DamagedFiles {
   init(in directory: String) {
     guard let folder = opendir(directory) else { return }
     defer { closedir(folder) }
+    var files: [String: [(name: String, finding: Finding)]] = [:]
     var count = 0
     while count < Self.entryMaximum, let entry = readdir(folder) {
       count += 1
       let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
       let path = "\(directory)/\(name)"
       if name.hasSuffix(Self.mark) {
-        files.append((String(name.dropLast(Self.mark.count)), .marked))
-      } else if let time = Self.time(in: name, after: ".missing-") {
-        files.append((name, .missing(time, words: Self.words(path))))
-      } else if let time = Self.time(in: name, after: ".damaged-") {
+        files[String(name.dropLast(Self.mark.count)), default: []].append((name, .marked))
+      } else if let (ledger, time) = Self.parts(of: name, around: ".missing-") {
+        files[ledger, default: []].append((name, .missing(time, words: Self.words(path))))
+      } else if let (ledger, time) = Self.parts(of: name, around: ".damaged-") {
         var status = stat()
         let isEmpty = stat(path, &status) == 0 && status.st_size == 0
-        files.append((name, isEmpty ? .empty(time) : .aside(time, words: Self.words(path + ".text"))))
+        let finding = isEmpty ? Finding.empty(time) : .aside(time, words: Self.words(path + ".text"))
+        files[ledger, default: []].append((name, finding))
       }
     }
-    files.sort { $0.name < $1.name }
+    for (ledger, findings) in files.sorted(by: { $0.key < $1.key }) {
+      guard let last = findings.max(by: { ($0.finding.time, $0.name) < ($1.finding.time, $1.name) }) else { continue }
+      ledgers.append((ledger, last.name, last.finding, findings.count - 1))
+    }
   }
 
-  private static func time(in name: String, after word: String) -> Int64? {
-    name.ranges(of: word).last.flatMap { Int64(name[$0.upperBound...]) }
+  private static func parts(of name: String, around word: String) -> (ledger: String, time: Int64)? {
+    guard let range = name.ranges(of: word).last, let time = Int64(name[range.upperBound...]) else { return nil }
+    return (String(name[..<range.lowerBound]), time)
   }
 
   /// What the worker has said of it, in one line.
@@ -71,42 +86,40 @@ extension Character {
 }
 
 extension ControlService {
-  /// Most damaged files that are named.
-  private static let damagedFileMaximum = 8
-
   /// Ledgers that were found damaged: publications, jobs, requests for jobs. Of the events their store tells itself,
   /// which knows more.
   func ledgerChecks() -> [DoctorResult.Check] {
     var texts: [String] = []
     for worker in daemon.workers where worker.role != .eventStore {
       let directory = "\(daemon.configuration.supervisor.stateDirectory)/\(worker.name)"
-      for file in DamagedFiles(in: directory).files {
-        texts.append(Self.text(of: file.finding, file.name, worker.name, path: "\(directory)/\(file.name)"))
+      for (ledger, name, finding, earlierCount) in DamagedFiles(in: directory).ledgers {
+        let text = Self.text(of: finding, ledger, worker.name, path: "\(directory)/\(name)")
+        let earlier = "; of \(Amount.count(earlierCount, "earlier loss", "earlier losses")) there are files beside it"
+        texts.append(earlierCount > 0 ? text + earlier : text)
       }
     }
     guard !texts.isEmpty else {
       return [DoctorResult.Check(name: "ledgers", isGood: true, text: "none is known to have been damaged")]
     }
-    return texts.prefix(Self.damagedFileMaximum).map { .init(name: "ledgers", isGood: false, text: $0) }
+    return texts.map { .init(name: "ledgers", isGood: false, text: $0) }
   }
 
-  private static func text(of finding: DamagedFiles.Finding, _ name: String, _ worker: String, path: String) -> String {
+  private static func text(of finding: DamagedFiles.Finding, _ ledger: String, _ worker: String, path: String) -> String {
     func time(_ seconds: Int64) -> String { WallTime(milliseconds: seconds * 1_000).text }
+    let remove = "To end this message, remove"
     switch finding {
     case .marked:
-      return "\(name) of \(worker) is damaged, and is saved as far as it can be at its next start"
+      return "\(worker)'s ledger \(ledger) is damaged. What can be read is saved at its next start: "
+        + "roost restart \(worker)"
     case .empty(let at):
-      return "\(worker) found its ledger empty, \(time(at)), a file of 0 bytes, and goes on with a new one: what "
-        + "stood in it is lost, unless that was its first start. The empty file is \(path): remove it, and this is "
-        + "told no longer"
+      return "\(worker) found its ledger \(ledger) empty (0 bytes), \(time(at)), and started a new one: what it held "
+        + "is lost, unless that was its first start. \(remove) \(path)"
     case .aside(let at, let words):
-      return "\(worker) found its ledger damaged, \(time(at)), and goes on with what could be read: "
-        + "\(words ?? "its log says what is lost"). The damaged file is \(path): once you need it no more, remove it, "
-        + "and this is told no longer"
+      return "\(worker) found its ledger \(ledger) damaged, \(time(at)), and continues with what could be read: "
+        + "\(words ?? "its log says what is lost"). \(remove) the damaged file, \(path)"
     case .missing(let at, let words):
-      let end = name.ranges(of: ".missing-").last?.lowerBound ?? name.endIndex
-      return "\(worker) found that its ledger, \(name[..<end]), lacks commits, \(time(at)): "
-        + "\(words ?? "its log says how many"). Once you have taken note, remove \(path), and this is told no longer"
+      return "\(worker) found that its ledger \(ledger) lacks commits, \(time(at)): "
+        + "\(words ?? "its log says how many"). \(remove) \(path)"
     }
   }
 }

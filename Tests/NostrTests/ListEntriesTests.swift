@@ -1,6 +1,7 @@
 import Cryptography
-import Nostr
 import Testing
+
+@testable import Nostr
 
 @Suite("What a list loses to its next version")
 struct ListEntriesTests {

@@ -2,6 +2,7 @@ import Clocks
 import Contracts
 import Frames
 import Glibc
+import LinuxSystem
 import Nostr
 import Storage
 import TestSupport
@@ -84,6 +85,27 @@ extension ProcessTests {
             if try !Self.notes(of: file, in: roost).isEmpty { #expect(doctor.contains(file.split(separator: "/")[1])) }
           }
           try Self.use(again, isKilled ? 2 : 1)
+        }
+      }
+    }
+
+    @Test("However often a ledger was damaged, the doctor names every ledger once, with its last loss")
+    func everyLedger() throws {
+      try ServingRig.run(try Self.layout()) { rig in
+        for file in Self.files.dropFirst() {
+          for time in 1...10 {
+            let path = "\(rig.roost.directory.path)/state/\(file).missing-\(1_700_000_000 + time)"
+            let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            try Descriptors.writeAll("loss \(time)", to: descriptor)
+            Descriptors.close(descriptor)
+          }
+        }
+        let answer = try rig.client.call("supervisor.doctor").terminal.payload
+        let checks = try JSONPayload.decode(DoctorResult.self, from: answer).checks.filter { $0.name == "ledgers" }
+        #expect(checks.count == Self.files.count - 1)
+        for file in Self.files.dropFirst() {
+          let told = checks.filter { $0.text.contains("\(file).missing-1700000010; of 9 earlier losses") }
+          #expect(told.count == 1 && told[0].text.contains("loss 10"), "\(checks.map(\.text))")
         }
       }
     }

@@ -96,12 +96,13 @@ extension ProcessTests {
         #expect(try roost.command(["start", "dvm-tracker"]).status == .exited(0))
         try roost.awaitReady()
         let told = try roost.command(["doctor"]).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(told.contains("dvm-tracker found its ledger damaged") && told.contains("jobs.db.damaged-"), "\(told)")
+        #expect(
+          told.contains("dvm-tracker found its ledger jobs.db damaged") && told.contains("jobs.db.damaged-"), "\(told)")
         let checks = try JSONPayload.decode(
           DoctorResult.self, from: try client.call("supervisor.doctor").terminal.payload
         ).checks
         let text = try #require(checks.first { $0.name == "ledgers" }?.text)
-        let path = try #require(text.split(separator: " ").first { $0.contains(".damaged-") }?.dropLast())
+        let path = try #require(text.split(separator: " ").first { $0.contains(".damaged-") })
         #expect(unlink(String(path)) == 0, "\(text)")
         #expect(try roost.command(["doctor"]).output.contains("none is known to have been damaged"))
 
@@ -110,7 +111,9 @@ extension ProcessTests {
         #expect(try roost.command(["start", "dvm-tracker"]).status == .exited(0))
         try roost.awaitReady()
         let empty = try roost.command(["doctor"]).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(empty.contains("dvm-tracker found its ledger empty") && empty.contains("jobs.db.damaged-"), "\(empty)")
+        #expect(
+          empty.contains("dvm-tracker found its ledger jobs.db empty") && empty.contains("jobs.db.damaged-"), "\(empty)"
+        )
         let log = try roost.command(["logs", "dvm-tracker"]).output
         #expect(log.contains("had no bytes"), "\(log)")
       }

@@ -32,7 +32,7 @@ extension Publishing {
   /// - Returns: that version, if the event lacks entries of it, and that is meant.
   /// - Throws: `would-replace` when it is not meant, or when nobody knows whether there is such a version.
   func replaced(by event: Event, isMeant: Bool, named: [RelayURL]?) async throws(Refusal) -> (Event, ListLoss)? {
-    guard let entries = ListEntries(event) else { return nil }
+    guard ListEntries.areLists(ofKind: event.kind) else { return nil }
     let filter = ListEntries.versions(of: event)
     var stored = try await newest(filter)
     if stored == nil, !isMeant {
@@ -48,10 +48,7 @@ extension Publishing {
       }
       stored = try await newest(filter)
     }
-    // What does not take its place loses nothing: the event store says so (NIP-01).
-    guard let stored, (event.createdAt, stored.id) > (stored.createdAt, event.id),
-      let loss = ListEntries(stored)?.loss(to: entries)
-    else { return nil }
+    guard let stored, let loss = ListEntries.loss(from: stored, to: event) else { return nil }
     guard isMeant else {
       throw Refusal(.wouldReplace, "\(loss.sentence); \(Self.howToInsist)", outcome: .notStarted)
     }

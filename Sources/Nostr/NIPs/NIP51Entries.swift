@@ -85,8 +85,17 @@ public struct ListEntries: Hashable, Sendable {
     return names
   }
 
-  /// What is lost when a newer version takes this one's place; nil when nothing is.
-  public func loss(to newer: ListEntries) -> ListLoss? {
+  /// What is lost when an event takes the place of the stored version of a list.
+  ///
+  /// - Returns: nil when nothing is: nothing is stored, no entry is missing, or the event is the older of the two, which
+  ///   replaces nothing (NIP-01).
+  public static func loss(from stored: Event?, to newer: Event) -> ListLoss? {
+    guard let stored, (newer.createdAt, stored.id) > (stored.createdAt, newer.id), let entries = ListEntries(newer)
+    else { return nil }
+    return ListEntries(stored)?.loss(to: entries)
+  }
+
+  func loss(to newer: ListEntries) -> ListLoss? {
     let lost = entries.subtracting(newer.entries)
     let losesHiddenPart = hasHiddenPart && !newer.hasHiddenPart
     guard !lost.isEmpty || losesHiddenPart else { return nil }
