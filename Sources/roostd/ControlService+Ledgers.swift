@@ -104,7 +104,8 @@ extension ControlService {
     return texts.map { .init(name: "ledgers", isGood: false, text: $0) }
   }
 
-  private static func text(of finding: DamagedFiles.Finding, _ ledger: String, _ worker: String, path: String) -> String {
+  private static func text(of finding: DamagedFiles.Finding, _ ledger: String, _ worker: String, path: String) -> String
+  {
     func time(_ seconds: Int64) -> String { WallTime(milliseconds: seconds * 1_000).text }
     let remove = "To end this message, remove"
     switch finding {
