@@ -236,7 +236,7 @@ extension ArchiveWriter {
         continue
       }
       let isCovered = try mayBeCovered(seq)
-      if try remove(seq, event) { try unbury(as: event.indexed) }
+      try remove(seq, event)
       if isCovered, event.indexed.createdAt <= now { newest = max(newest ?? .min, event.indexed.createdAt) }
     }
     return newest

@@ -185,23 +185,23 @@ struct ArchiveWriter {
 
   // MARK: Removing
 
-  /// Returns whether it was foreign.
-  @discardableResult
-  mutating func remove(_ seq: Int64, _ event: Occupant) throws -> Bool {
+  /// Removes an event, and of a foreign one the tombstones that it has made.
+  mutating func remove(_ seq: Int64, _ event: Occupant) throws {
+    let asksEveryRelay =
+      try event.indexed.kind == EventKind.vanish && session.event(seq) { $0.asksEveryRelay(in: $1) } ?? false
     change.eventCount -= 1
     change.gone.append(event.indexed.id)
     let idTerm = maker.term(id: event.indexed.id)
     if change.ids[idTerm] == seq { change.ids[idTerm] = nil } else { change.removedIDs[idTerm] = seq }
     countGone(seq)
     try removeWords(seq)
-    let isForeign = try removeRow(seq)
+    if try removeRow(seq) { try unbury(as: event.indexed, asksEveryRelay: asksEveryRelay) }
     if let place = address(of: event.indexed) {
       try run("DELETE FROM address WHERE term = ? AND seq = ?", Int64(bitPattern: place), seq)
     }
     try run("DELETE FROM seen WHERE seq = ?", seq)
     try run("DELETE FROM unchecked WHERE seq = ?", seq)
     try run("DELETE FROM identity WHERE term = ?", Int64(bitPattern: idTerm))
-    return isForeign
   }
 
   /// Removes the row of an event, and its bytes from those of foreign events. Returns whether it was one.
@@ -283,10 +283,13 @@ struct ArchiveWriter {
     }
   }
 
-  /// A foreign deletion, or request to vanish, is removed to make room, and what it has had remembered goes with it:
-  /// else deletions of events that never were would stay for ever, and push out all others. An event that its author
-  /// has asked twice to delete may come back then.
-  mutating func unbury(as request: IndexedEvent) throws {
+  /// A foreign deletion, or request to vanish, is removed, and the tombstones that it made are removed with it: else
+  /// deletions of events that never were would keep theirs for ever, and push out all other events. An event that its
+  /// author has asked twice to delete may come back then.
+  ///
+  /// - Parameter asksEveryRelay: whether it is a request to vanish that names this relay: one that names others has
+  ///   made no tombstone, and must not remove that of another request.
+  private func unbury(as request: IndexedEvent, asksEveryRelay: Bool) throws {
     switch request.kind {
     case EventKind.deletion:
       for tag in request.tags {
@@ -301,7 +304,7 @@ struct ArchiveWriter {
         default: continue
         }
       }
-    case EventKind.vanish: try unbury(maker.term(author: request.pubkey), until: request.createdAt)
+    case EventKind.vanish where asksEveryRelay: try unbury(maker.term(author: request.pubkey), until: request.createdAt)
     default: break
     }
   }

@@ -35,8 +35,7 @@ enum DatabaseHeader {
   /// the file is read, it is a new one. Pages of the log of writes come before these, as ever.
   static func mend(ofFile path: String) {
     guard var bytes = read(path, pageByteCount) else { return }
-    let copy = read(path + copySuffix, pageByteCount).flatMap { isPlausible($0) ? $0 : nil }
-    if let copy {
+    if let copy = copy(at: path) {
       bytes.replaceSubrange(byteCount..., with: copy[byteCount...])
       if !isPlausible(bytes) { bytes = copy }
     } else if !isPlausible(bytes) {
@@ -63,17 +62,40 @@ enum DatabaseHeader {
   static let copySuffix = ".first-page"
   private static let pageByteCount = 4_096
 
+  /// The copy: the page, and a sum of it, since the copy may be what is damaged. Nil when there is none that is sound.
+  private static func copy(at path: String) -> [UInt8]? {
+    guard let bytes = read(path + copySuffix, pageByteCount + sumByteCount) else { return nil }
+    let page = Array(bytes[..<pageByteCount])
+    return sum(page).elementsEqual(bytes[pageByteCount...]) && isPlausible(page) ? page : nil
+  }
+
+  private static let sumByteCount = 8
+
+  /// FNV-1a, 64 bits: against chance, not against an attacker.
+  private static func sum(_ bytes: [UInt8]) -> [UInt8] {
+    let sum = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    return (0..<8).map { UInt8(truncatingIfNeeded: sum >> (56 - 8 * $0)) }
+  }
+
+  /// Whether the first page says other things of the tables than its copy, although no table was changed: the numbers
+  /// that count changes (at 40) and the version (at 60) are the same in both.
+  static func hasChanged(_ database: Database, at path: String) -> Bool {
+    guard let copy = copy(at: path), let page = firstPage(database) else { return false }
+    return page[40..<44] == copy[40..<44] && page[60..<64] == copy[60..<64] && page[byteCount...] != copy[byteCount...]
+  }
+
   /// Keeps a copy of the first page beside the file: without it nothing says where the tables are. It is written when
   /// the tables have changed, and where that fails the next start does it; a loss is no worse than without it.
   static func keepCopy(of database: Database, at path: String) {
     guard let page = firstPage(database), isPlausible(page),
-      read(path + copySuffix, pageByteCount)?[byteCount...] != page[byteCount...]
+      copy(at: path)?[byteCount...] != page[byteCount...]
     else { return }
     let new = path + copySuffix + ".new"
     let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     defer { close(file) }
-    guard pwrite(file, page, page.count, 0) == page.count, rename(new, path + copySuffix) == 0 else {
+    let bytes = page + sum(page)
+    guard pwrite(file, bytes, bytes.count, 0) == bytes.count, rename(new, path + copySuffix) == 0 else {
       unlink(new)
       return
     }

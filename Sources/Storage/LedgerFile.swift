@@ -38,6 +38,7 @@ public struct LedgerFile: Sendable {
   {
     var settings = settings
     settings.countsCommits = true
+    settings.checksTables = true
     settings.checkedByteMaximum = Self.checkedByteMaximum
     (self.path, self.settings, self.migrations, self.table, self.noun) = (path, settings, migrations, table, noun)
   }
@@ -79,7 +80,11 @@ public struct LedgerFile: Sendable {
       rescue = report
     }
     if let quarantine {
-      return (opened, rescue ?? LedgerRescue(quarantinePath: quarantine.path, noun: noun))
+      if let rescue { return (opened, rescue) }
+      // The last start filled the new file, and died before it said so.
+      var report = LedgerRescue(quarantinePath: quarantine.path, noun: noun)
+      report.savedCount = Self.number(storage, "SELECT count(*) FROM \(table)") ?? 0
+      return (opened, report)
     }
     guard storage.missingCommitCount > 0 else { return (opened, nil) }
     var report = LedgerRescue(quarantinePath: nil, noun: noun)
@@ -143,6 +148,8 @@ public struct LedgerFile: Sendable {
     let version = CommitCounter.version(ofDatabase: path) ?? Self.number(old, "PRAGMA user_version") ?? 0
     let form = migrations.filter { $0.version <= version }
     try fill(unfinished, form.isEmpty ? migrations : form) { new throws(StorageFault) in
+      // Where that fails the tables are read as they are described.
+      do throws(StorageFault) { try old.describeTables(as: new) } catch { rescue.reason = error.reason }
       for table in try TableSalvage.tables(of: new) {
         if let reason = try table.copy(from: old, to: new) { rescue.reason = reason }
       }

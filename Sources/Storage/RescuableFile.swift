@@ -91,7 +91,7 @@ public struct RescuableFile: Sendable {
     let unfinished = path + ".new"
     for suffix in DatabaseFiles.suffixes + companions { unlink(unfinished + suffix) }
     try refill(unfinished, quarantine)
-    for suffix in companions { unlink(unfinished + suffix) }
+    for suffix in companions + [DatabaseHeader.copySuffix] { unlink(unfinished + suffix) }
     guard rename(unfinished, path) == 0 else { throw cannotMove }
     try keepNames()
     let opened = try open(path)

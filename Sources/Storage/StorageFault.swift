@@ -44,13 +44,7 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// What the system refused about a file of the database's own.
   public init(_ fault: SystemFault, path: String) {
-    let kind: Kind =
-      switch fault.code {
-      case ENOSPC, EDQUOT, EFBIG: .full
-      case EACCES, EPERM, EROFS: .inaccessible
-      default: .failed
-      }
-    self.init(kind, path: path, String(cString: strerror(fault.code)))
+    self.init(Self.kind(of: fault.code), path: path, String(cString: strerror(fault.code)))
   }
 
   init(_ error: any Error, path: String) {
@@ -77,13 +71,15 @@ public struct StorageFault: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// A failed call on a file, by its error number.
   init(code: Int32, path: String, _ reason: String) {
-    let kind: Kind =
-      switch code {
-      case ENOSPC, EDQUOT, EFBIG: .full
-      case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: .inaccessible
-      default: .interrupted
-      }
-    self.init(kind, path: path, "\(reason): \(String(cString: strerror(code)))")
+    self.init(Self.kind(of: code), path: path, "\(reason): \(String(cString: strerror(code)))")
+  }
+
+  private static func kind(of code: Int32) -> Kind {
+    switch code {
+    case ENOSPC, EDQUOT, EFBIG: .full
+    case EACCES, EPERM, EROFS, ENOENT, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG: .inaccessible
+    default: .interrupted
+    }
   }
 
   /// Bytes below which a disk counts as full: less than a database needs to be opened, with its log and its index.

@@ -53,6 +53,8 @@ public struct StorageSettings: Sendable {
   public var isDamaged = false
   /// Whether commits are counted beside the file, so that it is known when some are missing.
   var countsCommits = false
+  /// Whether its tables are compared with those that the migrations make.
+  var checksTables = false
   /// Bytes of a file up to which all of it is looked through when it is opened.
   var checkedByteMaximum: Int64 = 0
 
@@ -118,7 +120,7 @@ public final class StorageFile: Sendable {
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       }
       missingCommitCount = try pool.writeWithoutTransaction { [counter] database in
-        try Self.check(database, path, settings, counter)
+        try Self.check(database, path, settings, migrations, counter)
         let isChanged = try Self.migrate(database, path, migrations)
         if !settings.isDamaged {
           // The tables are to stand in the file itself, of whose first page a copy is kept.
@@ -138,12 +140,20 @@ public final class StorageFile: Sendable {
 
   /// Looks through all of a file, unless it is large.
   private static func check(
-    _ database: Database, _ path: String, _ settings: StorageSettings, _ counter: CommitCounter?
+    _ database: Database, _ path: String, _ settings: StorageSettings, _ migrations: [StorageMigration],
+    _ counter: CommitCounter?
   ) throws {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     let isNew = try version == 0 && Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
     if !isNew, let objection = counter?.objection(toVersion: version) {
       throw StorageFault(.corrupt, path: path, objection)
+    }
+    if !isNew, !settings.isDamaged, DatabaseHeader.hasChanged(database, at: path) {
+      throw StorageFault(.corrupt, path: path, "its tables are not described as they were")
+    }
+    // A bit that changes in a column's name makes another name of it, which SQLite takes for what was meant.
+    if !isNew, settings.checksTables, let table = try TableForm.firstDifference(database, migrations, version) {
+      throw StorageFault(.corrupt, path: path, "its table \(table) is not described as it was made")
     }
     let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
     guard pageCount * 4_096 <= settings.checkedByteMaximum else { return }
@@ -168,6 +178,16 @@ public final class StorageFile: Sendable {
       }
     }
     return version < known
+  }
+
+  /// Has a damaged file's tables described as those of a sound one of the same version are.
+  func describeTables(as sound: StorageFile) throws(StorageFault) {
+    do {
+      let forms = try sound.pool.read { try TableForm.all($0) }
+      try pool.writeWithoutTransaction { try TableForm.write(forms, to: $0) }
+    } catch {
+      throw StorageFault(error, path: path)
+    }
   }
 
   /// Does `body` in one transaction on the writer's thread, after those asked for before. What it throws undoes all of

@@ -70,8 +70,10 @@ struct TableSalvage {
       let gap = gaps[count]
       count += 1
       let middle = gap.middle
-      if let reached = try walk.search(.up, from: middle, in: gap) { gaps += Gap.of(reached + 1, gap.last, gap) }
-      if middle > gap.first, let reached = try walk.search(.down, from: middle - 1, in: gap) {
+      if let reached = try walk.search(.up, from: middle, in: gap), reached < gap.last {
+        gaps += Gap.of(reached + 1, gap.last, gap)
+      }
+      if middle > gap.first, let reached = try walk.search(.down, from: middle - 1, in: gap), reached > gap.first {
         gaps += Gap.of(gap.first, reached - 1, gap)
       }
     }
@@ -177,7 +179,9 @@ struct TableSalvage {
     /// - Returns: the last place that was seen before a page that is none; nil when the gap's end was reached.
     mutating func search(_ direction: Direction, from place: Int64, in gap: Gap) throws(StorageFault) -> Int64? {
       let end = direction == .up ? gap.last : gap.first
-      guard try go(direction, from: Position.value(place, isBytes: gap.isBytes), to: end) != nil else { return nil }
+      // A place is that of many keys where they are longer: downwards they begin below the next place.
+      let start = gap.isBytes && direction == .down ? place + 1 : place
+      guard try go(direction, from: Position.value(start, isBytes: gap.isBytes), to: end) != nil else { return nil }
       return last.map(\.number) ?? place
     }
 
@@ -226,7 +230,6 @@ struct TableSalvage {
 
   private func selection(_ direction: Direction, isFrom: Bool) -> String {
     let order = key.map { "\($0) \(direction.rawValue)" }.joined(separator: ", ")
-    // A place is that of many keys where they are longer: downwards, all of those that begin with it are wanted.
     let bound = isFrom ? "WHERE \(key[0]) \(direction == .up ? ">=" : "<=") ?" : ""
     let names = ([key[0]] + columns).joined(separator: ", ")
     return "SELECT \(names) FROM \(name) NOT INDEXED \(bound) ORDER BY \(order)"

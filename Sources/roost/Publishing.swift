@@ -50,6 +50,8 @@ final class Publishing {
   private var knownCount = 0
   /// The event that somebody has, and has not answered for.
   private var handedOver: EventID?
+  /// Whether Ctrl-C was pressed while an event was handed over: the process ends once it is known what became of it.
+  private var isLeaving = false
   /// The end of what `--timeout` gives the event in hand.
   private var deadline: Instant?
 
@@ -66,11 +68,14 @@ final class Publishing {
 
   /// Publishes an event, or the draft of one.
   func publish(json: [UInt8]) async throws(Refusal) {
-    begin()
+    try begin()
     try await deliver(signed(json), line: nil)
   }
 
-  private func begin() {
+  private func begin() throws(Refusal) {
+    // Ctrl-C, and what is said at the end, are no longer about the event before.
+    if session.subject != nil { try session.onInterrupt(.interrupted) {} }
+    session.subject = nil
     deadline = way.timeout.map { EventLoop.process.now.advanced(milliseconds: UInt64($0.milliseconds)) }
     handedOver = nil
   }
@@ -86,7 +91,7 @@ final class Publishing {
   /// to ask.
   func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
     guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
-    begin()
+    try begin()
     do throws(Refusal) { try await deliver(signed(Array(line)), line: number) } catch {
       guard !Self.endingCodes.contains(error.code) else { throw error }
       refusedCount += 1
@@ -170,6 +175,8 @@ final class Publishing {
       let answer = try await session.waiting(
         for: method, needing: way.isLocal ? [] : [Role.eventStore.name],
         otherwise: "the event \(event.id.note) is handed over, and not accepted yet", body)
+      // What became of it is told by who leaves, and no other event is handed over.
+      if isLeaving { await EventLoopActor.sleep(milliseconds: UInt64(2 * Self.lookMilliseconds)) }
       session.subject = nil
       handedOver = nil
       try session.onInterrupt(.interrupted) {}
@@ -184,6 +191,7 @@ final class Publishing {
   /// Tells what becomes of an event that is handed over and not accepted yet, and ends the program.
   private func leaveInterrupted(_ event: Event) async {
     let note = event.id.note
+    isLeaving = true
     session.display.interrupted()
     if way.isLocal {
       session.leave(

@@ -68,6 +68,37 @@ struct ForeignTests {
     #expect(try await intervals() == [rest], "it is as before for what a relay has sent")
   }
 
+  private func tombstones(_ path: String) throws -> Int64 {
+    let file = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: [])
+    defer { try? file.close() }  // It is only read.
+    return try file.readNow { session in
+      let statement = try session.statement("SELECT count(*) FROM tombstone")
+      defer { statement.reset() }
+      return try statement.step() ? statement.number(0) : -1
+    }
+  }
+
+  @Test("So does one that expires; a request to vanish that names another relay takes nothing along")
+  func deletionsThatExpire() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path + "/events.db"
+    let archive = try EventArchive(path: path)
+    let never = (0..<300).map { number in ["e", EventID(SHA256.hash(Array("\(number)".utf8))).description] }
+    let deletion = try event(100, kind: EventKind.deletion, tags: never + [["expiration", "\(now + 10)"]])
+    _ = try archive.storeNow([deletion], now: now)
+    #expect(try tombstones(path) >= 300)
+    _ = try archive.sweepNow(now: now + 20)
+    #expect(try tombstones(path) == 0)
+
+    let vanish = try event(200, kind: EventKind.vanish, tags: [["relay", "ALL_RELAYS"]], relay: 1, rank: .ordinary)
+    let elsewhere = try event(300, kind: EventKind.vanish, tags: [["relay", "wss://relay.example"]])
+    _ = try archive.writeNow([.event(vanish)], relays: [RelayNumber(number: 1, url: "wss://1.example")], now: now)
+    _ = try archive.storeNow([elsewhere], now: now)
+    #expect(try tombstones(path) == 1)
+    #expect(try makeRoom(archive, ArchiveRetention(foreignByteLimit: 1)).count == 1)
+    #expect(try tombstones(path) == 1)
+  }
+
   @Test("A stranger's deletion that goes takes along what it has had remembered")
   func deletions() throws {
     let directory = try TemporaryDirectory()
@@ -79,18 +110,9 @@ struct ForeignTests {
       try event(101, kind: EventKind.vanish, tags: [["relay", "ALL_RELAYS"]]),
     ]
     _ = try archive.storeNow(requests, now: now)
-    let tombstones = { () throws -> Int64 in
-      let file = try StorageFile(path: path, StorageSettings(durability: .normal), migrations: [])
-      defer { try? file.close() }  // It is only read.
-      return try file.readNow { session in
-        let statement = try session.statement("SELECT count(*) FROM tombstone")
-        defer { statement.reset() }
-        return try statement.step() ? statement.number(0) : -1
-      }
-    }
-    #expect(try tombstones() >= 300)
+    #expect(try tombstones(path) >= 300)
     #expect(try makeRoom(archive, ArchiveRetention(foreignByteLimit: 1)).count == 2)
-    #expect(try tombstones() == 0)
+    #expect(try tombstones(path) == 0)
   }
 
   @Test("A foreign event that a relay sends as well is foreign no longer, and goes in its turn")

@@ -152,6 +152,28 @@ extension ProcessTests {
       }
     }
 
+    @Test("What is withheld from a push relay takes none of its room: after large messages the next one comes")
+    func largeMessages() throws {
+      try withRoost(.store) { roost in
+        let client = try StoreClient(roost)
+        let (author, reader) = (SecretKey.generate(), SecretKey.generate().publicKey)
+        let peer = try Self.attach(roost, as: .pushRelay, "wakes")
+        let id = try peer.ask(
+          "store.observe",
+          "{\"filters\":[{\"kinds\":[1059],\"#p\":[\"\(reader)\"]}],\"policy\":\"cache-only\",\"pages\":true}")
+        try peer.wait("the end of what is stored") { peer.partCount(of: id) > 0 }
+        for number in 1...4 {
+          let count = peer.partCount(of: id)
+          let wrap = UnsignedEvent(
+            pubkey: author.publicKey, createdAt: Self.now + Int64(number), kind: 1_059, tags: [["p", "\(reader)"]],
+            content: String(repeating: "s", count: 600_000)
+          ).signed(by: author)
+          #expect(try client.publish(wrap).isResponse)
+          try peer.wait("message \(number)") { peer.partCount(of: id) > count }
+        }
+      }
+    }
+
     @Test("A local relay is given the gift wraps of the recipients it names, and none without")
     func localRelay() throws {
       try withRoost(.store) { roost in

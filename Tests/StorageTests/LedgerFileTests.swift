@@ -164,6 +164,54 @@ struct LedgerFileTests {
     }
   }
 
+  @Test("a changed bit in what it says of its tables loses nothing, where it has a copy of its first page")
+  func tables() throws {
+    let file = try ledger(path).storage()
+    try Self.fill(file, 1...20)
+    try file.close()
+    let whole = try #require(SharedFolder.bytes(ofFile: path))
+    var random = SeededGenerator(seed: 2)
+    let count = amount("ROOST_DAMAGE_TRIALS", standard: 1) > 8 ? 60 : 6
+    for text in ["CREATE TABLE job (", "CREATE TABLE relay (", "CREATE INDEX byText ON job ("] {
+      let start = try #require(whole.prefix(4_096).firstRange(of: Array(text.utf8))).lowerBound
+      for _ in 0..<count {
+        let place = start + Int.random(in: 0..<text.utf8.count + 4, using: &random)
+        try openWithChangedTables(whole, place, UInt8.random(in: 0..<8, using: &random), hasCopy: true)
+      }
+    }
+  }
+
+  @Test("a column of another name is found without that copy, too")
+  func columns() throws {
+    let file = try ledger(path).storage()
+    try Self.fill(file, 1...20)
+    try file.close()
+    let whole = try #require(SharedFolder.bytes(ofFile: path))
+    for (text, column) in [("CREATE TABLE job (", "number"), ("CREATE TABLE relay (", "job")] {
+      let start = try #require(whole.prefix(4_096).firstRange(of: Array((text + column).utf8))).lowerBound
+      for place in 0..<column.utf8.count {
+        try openWithChangedTables(whole, start + text.utf8.count + place, 0, hasCopy: false)
+      }
+    }
+  }
+
+  /// Opens a copy of the ledger of 20 rows in which one bit is another.
+  private func openWithChangedTables(_ whole: [UInt8], _ place: Int, _ bit: UInt8, hasCopy: Bool) throws {
+    let home = try TemporaryDirectory()
+    let copy = home.path + "/jobs.db"
+    DamageCase(damage: .cutOff, isLog: true, seed: 0).strike(copyOf: path, at: copy)
+    if !hasCopy { unlink(copy + ".first-page") }
+    let descriptor = open(copy, O_RDWR | O_CLOEXEC)
+    #expect(pwrite(descriptor, [whole[place] ^ (1 << bit)], 1, off_t(place)) == 1)
+    close(descriptor)
+    let (opened, contents, rescue) = try ledger(copy).open(now: 7, load: Self.load)
+    try Self.fill(opened, 21...21)
+    try opened.close()
+    #expect(rescue != nil, "byte \(place) is missed")
+    let words = "byte \(place), bit \(bit): \(rescue?.text ?? "")"
+    #expect(contents.jobs == Set(1...20) && contents.relayCount == 60, "\(words)")
+  }
+
   @Test("tells commits that are missing once, by their number, and leaves a note")
   func missing() throws {
     let file = try ledger(path).storage()

@@ -123,7 +123,11 @@ final class Observation {
       return
     }
     guard hasRoom(for: byteCount) else {
-      if announced.seq != nil { isBehind = true }
+      // It is read from the archive instead, also where nothing waits that would wake the sender.
+      if announced.seq != nil {
+        isBehind = true
+        wake()
+      }
       return
     }
     wait(announced)
@@ -146,10 +150,13 @@ final class Observation {
       return wake()
     }
     let event = announced.event
-    waitingByteCount += event.json.count + form.surroundingByteCount
     let kind = event.indexed.kind
     let whole = event.json.withUnsafeBytes { json in
-      reader.showing(json, kind: kind) { page.append(seq: announced.seq, kind: kind, $0) }
+      reader.showing(json, kind: kind) { shown in
+        // What is shown is what the page's bytes are counted down by.
+        waitingByteCount += shown.count + form.surroundingByteCount
+        return page.append(seq: announced.seq, kind: kind, shown)
+      }
     }
     if let whole {
       waiting.append(whole)

@@ -16,8 +16,15 @@ import WorkerKit
 // `plan.publish`. One caller at a time has an event in hand; who asks for the same one waits, and then finds what
 // became of it.
 
+/// What one caller at a time has in hand while it publishes.
+enum PublishClaim: Hashable {
+  case event(EventID)
+  /// The place of a list: its versions are compared and stored one after the other.
+  case list(EventAddress)
+}
+
 extension Publishing {
-  /// Events being accepted at a time; more are refused (`full`).
+  /// Claims at a time; what would be one more is refused (`full`).
   static let claimMaximum = 4_096
 
   func publish(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
@@ -30,28 +37,31 @@ extension Publishing {
     let named = try wanted.relays.map { texts throws(Refusal) in try Self.relays(texts) }
     let foreign = Self.foreignRelays(wanted.foreignRelays ?? [])
     guard !isDraining else { throw Self.draining }
-    try await claim(event.id)
-    defer { release(event.id) }
+    try await claim(.event(event.id))
+    defer { release(.event(event.id)) }
     if try await isKnown(event.id), let first = try await first(event, json) {
       try await store(first.event, first.json, request)
       try await addRelays(named, foreign, to: event, json, lifetime: wanted.expiresAfter)
     } else {
       try Self.expectReadable(event)
       let targets = try await targets(of: event, named: named, foreign: foreign)
+      // Two versions of one list, each compared with the version before both, would lose what the first has added.
+      let list = ListEntries.areLists(ofKind: event.kind) ? EventAddress(of: event) : nil
+      if let list { try await claim(.list(list)) }
+      defer { if let list { release(.list(list)) } }
       let isMeant = wanted.replace ?? false
-      var kept: String?
       if let (stored, loss) = try await replaced(by: event, isMeant: isMeant, named: named) {
-        kept = try await keep(stored, loss, for: event, mustKeep: request.callerRole != Role.localRelay.number)
+        keptVersions[event.id] = try await keep(
+          stored, loss, for: event, mustKeep: request.callerRole != Role.localRelay.number)
       }
       do throws(Refusal) {
         try await accept(event, json, targets, lifetime: wanted.expiresAfter)
         try await store(event, json, request)
       } catch {
         // Where it is still queued the store takes it later, and the list with it.
-        if let kept, unstored[event.id] == nil { await unkeep(kept) }
+        if unstored[event.id] == nil { await unkeep(for: event.id) }
         throw error
       }
-      await noteVersion(event)
     }
     guard var publication = try await publication(event.id) else {
       throw Refusal(.failed, "\(event.id) is forgotten already", outcome: .done)
@@ -110,17 +120,17 @@ extension Publishing {
 
   // MARK: One at a time
 
-  private func claim(_ id: EventID) async throws(Refusal) {
-    while claims[id] != nil { await withCheckedContinuation { claims[id, default: []].append($0) } }
+  private func claim(_ claim: PublishClaim) async throws(Refusal) {
+    while claims[claim] != nil { await withCheckedContinuation { claims[claim, default: []].append($0) } }
     guard claims.count < Self.claimMaximum else {
       throw Refusal(
         .full, "\(claims.count) events are being accepted already", outcome: .notStarted, retryAfterMilliseconds: 500)
     }
-    claims[id] = []
+    claims[claim] = []
   }
 
-  private func release(_ id: EventID) {
-    for waiter in claims.removeValue(forKey: id) ?? [] { waiter.resume() }
+  private func release(_ claim: PublishClaim) {
+    for waiter in claims.removeValue(forKey: claim) ?? [] { waiter.resume() }
   }
 
   private func isKnown(_ id: EventID) async throws(Refusal) -> Bool {

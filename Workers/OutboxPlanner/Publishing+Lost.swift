@@ -2,6 +2,8 @@ import Bus
 import Contracts
 import EventLoop
 import Frames
+import LinuxSystem
+import Logging
 import Nostr
 import Observing
 import PublishLedger
@@ -30,6 +32,8 @@ extension Publishing {
     guard !unrouted.isEmpty else { return }
     worker.persist("routing publications again", ceilingMilliseconds: Self.routeAgainMilliseconds, log) {
       [self] () async throws(Refusal) in
+      defer { storeAgain() }
+      var waiting = 0
       while let row = unrouted.last {
         guard let json = try await body(of: row.publication), let event = try? Event(json: json) else {
           // Neither here nor in the store: there is nothing to send.
@@ -38,13 +42,28 @@ extension Publishing {
           continue
         }
         var routed = row
-        routed.publication.add(try await targets(of: event, named: nil, foreign: []))
+        do throws(Refusal) {
+          routed.publication.add(try await targets(of: event, named: nil, foreign: []))
+        } catch {
+          let next = unrouted.removeLast()
+          guard WallClock.seconds < row.publication.expiresAt else {
+            log.warning(
+              "a publication has lost its relays, and expired before others were known",
+              metadata: ["event": "\(row.publication.id)", "why": "\(error.message)"])
+            writer.note(removed: row.publication.number)
+            continue
+          }
+          // Relays may be known later, and the others are not to wait for that.
+          unrouted.insert(next, at: 0)
+          waiting += 1
+          guard waiting < unrouted.count else { throw error }
+          continue
+        }
         unrouted.removeLast()
         resume(routed)
         // One that the store is still to see is written when it is sent.
         if queue[event.id] != nil { writer.note(changed: event.id) }
       }
-      storeAgain()
       return true
     }
   }

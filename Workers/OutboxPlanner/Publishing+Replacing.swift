@@ -82,7 +82,12 @@ extension Publishing {
     list.after = loss.after
     let isNew: Bool
     do throws(StorageFault) { isNew = try await replacedLists.keep(list, stored.json) } catch {
-      throw writer.health.refusal(error)
+      let refusal = replacedHealth.refusal(error)
+      guard !mustKeep else { throw refusal }
+      log.warning(
+        "a list has lost entries, and its version before is not kept",
+        metadata: ["kind": "\(event.kind)", "author": "\(event.pubkey)", "why": "\(error)"])
+      return nil
     }
     log.notice(
       "a list has lost entries; its version before is kept",
@@ -93,8 +98,9 @@ extension Publishing {
     return isNew ? list.id : nil
   }
 
-  /// The version that was to take its place was refused: nothing is lost, and nothing is kept.
-  func unkeep(_ id: String) async {
+  /// The event that was to take the place of a list was refused: nothing is lost, and nothing is kept.
+  func unkeep(for event: EventID) async {
+    guard let id = keptVersions.removeValue(forKey: event) else { return }
     do throws(StorageFault) { try await replacedLists?.forget(id) } catch {
       log.warning("a list is kept that was not replaced", metadata: ["id": "\(id)", "why": "\(error)"])
     }
@@ -184,7 +190,7 @@ extension Publishing {
       }
       if wanted.forget == true { try await replacedLists?.forget(found[0].id) }
     } catch {
-      throw writer.health.refusal(error)
+      throw replacedHealth.refusal(error)
     }
     for list in found {
       let part = BusPayload(json: named(list))

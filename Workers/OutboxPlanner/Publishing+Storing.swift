@@ -85,6 +85,8 @@ extension Publishing {
     // Whoever is told "accepted" is told so by every later process: one that did not know would ask the store anew,
     // which may have something newer by then.
     await writer.flush()
+    keptVersions[event.id] = nil
+    await noteVersion(event)
     tellEverybody(of: event.id)
   }
 
@@ -96,6 +98,7 @@ extension Publishing {
     bodies.drop(id)
     uncount(id)
     await writer.flush()
+    await unkeep(for: id)
   }
 
   // MARK: Without a caller
@@ -139,9 +142,9 @@ extension Publishing {
   /// Offers one publication; false when the store is away, or the ledger cannot be read.
   private func offer(_ publication: QueuedPublication) async -> Bool {
     let id = publication.id
-    guard claims[id] == nil, unstored[id] != nil else { return true }
-    claims[id] = []
-    defer { for waiter in claims.removeValue(forKey: id) ?? [] { waiter.resume() } }
+    guard claims[.event(id)] == nil, unstored[id] != nil else { return true }
+    claims[.event(id)] = []
+    defer { for waiter in claims.removeValue(forKey: .event(id)) ?? [] { waiter.resume() } }
     do throws(Refusal) {
       // In the ledger without its event, or with what is none: there is nothing to send.
       guard let json = try await body(of: publication), let event = try? Event(json: json) else {

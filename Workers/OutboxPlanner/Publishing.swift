@@ -39,14 +39,20 @@ final class Publishing {
   let writer: PublishWriter
   let log = Logger(label: "publish")
   /// Nil when its file cannot be opened: then lists are published, and none is kept.
-  var replacedLists: ReplacedLists?
+  private(set) var replacedLists: ReplacedLists?
+  /// How that file is doing.
+  private(set) lazy var replacedHealth = LedgerHealth("the file of replaced lists", log) { [unowned self] in
+    replacedLists?.markDamaged()
+  }
+  /// Versions that are kept because of a publication that the event store has not taken yet, by its event.
+  var keptVersions: [EventID: String] = [:]
   var queue = PublishQueue(seed: UInt64.random(in: .min ... .max))
   var settings = PublishSettings()
   var bodies = PublishBodies()
   /// Says where events go.
   unowned let routes: any PublishRouting
   /// Those that are being accepted, or changed by a caller: one caller at a time for each event.
-  var claims: [EventID: [CheckedContinuation<Void, Never>]] = [:]
+  var claims: [PublishClaim: [CheckedContinuation<Void, Never>]] = [:]
   /// In the ledger, without the relays that they had: these are lost, and found again.
   var unrouted: [LedgerRow] = []
   /// In the ledger, and not known to be in the event store.
@@ -77,6 +83,8 @@ final class Publishing {
   static let sendMilliseconds: UInt32 = 60_000
   /// Lists told in `plan.status` that have lost more than half of their entries.
   static let shrunkMaximum = 8
+  /// Between two attempts to open `replaced.db`.
+  private static let openAgainMilliseconds: UInt64 = 60_000
   /// How often it is looked for publications that need not be kept any longer.
   static let sweepMilliseconds: UInt64 = 3_600_000
 
@@ -94,17 +102,13 @@ final class Publishing {
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
-    // It costs nobody his queue.
-    do throws(StorageFault) { replacedLists = try ReplacedLists(directory: directory, now: WallClock.seconds) } catch {
-      log.error("versions of lists are not kept", metadata: ["why": "\(error)"])
-    }
     writer = PublishWriter(ledger, log)
     lastNumber = contents.lastNumber
     counts = contents.counts
     rescue?.tell("the ledger of publications", log)
-    replacedLists?.rescue?.tell("the file of replaced lists", log)
     writer.current = { [unowned self] id in current(id) }
     writer.onWritten = { [unowned self] changes, isCommitted in written(changes, isCommitted) }
+    openReplacedLists(directory)
     try settingsChanged()
     serve()
     for row in contents.underWay { restore(row) }
@@ -118,6 +122,28 @@ final class Publishing {
     worker.serve("plan.retry") { [unowned self] (request) throws(Refusal) in try await tryAgain(request) }
     worker.serve("plan.replaced") { [unowned self] (request) throws(Refusal) in try await listReplaced(request) }
     worker.serve("plan.cancel") { [unowned self] (request) throws(Refusal) in try await cancel(request) }
+  }
+
+  /// Opens the file of replaced lists, now or once its disk lets it be opened: the queue does not wait for it.
+  private func openReplacedLists(_ directory: String) {
+    do throws(Refusal) { try openReplacedListsNow(directory) } catch {
+      worker.persist("opening replaced.db", ceilingMilliseconds: Self.openAgainMilliseconds, log) {
+        [self] () async throws(Refusal) in
+        try openReplacedListsNow(directory)
+        return true
+      }
+    }
+  }
+
+  /// - Throws: `unavailable` when another attempt may succeed.
+  private func openReplacedListsNow(_ directory: String) throws(Refusal) {
+    do throws(StorageFault) {
+      replacedLists = try ReplacedLists(directory: directory, now: WallClock.seconds)
+      replacedLists?.rescue?.tell("the file of replaced lists", log)
+    } catch {
+      log.error("versions of lists are not kept", metadata: ["why": "\(error)"])
+      if error.mayPass { throw Refusal(.unavailable, error.description) }
+    }
   }
 
   // MARK: Life

@@ -11,6 +11,7 @@ import Storage
 @EventLoopActor
 final class ReplacedLists {
   private let file: StorageFile
+  private let ledger: LedgerFile
   /// The newest last.
   private(set) var lists: [ReplacedList]
 
@@ -39,7 +40,7 @@ final class ReplacedLists {
   ///   - directory: the planner's.
   ///   - now: seconds since 1970, for the name of a damaged file.
   init(directory: String, now: Int64) throws(StorageFault) {
-    let ledger = LedgerFile(
+    ledger = LedgerFile(
       path: directory + "/replaced.db", .small, Self.migrations, table: "replaced", noun: "replaced lists")
     (file, lists, rescue) = try ledger.open(now: now) { file throws(StorageFault) in try Self.load(file) }
   }
@@ -60,6 +61,9 @@ final class ReplacedLists {
     }
   }
 
+  /// Says that the file was found to be damaged in use: the next start saves what can be read.
+  func markDamaged() { ledger.markDamaged() }
+
   /// Lists that have lost more than half of their entries, the newest first; each once.
   func shrunk(at now: Int64) -> [ReplacedList] {
     var seen: Set<[String]> = []
@@ -69,33 +73,22 @@ final class ReplacedLists {
     }
   }
 
-  /// Keeps a version; what is above the bounds goes.
+  /// Keeps a version. What is above the bounds goes when the next one is published (``published(_:_:)``): until then
+  /// nothing is replaced.
   ///
   /// - Returns: whether it was not kept yet.
   func keep(_ list: ReplacedList, _ event: [UInt8]) async throws(StorageFault) -> Bool {
     guard !lists.contains(where: { $0.id == list.id }) else { return false }
-    var kept = lists + [list]
-    let versions = kept.filter { Self.isSame($0, list) }
-    if versions.count > Self.versionMaximum {
-      let largest = versions.max { $0.before < $1.before }?.id
-      if let oldest = versions.first(where: { $0.id != largest }) { kept.removeAll { $0.id == oldest.id } }
-    }
-    kept.removeFirst(max(0, kept.count - Self.countMaximum))
-    let before = lists
-    let gone = before.map(\.id).filter { id in !kept.contains { $0.id == id } }
     // At once: another may be kept while this one is written.
-    lists = kept
-    do throws(StorageFault) { try await write(list, event, without: gone) } catch {
+    lists.append(list)
+    do throws(StorageFault) { try await write(list, event) } catch {
       lists.removeAll { $0.id == list.id }
-      lists = before.filter { gone.contains($0.id) } + lists
       throw error
     }
     return true
   }
 
-  private func write(
-    _ list: ReplacedList, _ event: [UInt8], without gone: [String]
-  ) async throws(StorageFault) {
+  private func write(_ list: ReplacedList, _ event: [UInt8]) async throws(StorageFault) {
     try await file.write { session in
       let insertion = try session.statement("INSERT OR REPLACE INTO replaced VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
       insertion.bind(list.id, at: 1)
@@ -107,14 +100,28 @@ final class ReplacedLists {
       insertion.bind(Int64(list.after), at: 7)
       insertion.bind(event, at: 8)
       try insertion.run()
-      for id in gone { try Self.remove(id, session) }
     }
   }
 
-  /// A version of a list with so many entries was published: what is kept of it says so from now on.
+  /// What is above the bounds: of each list the oldest versions but for the largest, of all the oldest.
+  private var surplus: Set<String> {
+    var gone: Set<String> = []
+    for (_, versions) in Dictionary(grouping: lists, by: { [String($0.kind), $0.author, $0.identifier] }) {
+      let largest = versions.max { $0.before < $1.before }?.id
+      gone.formUnion(versions.filter { $0.id != largest }.dropLast(Self.versionMaximum - 1).map(\.id))
+    }
+    let left = lists.filter { !gone.contains($0.id) }
+    return gone.union(left.dropLast(Self.countMaximum).map(\.id))
+  }
+
+  /// A version of a list with so many entries was published: what is kept of it says so from now on, and what is above
+  /// the bounds goes.
   func published(_ version: ReplacedList, _ count: Int) async throws(StorageFault) {
-    guard lists.contains(where: { Self.isSame($0, version) && $0.after != count }) else { return }
+    let isChanged = lists.contains { Self.isSame($0, version) && $0.after != count }
+    let gone = surplus
+    guard isChanged || !gone.isEmpty else { return }
     try await file.write { session in
+      for id in gone { try Self.remove(id, session) }
       let statement = try session.statement(
         "UPDATE replaced SET entries_now = ? WHERE kind = ? AND author = ? AND identifier = ?")
       statement.bind(Int64(count), at: 1)
@@ -123,6 +130,7 @@ final class ReplacedLists {
       statement.bind(version.identifier, at: 4)
       try statement.run()
     }
+    lists.removeAll { gone.contains($0.id) }
     for index in lists.indices where Self.isSame(lists[index], version) { lists[index].after = count }
   }
 

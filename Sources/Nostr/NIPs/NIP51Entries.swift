@@ -87,7 +87,7 @@ public struct ListEntries: Hashable, Sendable {
 
   /// What is lost when an event takes the place of the stored version of a list.
   ///
-  /// - Returns: nil when nothing is: nothing is stored, no entry is missing, or the event is the older of the two, which
+  /// - Returns: nil when nothing is: none is stored, no entry is missing, or the event is the older of the two, and
   ///   replaces nothing (NIP-01).
   public static func loss(from stored: Event?, to newer: Event) -> ListLoss? {
     guard let stored, (newer.createdAt, stored.id) > (stored.createdAt, newer.id), let entries = ListEntries(newer)

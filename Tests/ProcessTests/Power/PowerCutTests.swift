@@ -53,6 +53,12 @@ extension ProcessTests {
       layout.workers[0].keys["environment"] = PowerLog.variables
       layout.environment = log.environment(root: directory.path + "/state")
       let roost = try RunningRoost(layout, in: directory)
+      try Self.keepUnsynced(roost, log, directory)
+      try roost.finish()
+    }
+
+    /// Its client is gone when this returns, and roostd has closed what it had for it.
+    private static func keepUnsynced(_ roost: RunningRoost, _ log: PowerLog, _ directory: TemporaryDirectory) throws {
       let (store, author) = (try StoreClient(roost), SecretKey.generate())
       var number: Int64 = 0
       func send(count: Int, byteCount: Int) throws {
@@ -78,7 +84,6 @@ extension ProcessTests {
         for record in try log.records() { disk.apply(record) }
         return disk.pendingByteCount(of: path) < 5 << 20
       }
-      try roost.finish()
     }
 
     private static func expectNothing<Fact>(_ findings: PowerRecording<Fact>.Findings) {
