@@ -242,8 +242,7 @@ let package = Package(
       name: "signer",
       dependencies: [
         "Clocks", "Cryptography", "Frames", "LinuxSystem", "EventLoop", "Bus", "Contracts", "Nostr", "Signing",
-        "KeyStore",
-        "WorkerKit", .product(name: "Logging", package: "swift-log"),
+        "KeyStore", "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/Signer"),
     .executableTarget(
@@ -272,7 +271,6 @@ let package = Package(
         "LedgerKeeping", "Nostr", "Storage", "WorkerKit", .product(name: "Logging", package: "swift-log"),
       ],
       path: "Workers/DVMTracker"),
-
     .executableTarget(
       name: "dvm-provider",
       dependencies: [
@@ -282,7 +280,6 @@ let package = Package(
         .product(name: "OrderedCollections", package: "swift-collections"),
       ],
       path: "Workers/DVMProvider"),
-
     .executableTarget(
       name: "push-relay",
       dependencies: [
@@ -489,7 +486,9 @@ let package = Package(
     .testTarget(name: "StatusPagesTests", dependencies: ["Contracts", "StatusPages"]),
     .testTarget(
       name: "RoostOutputTests",
-      dependencies: ["Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput"]),
+      dependencies: [
+        "Clocks", "Cryptography", "Frames", "Nostr", "Contracts", "Recordings", "RoostOutput", "TestSupport",
+      ]),
   ]
 )
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Repeats the whole test suite until the time is over. Property tests draw new seeds in every round and process tests
-# meet new interleavings, so this finds what one run does not.
+# Repeats the whole test suite until the time is over. Property tests draw new seeds in every round (ROOST_SEEDS=drawn)
+# and process tests meet new interleavings, so this finds what one run does not.
 #
 #   Scripts/soak.sh DURATION        90s, 30m, 24h
 #
@@ -15,6 +15,7 @@ fi
 declare -A unit=([s]=1 [m]=60 [h]=3600)
 seconds=$((BASH_REMATCH[1] * ${unit[${BASH_REMATCH[2]}]}))
 
+export ROOST_SEEDS=drawn
 mkdir -p .build-soak
 rounds=0
 while ((SECONDS < seconds)); do

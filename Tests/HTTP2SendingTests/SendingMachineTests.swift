@@ -1,4 +1,5 @@
 import Clocks
+import TestSupport
 import Testing
 
 @testable import HTTP2Sending
@@ -360,9 +361,7 @@ struct SendingMachineTests {
     #expect(bench.actions() == [.finish(request: 1, .answered), .close(1)])
   }
 
-  @Test(
-    "keeps its promises whatever happens in whatever order",
-    arguments: (0..<20).map { _ in UInt64.random(in: 0 ... .max) })
+  @Test("keeps its promises whatever happens in whatever order", arguments: seeds(20))
   func keepsPromises(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var bench = Bench { $0.resendMaximum = Int(seed % 3) }

@@ -1,13 +1,13 @@
 import Clocks
 import Frames
+import TestSupport
 import Testing
 
 @testable import RoostClient
 
 @Suite struct BackoffTests {
-  @Test("Waits double up to the longest, each between half and whole")
-  func doubling() {
-    let seed = UInt64.random(in: 0...UInt64.max)
+  @Test("Waits double up to the longest, each between half and whole", arguments: seeds(1))
+  func doubling(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var backoff = Backoff(firstMilliseconds: 100, longestMilliseconds: 1_000)
     for ceiling: UInt64 in [100, 200, 400, 800, 1_000, 1_000] {

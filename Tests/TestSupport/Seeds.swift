@@ -1,6 +1,7 @@
-// Property tests draw their cases from seeds. Every run draws new ones, so the suite keeps looking; a failing case is
-// reported by Swift Testing together with its argument, which is the seed; and `ROOST_SEED=<seed>` runs that case
-// alone.
+// Property tests take their cases from seeds. The seeds are fixed, so that the same source passes or fails everywhere;
+// with `ROOST_SEEDS=drawn` every run draws new ones, as `make soak` does, and so the suite keeps looking. A failing case
+// is reported by Swift Testing together with its argument, which is the seed; `ROOST_SEED=<seed>` runs that case alone.
+internal import Clocks
 import Glibc
 
 /// The seeds of a property test: pass them as its `arguments`, so that a failure prints the one that failed.
@@ -8,7 +9,11 @@ import Glibc
 /// With `ROOST_SEED` in the environment (decimal) there is that seed only.
 public func seeds(_ count: Int) -> [UInt64] {
   if let value = getenv("ROOST_SEED"), let seed = UInt64(String(cString: value)) { return [seed] }
-  return (0..<count).map { _ in UInt64.random(in: .min ... .max) }
+  if let value = getenv("ROOST_SEEDS"), String(cString: value) == "drawn" {
+    return (0..<count).map { _ in UInt64.random(in: .min ... .max) }
+  }
+  var fixed = SeededGenerator(seed: 4_869)
+  return (0..<count).map { _ in fixed.next() }
 }
 
 /// How much of something a test does: `name` of the environment, a whole number above 0, or `standard`.
