@@ -1,6 +1,6 @@
-// Property tests take their cases from seeds. The seeds are fixed, so that the same source passes or fails everywhere;
-// with `ROOST_SEEDS=drawn` every run draws new ones, as `make soak` does, and so the suite keeps looking. A failing case
-// is reported by Swift Testing together with its argument, which is the seed; `ROOST_SEED=<seed>` runs that case alone.
+// Property tests take their cases from seeds. The seeds are fixed, so that the same source passes or fails everywhere.
+// With `ROOST_SEEDS=drawn` every run draws new ones: `make soak` does that, so the suite keeps looking. Swift Testing
+// reports a failing case with its argument, which is the seed; `ROOST_SEED=<seed>` runs that case alone.
 internal import Clocks
 import Glibc
 
