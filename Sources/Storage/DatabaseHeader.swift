@@ -77,6 +77,11 @@ enum DatabaseHeader {
     return (0..<8).map { UInt8(truncatingIfNeeded: sum >> (56 - 8 * $0)) }
   }
 
+  /// How often the tables had been changed when the copy was made; nil when there is none.
+  static func copiedChangeCount(at path: String) -> Int? {
+    copy(at: path).map { copy in copy[40..<44].reduce(0) { $0 << 8 | Int($1) } }
+  }
+
   /// Whether the first page says other things of the tables than its copy, although no table was changed: the numbers
   /// that count changes (at 40) and the version (at 60) are the same in both.
   static func hasChanged(_ database: Database, at path: String) -> Bool {

@@ -120,9 +120,9 @@ public final class StorageFile: Sendable {
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       }
       missingCommitCount = try pool.writeWithoutTransaction { [counter] database in
-        try Self.check(database, path, settings, migrations, counter)
+        let isAsMade = try Self.check(database, path, settings, migrations, counter)
         let isChanged = try Self.migrate(database, path, migrations)
-        if !settings.isDamaged {
+        if !settings.isDamaged, isAsMade {
           // The tables are to stand in the file itself, of whose first page a copy is kept.
           if isChanged { try database.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
           DatabaseHeader.keepCopy(of: database, at: path)
@@ -139,10 +139,12 @@ public final class StorageFile: Sendable {
   static let damagedPragma = "PRAGMA writable_schema = ON"
 
   /// Looks through all of a file, unless it is large.
+  ///
+  /// - Returns: whether its tables are those that the migrations make, as far as that is looked at.
   private static func check(
     _ database: Database, _ path: String, _ settings: StorageSettings, _ migrations: [StorageMigration],
     _ counter: CommitCounter?
-  ) throws {
+  ) throws -> Bool {
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     let isNew = try version == 0 && Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") == 0
     if !isNew, let objection = counter?.objection(toVersion: version) {
@@ -151,14 +153,19 @@ public final class StorageFile: Sendable {
     if !isNew, !settings.isDamaged, DatabaseHeader.hasChanged(database, at: path) {
       throw StorageFault(.corrupt, path: path, "its tables are not described as they were")
     }
-    // A bit that changes in a column's name makes another name of it, which SQLite takes for what was meant.
-    if !isNew, settings.checksTables, let table = try TableForm.firstDifference(database, migrations, version) {
-      throw StorageFault(.corrupt, path: path, "its table \(table) is not described as it was made")
+    // A bit that changes in a column's name makes another name of it, which SQLite takes for what was meant. Where
+    // SQLite itself was asked to change a table it has counted that, and it is no damage.
+    let difference =
+      !isNew && settings.checksTables ? try TableForm.firstDifference(database, migrations, version) : nil
+    let changeCount = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+    if let difference, DatabaseHeader.copiedChangeCount(at: path) ?? changeCount == changeCount {
+      throw StorageFault(.corrupt, path: path, "its table \(difference) is not described as it was made")
     }
     let pageCount = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
-    guard pageCount * 4_096 <= settings.checkedByteMaximum else { return }
+    guard pageCount * 4_096 <= settings.checkedByteMaximum else { return difference == nil }
     let verdict = try String.fetchOne(database, sql: "PRAGMA integrity_check(1)") ?? "ok"
     if verdict != "ok" { throw StorageFault(.corrupt, path: path, verdict) }
+    return difference == nil
   }
 
   /// Brings the file to the last form. Returns whether its tables have changed.
