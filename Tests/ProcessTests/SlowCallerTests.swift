@@ -40,7 +40,7 @@ extension ProcessTests {
           deaf.send(FrameHeader(type: .request, id: id, method: header.method), order)
           id += 1
         }
-        // Of 12 MiB one client has two thirds, and beyond them what the worker has credit for: a window of 1 MiB.
+        // Of 12 MiB one client has two thirds. Its requests, and the part that reached the bound, come on top.
         try Self.awaitHeld(roost, byteCount: 7 << 20)
         let keptBytes = try roost.status().keptBytes
         #expect(keptBytes <= 9 << 20)
