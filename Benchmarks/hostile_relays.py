@@ -84,21 +84,16 @@ class Session:
     def receive(self):
         """The next frame: opcode and payload; answers pings."""
         while True:
-            start = self.stream.read(2)
-            if len(start) < 2:
-                raise ConnectionError("cut")
-            size = start[1] & 127
-            if size >= 126:
-                size = int.from_bytes(self.stream.read(2 if size == 126 else 8), "big")
+            opcode, size = visitor.frame_head(self.stream)
             mask = self.stream.read(4)
             payload = self.stream.read(size)
             if len(payload) < size:
                 raise ConnectionError("cut")
             payload = bytes(byte ^ mask[index & 3] for index, byte in enumerate(payload))
-            if start[0] & 15 == PING:
+            if opcode == PING:
                 self.send(framed(payload, PONG))
             else:
-                return start[0] & 15, payload
+                return opcode, payload
 
     def request(self):
         """Waits for a REQ; its subscription."""

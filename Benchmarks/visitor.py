@@ -23,6 +23,17 @@ def head(port, path="/", host=None, fields=()):
     return "\r\n".join(lines).encode()
 
 
+def frame_head(stream):
+    """Opcode and size of the next frame of a stream; raises ConnectionError where it ends."""
+    start = stream.read(2)
+    if len(start) < 2:
+        raise ConnectionError("cut")
+    size = start[1] & 127
+    if size >= 126:
+        size = int.from_bytes(stream.read(2 if size == 126 else 8), "big")
+    return start[0] & 15, size
+
+
 def frame(payload, opcode=TEXT, is_final=True, reserved=0, is_masked=True):
     """One frame around some bytes."""
     first = (0x80 if is_final else 0) | reserved << 4 | opcode
@@ -232,18 +243,13 @@ class Honest:
     def receive(self):
         """The next message, as bytes."""
         while True:
-            start = self.stream.read(2)
-            if len(start) < 2:
-                raise ConnectionError("cut")
-            size = start[1] & 127
-            if size >= 126:
-                size = int.from_bytes(self.stream.read(2 if size == 126 else 8), "big")
+            opcode, size = frame_head(self.stream)
             payload = self.stream.read(size)
-            if start[0] & 15 == TEXT:
+            if opcode == TEXT:
                 return payload
-            if start[0] & 15 == CLOSE:
+            if opcode == CLOSE:
                 raise ConnectionError(f"close {int.from_bytes(payload[:2], 'big')}")
-            if start[0] & 15 == PING:
+            if opcode == PING:
                 self.socket.sendall(frame(payload, 10))
 
     def request(self, wanted):

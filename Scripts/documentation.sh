@@ -17,11 +17,12 @@ maps=()
 # C modules: our own, those of packages, which SwiftPM writes beside their objects, and the
 # system libraries of packages.
 for map in Sources/C*/module.modulemap "$build"/*.build/module.modulemap \
-  .build/checkouts/*/Sources/GRDBSQLite/module.modulemap; do
+  .build/checkouts/*/Sources/GRDBSQLite/module.modulemap \
+  .build/checkouts/*/Sources/_AtomicsShims/include/module.modulemap; do
   if [[ -f $map ]]; then maps+=(-Xcc "-fmodule-map-file=$PWD/$map"); fi
 done
 # Libraries only: nobody imports a program, so a program has no public symbols. What is for tests has no pages.
-mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\.target\( *name: "[A-Za-z]+"' | cut -d'"' -f2 |
+mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\.target\( *name: "[A-Za-z0-9]+"' | cut -d'"' -f2 |
   grep -vE '^(TestSupport|FaultInjector)$')
 
 failed=0

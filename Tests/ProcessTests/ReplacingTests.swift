@@ -49,6 +49,64 @@ extension ProcessTests {
       }
     }
 
+    @Test("Of two versions that add to the same one, the second is not published without what the first has added")
+    func together() throws {
+      try run { rig in
+        func list(_ numbers: [Int], at seconds: Int64) -> Event {
+          let people = numbers.map { ["p", String(repeating: "0", count: 62) + String(10 + $0)] }
+          return rig.alice.event(kind: 3, at: rig.start + seconds, people)
+        }
+        #expect(try rig.refusal(list([1, 2], at: 0)) == nil)
+        let client = rig.house.client
+        let asked = try [list([1, 2, 3], at: 1), list([1, 2, 4], at: 2)].map { event in
+          try client.ask("plan.publish", "{\"event\":\(String(decoding: event.json, as: UTF8.self))}")
+        }
+        #expect(try client.answer(to: asked[0]).isResponse)
+        #expect(try client.answer(to: asked[1]).refusal?.code == .wouldReplace)
+      }
+    }
+
+    @Test("Damage to what is kept of lists costs the queue nothing, and is rescued at the next start")
+    func damaged() throws {
+      try run { rig in
+        let state = rig.house.roost.directory.path + "/state/outbox-planner"
+        // Too large for one page, so that its row goes on in others.
+        let people = (0..<1_000).map { ["p", String(repeating: "0", count: 60) + String(1_000 + $0)] }
+        let large = rig.alice.event(kind: 3, at: rig.start, people)
+        #expect(try rig.refusal(large) == nil)
+        #expect(try rig.refusal(rig.list(1, at: 1), replace: true) == nil)
+        #expect(try rig.kept().map(\.before) == [1_000])
+        // What is written is in the file after a stop.
+        #expect(try rig.house.roost.command(["restart", "outbox-planner"]).status == .exited(0))
+        try rig.house.roost.awaitReady()
+        let file = open(state + "/replaced.db", O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        let size = lseek(file, 0, SEEK_END)
+        #expect(size > 5 * 4_096)
+        let zeros = [UInt8](repeating: 0, count: 4_096)
+        for page in 3..<size / 4_096 { #expect(pwrite(file, zeros, 4_096, page * 4_096) == 4_096) }
+        let before = try rig.house.roost.status(rig.house.client).workers.first { $0.name == "outbox-planner" }
+        _ = try rig.house.client.call("plan.replaced", "{\"id\":\"\(large.id)\"}")
+        try rig.house.roost.awaitWorker("outbox-planner", "has started again", within: 30, rig.house.client) {
+          $0.state == "ready" && $0.generation != before?.generation
+        }
+        let names = try Self.names(in: state)
+        #expect(names.contains { $0.hasPrefix("replaced.db.damaged-") }, "\(names)")
+        #expect(!names.contains { $0.hasPrefix("publications.db.damaged-") }, "\(names)")
+      }
+    }
+
+    /// The names of the files in a directory.
+    private static func names(in path: String) throws -> [String] {
+      let folder = try #require(opendir(path))
+      defer { closedir(folder) }
+      var names: [String] = []
+      while let entry = readdir(folder) {
+        names.append(withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+      }
+      return names
+    }
+
     @Test("A list that loses entries is refused with both numbers, and published when that is meant")
     func refused() throws {
       try run { rig in
