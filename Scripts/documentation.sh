@@ -16,14 +16,14 @@ architecture=$(uname -m)
 maps=()
 # C modules: our own, those of packages, which SwiftPM writes beside their objects, and the
 # system libraries of packages.
-for map in Sources/C*/module.modulemap "$build"/*.build/module.modulemap \
+for map in Sources/C/*/module.modulemap "$build"/*.build/module.modulemap \
   .build/checkouts/*/Sources/GRDBSQLite/module.modulemap \
   .build/checkouts/*/Sources/_AtomicsShims/include/module.modulemap; do
   if [[ -f $map ]]; then maps+=(-Xcc "-fmodule-map-file=$PWD/$map"); fi
 done
 # Libraries only: nobody imports a program, so a program has no public symbols. What is for tests has no pages.
-mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\.target\( *name: "[A-Za-z0-9]+"' | cut -d'"' -f2 |
-  grep -vE '^(TestSupport|FaultInjector)$')
+mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\blibrary\( *"[A-Za-z0-9]+"' | cut -d'"' -f2 |
+  grep -vE '^TestSupport$')
 
 failed=0
 for module in "${modules[@]}"; do
@@ -32,7 +32,7 @@ for module in "${modules[@]}"; do
   swift symbolgraph-extract -module-name "$module" -I "$build/Modules" -target "$architecture-unknown-linux-gnu" \
     "${maps[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$out/$module"
   # A catalogue is used if the target has one.
-  catalogue=$(find "Sources/$module" -maxdepth 1 -name '*.docc' | head -1)
+  catalogue=$(find Sources/*/"$module" Workers/*/"$module" -maxdepth 1 -name '*.docc' 2>/dev/null | head -1)
   # docc draws each finding over several lines; only its own word for success is dropped.
   timeout 120 docc convert ${catalogue:+"$catalogue"} --additional-symbol-graph-dir "$out/$module" \
     --fallback-display-name "$module" --fallback-bundle-identifier "roost.$module" \

@@ -3,7 +3,7 @@
 #
 #   Scripts/fuzz.sh [--seconds N] [ENTRY…]     N per entry, 600 without it; ENTRY as in FrameReaderFuzz, all without one
 #
-# An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of Sources, or
+# An entry is one file. Its head says which targets it needs, lowest first ("// modules: Clocks Frames"): of a room, or
 # of a package that `swift build` has fetched; which folder of Tests/Fuzz/corpus holds its seeds ("// corpus: frames");
 # and, if need be, other files it is made of ("// with: Tests/…"), libraries ("// libraries: uv") and how long an input
 # may get ("// longest: 1024", 8192 without it). SwiftPM cannot build a libFuzzer program (it has no main), so the
@@ -35,7 +35,7 @@ flags=(-O -g -swift-version 6 -sanitize=fuzzer,address -parse-as-library
   -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault
   -enable-upcoming-feature MemberImportVisibility -enable-upcoming-feature NonisolatedNonsendingByDefault
   -enable-testing)
-for map in Sources/C*/module.modulemap; do flags+=(-I "${map%/*}"); done
+for map in Sources/C/*/module.modulemap; do flags+=(-I "${map%/*}"); done
 # Swift's own crash handler starts a child that holds the terminal; libFuzzer prints the stack itself.
 export SWIFT_BACKTRACE=enable=no
 
@@ -53,8 +53,9 @@ done
 
 # module NAME DIRECTORY: a static library and its interface in DIRECTORY.
 module() {
-  local name=$1 directory=$2 options=("${flags[@]}" -package-name roost) folder=Sources/$1
-  if [[ ! -d $folder ]]; then
+  local name=$1 directory=$2 options=("${flags[@]}" -package-name roost) folder
+  folder=$(find Sources Workers -mindepth 2 -maxdepth 2 -name "$name" -type d | head -1)
+  if [[ -z $folder ]]; then
     folder=$(find .build/checkouts -path "*/Sources/$name" -type d 2>/dev/null | head -1)
     [[ -n $folder ]] || { echo "fuzz: no target $name; packages are fetched by 'swift build'" >&2; return 1; }
     options=("${package_flags[@]}" -package-name "$(cut -d/ -f3 <<<"$folder")")

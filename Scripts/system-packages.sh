@@ -21,7 +21,7 @@ installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == i
 # The libraries: one line of Package.swift gives a module and its Debian package.
 while read -r module package; do
   installed "$package" && continue
-  command -v cc >/dev/null && cc -fsyntax-only -x c "Sources/$module/shim.h" 2>/dev/null && continue
+  command -v cc >/dev/null && cc -fsyntax-only -x c "Sources/C/$module/shim.h" 2>/dev/null && continue
   missing+=("$package")
 done < <(sed -n 's/.*systemLibrary(name: "\([^"]*\)".*\.apt(\["\([^"]*\)".*/\1 \2/p' Package.swift)
 

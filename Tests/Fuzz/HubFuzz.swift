@@ -4,7 +4,7 @@
 // modules: Clocks Addresses Frames Contracts InternalCollectionsUtilities ContainersPreview DequeModule HeapModule
 // modules: MessageHub
 // with: Tests/Fuzz/HubModel.swift Tests/Fuzz/HubPlay+Asking.swift Tests/Fuzz/HubPlay+Answering.swift
-// with: Tests/MessageHubTests/HubAccounts.swift
+// with: Tests/Supervisor/MessageHubTests/HubAccounts.swift
 // libraries: FoundationEssentials
 // corpus: hub
 // longest: 1024

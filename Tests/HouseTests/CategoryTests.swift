@@ -5,7 +5,7 @@ import Testing
 struct CategoryTests {
   @Test("of Roost's own programs are all in the list that people are told")
   func listed() throws {
-    let contract = try #require(SourceTree.file("Sources/Contracts/LogContract.swift"))
+    let contract = try #require(SourceTree.file("Sources/Bus/Contracts/LogContract.swift"))
     let list = try #require(contract.text.firstMatch(of: #/enum LogCategory \{[^\[]*\[([^\]]*)\]/#)).output.1
     let listed = Set(list.matches(of: #/"([a-z-]+)"/#).map(\.output.1))
     var used: [Substring: SourceFile] = [:]

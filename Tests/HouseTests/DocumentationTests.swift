@@ -3,12 +3,15 @@ import Testing
 
 @Suite("The documentation")
 struct DocumentationTests {
-  @Test("of the architecture names every folder of Sources and Workers")
+  @Test("of the architecture names every room and every folder in it")
   func namesEveryFolder() throws {
     let architecture = try #require(SourceTree.file("docs/architecture.md"))
-    for folder in SourceTree.folders(in: "Sources") + SourceTree.folders(in: "Workers") {
-      let isNamed = architecture.text.contains("`\(folder)`")
-      #expect(isNamed, "docs/architecture.md does not mention `\(folder)`")
+    for room in SourceTree.rooms {
+      #expect(architecture.text.contains("`\(room)`"), "docs/architecture.md does not mention `\(room)`")
+      for folder in SourceTree.folders(in: room) {
+        let isNamed = architecture.text.contains("`\(folder)`")
+        #expect(isNamed, "docs/architecture.md does not mention `\(folder)` of \(room)")
+      }
     }
   }
 

@@ -16,8 +16,9 @@ struct LayerTests {
   @Test("are read from a Package.swift that names every folder of sources")
   func areReadFromManifest() {
     let paths = Set(Self.manifest.targets.map(\.path))
-    for folder in SourceTree.folders(in: "Sources") { #expect(paths.contains("Sources/" + folder)) }
-    for folder in SourceTree.folders(in: "Workers") { #expect(paths.contains("Workers/" + folder)) }
+    for room in SourceTree.rooms {
+      for folder in SourceTree.folders(in: room) { #expect(paths.contains("\(room)/\(folder)")) }
+    }
     for target in Self.manifest.targets { #expect(SourceTree.exists(target.path), "\(target.name)") }
   }
 
@@ -82,21 +83,40 @@ struct LayerTests {
   func readShapeOfManifest() throws {
     let manifest = PackageManifest(
       reading: """
-        products: [.executable(name: "d", targets: ["d"])], // .target(name: "comment")
-        dependencies: [.package(url: "https://host/x", from: "1.0.0")],
-        .systemLibrary(name: "CThing", pkgConfig: "thing", providers: [.apt(["libthing-dev"])]),
-        .target(
-          name: "Upper",
-          dependencies: ["CThing", .product(name: "Deque", package: "collections")], swiftSettings: strict),
-        .executableTarget(name: "the-program", dependencies: ["Upper"], path: "Workers/TheProgram"),
-        .testTarget(name: "UpperTests", dependencies: ["Upper"]),
+        let products = [
+          "collections": ["Deque"]
+        ]
+        let some = ["CThing"]
+        let more = some + ["Deque"]
+        func room(_ folder: String, _ targets: Target...) -> [Target] { targets }
+        func library(_ name: String) -> Target { .target(name: name) }
+        let rooms: [[Target]] = [
+          room(
+            "Sources/Low",  // library("Comment")
+            .systemLibrary(name: "CThing", pkgConfig: "thing", providers: [.apt(["libthing-dev"])]),
+            library("Upper", more)
+          ),
+          room(
+            "Workers/TheProgram",
+            program(
+              "the-program",
+              some + ["Upper"])
+          ),
+          room("Benchmarks", program("a-bench", ["Upper"], in: "ABench")),
+          room("Tests", tests("Low/UpperTests", ["Upper"], exclude: ["Golden"])),
+        ]
+        let package = Package(dependencies: [.package(url: "https://host/x", from: "1.0.0")])
         """)
-    #expect(manifest.targets.map(\.name) == ["CThing", "Upper", "the-program", "UpperTests"])
-    #expect(manifest.targets.map(\.kind) == [.system, .library, .program, .test])
+    #expect(manifest.targets.map(\.name) == ["CThing", "Upper", "the-program", "a-bench", "UpperTests"])
+    #expect(manifest.targets.map(\.kind) == [.system, .library, .program, .program, .test])
     #expect(
-      manifest.targets.map(\.path) == ["Sources/CThing", "Sources/Upper", "Workers/TheProgram", "Tests/UpperTests"])
-    #expect(manifest.target(named: "Upper")?.dependencies == ["CThing", "Deque"])
-    #expect(manifest.target(ofModule: "the_program")?.dependencies == ["Upper"])
+      manifest.targets.map(\.path) == [
+        "Sources/Low/CThing", "Sources/Low/Upper", "Workers/TheProgram/the-program", "Benchmarks/ABench",
+        "Tests/Low/UpperTests",
+      ])
+    #expect(
+      manifest.targets.map(\.dependencies) == [[], ["CThing", "Deque"], ["CThing", "Upper"], ["Upper"], ["Upper"]])
+    #expect(manifest.target(ofModule: "the_program")?.name == "the-program")
   }
 }
 

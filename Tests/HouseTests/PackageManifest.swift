@@ -6,11 +6,19 @@ import Testing
 
 /// A target as `Package.swift` declares it.
 struct PackageTarget: Sendable, CustomTestStringConvertible {
-  enum Kind: String, CaseIterable, Sendable {
-    case library = "target"
-    case program = "executableTarget"
-    case system = "systemLibrary"
-    case test = "testTarget"
+  enum Kind: Sendable {
+    case library, program, system, test
+
+    /// The kind that a call makes: one of Package.swift's own functions, or of SwiftPM's.
+    init?(call: Substring) {
+      switch call {
+      case "library", "target": self = .library
+      case "program", "executableTarget": self = .program
+      case "systemLibrary": self = .system
+      case "tests", "testTarget": self = .test
+      default: return nil
+      }
+    }
   }
 
   var kind: Kind
@@ -33,13 +41,13 @@ struct PackageManifest: Sendable {
 
   init(reading manifest: String) {
     let code = manifest.split(separator: "\n").map(withoutComment).joined(separator: "\n")
-    // What stands before the list of targets are products, which have `.executable` and the like but none of the kinds.
-    targets = declarations(in: code).map { kind, text in
-      let name = firstString(after: "name:", in: text) ?? ""
-      let folder = kind == .test ? "Tests/" : "Sources/"
-      return PackageTarget(
-        kind: kind, name: name, dependencies: dependencies(in: text),
-        path: firstString(after: "path:", in: text) ?? folder + name)
+    let lists = namedLists(in: code)
+    targets = calls(in: code[...]) { $0 == "room" }.flatMap { _, room in
+      // The first call is that of the room itself; what it calls stands behind its bracket.
+      let folder = strings(in: room).first ?? ""
+      return calls(in: room) { PackageTarget.Kind(call: $0) != nil }.compactMap { call, text in
+        PackageTarget.Kind(call: call).map { PackageTarget($0, text, in: folder, lists) }
+      }
     }
   }
 
@@ -47,19 +55,58 @@ struct PackageManifest: Sendable {
   func target(ofModule module: String) -> PackageTarget? { targets.first { $0.moduleName == module } }
 }
 
-/// The text of each call `.kind(…)`, brackets balanced.
-private func declarations(in code: String) -> [(PackageTarget.Kind, Substring)] {
-  var found: [(PackageTarget.Kind, Substring)] = []
-  var rest = code[...]
-  while let dot = rest.firstIndex(of: ".") {
-    let after = rest[rest.index(after: dot)...]
-    rest = after
-    guard let open = after.firstIndex(where: { !$0.isLetter }), after[open] == "(",
-      let kind = PackageTarget.Kind(rawValue: String(after[..<open]))
-    else { continue }
-    let call = balanced(after[open...], "(", ")")
-    found.append((kind, call))
-    rest = code[call.endIndex...]
+extension PackageTarget {
+  /// The target that a call makes. Its first string is its name, or a path whose end is its name; what it depends on
+  /// stands behind that, before the first label.
+  fileprivate init(_ kind: Kind, _ call: Substring, in folder: String, _ lists: [Substring: [String]]) {
+    let place = strings(in: call).first ?? ""
+    let behind = call.firstRange(of: "\"\(place)\"").map { call[$0.upperBound...] } ?? ""
+    let label = behind.firstRange(of: #/\b[a-zA-Z]+:/#)
+    let own = label.flatMap { behind[$0] == "in:" ? strings(in: behind[$0.upperBound...]).first : nil }
+    self.kind = kind
+    name = place.split(separator: "/").last.map(String.init) ?? place
+    dependencies = names(in: behind[..<(label?.lowerBound ?? behind.endIndex)], lists)
+    path = "\(folder)/\(own ?? place)"
+  }
+}
+
+/// The lists that have a name, `let events = ["Clocks", "Nostr"]`, with those in them that stand above.
+private func namedLists(in code: String) -> [Substring: [String]] {
+  var lists: [Substring: [String]] = [:]
+  for match in code.matches(of: #/(?:^|\n)let ([a-z0-9A-Z]+) = ([^\n]*(?:\n[ \]\)][^\n]*)*)/#) {
+    lists[match.output.1] = names(in: match.output.2, lists)
+  }
+  return lists
+}
+
+/// What stands in an expression of lists: its strings, and what is in the lists that it names.
+private func names(in expression: Substring, _ lists: [Substring: [String]]) -> [String] {
+  let pieces = expression.split(separator: "\"", omittingEmptySubsequences: false)
+  return pieces.indices.flatMap { index in
+    guard index.isMultiple(of: 2) else { return [String(pieces[index])] }
+    return pieces[index].split { !$0.isLetter && !$0.isNumber }.flatMap { lists[$0] ?? [] }
+  }
+}
+
+/// The strings in a text, in order.
+private func strings(in text: Substring) -> [String] {
+  let pieces = text.split(separator: "\"", omittingEmptySubsequences: false)
+  return pieces.indices.filter { !$0.isMultiple(of: 2) }.map { String(pieces[$0]) }
+}
+
+/// Each call of a function that is wanted, with its arguments, brackets balanced. A function's declaration is none.
+private func calls(in code: Substring, _ isWanted: (Substring) -> Bool) -> [(Substring, Substring)] {
+  var found: [(Substring, Substring)] = []
+  var rest = code
+  while let open = rest.firstIndex(of: "(") {
+    let before = rest[..<open]
+    let start = before.lastIndex { !$0.isLetter }.map { before.index(after: $0) } ?? before.startIndex
+    let isDeclaration = before[..<start].hasSuffix("func ")
+    rest = rest[rest.index(after: open)...]
+    guard !isDeclaration, isWanted(before[start...]) else { continue }
+    let arguments = balanced(code[open...], "(", ")")
+    found.append((before[start...], arguments))
+    rest = code[arguments.endIndex...]
   }
   return found
 }
@@ -73,24 +120,6 @@ private func balanced(_ text: Substring, _ open: Character, _ close: Character) 
     if depth == 0 { return text[...index] }
   }
   return text
-}
-
-private func firstString(after label: String, in text: Substring) -> String? {
-  guard let range = text.firstRange(of: label) else { return nil }
-  let parts = text[range.upperBound...].split(separator: "\"", maxSplits: 2, omittingEmptySubsequences: false)
-  return parts.count == 3 ? String(parts[1]) : nil
-}
-
-/// Names in the list after `dependencies:`; of `.product(name: "X", package: "Y")` the X.
-private func dependencies(in text: Substring) -> [String] {
-  guard let label = text.firstRange(of: "dependencies:"),
-    let open = text[label.upperBound...].firstIndex(of: "[")
-  else { return [] }
-  let list = balanced(text[open...], "[", "]")
-  let pieces = list.split(separator: "\"", omittingEmptySubsequences: false)
-  return pieces.indices.filter { !$0.isMultiple(of: 2) && !pieces[$0 - 1].hasSuffix("package: ") }.map {
-    String(pieces[$0])
-  }
 }
 
 /// A line without the comment at its end; `//` inside a string is part of an address.

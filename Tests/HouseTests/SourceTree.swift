@@ -4,7 +4,7 @@ import Glibc
 
 /// One text file of the checkout.
 struct SourceFile: Sendable, CustomStringConvertible {
-  /// Where it is, from the root of the checkout: `Sources/Frames/Endpoint.swift`.
+  /// Where it is, from the root of the checkout: `Sources/Bus/Frames/Endpoint.swift`.
   var path: String
   /// What it says.
   var text: String
@@ -44,6 +44,9 @@ enum SourceTree {
 
   /// Whether there is a file or folder at a path.
   static func exists(_ path: String) -> Bool { access(root + "/" + path, F_OK) == 0 }
+
+  /// The folders of the rooms: those that are shared, and one for each worker.
+  static let rooms = ["Sources", "Workers"].flatMap { house in folders(in: house).map { "\(house)/\($0)" } }
 
   /// The names of the folders directly inside one.
   static func folders(in folder: String) -> [String] {

@@ -1,8 +1,8 @@
 internal import Frames
 internal import Glibc
 
-/// A request of `Tests/PushRequestsTests/Vectors`: of `requests.json`, as phones send them, or of `forged.json`, as
-/// nobody should. `make.py` and `make_forged.py` there made and signed them.
+/// A request of `Tests/Workers/PushRelay/PushRequestsTests/Vectors`: of `requests.json`, as phones send them, or of
+/// `forged.json`, as nobody should. `make.py` and `make_forged.py` there made and signed them.
 public struct PushVector: Decodable, Sendable, CustomStringConvertible {
   /// How the relay is set; nil: as it is by default.
   public struct Rules: Decodable, Hashable, Sendable {
@@ -45,7 +45,7 @@ public struct PushVector: Decodable, Sendable, CustomStringConvertible {
   ///
   /// - Parameter file: `requests` or `forged`.
   public static func all(_ file: String) -> [PushVector] {
-    let path = SharedFolder.repository + "/Tests/PushRequestsTests/Vectors/\(file).json"
+    let path = SharedFolder.repository + "/Tests/Workers/PushRelay/PushRequestsTests/Vectors/\(file).json"
     let bytes = SharedFolder.bytes(ofFile: path)
     return bytes.flatMap { try? JSONPayload.decode(File.self, from: $0).cases } ?? []
   }

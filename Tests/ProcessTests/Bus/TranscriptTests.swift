@@ -9,7 +9,7 @@ extension ProcessTests {
   struct TranscriptTests {
     @Test("Promise 11: a client and a worker of version 0.1.0 are understood, and understand what they get")
     func firstVersion() throws {
-      let folder = #filePath.split(separator: "/").dropLast().joined(separator: "/")
+      let folder = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
       let text = String(
         decoding: try #require(SharedFolder.bytes(ofFile: "/\(folder)/Transcripts/rbp1.txt")), as: UTF8.self)
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The shipped supervisor.conf")
 struct SupervisorConfTests {
-  static let path = FilePaths.normalized(testFolder + "/../../supervisor.conf")
+  static let path = FilePaths.normalized(testFolder + "/../../../supervisor.conf")
 
   /// The shipped file with every setting that is commented out in force.
   static func uncommented() throws -> String {

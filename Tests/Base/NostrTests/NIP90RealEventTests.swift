@@ -8,7 +8,7 @@ import Testing
   private let events: [Event]
 
   init() throws {
-    let path = SharedFolder.repository + "/Tests/NostrTests/RealEvents/jobs-and-zaps.jsonl"
+    let path = SharedFolder.repository + "/Tests/Base/NostrTests/RealEvents/jobs-and-zaps.jsonl"
     let bytes = try #require(SharedFolder.bytes(ofFile: path))
     events = try bytes.split(separator: UInt8(ascii: "\n")).map { try Event(json: Array($0)) }
   }

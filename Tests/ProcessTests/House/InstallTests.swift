@@ -5,7 +5,7 @@ import Testing
 /// What `make install` says at its end: commands for what it has just installed, wherever that is.
 @Suite("Installing") struct InstallTests {
   private func told(_ prefix: String, _ environment: [String] = []) throws -> String {
-    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
     let process = try SpawnedProcess(
       "/bin/bash", ["\(root)/Scripts/install.sh", "--dry-run", prefix, "roostd"],
       environment: ["PATH=/usr/bin:/bin", "HOME=/home/ada"] + environment)
