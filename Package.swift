@@ -108,7 +108,9 @@ let rooms: [[Target]] = [
     "Sources/Bus",
     library("Frames"),
     library("Contracts", ["Addresses", "Frames"]),
+    library("NostrContracts", ["Cryptography", "Nostr", "Frames", "Contracts"]),
     library("Recordings", ["Clocks", "Frames", "Contracts"]),
+    library("Wording", ["Nostr", "Frames", "Contracts"]),
     library("Bus", ["Clocks", "EventLoop", "Frames", "DequeModule"]),
     library("RoostClient", values + ["EventLoop", "Bus"]),
     library(
@@ -143,23 +145,27 @@ let rooms: [[Target]] = [
     "Workers/EventStore",
     library("EventIndex", ["Cryptography", "Nostr"]),
     library("Reconciliation", events),
-    library("Observing", ["Cryptography", "Nostr", "Frames", "Contracts"]),
+    library("Observing", ["Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts"]),
     library(
       "EventArchive",
       ["Cryptography", "Nostr", "LinuxSystem", "Storage", "EventIndex", "Reconciliation", "Observing", "HeapModule"]),
     library("EventGate", events + ["Contracts", "EventArchive", "DequeModule"]),
     program(
       "event-store",
-      worker + queues + ["Storage", "EventIndex", "Reconciliation", "Observing", "EventArchive", "EventGate"])
+      worker + queues + [
+        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observing", "EventArchive", "EventGate",
+      ])
   ),
   room(
     "Workers/OutboxPlanner",
-    library("OutboxPlan", values + ["Observing"]),
+    library("OutboxPlan", values + ["NostrContracts"]),
     library("PublishQueue", values + queues),
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
     program(
       "outbox-planner",
-      worker + ["Storage", "LedgerKeeping", "Observing", "OutboxPlan", "PublishQueue", "PublishLedger", "DequeModule"])
+      worker + [
+        "Storage", "NostrContracts", "LedgerKeeping", "OutboxPlan", "PublishQueue", "PublishLedger", "DequeModule",
+      ])
   ),
   room(
     "Workers/DVMTracker",
@@ -173,47 +179,47 @@ let rooms: [[Target]] = [
     library("ServingLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "JobServing"]),
     program(
       "dvm-provider",
-      worker + ["Storage", "LedgerKeeping", "Observing", "JobServing", "ServingLedger", "OrderedCollections"])
+      worker + ["Storage", "NostrContracts", "LedgerKeeping", "JobServing", "ServingLedger", "OrderedCollections"])
   ),
   room(
     "Workers/PushRelay",
     library("PushDelivery", queues + ["Clocks", "Cryptography", "Frames", "Contracts"]),
-    library("PushRules", events + ["Observing", "PushDelivery"]),
+    library("PushRules", events + ["NostrContracts", "PushDelivery"]),
     library("PushRequests", ["Addresses", "Cryptography", "Nostr", "Frames", "PushDelivery", "PushRules"]),
     library("PushAdmission", ["Addresses", "Cryptography", "PushDelivery"]),
     library("PushLedger", ["Cryptography", "Storage", "PushDelivery"]),
     program(
       "push-relay",
       worker + [
-        "Addresses", "Storage", "WebSocket", "TransportTLS", "HTTPClient", "HTTP2Sending", "LedgerKeeping", "Observing",
-        "PushDelivery", "PushRules", "PushRequests", "PushAdmission", "PushLedger", "NIOCore", "NIOPosix", "NIOHTTP1",
-        "NIOSSL", "NIOHTTPTypes", "HummingbirdCore", "HTTPTypes",
+        "Addresses", "Storage", "WebSocket", "TransportTLS", "HTTPClient", "HTTP2Sending", "NostrContracts",
+        "LedgerKeeping", "PushDelivery", "PushRules", "PushRequests", "PushAdmission", "PushLedger", "NIOCore",
+        "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPTypes", "HummingbirdCore", "HTTPTypes",
       ])
   ),
   room(
     "Workers/Signer",
     library("Signing", values),
     library("KeyStore", ["Cryptography", "Nostr", "LinuxSystem"]),
-    program("signer", worker + ["Signing", "KeyStore"])
+    program("signer", worker + ["NostrContracts", "Signing", "KeyStore"])
   ),
   room(
     "Workers/LocalRelay",
     library("ClientSession", events + ["FairSharing", "DequeModule"]),
-    library("StatusPages", ["Cryptography", "Frames", "Contracts", "RoostOutput"]),
+    library("StatusPages", ["Cryptography", "Frames", "Contracts", "Wording"]),
     program(
       "local-relay",
       worker + [
-        "Addresses", "Storage", "FairSharing", "WebSocket", "TransportTLS", "LedgerKeeping", "Observing",
-        "ClientSession", "StatusPages", "DequeModule",
+        "Addresses", "Storage", "FairSharing", "WebSocket", "TransportTLS", "LedgerKeeping", "ClientSession",
+        "StatusPages", "DequeModule",
       ])
   ),
   room(
     "Sources/CommandLine",
-    library("RoostOutput", ["Cryptography", "Nostr", "Frames", "Contracts", "Recordings"]),
+    library("RoostOutput", ["Cryptography", "Nostr", "Frames", "Contracts", "Recordings", "Wording"]),
     program(
       "roost",
       values + [
-        "LinuxSystem", "EventLoop", "Recordings", "Bus", "RoostClient", "EventIndex", "Signing", "RoostOutput",
+        "LinuxSystem", "EventLoop", "NostrContracts", "Recordings", "Wording", "Bus", "RoostClient", "RoostOutput",
         "ArgumentParser",
       ])
   ),
@@ -259,8 +265,8 @@ let rooms: [[Target]] = [
     tests(
       "ProcessTests",
       values + [
-        "LinuxSystem", "EventLoop", "Storage", "Recordings", "RoostClient", "Reconciliation", "PushDelivery",
-        "PushLedger", "Signing", "TestSupport",
+        "LinuxSystem", "EventLoop", "Storage", "NostrContracts", "Recordings", "RoostClient", "Reconciliation",
+        "PushDelivery", "PushLedger", "TestSupport",
       ], exclude: ["Transcripts"]),
     tests("Base/AddressesTests", ["Addresses"]),
     tests("Base/CryptographyTests", ["Clocks", "Cryptography", "TestSupport"]),
@@ -277,6 +283,7 @@ let rooms: [[Target]] = [
     tests("Network/HTTP2SendingTests", http2 + ["Clocks", "Addresses", "HTTP2Sending", "TestSupport"]),
     tests("Bus/FramesTests", ["Clocks", "Frames", "TestSupport"]),
     tests("Bus/ContractsTests", ["Frames", "Contracts"]),
+    tests("Bus/NostrContractsTests", ["Cryptography", "Nostr", "Frames", "NostrContracts"]),
     tests("Bus/RecordingsTests", ["Clocks", "Frames", "Contracts", "Recordings", "TestSupport"]),
     tests(
       "Bus/RoostClientTests",
@@ -288,7 +295,7 @@ let rooms: [[Target]] = [
       ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "LogKeeping", "TestSupport"]),
     tests("Supervisor/ConfigurationTests", ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     tests("Supervisor/ExecShimTests", ["LinuxSystem", "TestSupport"]),
-    tests("CommandLine/RoostOutputTests", values + ["Recordings", "RoostOutput", "TestSupport"]),
+    tests("CommandLine/RoostOutputTests", values + ["Recordings", "Wording", "RoostOutput", "TestSupport"]),
     tests("Workers/RelayConnector/RelaySessionTests", events + ["RelaySession", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelayWishesTests", events + ["Contracts", "RelaySession", "RelayWishes", "TestSupport"]),
@@ -298,14 +305,16 @@ let rooms: [[Target]] = [
       ["Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),
     tests("Workers/EventStore/EventIndexTests", events + ["EventIndex", "TestSupport"]),
     tests("Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"]),
-    tests("Workers/EventStore/ObservingTests", values + ["Observing", "TestSupport"]),
+    tests("Workers/EventStore/ObservingTests", values + ["NostrContracts", "Observing", "TestSupport"]),
     tests(
       "Workers/EventStore/EventArchiveTests",
-      events + ["Storage", "EventIndex", "Reconciliation", "Observing", "EventArchive", "TestSupport"]),
+      events + [
+        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observing", "EventArchive", "TestSupport",
+      ]),
     tests(
       "Workers/EventStore/EventGateTests",
       ["Cryptography", "Nostr", "Contracts", "EventArchive", "EventGate", "TestSupport"]),
-    tests("Workers/OutboxPlanner/OutboxPlanTests", values + ["Observing", "OutboxPlan", "TestSupport"]),
+    tests("Workers/OutboxPlanner/OutboxPlanTests", values + ["NostrContracts", "OutboxPlan", "TestSupport"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",
@@ -330,7 +339,7 @@ let rooms: [[Target]] = [
       "Workers/PushRelay/PushLedgerTests",
       ["Clocks", "Cryptography", "Storage", "PushDelivery", "PushLedger", "TestSupport"]),
     tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Sending", "Frames", "TestSupport"]),
-    tests("Workers/Signer/SigningTests", values + ["Signing"]),
+    tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests("Workers/LocalRelay/ClientSessionTests", events + ["FairSharing", "ClientSession", "TestSupport"]),
     tests("Workers/LocalRelay/StatusPagesTests", ["Contracts", "StatusPages"])

@@ -22,7 +22,7 @@ for map in Sources/C/*/module.modulemap "$build"/*.build/module.modulemap \
   if [[ -f $map ]]; then maps+=(-Xcc "-fmodule-map-file=$PWD/$map"); fi
 done
 # Libraries only: nobody imports a program, so a program has no public symbols. What is for tests has no pages.
-mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\blibrary\( *"[A-Za-z0-9]+"' | cut -d'"' -f2 |
+mapfile -t modules < <(tr '\n' ' ' <Package.swift | grep -oE '\blibrary\( *"[A-Za-z]+"' | cut -d'"' -f2 |
   grep -vE '^TestSupport$')
 
 failed=0
@@ -32,7 +32,7 @@ for module in "${modules[@]}"; do
   swift symbolgraph-extract -module-name "$module" -I "$build/Modules" -target "$architecture-unknown-linux-gnu" \
     "${maps[@]}" -minimum-access-level public -skip-synthesized-members -output-dir "$out/$module"
   # A catalogue is used if the target has one.
-  catalogue=$(find Sources/*/"$module" Workers/*/"$module" -maxdepth 1 -name '*.docc' 2>/dev/null | head -1)
+  catalogue=$(find Sources Workers -mindepth 3 -maxdepth 3 -path "*/$module/*.docc" | head -1)
   # docc draws each finding over several lines; only its own word for success is dropped.
   timeout 120 docc convert ${catalogue:+"$catalogue"} --additional-symbol-graph-dir "$out/$module" \
     --fallback-display-name "$module" --fallback-bundle-identifier "roost.$module" \

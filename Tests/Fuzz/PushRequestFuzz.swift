@@ -2,7 +2,7 @@
 // tickets. `Scripts/fuzz.sh` builds and runs it.
 //
 // modules: Addresses Clocks Frames Contracts Cryptography Nostr InternalCollectionsUtilities ContainersPreview
-// modules: DequeModule HeapModule Observing PushDelivery PushRules PushRequests
+// modules: NostrContracts DequeModule HeapModule PushDelivery PushRules PushRequests
 // libraries: crypto sodium secp256k1 utf8proc FoundationEssentials
 // corpus: push-requests
 //

@@ -1,5 +1,5 @@
 // SwiftPM lets a target import whatever happens to be built, declared or not. These tests do not: Package.swift is the
-// table of layers, and every import must go to a line above and be declared.
+// table of rooms, and every import must be declared, go to a line above, and stay in the rooms that are allowed.
 import Testing
 
 @Suite("The layers")
@@ -22,6 +22,26 @@ struct LayerTests {
     for target in Self.manifest.targets { #expect(SourceTree.exists(target.path), "\(target.name)") }
   }
 
+  @Test("let a room import C, Base, Network, Bus and itself", arguments: manifest.targets)
+  func letRoomImportSharedRooms(target: PackageTarget) {
+    guard let room = target.room else { return }
+    for dependency in target.dependencies {
+      guard let other = Self.manifest.target(named: dependency)?.room, !room.mayImport(other) else { continue }
+      Issue.record("\(target.name) of \(room.path) depends on \(dependency) of \(other.path)")
+    }
+  }
+
+  @Test("let a shared room import what is below it only, and a worker no other worker")
+  func letSharedRoomImportDownwards() {
+    let (c, base, network) = (Room(path: "Sources/C"), Room(path: "Sources/Base"), Room(path: "Sources/Network"))
+    let (bus, signer) = (Room(path: "Sources/Bus"), Room(path: "Workers/Signer"))
+    #expect(signer.mayImport(base) && signer.mayImport(network) && signer.mayImport(bus) && signer.mayImport(signer))
+    #expect(!signer.mayImport(Room(path: "Workers/EventStore")) && !signer.mayImport(Room(path: "Sources/Supervisor")))
+    #expect(base.mayImport(c) && base.mayImport(base) && !base.mayImport(network) && !base.mayImport(bus))
+    #expect(network.mayImport(base) && !network.mayImport(bus) && bus.mayImport(base) && !bus.mayImport(network))
+    #expect(!c.mayImport(base) && !bus.mayImport(signer))
+  }
+
   @Test("let a target depend on targets above it only", arguments: manifest.targets)
   func letTargetDependUpwards(target: PackageTarget) throws {
     let position = try #require(Self.manifest.targets.firstIndex { $0.name == target.name })
@@ -39,6 +59,17 @@ struct LayerTests {
       for module in importedModules(of: file.text) {
         #expect(allowed.contains(module), "\(file) imports \(module), which Package.swift does not declare for it")
       }
+    }
+  }
+
+  @Test("let a target declare what its files import, and nothing else", arguments: compiled)
+  func letTargetDeclareWhatIsImported(target: PackageTarget) {
+    let imported = Set(SourceTree.swiftFiles(below: target.path).flatMap { importedModules(of: $0.text) })
+    for dependency in target.dependencies {
+      // A program is declared so that it is built before those who start it.
+      if Self.manifest.target(named: dependency)?.kind == .program { continue }
+      #expect(
+        imported.contains(moduleName(dependency)), "\(target.name) declares \(dependency), and no file imports it")
     }
   }
 
@@ -117,6 +148,32 @@ struct LayerTests {
     #expect(
       manifest.targets.map(\.dependencies) == [[], ["CThing", "Deque"], ["CThing", "Upper"], ["Upper"], ["Upper"]])
     #expect(manifest.target(ofModule: "the_program")?.name == "the-program")
+  }
+}
+
+/// A folder of the product with a subject. What is in `Tests`, `Benchmarks` and `examples` has no room.
+struct Room: Hashable {
+  /// From the root of the checkout: `Sources/Base`, `Workers/Signer`.
+  var path: String
+
+  /// What a shared room imports besides itself. All others import every shared room.
+  private static let below = [
+    "Sources/C": [], "Sources/Base": ["Sources/C"], "Sources/Network": ["Sources/C", "Sources/Base"],
+    "Sources/Bus": ["Sources/C", "Sources/Base"],
+  ]
+
+  /// Whether a target of this room may import one of another.
+  func mayImport(_ other: Room) -> Bool {
+    self == other || (Self.below[path] ?? Array(Self.below.keys)).contains(other.path)
+  }
+}
+
+extension PackageTarget {
+  /// The room it is in.
+  fileprivate var room: Room? {
+    let parts = path.split(separator: "/")
+    guard parts.count > 2, ["Sources", "Workers"].contains(parts[0]) else { return nil }
+    return Room(path: "\(parts[0])/\(parts[1])")
   }
 }
 

@@ -1,4 +1,5 @@
 public import Contracts
+internal import Wording
 
 /// What `roost dead-letters` prints.
 public enum DeadLetterText {

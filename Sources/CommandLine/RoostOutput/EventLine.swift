@@ -1,5 +1,6 @@
 public import Contracts
 internal import Frames
+internal import Wording
 
 /// What `roost events` prints for one event: time, worker, from what state to what, and why. Of what changed no state,
 /// the state alone.

@@ -1,5 +1,6 @@
 internal import Frames
 public import Nostr
+internal import Wording
 
 // An event as a person reads it: when, who, what, and the beginning of what it says. Everything in an event is a
 // stranger's text; nothing of it reaches a terminal but by `VisibleText`.

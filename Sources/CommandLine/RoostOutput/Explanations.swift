@@ -1,5 +1,6 @@
 public import Contracts
 internal import Frames
+internal import Wording
 
 /// What `roost why` prints: sentences, then the worker's last log lines.
 public enum WhyText {

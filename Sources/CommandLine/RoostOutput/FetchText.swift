@@ -1,5 +1,6 @@
 public import Contracts
 internal import Frames
+internal import Wording
 
 /// How far relays are with what is observed, for people: line by line while it goes on, and in one sentence at its end.
 public enum FetchText {

@@ -1,4 +1,5 @@
 internal import Nostr
+internal import Wording
 
 // What was odd in what was sent for a job, in words. The names stand in counters and in JSON, and stay as they are; who
 // reads them at a terminal need not know them. docs/workers/dvm-tracker.md has the same in a table.

@@ -1,5 +1,6 @@
 internal import Contracts
 internal import Frames
+internal import Wording
 
 // What a provider is to be paid, for people: what to decide, what to pay by, and how to prove it.
 

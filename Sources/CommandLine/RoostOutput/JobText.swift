@@ -2,6 +2,7 @@ public import Contracts
 internal import Cryptography
 internal import Frames
 internal import Nostr
+internal import Wording
 
 // Jobs for people. What a provider says is a stranger's text, and reaches a terminal by `VisibleText` only: a remark
 // between quotation marks, lines of a result or a part behind a bar, so that none of it looks like a line of ours.

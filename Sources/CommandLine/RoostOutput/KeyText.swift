@@ -1,5 +1,6 @@
 public import Contracts
 internal import Frames
+internal import Wording
 
 /// Accounts as `roost key` shows them. Nothing in them is secret.
 public enum KeyText {

@@ -1,3 +1,5 @@
+import Wording
+
 // What a terminal shows while something is under way: a few lines at the end of the output that change in place.
 //
 //     note  2026-11-21 …               the output, line by line, as if nothing stood beneath it

@@ -1,5 +1,6 @@
 public import Contracts
 internal import Frames
+internal import Wording
 
 /// The local relay's clients as `roost client` shows them: who is connected, and which web pages may come in.
 public enum LocalClientText {

@@ -1,4 +1,5 @@
 public import Contracts
+internal import Wording
 
 /// Log records as aligned lines: time, worker, level, category, message, fields. A value that remembers how wide its
 /// columns have become, so that a stream stays aligned.

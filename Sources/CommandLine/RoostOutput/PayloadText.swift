@@ -1,4 +1,5 @@
 internal import Frames
+internal import Wording
 
 /// A payload for people: JSON indented, short lists on one line.
 public enum PayloadText {

@@ -1,5 +1,6 @@
 internal import Frames
 public import Nostr
+internal import Wording
 
 // One person on one screen, of 80 columns. What is claimed and not proven is told as claimed; what is not known is not
 // made up.

@@ -1,5 +1,6 @@
 public import Frames
 public import Contracts
+internal import Wording
 
 /// Publications for people: how an event is doing at its relays.
 public enum PublicationText {

@@ -2,6 +2,7 @@ public import Contracts
 internal import Cryptography
 internal import Frames
 internal import Nostr
+internal import Wording
 
 /// The push relay as `roost push` shows it.
 public enum PushText {
@@ -20,7 +21,8 @@ public enum PushText {
     ])
     for platform in status.platforms {
       table.append([
-        .init(name(platform.name)), .init(platform.state, tone(platform.state)), .init("\(platform.inFlight)"),
+        .init(PushPlatformText.name(platform.name)), .init(platform.state, tone(platform.state)),
+        .init("\(platform.inFlight)"),
         .init("\(platform.delivered)"), .init("\(platform.repeated)"), .init("\(platform.failed)"),
         .init("\(platform.expired)"), .init("\(platform.pruned)"), .init(platform.reason ?? ""),
       ])
@@ -73,20 +75,9 @@ public enum PushText {
   /// What to look at, and when a platform is tried again: a line for each that has something.
   private static func advice(_ status: PushStatus, _ style: Style) -> [String] {
     status.platforms.compactMap { platform in
-      guard let words = words(of: platform) else { return nil }
-      return style.paint("\(name(platform.name)): \(words)", .warning)
+      guard let words = PushPlatformText.words(of: platform) else { return nil }
+      return style.paint("\(PushPlatformText.name(platform.name)): \(words)", .warning)
     }
-  }
-
-  static func words(of platform: PushStatus.Platform) -> String? {
-    guard platform.state != "off" else { return nil }
-    let again: String? =
-      platform.state != "away"
-      ? nil
-      : platform.againSeconds.map { "tried again in \(Amount.duration(milliseconds: UInt64(clamping: $0) * 1_000))" }
-        ?? "tried again with the next wake"
-    guard platform.advice != nil || again != nil else { return nil }
-    return [platform.reason, platform.advice, again].compactMap(\.self).joined(separator: "; ")
   }
 
   /// A table of devices.
@@ -109,7 +100,7 @@ public enum PushText {
     for row in rows {
       let left = Amount.duration(milliseconds: UInt64(clamping: max(0, row.expiresAt - now)) * 1_000)
       table.append([
-        .init(owner(row.owner)), .init(name(row.platform)), .init("in \(left)"), .init(row.device),
+        .init(owner(row.owner)), .init(PushPlatformText.name(row.platform)), .init("in \(left)"), .init(row.device),
         .init(wants(row)),
       ])
     }
@@ -142,7 +133,7 @@ public enum PushText {
       let tone: Tone =
         outcome.state == "delivered" ? .good : outcome.state == "refused" ? .bad : .warning
       table.append([
-        .init(outcome.device), .init(name(outcome.platform)), .init(outcome.state, tone),
+        .init(outcome.device), .init(PushPlatformText.name(outcome.platform)), .init(outcome.state, tone),
         .init([outcome.reason, outcome.advice].compactMap(\.self).joined(separator: ": ")),
       ])
     }
@@ -183,14 +174,6 @@ public enum PushText {
       return [words] + broken + ["\(rekeyed.remaining) tokens are under an older key still, whose line must stay."]
     }
     return [words] + broken + (rekeyed.keys > 1 ? ["Older lines of the key ring can go."] : [])
-  }
-
-  static func name(_ platform: String) -> String {
-    switch platform {
-    case "ios": "APNs"
-    case "android": "FCM"
-    default: "Web Push"
-    }
   }
 
   private static func tone(_ state: String) -> Tone {

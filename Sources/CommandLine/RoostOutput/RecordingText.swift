@@ -1,6 +1,7 @@
 public import Contracts
 public import Frames
 public import Recordings
+internal import Wording
 
 /// What `roost recording show` and `roost replay` print of frames: a line each, or an object each.
 ///

@@ -1,4 +1,5 @@
 public import Frames
+internal import Wording
 
 /// A refusal as a person reads it, and as an exit code.
 public enum RefusalText {

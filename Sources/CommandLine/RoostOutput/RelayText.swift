@@ -2,6 +2,7 @@ public import Contracts
 internal import Cryptography
 internal import Frames
 internal import Nostr
+internal import Wording
 
 /// Relays as `roost relay` shows them: who names each, what it is for, and how it is.
 public enum RelayText {

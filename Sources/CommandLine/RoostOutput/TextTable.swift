@@ -1,3 +1,5 @@
+import Wording
+
 /// Rows of cells in aligned columns.
 ///
 /// The last column takes what room is left. What does not fit there goes beneath its row, whole: it is the column for

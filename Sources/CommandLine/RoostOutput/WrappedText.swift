@@ -1,3 +1,5 @@
+import Wording
+
 /// A stranger's text in lines of a width: harmless to the terminal, paragraphs kept, words whole where they fit.
 enum WrappedText {
   /// The lines.

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// What a command works with: the connection, the output, and how they end.
 @EventLoopActor

@@ -7,6 +7,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// `roost export`
 struct Export: LoopCommand {

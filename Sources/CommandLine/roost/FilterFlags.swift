@@ -1,13 +1,13 @@
 internal import ArgumentParser
 internal import Contracts
 internal import Cryptography
-internal import EventIndex
 internal import EventLoop
 internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// Filters as they are typed: NIP-01's JSON, and flags for what is asked most.
 struct FilterFlags: ParsableArguments, Sendable {

@@ -5,6 +5,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// Tells how a job is doing, on standard error, until it has ended or nobody waits any longer; then its result, on
 /// standard output. With `--json` each change is a line on standard output.

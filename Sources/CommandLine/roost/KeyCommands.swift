@@ -6,7 +6,6 @@ internal import Frames
 internal import Glibc
 internal import RoostClient
 internal import RoostOutput
-internal import Signing
 
 /// `roost key`
 struct Key: ParsableCommand {

@@ -4,9 +4,9 @@ internal import Cryptography
 internal import EventLoop
 internal import Frames
 internal import Glibc
+internal import NostrContracts
 internal import RoostClient
 internal import RoostOutput
-internal import Signing
 
 // What the commands of `roost key` have in common: the signer's accounts, and secrets on their way there.
 

@@ -6,6 +6,7 @@ internal import Frames
 internal import Glibc
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// `roost status`
 struct Status: LoopCommand {

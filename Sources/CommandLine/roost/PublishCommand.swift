@@ -8,7 +8,6 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
-internal import Signing
 
 /// `roost publish`
 struct Publish: LoopCommand {

@@ -6,9 +6,10 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 internal import Nostr
+internal import NostrContracts
 internal import RoostClient
 internal import RoostOutput
-internal import Signing
+internal import Wording
 
 /// What became of one event that is stored only, for `--json`.
 private struct StoreReport: Encodable {

@@ -6,6 +6,7 @@ internal import Glibc
 internal import Nostr
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// `roost queue replaced`
 struct QueueReplaced: LoopCommand {

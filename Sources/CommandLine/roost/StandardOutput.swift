@@ -1,6 +1,7 @@
 internal import EventLoop
 internal import Glibc
 internal import RoostOutput
+internal import Wording
 
 /// Standard output, written in whole pieces in the order asked for.
 ///

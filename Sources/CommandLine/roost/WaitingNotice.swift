@@ -5,6 +5,7 @@ internal import Frames
 internal import Glibc
 internal import RoostClient
 internal import RoostOutput
+internal import Wording
 
 /// Tells whoever waits for the first word of an answer, once, that its worker is not running. Mail is kept for such a
 /// worker, so without this a call to one that is held would look like one that hangs.

@@ -3,6 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import RoostOutput
+internal import Wording
 
 /// `roost start`
 struct Start: LoopCommand {

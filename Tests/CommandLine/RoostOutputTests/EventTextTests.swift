@@ -3,6 +3,7 @@ import Cryptography
 import Nostr
 import TestSupport
 import Testing
+import Wording
 
 @testable import RoostOutput
 

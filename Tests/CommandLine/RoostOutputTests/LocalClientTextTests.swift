@@ -1,6 +1,7 @@
 import Contracts
 import RoostOutput
 import Testing
+import Wording
 
 @Suite("The clients of the local relay")
 struct LocalClientTextTests {

@@ -1,6 +1,7 @@
 import Contracts
 import RoostOutput
 import Testing
+import Wording
 
 @Suite("Whom the local relay keeps out")
 struct OutsiderTextTests {

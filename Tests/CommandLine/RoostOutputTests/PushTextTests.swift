@@ -1,6 +1,7 @@
 import Contracts
 import RoostOutput
 import Testing
+import Wording
 
 @Suite("The push relay, as it is shown")
 struct PushTextTests {

@@ -1,5 +1,6 @@
 import Contracts
 import Testing
+import Wording
 
 @testable import RoostOutput
 

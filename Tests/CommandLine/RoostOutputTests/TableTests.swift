@@ -1,6 +1,7 @@
 import Contracts
 import Frames
 import Testing
+import Wording
 
 @testable import RoostOutput
 

@@ -3,6 +3,7 @@ import Contracts
 import Frames
 import TestSupport
 import Testing
+import Wording
 
 @testable import RoostOutput
 

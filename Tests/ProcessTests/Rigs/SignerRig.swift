@@ -4,7 +4,7 @@ import Frames
 import Glibc
 import LinuxSystem
 import Nostr
-import Signing
+import NostrContracts
 import TestSupport
 import Testing
 

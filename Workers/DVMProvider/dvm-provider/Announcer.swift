@@ -6,7 +6,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import WorkerKit
 
 // What the provider says of itself in public (NIP-89, kind 31990): said when the settings want it and it is not said

@@ -6,7 +6,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import WorkerKit
 
 // What a ledger would know that is not there any more: a file that was removed, or is empty after a crash of the

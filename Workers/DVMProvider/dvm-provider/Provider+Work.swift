@@ -9,7 +9,7 @@ import JobServing
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 
 // The work on a request: by one of the two built-in services, or by a program.
 

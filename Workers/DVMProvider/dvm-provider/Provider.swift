@@ -10,7 +10,7 @@ import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import ServingLedger
 import Storage
 import WorkerKit

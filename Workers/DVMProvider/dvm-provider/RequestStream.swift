@@ -4,7 +4,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import WorkerKit
 
 // Requests come by one road: what the store commits, by its seq, from where the ledger stands. Who has brought them,

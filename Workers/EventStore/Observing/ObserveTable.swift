@@ -2,6 +2,7 @@ public import Contracts
 internal import Cryptography
 internal import Frames
 public import Nostr
+public import NostrContracts
 
 // Who observes what, and what has changed of it since it was told last. A value without I/O.
 //

@@ -1,6 +1,7 @@
 public import Contracts
 public import Frames
 public import Nostr
+internal import NostrContracts
 
 // What a role may read of the store, whatever its worker asks.
 //
@@ -29,12 +30,6 @@ public enum StoreReader: Sendable, Hashable {
   /// Who wakes phones.
   case wakes
 
-  /// Kinds that can wake: what `wakes` may observe.
-  public static let wakingKinds: Set<UInt16> = [
-    EventKind.textNote, EventKind.encryptedDirectMessage, EventKind.repost, EventKind.reaction, 11,
-    EventKind.genericRepost, 20, 21, 22, EventKind.giftWrap, 1_068, EventKind.comment, 1_222, 1_244, 9_802,
-    EventKind.zapReceipt,
-  ]
   /// Older events are not given to `wakes`: the widest `nostr-age`, and the two days by which a gift wrap's time is
   /// made up, with a day to spare.
   public static let wakingSeconds: Int64 = 5 * 86_400
@@ -124,7 +119,7 @@ public enum StoreReader: Sendable, Hashable {
   }
 
   private static func asksForWakes(_ filter: Filter) -> Bool {
-    guard let kinds = filter.kinds, wakingKinds.isSuperset(of: kinds) else { return false }
+    guard let kinds = filter.kinds, EventKind.wakingKinds.isSuperset(of: kinds) else { return false }
     let keys = TagLetter("p").flatMap { filter.tags[$0] } ?? []
     return (1...wakingKeyMaximum).contains(keys.count)
   }

@@ -4,6 +4,7 @@ import EventIndex
 import EventLoop
 import Frames
 import Nostr
+import NostrContracts
 import Observing
 import WorkerKit
 

@@ -5,6 +5,7 @@ import EventArchive
 import EventLoop
 import Frames
 import Nostr
+import NostrContracts
 import Observing
 import Storage
 import WorkerKit

@@ -9,6 +9,7 @@ import Frames
 import Glibc
 import Logging
 import Nostr
+import NostrContracts
 import Observing
 import Storage
 import WorkerKit

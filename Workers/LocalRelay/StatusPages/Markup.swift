@@ -1,4 +1,4 @@
-internal import RoostOutput
+internal import Wording
 
 /// HTML in the making.
 ///

@@ -1,6 +1,5 @@
 internal import Contracts
 internal import Frames
-internal import RoostOutput
 
 // The page's part on jobs: a line for those that others do, a line for those that are done for others, and one for each
 // kind of these. Without the two workers there is none.

@@ -1,6 +1,6 @@
 internal import Contracts
 internal import Frames
-internal import RoostOutput
+internal import Wording
 
 // The parts of the page: four figures, the workers, the relays that are not open, and how to come in.
 

@@ -1,6 +1,6 @@
 internal import Contracts
 internal import Frames
-internal import RoostOutput
+internal import Wording
 
 // The page a person finds at the local relay's address.
 //

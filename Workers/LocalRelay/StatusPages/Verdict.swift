@@ -1,6 +1,6 @@
 internal import Contracts
 internal import Frames
-internal import RoostOutput
+internal import Wording
 
 /// How something is, for whoever looks.
 enum Tone: String, Sendable, Comparable {

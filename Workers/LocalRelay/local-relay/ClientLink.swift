@@ -8,7 +8,6 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
 import WebSocket
 import WorkerKit
 

@@ -6,7 +6,6 @@ import Cryptography
 import EventLoop
 import Frames
 import Nostr
-import Observing
 import WorkerKit
 
 // What one REQ is answered with: a `store.observe`, begun again by itself when the store was away.

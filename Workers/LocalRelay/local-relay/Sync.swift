@@ -6,7 +6,6 @@ import DequeModule
 import EventLoop
 import Frames
 import Nostr
-import Observing
 import WorkerKit
 
 // One reconciliation of a client's with the store (NIP-77). The store keeps its side of it for as long as the request

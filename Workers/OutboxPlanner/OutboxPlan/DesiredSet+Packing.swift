@@ -3,7 +3,7 @@ internal import Contracts
 internal import Cryptography
 internal import Frames
 internal import Nostr
-internal import Observing
+internal import NostrContracts
 
 // Demands into packs, when the time of gathering is over.
 

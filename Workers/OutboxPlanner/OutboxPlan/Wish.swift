@@ -1,7 +1,7 @@
 public import Contracts
 internal import Frames
 public import Nostr
-internal import Observing
+internal import NostrContracts
 
 /// Something that relays are to be asked for: what somebody observes, or what the planner wants to know itself.
 public struct Wish: Hashable, Sendable {

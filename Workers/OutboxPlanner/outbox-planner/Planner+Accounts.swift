@@ -7,7 +7,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import OutboxPlan
 
 // Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read

@@ -6,7 +6,7 @@ import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import OutboxPlan
 import PublishQueue
 import Storage

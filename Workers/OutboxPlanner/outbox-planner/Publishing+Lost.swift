@@ -5,7 +5,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import PublishLedger
 import PublishQueue
 import WorkerKit

@@ -7,7 +7,7 @@ import LedgerKeeping
 import LinuxSystem
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import Storage
 import WorkerKit
 

@@ -1,6 +1,6 @@
 public import Cryptography
 public import Nostr
-import Observing
+import NostrContracts
 public import PushDelivery
 
 // Whether an event wakes somebody, and as what. The cheap questions first; whether a zap is one, last.
@@ -72,7 +72,7 @@ public struct EventJudge: Hashable, Sendable {
     EventKind.textNote, 11, 20, 21, 22, 1_068, EventKind.comment, 1_222, 1_244, 9_802,
   ]
   /// All kinds that can wake, in order: what the event store gives to who wakes phones.
-  public static let kinds = StoreReader.wakingKinds.sorted()
+  public static let kinds = EventKind.wakingKinds.sorted()
 
   /// A judge. `ageSeconds`: how old news may be.
   public init(ageSeconds: Int64 = 600) { self.ageSeconds = ageSeconds }

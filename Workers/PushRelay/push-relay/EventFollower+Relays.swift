@@ -4,7 +4,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import PushRules
 import WorkerKit
 

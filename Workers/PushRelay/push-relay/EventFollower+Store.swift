@@ -6,7 +6,7 @@ import EventLoop
 import Frames
 import Logging
 import Nostr
-import Observing
+import NostrContracts
 import PushDelivery
 import PushRules
 import WorkerKit

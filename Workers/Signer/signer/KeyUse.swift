@@ -4,6 +4,7 @@ import Cryptography
 import Frames
 import Glibc
 import Nostr
+import NostrContracts
 import Signing
 
 // What is done with an open key. Each is some microseconds to a few milliseconds of arithmetic, on the loop.

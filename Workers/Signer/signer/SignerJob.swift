@@ -4,6 +4,7 @@ import Cryptography
 import EventLoop
 import Frames
 import Nostr
+import NostrContracts
 import Signing
 import WorkerKit
 

@@ -6,6 +6,7 @@ import Frames
 import KeyStore
 import Logging
 import Nostr
+import NostrContracts
 import Signing
 
 // Making, opening, closing and removing keys. What derives a key from a passphrase or waits for the disk is done on the

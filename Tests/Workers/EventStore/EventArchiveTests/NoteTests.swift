@@ -2,6 +2,7 @@ import Clocks
 import Cryptography
 import EventArchive
 import Nostr
+import NostrContracts
 import Observing
 import Storage
 import TestSupport

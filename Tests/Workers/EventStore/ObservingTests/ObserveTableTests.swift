@@ -2,6 +2,7 @@ import Clocks
 import Contracts
 import Cryptography
 import Nostr
+import NostrContracts
 import Observing
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Contracts
 import Nostr
+import NostrContracts
 import Observing
 import Testing
 

@@ -3,7 +3,7 @@ import Contracts
 import Cryptography
 import Frames
 import Nostr
-import Observing
+import NostrContracts
 import OutboxPlan
 import TestSupport
 import Testing

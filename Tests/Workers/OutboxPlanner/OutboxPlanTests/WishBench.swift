@@ -2,7 +2,7 @@ import Clocks
 import Contracts
 import Frames
 import Nostr
-import Observing
+import NostrContracts
 import OutboxPlan
 import Testing
 

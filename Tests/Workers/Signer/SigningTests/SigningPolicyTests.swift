@@ -3,6 +3,7 @@ import Contracts
 import Cryptography
 import Frames
 import Nostr
+import NostrContracts
 import Testing
 
 @testable import Signing

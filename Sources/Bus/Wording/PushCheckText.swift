@@ -29,9 +29,9 @@ public enum PushCheckText {
   }
 
   private static func check(_ platform: PushStatus.Platform) -> DoctorResult.Check {
-    let name = "push " + PushText.name(platform.name)
+    let name = "push " + PushPlatformText.name(platform.name)
     if platform.state == "away" {
-      return .init(name: name, isGood: false, text: "is away: \(PushText.words(of: platform) ?? "")")
+      return .init(name: name, isGood: false, text: "is away: \(PushPlatformText.words(of: platform) ?? "")")
     }
     guard let reason = platform.reason else {
       return .init(

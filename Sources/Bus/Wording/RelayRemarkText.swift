@@ -62,16 +62,6 @@ public enum RelayRemarkText {
     return [DoctorResult.Check(name: "relays", isGood: false, text: text)]
   }
 
-  /// Lines below the table of relays: what each has to say, the latest first.
-  static func lines(_ relays: [RelayStates.Relay], _ style: Style) -> [String] {
-    relays.flatMap { relay in
-      (relay.remarks ?? []).flatMap { remark in
-        style.prose(
-          "\(VisibleText.make(relay.relay)) \(words(remark))" + (advice(remark).map { "; \($0)" } ?? "") + ".")
-      }
-    }
-  }
-
   /// A refusal that is over by itself.
   private static func isPassing(_ remark: RelayRemark) -> Bool {
     remark.text.hasPrefix("rate-limited:") || remark.text.hasPrefix("error:")

@@ -3,7 +3,7 @@ import Frames
 import Nostr
 import Testing
 
-@testable import Signing
+@testable import NostrContracts
 
 @Suite("Drafts")
 struct DraftTests {
