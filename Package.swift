@@ -99,9 +99,9 @@ let rooms: [[Target]] = [
   room(
     "Sources/Network",
     library("WebSocket", ["CWslay", "CZlib", "Clocks", "Addresses", "EventLoop"]),
-    library("TransportTLS", ["CTLS", "Clocks", "EventLoop", "WebSocket"]),
-    library("HTTPClient", ["CCurl", "Clocks", "EventLoop", "WebSocket", "TransportTLS"]),
-    library("HTTP2Sending", http2 + queues + ["Clocks", "Addresses", "NIOTLS"])
+    library("TLS", ["CTLS", "Clocks", "EventLoop", "WebSocket"]),
+    library("HTTPClient", ["CCurl", "Clocks", "EventLoop", "WebSocket", "TLS"]),
+    library("HTTP2Client", http2 + queues + ["Clocks", "Addresses", "NIOTLS"])
   ),
   // What passes between the programs, and both ends of it
   room(
@@ -116,70 +116,70 @@ let rooms: [[Target]] = [
     library(
       "WorkerKit",
       ["Clocks", "Nostr", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Bus", "ArgumentParser", "Logging"]),
-    library("LedgerKeeping", ["EventLoop", "Storage", "Frames", "Contracts", "Logging"])
+    library("WorkerLedger", ["EventLoop", "Storage", "Frames", "Contracts", "Logging"])
   ),
   room(
     "Sources/Supervisor",
     library("MessageHub", queues + ["Clocks", "Frames", "Contracts"]),
     library("Supervision", ["Clocks"]),
     library("RoostConfiguration", ["Frames", "Contracts"]),
-    library("LogKeeping", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "DequeModule"]),
+    library("Logs", ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "DequeModule"]),
     .executableTarget(name: "roost-exec", cSettings: strictC),
     program(
       "roostd",
       [
         "Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Recordings", "Bus", "MessageHub", "Supervision",
-        "RoostConfiguration", "LogKeeping", "ArgumentParser",
+        "RoostConfiguration", "Logs", "ArgumentParser",
       ])
   ),
   room(
     "Workers/RelayConnector",
     library("RelaySession", events),
-    library("RelayWishes", events + ["FairSharing", "Contracts", "RelaySession", "DequeModule"]),
-    library("RelayStrikes", ["Clocks"]),
+    library("RelaySubscriptions", events + ["FairSharing", "Contracts", "RelaySession", "DequeModule"]),
+    library("RelayQuarantine", ["Clocks"]),
     program(
       "relay-connector",
-      worker + ["WebSocket", "TransportTLS", "HTTPClient", "RelaySession", "RelayWishes", "RelayStrikes"])
+      worker + ["WebSocket", "TLS", "HTTPClient", "RelaySession", "RelaySubscriptions", "RelayQuarantine"])
   ),
   room(
     "Workers/EventStore",
     library("EventIndex", ["Cryptography", "Nostr"]),
     library("Reconciliation", events),
-    library("Observing", ["Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts"]),
+    library("Observations", ["Cryptography", "Nostr", "Frames", "Contracts", "NostrContracts"]),
     library(
       "EventArchive",
-      ["Cryptography", "Nostr", "LinuxSystem", "Storage", "EventIndex", "Reconciliation", "Observing", "HeapModule"]),
+      ["Cryptography", "Nostr", "LinuxSystem", "Storage", "EventIndex", "Reconciliation", "Observations", "HeapModule"]),
     library("EventGate", events + ["Contracts", "EventArchive", "DequeModule"]),
     program(
       "event-store",
       worker + queues + [
-        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observing", "EventArchive", "EventGate",
+        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observations", "EventArchive", "EventGate",
       ])
   ),
   room(
     "Workers/OutboxPlanner",
-    library("OutboxPlan", values + ["NostrContracts"]),
+    library("OutboxRouting", values + ["NostrContracts"]),
     library("PublishQueue", values + queues),
     library("PublishLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue"]),
     program(
       "outbox-planner",
       worker + [
-        "Storage", "NostrContracts", "LedgerKeeping", "OutboxPlan", "PublishQueue", "PublishLedger", "DequeModule",
+        "Storage", "NostrContracts", "WorkerLedger", "OutboxRouting", "PublishQueue", "PublishLedger", "DequeModule",
       ])
   ),
   room(
     "Workers/DVMTracker",
     library("JobTracking", values + ["HeapModule"]),
     library("JobLedger", ["Cryptography", "Nostr", "Storage", "Frames", "Contracts", "JobTracking"]),
-    program("dvm-tracker", worker + ["Storage", "LedgerKeeping", "JobTracking", "JobLedger"])
+    program("dvm-tracker", worker + ["Storage", "WorkerLedger", "JobTracking", "JobLedger"])
   ),
   room(
     "Workers/DVMProvider",
-    library("JobServing", ["Cryptography", "Nostr", "Frames", "Contracts", "DequeModule", "OrderedCollections"]),
-    library("ServingLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "JobServing"]),
+    library("JobProviding", ["Cryptography", "Nostr", "Frames", "Contracts", "DequeModule", "OrderedCollections"]),
+    library("ProvidingLedger", ["Cryptography", "Nostr", "Storage", "Contracts", "JobProviding"]),
     program(
       "dvm-provider",
-      worker + ["Storage", "NostrContracts", "LedgerKeeping", "JobServing", "ServingLedger", "OrderedCollections"])
+      worker + ["Storage", "NostrContracts", "WorkerLedger", "JobProviding", "ProvidingLedger", "OrderedCollections"])
   ),
   room(
     "Workers/PushRelay",
@@ -191,8 +191,8 @@ let rooms: [[Target]] = [
     program(
       "push-relay",
       worker + [
-        "Addresses", "Storage", "WebSocket", "TransportTLS", "HTTPClient", "HTTP2Sending", "NostrContracts",
-        "LedgerKeeping", "PushDelivery", "PushRules", "PushRequests", "PushAdmission", "PushLedger", "NIOCore",
+        "Addresses", "Storage", "WebSocket", "TLS", "HTTPClient", "HTTP2Client", "NostrContracts",
+        "WorkerLedger", "PushDelivery", "PushRules", "PushRequests", "PushAdmission", "PushLedger", "NIOCore",
         "NIOPosix", "NIOHTTP1", "NIOSSL", "NIOHTTPTypes", "HummingbirdCore", "HTTPTypes",
       ])
   ),
@@ -209,17 +209,17 @@ let rooms: [[Target]] = [
     program(
       "local-relay",
       worker + [
-        "Addresses", "Storage", "FairSharing", "WebSocket", "TransportTLS", "LedgerKeeping", "ClientSession",
+        "Addresses", "Storage", "FairSharing", "WebSocket", "TLS", "WorkerLedger", "ClientSession",
         "StatusPages", "DequeModule",
       ])
   ),
   room(
     "Sources/CommandLine",
-    library("RoostOutput", ["Cryptography", "Nostr", "Frames", "Contracts", "Recordings", "Wording"]),
+    library("Rendering", ["Cryptography", "Nostr", "Frames", "Contracts", "Recordings", "Wording"]),
     program(
       "roost",
       values + [
-        "LinuxSystem", "EventLoop", "NostrContracts", "Recordings", "Wording", "Bus", "RoostClient", "RoostOutput",
+        "LinuxSystem", "EventLoop", "NostrContracts", "Recordings", "Wording", "Bus", "RoostClient", "Rendering",
         "ArgumentParser",
       ])
   ),
@@ -246,7 +246,7 @@ let rooms: [[Target]] = [
     // Phones and senders that ask a push relay as fast as it answers; run by `make bench`
     program("push-bench", ["Cryptography"], in: "PushBench"),
     // How fast one HTTP/2 connection carries posts; run by `make bench`
-    program("http2-bench", ["Clocks", "Addresses", "HTTP2Sending"], in: "HTTP2Bench")
+    program("http2-bench", ["Clocks", "Addresses", "HTTP2Client"], in: "HTTP2Bench")
   ),
 
   // What serves the tests of all rooms, and then the tests, in the folders of their rooms
@@ -276,11 +276,11 @@ let rooms: [[Target]] = [
     tests("Base/StorageTests", ["Clocks", "Storage", "TestSupport"]),
     tests("Network/WebSocketTests", ["Clocks", "EventLoop", "WebSocket", "TestSupport"]),
     tests(
-      "Network/TransportTLSTests", ["Clocks", "LinuxSystem", "EventLoop", "WebSocket", "TransportTLS", "TestSupport"]),
+      "Network/TLSTests", ["Clocks", "LinuxSystem", "EventLoop", "WebSocket", "TLS", "TestSupport"]),
     tests(
       "Network/HTTPClientTests",
-      ["LinuxSystem", "EventLoop", "WebSocket", "TransportTLS", "HTTPClient", "TestSupport"]),
-    tests("Network/HTTP2SendingTests", http2 + ["Clocks", "Addresses", "HTTP2Sending", "TestSupport"]),
+      ["LinuxSystem", "EventLoop", "WebSocket", "TLS", "HTTPClient", "TestSupport"]),
+    tests("Network/HTTP2ClientTests", http2 + ["Clocks", "Addresses", "HTTP2Client", "TestSupport"]),
     tests("Bus/FramesTests", ["Clocks", "Frames", "TestSupport"]),
     tests("Bus/ContractsTests", ["Frames", "Contracts"]),
     tests("Bus/NostrContractsTests", ["Cryptography", "Nostr", "Frames", "NostrContracts"]),
@@ -291,42 +291,42 @@ let rooms: [[Target]] = [
     tests("Supervisor/MessageHubTests", ["Clocks", "Frames", "Contracts", "MessageHub", "DequeModule"]),
     tests("Supervisor/SupervisionTests", ["Clocks", "Supervision"]),
     tests(
-      "Supervisor/LogKeepingTests",
-      ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "LogKeeping", "TestSupport"]),
+      "Supervisor/LogsTests",
+      ["Clocks", "LinuxSystem", "EventLoop", "Frames", "Contracts", "Logs", "TestSupport"]),
     tests("Supervisor/ConfigurationTests", ["Clocks", "Contracts", "RoostConfiguration"], exclude: ["Golden"]),
     tests("Supervisor/ExecShimTests", ["LinuxSystem", "TestSupport"]),
-    tests("CommandLine/RoostOutputTests", values + ["Recordings", "Wording", "RoostOutput", "TestSupport"]),
+    tests("CommandLine/RenderingTests", values + ["Recordings", "Wording", "Rendering", "TestSupport"]),
     tests("Workers/RelayConnector/RelaySessionTests", events + ["RelaySession", "TestSupport"]),
     tests(
-      "Workers/RelayConnector/RelayWishesTests", events + ["Contracts", "RelaySession", "RelayWishes", "TestSupport"]),
-    tests("Workers/RelayConnector/RelayStrikesTests", ["Clocks", "RelayStrikes", "TestSupport"]),
+      "Workers/RelayConnector/RelaySubscriptionsTests", events + ["Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
+    tests("Workers/RelayConnector/RelayQuarantineTests", ["Clocks", "RelayQuarantine", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelayPeerTests",
       ["Clocks", "Nostr", "EventLoop", "WebSocket", "RelaySession", "TestSupport"]),
     tests("Workers/EventStore/EventIndexTests", events + ["EventIndex", "TestSupport"]),
     tests("Workers/EventStore/ReconciliationTests", events + ["Reconciliation", "TestSupport"]),
-    tests("Workers/EventStore/ObservingTests", values + ["NostrContracts", "Observing", "TestSupport"]),
+    tests("Workers/EventStore/ObservationsTests", values + ["NostrContracts", "Observations", "TestSupport"]),
     tests(
       "Workers/EventStore/EventArchiveTests",
       events + [
-        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observing", "EventArchive", "TestSupport",
+        "Storage", "NostrContracts", "EventIndex", "Reconciliation", "Observations", "EventArchive", "TestSupport",
       ]),
     tests(
       "Workers/EventStore/EventGateTests",
       ["Cryptography", "Nostr", "Contracts", "EventArchive", "EventGate", "TestSupport"]),
-    tests("Workers/OutboxPlanner/OutboxPlanTests", values + ["NostrContracts", "OutboxPlan", "TestSupport"]),
+    tests("Workers/OutboxPlanner/OutboxRoutingTests", values + ["NostrContracts", "OutboxRouting", "TestSupport"]),
     tests("Workers/OutboxPlanner/PublishQueueTests", values + ["PublishQueue", "TestSupport"]),
     tests(
       "Workers/OutboxPlanner/PublishLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "PublishQueue", "PublishLedger", "TestSupport"]),
-    tests("Workers/DVMTracker/JobTrackingTests", values + ["JobTracking", "JobLedger", "RoostOutput", "TestSupport"]),
+    tests("Workers/DVMTracker/JobTrackingTests", values + ["JobTracking", "JobLedger", "Rendering", "TestSupport"]),
     tests(
       "Workers/DVMTracker/JobLedgerTests",
       ["Cryptography", "Nostr", "Storage", "Contracts", "JobTracking", "JobLedger", "TestSupport"]),
-    tests("Workers/DVMProvider/JobServingTests", values + ["JobServing", "TestSupport"]),
+    tests("Workers/DVMProvider/JobProvidingTests", values + ["JobProviding", "TestSupport"]),
     tests(
-      "Workers/DVMProvider/ServingLedgerTests",
-      ["Cryptography", "Nostr", "Storage", "Contracts", "JobServing", "ServingLedger", "TestSupport"]),
+      "Workers/DVMProvider/ProvidingLedgerTests",
+      ["Cryptography", "Nostr", "Storage", "Contracts", "JobProviding", "ProvidingLedger", "TestSupport"]),
     tests("Workers/PushRelay/PushDeliveryTests", ["Clocks", "Cryptography", "PushDelivery", "TestSupport"]),
     tests("Workers/PushRelay/PushRulesTests", events + ["PushDelivery", "PushRules"]),
     tests(
@@ -338,7 +338,7 @@ let rooms: [[Target]] = [
     tests(
       "Workers/PushRelay/PushLedgerTests",
       ["Clocks", "Cryptography", "Storage", "PushDelivery", "PushLedger", "TestSupport"]),
-    tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Sending", "Frames", "TestSupport"]),
+    tests("Workers/PushRelay/PushFakesTests", ["Addresses", "Cryptography", "HTTP2Client", "Frames", "TestSupport"]),
     tests("Workers/Signer/SigningTests", values + ["NostrContracts", "Signing"]),
     tests("Workers/Signer/KeyStoreTests", ["Cryptography", "Nostr", "LinuxSystem", "KeyStore", "TestSupport"]),
     tests("Workers/LocalRelay/ClientSessionTests", events + ["FairSharing", "ClientSession", "TestSupport"]),

@@ -1,7 +1,7 @@
 import Addresses
 import Clocks
 import Glibc
-import HTTP2Sending
+import HTTP2Client
 
 /// How fast one connection carries posts: `http2-bench URL COUNT [AT-ONCE [AUTHORITY.pem]]`.
 ///

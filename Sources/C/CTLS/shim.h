@@ -1,4 +1,4 @@
-/* OpenSSL's libssl and what of libcrypto it speaks in, with its macros as functions. Only TransportTLS imports this. */
+/* OpenSSL's libssl and what of libcrypto it speaks in, with its macros as functions. Only TLS imports this. */
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/err.h>

@@ -4,7 +4,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// What a command works with: the connection, the output, and how they end.

@@ -4,7 +4,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// Tells how far relays are with what is observed, until each has sent what it had stored.
 ///

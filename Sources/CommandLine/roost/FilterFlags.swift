@@ -6,7 +6,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// Filters as they are typed: NIP-01's JSON, and flags for what is asked most.

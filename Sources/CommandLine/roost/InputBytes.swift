@@ -1,6 +1,6 @@
 internal import Frames
 internal import Glibc
-internal import RoostOutput
+internal import Rendering
 
 /// The arguments of a call: as typed, from a file, or from standard input.
 enum InputBytes {

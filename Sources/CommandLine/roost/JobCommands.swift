@@ -4,7 +4,7 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// `roost job`
 struct JobCommand: ParsableCommand {

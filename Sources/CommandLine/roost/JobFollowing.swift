@@ -4,7 +4,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// Tells how a job is doing, on standard error, until it has ended or nobody waits any longer; then its result, on

@@ -3,7 +3,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// `roost job submit`
 struct JobSubmitCommand: LoopCommand {

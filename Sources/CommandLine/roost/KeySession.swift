@@ -6,7 +6,7 @@ internal import Frames
 internal import Glibc
 internal import NostrContracts
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 // What the commands of `roost key` have in common: the signer's accounts, and secrets on their way there.
 

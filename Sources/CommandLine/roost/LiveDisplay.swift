@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Glibc
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// The lines at the end of the terminal's output that tell what is under way (`LiveBlock`), and all that is written
 /// around them.

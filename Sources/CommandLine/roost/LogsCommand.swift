@@ -4,7 +4,7 @@ internal import Contracts
 internal import EventLoop
 internal import Frames
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// `roost logs`
 struct Logs: LoopCommand {

@@ -3,7 +3,7 @@ internal import Bus
 internal import EventLoop
 internal import Frames
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// `roost pipe`
 struct Pipe: LoopCommand {

@@ -5,7 +5,7 @@ internal import EventLoop
 internal import Frames
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// `roost plan`
 struct Plan: ParsableCommand {

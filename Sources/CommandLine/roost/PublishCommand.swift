@@ -7,7 +7,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// `roost publish`
 struct Publish: LoopCommand {

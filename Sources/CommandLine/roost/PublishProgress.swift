@@ -5,7 +5,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// Where `roost publish` has events sent, and how long it waits for that.
 struct PublishWay: ParsableArguments, Sendable {

@@ -8,7 +8,7 @@ internal import Glibc
 internal import Nostr
 internal import NostrContracts
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// What became of one event that is stored only, for `--json`.

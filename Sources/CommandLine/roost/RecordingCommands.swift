@@ -3,7 +3,7 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 internal import Recordings
-internal import RoostOutput
+internal import Rendering
 
 /// `roost recording`
 struct RecordingFiles: ParsableCommand {

@@ -5,7 +5,7 @@ internal import Frames
 internal import Glibc
 internal import Nostr
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// `roost queue replaced`

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import Frames
 internal import Glibc
-internal import RoostOutput
+internal import Rendering
 
 // Secrets that a person types. Never an argument: those stand in the shell's history, and in the list of processes for
 // all to see. On a terminal they are asked for, and what is typed is not shown; else they are lines of standard input,

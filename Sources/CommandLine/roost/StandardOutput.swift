@@ -1,6 +1,6 @@
 internal import EventLoop
 internal import Glibc
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// Standard output, written in whole pieces in the order asked for.

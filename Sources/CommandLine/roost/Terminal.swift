@@ -1,6 +1,6 @@
 internal import Glibc
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 
 /// What stands at the other end of a descriptor.
 enum Terminal {

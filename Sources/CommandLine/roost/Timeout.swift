@@ -1,6 +1,6 @@
 internal import ArgumentParser
 internal import Frames
-internal import RoostOutput
+internal import Rendering
 
 /// A span of time on the command line, always with its unit: `30s`, `500ms`, `2m`, `1h`.
 struct Timeout: Sendable, CustomStringConvertible {

@@ -4,7 +4,7 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 internal import RoostClient
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// Tells whoever waits for the first word of an answer, once, that its worker is not running. Mail is kept for such a

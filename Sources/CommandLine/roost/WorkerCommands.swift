@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import Contracts
 internal import EventLoop
 internal import Frames
-internal import RoostOutput
+internal import Rendering
 internal import Wording
 
 /// `roost start`

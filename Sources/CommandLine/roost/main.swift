@@ -3,12 +3,12 @@ internal import EventLoop
 internal import Frames
 internal import Glibc
 internal import Nostr
-internal import RoostOutput
+internal import Rendering
 
 // The command line.
 //
 // What: each command is a small type that says its words (swift-argument-parser) and, in `run(in:)`, asks the
-// supervisor and hands the answer to a formatter of `RoostOutput`. What is printed is decided there, by pure functions;
+// supervisor and hands the answer to a formatter of `Rendering`. What is printed is decided there, by pure functions;
 // here is only who is asked, and where the text goes.
 //
 // One connection, one command, one exit code (`ExitStatus`). Nothing is kept between runs.

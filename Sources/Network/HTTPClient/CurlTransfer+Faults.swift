@@ -1,7 +1,7 @@
 internal import CCurl
 internal import EventLoop
 internal import Glibc
-internal import TransportTLS
+internal import TLS
 
 // libcurl's numbers, in the words of somebody who wants a page.
 

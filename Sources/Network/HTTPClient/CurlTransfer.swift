@@ -1,6 +1,6 @@
 internal import CCurl
 internal import EventLoop
-internal import TransportTLS
+internal import TLS
 internal import WebSocket
 
 // One request as libcurl does it.

@@ -1,6 +1,6 @@
 internal import Clocks
 public import EventLoop
-public import TransportTLS
+public import TLS
 
 // HTTP for the few things that Nostr has on the web: what a relay says of itself (NIP-11), names (NIP-05), and pushes.
 //

@@ -3,7 +3,7 @@ import Contracts
 import EventLoop
 import Frames
 import LinuxSystem
-import LogKeeping
+import Logs
 import Recordings
 
 /// One recording of one worker, from the request for it to its last byte.

@@ -3,7 +3,7 @@ import EventLoop
 import Frames
 import Glibc
 import LinuxSystem
-import LogKeeping
+import Logs
 import MessageHub
 
 extension ControlService {

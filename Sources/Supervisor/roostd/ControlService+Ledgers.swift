@@ -2,7 +2,7 @@ import RoostConfiguration
 import Contracts
 import Frames
 import Glibc
-import LogKeeping
+import Logs
 
 // A worker that finds its ledger damaged puts it aside and goes on with what can be read of it, and one whose ledger
 // lacks commits goes on without them (`LedgerFile`); what it said of that is in the log of one start. The files stay,

@@ -1,7 +1,7 @@
 import RoostConfiguration
 import Contracts
 import Frames
-import LogKeeping
+import Logs
 import MessageHub
 
 // The supervisor's own answers keep to the frame limit of whoever asked: log lines come in as many parts as

@@ -5,7 +5,7 @@ import EventLoop
 import Frames
 import Glibc
 import LinuxSystem
-import LogKeeping
+import Logs
 import MessageHub
 import Supervision
 

@@ -4,7 +4,7 @@ import Contracts
 import EventLoop
 import Frames
 import LinuxSystem
-import LogKeeping
+import Logs
 import MessageHub
 import Supervision
 

@@ -1,5 +1,5 @@
 import EventLoop
-import LogKeeping
+import Logs
 
 // The guardian is a process like any other, and can be killed like any other: then there is another one.
 

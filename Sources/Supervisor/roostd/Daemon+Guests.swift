@@ -1,7 +1,7 @@
 import Contracts
 import EventLoop
 import LinuxSystem
-import LogKeeping
+import Logs
 import MessageHub
 
 // Guests: workers of people's own that joined with a token and stand in no configuration. They have no machine, since

@@ -2,7 +2,7 @@ import Contracts
 import EventLoop
 import Glibc
 import LinuxSystem
-import LogKeeping
+import Logs
 import RoostConfiguration
 
 // What somebody may take from under a running supervisor: its directories, its locks, its socket.

@@ -1,7 +1,7 @@
 import Contracts
 import EventLoop
 import Frames
-import LogKeeping
+import Logs
 import MessageHub
 
 // The registry: every peer hears of it when it changes, as a whole.

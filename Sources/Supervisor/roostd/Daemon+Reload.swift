@@ -2,7 +2,7 @@ import RoostConfiguration
 import Contracts
 import EventLoop
 import Frames
-import LogKeeping
+import Logs
 import MessageHub
 import Recordings
 import Supervision
@@ -30,7 +30,7 @@ extension Daemon {
     // Levels set while running stay, unless the file says something new about logs.
     if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {
       logs.apply(
-        LogBookSettings(new.log, directory: old.supervisor.logDirectory), levels: LogKeeping.LogLevels(new.log))
+        LogBookSettings(new.log, directory: old.supervisor.logDirectory), levels: Logs.LogLevels(new.log))
     }
     shell.hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init))
     for change in changes {

@@ -5,7 +5,7 @@ import EventLoop
 import Frames
 import Glibc
 import LinuxSystem
-import LogKeeping
+import Logs
 import MessageHub
 import Supervision
 
@@ -84,7 +84,7 @@ final class Daemon {
       traceSeed: random.next())
     logs = LogBook(
       settings: LogBookSettings(configuration.log, directory: configuration.supervisor.logDirectory),
-      levels: LogKeeping.LogLevels(configuration.log))
+      levels: Logs.LogLevels(configuration.log))
     deadLetters = DeadLetterStore(
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
       countMaximum: configuration.bus.deadLettersMaximum)

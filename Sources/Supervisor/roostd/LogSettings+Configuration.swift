@@ -1,5 +1,5 @@
 import RoostConfiguration
-import LogKeeping
+import Logs
 
 extension LogBookSettings {
   /// The bounds in `[log]` of `supervisor.conf`.
@@ -12,7 +12,7 @@ extension LogBookSettings {
   }
 }
 
-extension LogKeeping.LogLevels {
+extension Logs.LogLevels {
   /// The levels in `[log]` of `supervisor.conf`; further categories than the table holds keep the general level.
   init(_ settings: LogSettings) {
     self.init(general: LogSeverity(settings.level))

@@ -1,6 +1,6 @@
 import Contracts
 import EventLoop
-import LogKeeping
+import Logs
 
 /// Passes new log lines to one caller of `supervisor.logs`. While the caller has no room nothing is kept for it here:
 /// it goes on from its last number in the book, and is told how many have gone meanwhile.

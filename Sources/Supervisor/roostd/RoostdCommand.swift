@@ -4,7 +4,7 @@ import Contracts
 import EventLoop
 import Glibc
 import LinuxSystem
-import LogKeeping
+import Logs
 
 /// `roostd [--config supervisor.conf] [--check [--effective]]`
 @main

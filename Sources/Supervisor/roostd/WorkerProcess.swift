@@ -4,7 +4,7 @@ import Contracts
 import EventLoop
 import Glibc
 import LinuxSystem
-import LogKeeping
+import Logs
 import Supervision
 
 /// One started process of a worker, from the exec shim to the last line of its log.

@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import TestSupport
 import Testing
-import TransportTLS
+import TLS
 
 @testable import HTTPClient
 

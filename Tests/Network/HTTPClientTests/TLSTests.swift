@@ -1,7 +1,7 @@
 import EventLoop
 import TestSupport
 import Testing
-import TransportTLS
+import TLS
 
 @testable import HTTPClient
 

@@ -3,7 +3,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import JobServing
+import JobProviding
 import LinuxSystem
 import Logging
 import Nostr

@@ -1,7 +1,7 @@
 import EventLoop
 import Frames
 import Glibc
-import JobServing
+import JobProviding
 import LinuxSystem
 
 // One run of a job's program, from the exec shim to the end of its last child.

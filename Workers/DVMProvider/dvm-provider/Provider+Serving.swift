@@ -2,9 +2,9 @@ import Bus
 import Contracts
 import Cryptography
 import Frames
-import JobServing
-import LedgerKeeping
-import ServingLedger
+import JobProviding
+import WorkerLedger
+import ProvidingLedger
 import Storage
 import WorkerKit
 

@@ -5,7 +5,7 @@ import Cryptography
 import EventLoop
 import Frames
 import Glibc
-import JobServing
+import JobProviding
 import LinuxSystem
 import Logging
 import Nostr

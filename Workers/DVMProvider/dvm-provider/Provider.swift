@@ -5,13 +5,13 @@ import Cryptography
 import EventLoop
 import Frames
 import Glibc
-import JobServing
-import LedgerKeeping
+import JobProviding
+import WorkerLedger
 import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
-import ServingLedger
+import ProvidingLedger
 import Storage
 import WorkerKit
 
@@ -35,7 +35,7 @@ final class Provider: RequestStream.Taker {
   let log = Logger(label: "serving")
   let settings: ProviderSettings
   let directory: String
-  let ledger: ServingLedger
+  let ledger: ProvidingLedger
   let writer: ServingWriter
   let identity: ProviderIdentity
   private(set) var desk: ServingDesk?
@@ -78,7 +78,7 @@ final class Provider: RequestStream.Taker {
     _ = try settings.rules()
     let rescue: LedgerRescue?
     do throws(StorageFault) {
-      (ledger, contents, rescue) = try ServingLedger.openOrRescue(
+      (ledger, contents, rescue) = try ProvidingLedger.openOrRescue(
         path: directory + "/" + Self.fileName, now: WallClock.seconds)
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
@@ -285,7 +285,7 @@ final class Provider: RequestStream.Taker {
           let gone = try await ledger.sweep(
             before: WallClock.seconds - max(Self.keepSeconds, 2 * age + ServingRules.aheadMaximum))
           desk?.forgotten(gone)
-          guard gone.count == ServingLedger.sweepCount else { break }
+          guard gone.count == ProvidingLedger.sweepCount else { break }
         }
       } catch {
         writer.health.leaveIfDamaged(error)

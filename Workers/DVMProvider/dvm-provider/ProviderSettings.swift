@@ -1,7 +1,7 @@
 import Contracts
 import Cryptography
 import Frames
-import JobServing
+import JobProviding
 import Nostr
 
 /// The settings of a provider in `supervisor.conf`.

@@ -1,12 +1,12 @@
 import Contracts
 import EventLoop
 import Frames
-import JobServing
-import LedgerKeeping
+import JobProviding
+import WorkerLedger
 import Logging
 import Nostr
 import OrderedCollections
-import ServingLedger
+import ProvidingLedger
 import Storage
 import WorkerKit
 
@@ -25,7 +25,7 @@ final class ServingWriter {
   /// How the ledger is doing.
   let health: LedgerHealth
 
-  private let ledger: ServingLedger
+  private let ledger: ProvidingLedger
   private let log: Logger
   private var changed: OrderedSet<EventID> = []
   private var seq: Int64?
@@ -40,7 +40,7 @@ final class ServingWriter {
   /// How long a seq waits for company.
   private static let seqMilliseconds: UInt64 = 2_000
 
-  init(_ ledger: ServingLedger, _ log: Logger) {
+  init(_ ledger: ProvidingLedger, _ log: Logger) {
     self.ledger = ledger
     self.log = log
     health = LedgerHealth("the ledger of served jobs", log) { ledger.markDamaged() }

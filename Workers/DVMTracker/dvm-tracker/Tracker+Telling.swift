@@ -5,7 +5,7 @@ import EventLoop
 import Frames
 import JobLedger
 import JobTracking
-import LedgerKeeping
+import WorkerLedger
 import Storage
 import WorkerKit
 

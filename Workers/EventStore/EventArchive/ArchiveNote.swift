@@ -1,6 +1,6 @@
 internal import Cryptography
 public import Nostr
-public import Observing
+public import Observations
 internal import Storage
 
 // What is written besides events: when filters were fetched, and where named observations have got to. Notes take the

@@ -1,7 +1,7 @@
 internal import Cryptography
 public import EventIndex
 public import Nostr
-public import Observing
+public import Observations
 public import Storage
 
 /// An event and a relay that had it.

@@ -3,7 +3,7 @@ import Contracts
 import EventArchive
 import EventLoop
 import Frames
-import Observing
+import Observations
 import WorkerKit
 
 /// How events stand in the parts of an answer.

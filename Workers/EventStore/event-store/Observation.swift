@@ -7,7 +7,7 @@ import EventLoop
 import Frames
 import Nostr
 import NostrContracts
-import Observing
+import Observations
 import Storage
 import WorkerKit
 

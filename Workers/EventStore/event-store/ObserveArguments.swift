@@ -5,7 +5,7 @@ import EventLoop
 import Frames
 import Nostr
 import NostrContracts
-import Observing
+import Observations
 import WorkerKit
 
 /// The arguments of `store.observe`, read and judged.

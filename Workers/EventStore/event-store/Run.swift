@@ -4,7 +4,7 @@ import EventArchive
 import EventGate
 import Frames
 import Nostr
-import Observing
+import Observations
 
 /// A run of records, read: its events and notes for the gate, and what is needed to report on them.
 struct Run {

@@ -6,11 +6,11 @@ import EventLoop
 import Frames
 import Nostr
 import NostrContracts
-import Observing
+import Observations
 import Storage
 import WorkerKit
 
-// Observers, by name and without, and what the planner is told of them. The rules are in `Observing`; here they meet
+// Observers, by name and without, and what the planner is told of them. The rules are in `Observations`; here they meet
 // the bus.
 
 extension Store {

@@ -9,7 +9,7 @@ import Frames
 import Glibc
 import Logging
 import Nostr
-import Observing
+import Observations
 import Storage
 import WorkerKit
 

@@ -10,7 +10,7 @@ import Glibc
 import Logging
 import Nostr
 import NostrContracts
-import Observing
+import Observations
 import Storage
 import WorkerKit
 

@@ -7,11 +7,11 @@ import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import Nostr
 import Storage
-import TransportTLS
+import TLS
 import WebSocket
 import WorkerKit
 

@@ -1,5 +1,5 @@
 import Nostr
-import OutboxPlan
+import OutboxRouting
 import Storage
 
 /// The relays that were added by hand, on disk: `relays.db` in the planner's directory.

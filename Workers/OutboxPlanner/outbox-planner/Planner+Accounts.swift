@@ -8,7 +8,7 @@ import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
-import OutboxPlan
+import OutboxRouting
 
 // Our own accounts: who they are, from the signer; what they have published about themselves, wished at relays and read
 // from the store as it comes.

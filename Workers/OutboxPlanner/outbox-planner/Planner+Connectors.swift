@@ -3,7 +3,7 @@ import Contracts
 import EventLoop
 import Frames
 import Logging
-import OutboxPlan
+import OutboxRouting
 import WorkerKit
 
 // Connectors: what they report, and what they are sent. One `relay.follow` each, which begins again whenever it ends,

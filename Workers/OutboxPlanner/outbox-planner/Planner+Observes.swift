@@ -4,7 +4,7 @@ import EventLoop
 import Frames
 import LinuxSystem
 import Logging
-import OutboxPlan
+import OutboxRouting
 import WorkerKit
 
 // What is observed, from the store; and back to it, what was fetched.

@@ -6,7 +6,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import OutboxPlan
+import OutboxRouting
 
 // What the publish queue is told: where events go, and whether a relay outside the groups may be dialled now.
 

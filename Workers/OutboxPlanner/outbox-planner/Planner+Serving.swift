@@ -2,12 +2,12 @@ import Bus
 import Contracts
 import Cryptography
 import Frames
-import LedgerKeeping
+import WorkerLedger
 import LinuxSystem
 import Logging
 import Nostr
 import NostrContracts
-import OutboxPlan
+import OutboxRouting
 import PublishQueue
 import Storage
 import WorkerKit

@@ -4,15 +4,15 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import LedgerKeeping
+import WorkerLedger
 import LinuxSystem
 import Logging
 import Nostr
-import OutboxPlan
+import OutboxRouting
 import Storage
 import WorkerKit
 
-// The outbox-planner: who is read and written where. Decisions are in `OutboxPlan`; here they meet the bus.
+// The outbox-planner: who is read and written where. Decisions are in `OutboxRouting`; here they meet the bus.
 //
 //    store.observes, .list ──▶ ObserveMirror ─┐                     ┌─▶ relay.desire   to each connector
 //    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSet ───────┼─▶ store.fetched

@@ -1,7 +1,7 @@
 import Cryptography
 import EventLoop
 import Nostr
-import OutboxPlan
+import OutboxRouting
 
 /// Why an event is not sent.
 enum PublishObstacle: Error {

@@ -2,7 +2,7 @@ import Clocks
 import Contracts
 import EventLoop
 import Frames
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import Nostr
 import PublishLedger

@@ -4,10 +4,10 @@ import Contracts
 import EventLoop
 import Frames
 import LinuxSystem
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import Nostr
-import OutboxPlan
+import OutboxRouting
 import PublishLedger
 import PublishQueue
 import Storage

@@ -3,7 +3,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import LedgerKeeping
+import WorkerLedger
 import LinuxSystem
 import Logging
 import Nostr

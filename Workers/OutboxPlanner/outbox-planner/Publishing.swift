@@ -5,10 +5,10 @@ import Cryptography
 import EventLoop
 import Frames
 import LinuxSystem
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import Nostr
-import OutboxPlan
+import OutboxRouting
 import PublishLedger
 import PublishQueue
 import Storage

@@ -4,7 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import HTTP2Sending
+import HTTP2Client
 import Logging
 import PushDelivery
 import PushLedger

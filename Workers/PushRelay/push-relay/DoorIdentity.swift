@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import Synchronization
-import TransportTLS
+import TLS
 
 // The certificate that the door shows. It is renewed every few weeks by a program that need not know of us: the files
 // are looked at every ten seconds, and at `roost reload`. What was read is for the connections that come from then on;

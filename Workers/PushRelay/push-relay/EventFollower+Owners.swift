@@ -4,7 +4,7 @@ import Contracts
 import Cryptography
 import EventLoop
 import Frames
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import Nostr
 import PushDelivery

@@ -6,7 +6,7 @@ import Frames
 import HTTPClient
 import Logging
 import PushDelivery
-import TransportTLS
+import TLS
 import WebSocket
 
 /// A service account, as Google's console gives it: a JSON file.

@@ -1,6 +1,6 @@
 import Contracts
 import Frames
-import HTTP2Sending
+import HTTP2Client
 
 /// `https://host[:port]`, without a path.
 struct PlainURL: Sendable {

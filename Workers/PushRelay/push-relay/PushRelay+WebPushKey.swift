@@ -2,7 +2,7 @@ import Contracts
 import Cryptography
 import Frames
 import Glibc
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import PushLedger
 import Storage

@@ -4,9 +4,9 @@ import Cryptography
 import EventLoop
 import Frames
 import Glibc
-import HTTP2Sending
+import HTTP2Client
 import HTTPClient
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import PushAdmission
 import PushDelivery
@@ -14,7 +14,7 @@ import PushLedger
 import PushRequests
 import PushRules
 import Storage
-import TransportTLS
+import TLS
 import WorkerKit
 
 // The push relay: HTTP on one side, the platforms on the other, the ledger between them.

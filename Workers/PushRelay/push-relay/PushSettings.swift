@@ -8,7 +8,7 @@ import Nostr
 import PushAdmission
 import PushDelivery
 import PushRequests
-import TransportTLS
+import TLS
 
 /// The settings of a push relay in `supervisor.conf`.
 struct PushSettings: Decodable, Sendable {

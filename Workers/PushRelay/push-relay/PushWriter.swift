@@ -1,7 +1,7 @@
 import Contracts
 import EventLoop
 import Frames
-import LedgerKeeping
+import WorkerLedger
 import Logging
 import PushLedger
 import PushRequests

@@ -6,7 +6,7 @@ import HTTPClient
 import LinuxSystem
 import Nostr
 import RelaySession
-import TransportTLS
+import TLS
 import WebSocket
 import WorkerKit
 

@@ -7,7 +7,7 @@ import Frames
 import Logging
 import Nostr
 import RelaySession
-import RelayWishes
+import RelaySubscriptions
 import WorkerKit
 
 /// One `relay.publish` under way.

@@ -5,7 +5,7 @@ import Frames
 import LinuxSystem
 import Nostr
 import RelaySession
-import RelayWishes
+import RelaySubscriptions
 import WorkerKit
 
 /// What is wished of all relays of a connector.

@@ -6,8 +6,8 @@ import Frames
 import Logging
 import Nostr
 import RelaySession
-import RelayWishes
-import TransportTLS
+import RelaySubscriptions
+import TLS
 import WorkerKit
 
 // The relay connector: what the bus wants of relays, done.

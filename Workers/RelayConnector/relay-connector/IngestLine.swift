@@ -5,7 +5,7 @@ import Frames
 import LinuxSystem
 import Logging
 import Nostr
-import RelayWishes
+import RelaySubscriptions
 
 /// The two lines to the store: what relays had stored goes over the bulk lane, what is new over the live one.
 @EventLoopActor

@@ -2,7 +2,7 @@ import EventLoop
 import LinuxSystem
 import Logging
 import Nostr
-import RelayStrikes
+import RelayQuarantine
 import Synchronization
 
 // Who has whose bytes in hand, and who has struck how often: a HandTable in a file of the worker's state directory, and

@@ -6,7 +6,7 @@ import LinuxSystem
 import Logging
 import Nostr
 import RelaySession
-import RelayStrikes
+import RelayQuarantine
 import WebSocket
 
 /// What the owner of links is told.

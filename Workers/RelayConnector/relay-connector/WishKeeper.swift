@@ -4,7 +4,7 @@ import EventLoop
 import Logging
 import Nostr
 import RelaySession
-import RelayWishes
+import RelaySubscriptions
 
 /// What is wished of one relay: the machine of its standing requests, and what the machine commands. Events that nobody
 /// asked for end here; the others go to the store as they came.

@@ -1,7 +1,7 @@
 import Contracts
 import JobTracking
 import Nostr
-import RoostOutput
+import Rendering
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Cryptography
 import EventArchive
 import Nostr
-import Observing
+import Observations
 import Storage
 import TestSupport
 import Testing

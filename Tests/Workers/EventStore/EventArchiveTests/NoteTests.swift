@@ -3,7 +3,7 @@ import Cryptography
 import EventArchive
 import Nostr
 import NostrContracts
-import Observing
+import Observations
 import Storage
 import TestSupport
 import Testing

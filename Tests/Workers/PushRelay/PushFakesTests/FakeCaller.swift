@@ -2,7 +2,7 @@ import Addresses
 import Cryptography
 import Frames
 import Glibc
-import HTTP2Sending
+import HTTP2Client
 import TestSupport
 
 /// Speaks to the fakes as a relay would.

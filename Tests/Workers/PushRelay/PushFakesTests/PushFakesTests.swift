@@ -1,6 +1,6 @@
 import Cryptography
 import Frames
-import HTTP2Sending
+import HTTP2Client
 import TestSupport
 import Testing
 

@@ -1,0 +1,229 @@
+import Clocks
+import Cryptography
+import Nostr
+import RelaySubscriptions
+import Testing
+
+@testable import RelaySession
+
+@Suite("Standing requests") struct StandingRequestTests {
+  @Test("A wish waits for the connection, is asked, and is stored when all before its EOSE is committed")
+  func life() throws {
+    let bench = WishBench()
+    bench.wish("a")
+    #expect(bench.taken().isEmpty && bench.state("a") == .waiting(nil))
+    bench.open()
+    #expect(bench.taken() == [.start(.nth(0), "a", .live())] && bench.state("a") == .asked)
+    #expect(bench.deliver(.nth(0)) == "a" && bench.requests.report("a")?.events == 1)
+    bench.end(.nth(0))
+    #expect(bench.taken() == [.commit("a", .nth(0))] && bench.state("a") == .asked)
+    bench.commit("a", .nth(0))
+    #expect(bench.taken().isEmpty && bench.state("a") == .stored && bench.timer == nil)
+    #expect(bench.deliver(.nth(0)) == "a", "it is live")
+  }
+
+  @Test("After a reconnection a wish is asked all over under a new key, and stays stored meanwhile")
+  func reconnection() {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.end(.nth(0))
+    bench.commit("a", .nth(0))
+    bench.close("the cable")
+    #expect(bench.state("a") == .waiting("the cable"))
+    #expect(bench.deliver(.nth(0)) == nil)
+    _ = bench.taken()
+    bench.open()
+    #expect(bench.taken() == [.start(.nth(1), "a", .live())] && bench.state("a") == .stored)
+  }
+
+  @Test("An older request's commit, behind a reconnection or another wish under its key, says nothing of the new one")
+  func lateCommit() {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.end(.nth(0))
+    bench.close()
+    bench.open()
+    bench.commit("a", .nth(0))
+    #expect(bench.state("a") == .asked)
+    bench.end(.nth(1))
+    bench.wish("a", .live(7))
+    bench.commit("a", .nth(1))
+    #expect(bench.state("a") == .asked && bench.request("a") == .nth(2))
+  }
+
+  @Test("A wish that is not live is cancelled once it is committed, and never asked again")
+  func once() {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a", .once())
+    bench.end(.nth(0))
+    _ = bench.taken()
+    bench.commit("a", .nth(0))
+    #expect(bench.taken() == [.cancel(.nth(0))] && bench.state("a") == .stored && bench.timer == nil)
+    bench.close()
+    bench.open()
+    bench.wish("a", .once())
+    #expect(bench.taken().isEmpty && bench.state("a") == .stored)
+  }
+
+  @Test("A relay that says nothing to one that is not live is given up after the patience; each sign begins it anew")
+  func patience() {
+    let bench = WishBench()
+    let patience = WishLimits().patienceMilliseconds
+    bench.open()
+    bench.wish("a", .once())
+    bench.wish("b", .live())
+    bench.advance(milliseconds: patience - 1)
+    #expect(bench.deliver(.nth(0)) == "a")
+    bench.advance(milliseconds: patience - 1)
+    #expect(bench.state("a") == .asked)
+    _ = bench.taken()
+    bench.advance(milliseconds: 1)
+    #expect(bench.taken() == [.cancel(.nth(0))] && bench.timer == nil)
+    #expect(bench.state("a") == .refused("it has sent neither an event nor EOSE for 30 s"))
+    #expect(bench.state("b") == .asked && bench.requests.report("b")?.overdue != nil, "a live wish stands on")
+  }
+
+  @Test("Another wish under a key replaces it, and the same changes nothing; dropping cancels what is under way, once")
+  func replacing() {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.wish("a")
+    #expect(bench.taken() == [.start(.nth(0), "a", .live())])
+    bench.wish("a", .live(7))
+    #expect(bench.taken() == [.cancel(.nth(0)), .start(.nth(1), "a", .live(7))])
+    bench.drop("a")
+    bench.drop("a")
+    #expect(bench.taken() == [.cancel(.nth(1))] && bench.requests.isEmpty && bench.state("a") == nil)
+    #expect(bench.deliver(.nth(1)) == nil)
+    bench.end(.nth(1))
+    #expect(bench.taken().isEmpty)
+  }
+
+  @Test("No more are asked at a time than the limit; the next in order follows when one is over")
+  func limit() {
+    var limits = WishLimits()
+    limits.startedMaximum = 2
+    let bench = WishBench(limits: limits)
+    for key in ["d", "c", "b", "a"] { bench.wish(key, .once()) }
+    bench.open()
+    #expect(Set(bench.underWay.values.map(\.key)) == ["d", "c"])
+    #expect(bench.state("b") == .waiting("2 subscriptions are open there already"))
+    bench.end(.nth(0))
+    bench.commit("d", .nth(0))
+    #expect(Set(bench.underWay.values.map(\.key)) == ["c", "b"])
+    bench.drop("c")
+    #expect(Set(bench.underWay.values.map(\.key)) == ["b", "a"])
+  }
+
+  @Test(
+    "After CLOSED a wish goes again as often as the word allows, and is refused then until the next connection",
+    arguments: [
+      ("rate-limited: slow", 3), ("error: x", 1), ("no word", 2), ("payment-required: x", 2), ("", 2),
+      ("restricted: x", 0), ("blocked: x", 0), ("invalid: x", 0), ("mute: x", 0), ("unsupported: x", 0),
+      ("pow: x", 0), ("auth-required: x", 0),
+    ])
+  func closedByRelay(text: String, retryCount: Int) throws {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    for _ in 0..<retryCount {
+      bench.fail(try #require(bench.request("a")), .closedByRelay, text)
+      #expect(bench.state("a") == .waiting(text) && bench.request("a") == nil)
+      bench.advance(milliseconds: 999)
+      #expect(bench.request("a") == nil, "not at once")
+      bench.advance(milliseconds: 8_000)
+    }
+    bench.fail(try #require(bench.request("a")), .closedByRelay, text)
+    #expect(bench.state("a") == .refused(text) && bench.timer == nil)
+    bench.close()
+    #expect(bench.state("a") == .refused(text))
+    bench.open()
+    #expect(bench.state("a") == .asked)
+  }
+
+  @Test("A mixture of words makes no loop: there is one budget over all of them on a connection")
+  func budget() throws {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    let words = ["rate-limited: x", "error: x", "x", "rate-limited: x", "x", "rate-limited: x"]
+    for word in words {
+      bench.fail(try #require(bench.request("a")), .closedByRelay, word)
+      bench.advance(milliseconds: 10_000)
+    }
+    #expect(bench.state("a") == .refused("rate-limited: x"))
+  }
+
+  @Test("A relay that is our own is not asked again", arguments: [WorkFailure.Code.ownRelay, .notProtected])
+  func finalFailures(code: WorkFailure.Code) {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.fail(.nth(0), code, "never")
+    bench.advance(milliseconds: 1_000_000)
+    #expect(bench.state("a") == .refused("never"))
+  }
+
+  @Test("A session that is full is asked again after a while; one that lacks an identity is not")
+  func otherFailures() throws {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.fail(.nth(0), .full, "full")
+    #expect(bench.state("a") == .waiting("full"))
+    bench.advance(milliseconds: WishLimits().fullMilliseconds)
+    bench.fail(try #require(bench.request("a")), .notAuthenticated, "nobody")
+    #expect(bench.state("a") == .refused("nobody"))
+    bench.advance(milliseconds: 1_000_000)
+    #expect(bench.state("a") == .refused("nobody"))
+  }
+
+  @Test("What nobody could sign for is asked again later and later, and at once when the account has shown himself")
+  func unsigned() throws {
+    let alice = try #require(PublicKey(String(repeating: "1", count: 64)))
+    let limits = WishLimits()
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a", .live(account: alice))
+    bench.wish("b", .live())
+    let other = try #require(bench.request("b"))
+    bench.end(other)
+    bench.commit("b", other)
+    var waits: [UInt64] = []
+    for _ in 0..<8 {
+      bench.fail(try #require(bench.request("a")), .notSigned, "the account is locked")
+      #expect(bench.state("a") == .refused("the account is locked"), "nobody waits for its EOSE")
+      let due = try #require(bench.timer)
+      waits.append(due.milliseconds(since: bench.now))
+      bench.advance(milliseconds: waits[waits.count - 1])
+      #expect(bench.state("a") == .asked)
+    }
+    #expect(waits[0] >= limits.unsignedMilliseconds && waits[0] <= limits.unsignedMilliseconds * 3 / 2)
+    #expect(waits.allSatisfy { $0 <= limits.unsignedCeilingMilliseconds * 3 / 2 } && waits[7] > waits[0] * 2)
+    bench.fail(try #require(bench.request("a")), .notSigned, "the account is locked")
+    bench.apply { $0.shown(alice, at: $1) }
+    #expect(bench.state("a") == .asked && bench.state("b") == .stored)
+    bench.fail(try #require(bench.request("a")), .notAuthenticated, "refused AUTH")
+    bench.apply { $0.shown(alice, at: $1) }
+    #expect(bench.state("a") == .refused("refused AUTH"), "the relay's own no is kept")
+  }
+
+  @Test("A wish that pauses while the connection ends waits for the next one, and a pause that is over starts nothing")
+  func pausingWithoutConnection() {
+    let bench = WishBench()
+    bench.open()
+    bench.wish("a")
+    bench.wish("b")
+    bench.fail(.nth(0), .closedByRelay, "error: x")
+    bench.close("gone")
+    _ = bench.taken()
+    bench.advance(milliseconds: 10_000)
+    #expect(bench.taken().isEmpty && bench.state("a") == .waiting("gone"))
+    bench.open()
+    #expect(bench.underWay.count == 2)
+  }
+}

@@ -1,0 +1,145 @@
+internal import Contracts
+internal import Cryptography
+public import JobProviding
+public import Nostr
+public import Storage
+
+// The provider's ledger: one SQLite file, synchronous=FULL. By it a request is answered once, whatever dies.
+//
+// It decides nothing: the desk says what is to be written, and each batch is one transaction, whole or not at all. The
+// last seq of the store's stream that was looked at stands in the same transaction as what was taken up of it, so that
+// a start goes on where the desk stood.
+
+/// What is written down in one transaction.
+public struct ServingBatch: Sendable {
+  /// Requests that are new or have changed.
+  public var changed: [ServedRequest] = []
+  /// Events of the store up to this seq were looked at.
+  public var seq: Int64?
+  /// By which rules they were looked at (`ServingRules.mark(for:)`).
+  public var rulesMark: Int64?
+
+  /// Nothing.
+  public init() {}
+
+  /// Whether there is nothing to write.
+  public var isEmpty: Bool { changed.isEmpty && seq == nil && rulesMark == nil }
+}
+
+/// What a ledger has when it is opened.
+public struct ServingContents: Sendable {
+  /// All that is not settled, in the order in which it was taken up, with its events.
+  public var open: [ServedRequest] = []
+  /// The ids of all requests.
+  public var known: Set<EventID> = []
+  /// The last number given.
+  public var lastNumber: Int64 = 0
+  /// Events of the store up to this seq were looked at; nil: none were.
+  public var seq: Int64?
+  /// By which rules they were looked at; nil where no earlier process has said.
+  public var rulesMark: Int64?
+  /// Requests dated before this second may have been answered without being known; 0: all are known.
+  public var notBefore: Int64 = 0
+}
+
+/// The requests that were taken up on this machine, on disk.
+public final class ProvidingLedger: Sendable {
+  let file: StorageFile
+
+  /// Requests forgotten in one transaction.
+  public static let sweepCount = 200
+  /// Most requests of one answer.
+  public static let pageMaximum = 1_000
+
+  /// Opens the file, and makes it if it is not there.
+  ///
+  /// - Throws: `newer` for a file from the future, `corrupt`, `inaccessible`, `busy`, `full`.
+  public init(path: String) throws(StorageFault) { file = try Self.ledgerFile(path).storage() }
+
+  static func ledgerFile(_ path: String) -> LedgerFile {
+    var settings = StorageSettings(durability: .full)
+    settings.readerCount = 1
+    settings.cacheByteCount = 2 << 20
+    return LedgerFile(path: path, settings, ServingSchema.migrations, table: "request", noun: "requests")
+  }
+
+  /// The database file.
+  public var path: String { file.path }
+
+  /// Closes it; a later use fails.
+  public func close() throws(StorageFault) { try file.close() }
+
+  // MARK: Writing
+
+  /// Writes a batch in one transaction: when this returns it outlives a loss of power, when it throws nothing of it was
+  /// written.
+  public func write(_ batch: ServingBatch) async throws(StorageFault) {
+    try await file.write { session in
+      guard !session.isFileGone else { throw Self.gone(session.path) }
+      try ServingSession(session).write(batch)
+    }
+  }
+
+  /// What is written into a file that nobody finds again is forgotten at the next start, and would be done twice.
+  private static func gone(_ path: String) -> StorageFault {
+    StorageFault(
+      .failed, path: path,
+      "was removed or moved while it was in use; put it back, or begin a new one by 'roost restart dvm-provider'")
+  }
+
+  /// The same, waiting on this thread: for an end, and for tests.
+  public func writeNow(_ batch: ServingBatch) throws(StorageFault) {
+    try file.writeNow { session in try ServingSession(session).write(batch) }
+  }
+
+  /// Forgets some of the requests that are settled and were taken up before a time, the oldest first. Whoever asks for
+  /// it must not take up requests that old any more, or one may be answered twice.
+  ///
+  /// - Returns: their ids; as many as ``sweepCount`` when there may be more.
+  public func sweep(before time: Int64) async throws(StorageFault) -> [EventID] {
+    try await file.write { session in
+      let ledger = ServingSession(session)
+      let statement = try session.statement(
+        """
+        SELECT \(ServingSession.columns) FROM request WHERE isOpen = 0 AND takenAt < ? ORDER BY number
+        LIMIT \(Self.sweepCount)
+        """)
+      statement.bind(time, at: 1)
+      let gone = try ledger.rows(statement)
+      for request in gone { try ledger.remove(request.number) }
+      return gone.map(\.id)
+    }
+  }
+
+  // MARK: Reading
+
+  /// What there is, waiting on this thread: for a start.
+  public func contentsNow() throws(StorageFault) -> ServingContents {
+    try file.readNow { session in
+      let ledger = ServingSession(session)
+      var contents = ServingContents()
+      let open = try session.statement(
+        "SELECT \(ServingSession.columns) FROM request WHERE isOpen = 1 ORDER BY number")
+      contents.open = try ledger.rows(open).map { try ledger.whole($0) }
+      let all = try session.statement("SELECT number, id FROM request ORDER BY number")
+      while try all.step() {
+        contents.lastNumber = all.number(0)
+        if let id = Octets32(all.bytes(1)) { contents.known.insert(EventID(id)) }
+      }
+      contents.seq = try ledger.mark(ServingSchema.seq)
+      contents.rulesMark = try ledger.mark(ServingSchema.rulesMark)
+      contents.notBefore = try ledger.mark(ServingSchema.notBefore) ?? 0
+      return contents
+    }
+  }
+
+  /// Requests, the latest first, without their events; at most ``pageMaximum``.
+  public func requests(limit: Int) async throws(StorageFault) -> [ServedRequest] {
+    try await file.read { session in
+      let statement = try session.statement(
+        "SELECT \(ServingSession.columns) FROM request ORDER BY number DESC LIMIT ?")
+      statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 1)
+      return try ServingSession(session).rows(statement)
+    }
+  }
+}

@@ -1,0 +1,130 @@
+internal import Contracts
+internal import Cryptography
+internal import JobProviding
+internal import Nostr
+internal import Storage
+
+/// The ledger's rows, for the time of one transaction.
+struct ServingSession {
+  let session: StorageSession
+
+  init(_ session: StorageSession) { self.session = session }
+
+  // MARK: Writing
+
+  func write(_ batch: ServingBatch) throws {
+    for request in batch.changed { try write(request) }
+    if let seq = batch.seq { try set(ServingSchema.seq, seq) }
+    if let mark = batch.rulesMark { try set(ServingSchema.rulesMark, mark) }
+  }
+
+  func write(_ request: ServedRequest) throws {
+    let statement = try session.statement(
+      """
+      INSERT OR REPLACE INTO request
+        (number, id, kind, customer, takenAt, endedAt, state, isTold, isOpen, reason, result)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), nullif(?, x''))
+      """)
+    statement.bind(request.number, at: 1)
+    statement.bind(request.id.octets.bytes, at: 2)
+    statement.bind(Int64(request.kind), at: 3)
+    statement.bind(request.customer.octets.bytes, at: 4)
+    statement.bind(request.takenAt, at: 5)
+    statement.bind(request.endedAt, at: 6)
+    statement.bind(request.state.code, at: 7)
+    statement.bind(request.isTold ? 1 : 0, at: 8)
+    statement.bind(request.isSettled ? 0 : 1, at: 9)
+    statement.bind(request.reason ?? "", at: 10)
+    statement.bind(request.result?.octets.bytes ?? [], at: 11)
+    try statement.run()
+    try write(request.isSettled ? nil : request.request, "body", of: request.number)
+    try write(request.outgoing, "outgoing", of: request.number)
+  }
+
+  private func write(_ event: [UInt8]?, _ table: String, of number: Int64) throws {
+    guard let event, !event.isEmpty else {
+      let statement = try session.statement("DELETE FROM \(table) WHERE request = ?")
+      statement.bind(number, at: 1)
+      return try statement.run()
+    }
+    // The body never changes, and of the outgoing events one follows the other.
+    let conflict = table == "body" ? "IGNORE" : "REPLACE"
+    let statement = try session.statement("INSERT OR \(conflict) INTO \(table) (request, event) VALUES (?, ?)")
+    statement.bind(number, at: 1)
+    statement.bind(event, at: 2)
+    try statement.run()
+  }
+
+  func set(_ name: String, _ value: Int64) throws {
+    let statement = try session.statement("INSERT OR REPLACE INTO mark (name, value) VALUES (?, ?)")
+    statement.bind(name, at: 1)
+    statement.bind(value, at: 2)
+    try statement.run()
+  }
+
+  func remove(_ number: Int64) throws {
+    for sql in [
+      "DELETE FROM body WHERE request = ?", "DELETE FROM outgoing WHERE request = ?",
+      "DELETE FROM request WHERE number = ?",
+    ] {
+      let statement = try session.statement(sql)
+      statement.bind(number, at: 1)
+      try statement.run()
+    }
+  }
+
+  // MARK: Reading
+
+  static let columns = "number, id, kind, customer, takenAt, endedAt, state, isTold, reason, result"
+
+  /// The rows that a statement over ``columns`` gives, without their events.
+  func rows(_ statement: StorageStatement) throws -> [ServedRequest] {
+    var rows: [ServedRequest] = []
+    while let request = try next(statement) { rows.append(request) }
+    return rows
+  }
+
+  /// The next of them; nil after the last.
+  func next(_ statement: StorageStatement) throws -> ServedRequest? {
+    try statement.step() ? try row(statement) : nil
+  }
+
+  private func row(_ statement: StorageStatement) throws -> ServedRequest {
+    let number = statement.number(0)
+    guard let id = Octets32(statement.bytes(1)), let kind = UInt16(exactly: statement.number(2)),
+      let customer = Octets32(statement.bytes(3)), let state = ServedJob.State(code: statement.number(6))
+    else { throw StorageFault(.corrupt, path: session.path, "request \(number) cannot be one") }
+    var request = ServedRequest(
+      number: number, id: EventID(id), kind: kind, customer: PublicKey(customer), takenAt: statement.number(4),
+      state: state, request: [])
+    request.endedAt = statement.isNull(5) ? nil : statement.number(5)
+    request.isTold = statement.number(7) != 0
+    request.reason = statement.isNull(8) ? nil : statement.text(8)
+    request.result = Octets32(statement.bytes(9)).map { EventID($0) }
+    return request
+  }
+
+  /// The same row with its events.
+  func whole(_ request: ServedRequest) throws -> ServedRequest {
+    var request = request
+    request.request = try event("body", of: request.number) ?? []
+    request.outgoing = try event("outgoing", of: request.number)
+    return request
+  }
+
+  private func event(_ table: String, of number: Int64) throws -> [UInt8]? {
+    let statement = try session.statement("SELECT event FROM \(table) WHERE request = ?")
+    statement.bind(number, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.bytes(0)
+  }
+
+  func mark(_ name: String) throws -> Int64? {
+    let statement = try session.statement("SELECT value FROM mark WHERE name = ?")
+    statement.bind(name, at: 1)
+    guard try statement.step() else { return nil }
+    defer { statement.reset() }
+    return statement.number(0)
+  }
+}
