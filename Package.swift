@@ -298,7 +298,8 @@ let rooms: [[Target]] = [
     tests("CommandLine/RenderingTests", values + ["Recordings", "Wording", "Rendering", "TestSupport"]),
     tests("Workers/RelayConnector/RelaySessionTests", events + ["RelaySession", "TestSupport"]),
     tests(
-      "Workers/RelayConnector/RelaySubscriptionsTests", events + ["Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
+      "Workers/RelayConnector/RelaySubscriptionsTests",
+      events + ["Contracts", "RelaySession", "RelaySubscriptions", "TestSupport"]),
     tests("Workers/RelayConnector/RelayQuarantineTests", ["Clocks", "RelayQuarantine", "TestSupport"]),
     tests(
       "Workers/RelayConnector/RelayPeerTests",

@@ -69,10 +69,10 @@ struct Bench {
   }
 
   /// Milliseconds from nothing to a book that has looked at all its jobs.
-  func restore() throws -> (milliseconds: Double, book: JobBook, ledger: JobLedger) {
+  func restore() throws -> (milliseconds: Double, book: JobTable, ledger: JobLedger) {
     let began = Self.seconds()
     let (ledger, contents, _) = try JobLedger.openOrRescue(path: path, now: start)
-    var book = JobBook(limits: TrackingLimits())
+    var book = JobTable(limits: TrackingLimits())
     for job in contents.open { book.restored(job.order, job.facts) }
     _ = book.began(at: start + 1_000)
     precondition(book.count == count, "all jobs are there")
@@ -80,7 +80,7 @@ struct Bench {
   }
 
   /// Answers a second, in steps as the store sends them.
-  func answers(_ requests: [Event], _ book: inout JobBook, _ ledger: JobLedger) throws -> Double {
+  func answers(_ requests: [Event], _ book: inout JobTable, _ ledger: JobLedger) throws -> Double {
     let events = try requests.map { event in
       try JobRequest(event).feedbackTemplate(.processing, by: provider.publicKey, createdAt: start / 1_000 + 1)
         .signed(by: provider)
@@ -95,7 +95,7 @@ struct Bench {
     return Double(events.count) / (Self.seconds() - began)
   }
 
-  private func write(_ actions: [JobAction], _ book: inout JobBook, _ ledger: JobLedger) throws {
+  private func write(_ actions: [JobAction], _ book: inout JobTable, _ ledger: JobLedger) throws {
     for case .write(let batch) in actions {
       try ledger.writeNow(batch)
       try write(book.written(batch.number, at: start + 2_000), &book, ledger)

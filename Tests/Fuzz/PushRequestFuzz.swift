@@ -109,8 +109,8 @@ private func read(_ said: Said, _ target: PushTarget, _ sender: PushOwner) throw
     }
   case .wake: try check(try WakeRequest(try body(said.body, target), sender: sender), sender)
   case .writeContacts:
-    let book = try ContactBook(try body(said.body, target))
-    precondition(book.allowed.count + book.blocked.count <= 2 * ContactBook.keyCountMaximum, "lists are bounded")
+    let book = try ContactRules(try body(said.body, target))
+    precondition(book.allowed.count + book.blocked.count <= 2 * ContactRules.keyCountMaximum, "lists are bounded")
     precondition(Set(book.allowed).isDisjoint(with: book.blocked), "nobody is both")
   default: break
   }

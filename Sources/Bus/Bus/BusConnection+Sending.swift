@@ -99,10 +99,10 @@ extension BusConnection {
 
   /// The two lines.
   struct Lines {
-    var common = SenderLine()
-    var nested = SenderLine()
+    var common = SenderQueue()
+    var nested = SenderQueue()
 
-    subscript(lane: Lane) -> SenderLine {
+    subscript(lane: Lane) -> SenderQueue {
       _read {
         if lane == .common { yield common } else { yield nested }
       }

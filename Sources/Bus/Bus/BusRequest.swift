@@ -35,7 +35,7 @@ public final class BusRequest {
   private var isAnswered = false
   private var holdsCredit = true
   private var window: AnswerWindow
-  private var line = SenderLine()
+  private var line = SenderQueue()
   /// Parts that lie within the window and stand in the connection's line.
   private var partsInLineCount = 0
 

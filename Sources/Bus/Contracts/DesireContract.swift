@@ -29,7 +29,7 @@ public struct RelayDesire: MethodArguments {
   /// The state these are changes of; absent: `changed` is all that is wanted.
   public var base: Int64?
   /// New ones, and those that are other than before, whole.
-  public var changed: [DesiredRequest]
+  public var changed: [DesiredSubscription]
   /// Keys of what is not wanted any more.
   public var removed: [String]
 
@@ -38,7 +38,7 @@ public struct RelayDesire: MethodArguments {
 
   /// Wishes.
   public init(
-    generation: Int64, version: Int64, base: Int64? = nil, changed: [DesiredRequest] = [], removed: [String] = []
+    generation: Int64, version: Int64, base: Int64? = nil, changed: [DesiredSubscription] = [], removed: [String] = []
   ) {
     self.generation = generation
     self.version = version
@@ -49,9 +49,10 @@ public struct RelayDesire: MethodArguments {
 
   /// A key of the wrong length, a filter list of the wrong length, or numbers that go backwards.
   public var objection: String? {
-    if let wrong = changed.first(where: { !(1...DesiredRequest.keyByteCountMaximum).contains($0.key.utf8.count) }) {
+    if let wrong = changed.first(where: { !(1...DesiredSubscription.keyByteCountMaximum).contains($0.key.utf8.count) })
+    {
       return "the key '\(wrong.key)' has \(wrong.key.utf8.count) bytes; "
-        + "1 to \(DesiredRequest.keyByteCountMaximum) are taken"
+        + "1 to \(DesiredSubscription.keyByteCountMaximum) are taken"
     }
     if let wrong = changed.first(where: { !(1...StoreObserve.filterMaximum).contains($0.filters.count) }) {
       return "'\(wrong.key)' has \(wrong.filters.count) filters; 1 to \(StoreObserve.filterMaximum) are taken"
@@ -62,7 +63,7 @@ public struct RelayDesire: MethodArguments {
 }
 
 /// One REQ that is to stand at one relay.
-public struct DesiredRequest: Codable, Sendable, Hashable {
+public struct DesiredSubscription: Codable, Sendable, Hashable {
   /// The planner's name for it, 1 to ``keyByteCountMaximum`` bytes, one of all relays. Other filters under the same key
   /// are a new REQ.
   public var key: String
@@ -132,7 +133,7 @@ public struct RelayReport: Codable, Sendable, Hashable {
   }
 }
 
-/// What became of one ``DesiredRequest``.
+/// What became of one ``DesiredSubscription``.
 public struct RequestReport: Codable, Sendable, Hashable {
   /// How far it is.
   public enum State: String, Codable, Sendable, Hashable, CaseIterable {

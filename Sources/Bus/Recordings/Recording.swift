@@ -46,7 +46,7 @@ public struct RecordedFrame: Hashable, Sendable {
 }
 
 /// One record behind the opening.
-public enum Record: Hashable, Sendable {
+public enum RecordingEntry: Hashable, Sendable {
   /// A frame.
   case frame(RecordedFrame)
   /// So many frames are missing here: the disk did not take them in time.
@@ -129,12 +129,12 @@ public struct Recording: Sendable {
   /// What it says about itself.
   public var opening: RecordingOpening
   /// All records, in order.
-  public var records: [Record]
+  public var records: [RecordingEntry]
   /// Whether bytes of an unfinished record follow, as a crash or a full disk leaves them. They are not in `records`.
   public var isCutOff: Bool
 
   /// A recording of these parts.
-  public init(opening: RecordingOpening, records: [Record], isCutOff: Bool = false) {
+  public init(opening: RecordingOpening, records: [RecordingEntry], isCutOff: Bool = false) {
     self.opening = opening
     self.records = records
     self.isCutOff = isCutOff
@@ -147,7 +147,7 @@ public struct Recording: Sendable {
   public init(reading bytes: [UInt8]) throws(RecordingFault) {
     var reader = RecordingReader()
     reader.append(bytes)
-    var records: [Record] = []
+    var records: [RecordingEntry] = []
     while let record = try reader.next() { records.append(record) }
     guard let opening = reader.opening else { throw .noOpening }
     self.init(opening: opening, records: records, isCutOff: reader.restByteCount > 0)

@@ -35,7 +35,7 @@ public struct RecordingReader: Sendable {
   }
 
   /// The next record; nil when its bytes have not all been given yet.
-  public mutating func next() throws(RecordingFault) -> Record? {
+  public mutating func next() throws(RecordingFault) -> RecordingEntry? {
     if opening == nil, !(try readOpening()) { return nil }
     guard restByteCount > 0 else { return nil }
     if hasEnded { throw fault("bytes follow the end of the recording") }
@@ -91,7 +91,7 @@ public struct RecordingReader: Sendable {
 
   private mutating func read(
     _ kind: RecordingLayout.Kind, _ flags: UInt8, _ body: ArraySlice<UInt8>, _ nanoseconds: UInt64
-  ) throws(RecordingFault) -> Record {
+  ) throws(RecordingFault) -> RecordingEntry {
     switch kind {
     case .gap:
       return .gap(

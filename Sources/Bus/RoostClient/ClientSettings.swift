@@ -18,7 +18,7 @@ public struct ClientSettings: Sendable {
   /// How long the store may take to say what became of an event that is published, or to count.
   public var storeMilliseconds: UInt32 = 30_000
   /// The waits between attempts to connect.
-  public var backoff = Backoff()
+  public var backoff = ReconnectDelay()
   /// Most requests under way at once; one more is refused (`full`).
   public var requestMaximum = 1_024
   /// Most subscriptions; one more is refused (`full`).

@@ -24,7 +24,7 @@ extension RoostClient {
 
 /// One connection of a client, and how it ended.
 @EventLoopActor
-final class ClientSession {
+final class LiveSession {
   let bus: BusConnection
   let since: Instant
   private(set) var ending: Refusal?

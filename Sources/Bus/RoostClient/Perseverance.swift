@@ -9,7 +9,7 @@ internal import Frames
 /// One that `isLasting` and has given something is waited for as long as it takes: a supervisor that is updated, a
 /// store that is stopped for an hour.
 struct Perseverance {
-  private var backoff = Backoff(firstMilliseconds: 50, longestMilliseconds: 5_000, provenMilliseconds: 0)
+  private var backoff = ReconnectDelay(firstMilliseconds: 50, longestMilliseconds: 5_000, provenMilliseconds: 0)
   private var hasMoved = false
   private let isLasting: Bool
   private var end: Instant?

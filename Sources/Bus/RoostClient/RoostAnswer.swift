@@ -18,7 +18,7 @@ public final class RoostAnswer {
   private let deadline: Instant?
   private let timer = LoopTimer()
   // The session is kept beside the answer: a bus answer refers to its connection.
-  private var current: (session: ClientSession, answer: BusAnswer)?
+  private var current: (session: LiveSession, answer: BusAnswer)?
   private var hasParts = false
   private var repeatsLeft: Int
   private var isCounted = false

@@ -51,9 +51,9 @@ public final class RoostClient {
   /// Requests under way.
   public internal(set) var requestCount = 0
 
-  private(set) var session: ClientSession?
+  private(set) var session: LiveSession?
   var subscriptions: [String: [TopicSubscription]] = [:]
-  private var backoff: Backoff
+  private var backoff: ReconnectDelay
   private var generator = SystemRandomNumberGenerator()
   private let retryTimer = LoopTimer()
   private var waiters: [SessionWaiter] = []
@@ -120,7 +120,7 @@ public final class RoostClient {
     onConnectionState?(state)
   }
 
-  private func open() async throws(Refusal) -> ClientSession {
+  private func open() async throws(Refusal) -> LiveSession {
     let stream = try await BusSocket.connect(path: settings.socket, environment: settings.environment)
     var hello = Hello(name: settings.name, role: "client")
     hello.pid = getpid()
@@ -128,11 +128,11 @@ public final class RoostClient {
     let now = EventLoop.process.now
     let bus = try await BusConnection.open(
       stream, greeting: hello, deadline: now.advanced(milliseconds: settings.greetingMilliseconds))
-    return ClientSession(bus: bus, since: EventLoop.process.now)
+    return LiveSession(bus: bus, since: EventLoop.process.now)
   }
 
   /// Takes a fresh connection into use, unless the client was closed meanwhile.
-  private func adopt(_ fresh: ClientSession) {
+  private func adopt(_ fresh: LiveSession) {
     isConnecting = false
     if case .closed = connectionState {
       fresh.bus.leave()
@@ -157,7 +157,7 @@ public final class RoostClient {
     for waiter in waiting { waiter.finish(.success(fresh)) }
   }
 
-  private func lost(_ ended: ClientSession, _ refusal: Refusal) {
+  private func lost(_ ended: LiveSession, _ refusal: Refusal) {
     guard session === ended else { return }
     session = nil
     backoff.connectionEnded(afterMilliseconds: EventLoop.process.now.milliseconds(since: ended.since))
@@ -195,7 +195,7 @@ public final class RoostClient {
   func patienceEnd() -> Instant { EventLoop.process.now.advanced(milliseconds: settings.patienceMilliseconds) }
 
   /// The present connection, or the next one if it comes before `deadline`.
-  func liveSession(until deadline: Instant) async throws(Refusal) -> ClientSession {
+  func liveSession(until deadline: Instant) async throws(Refusal) -> LiveSession {
     if let session { return session }
     if case .closed(let refusal) = connectionState { throw closedRefusal(refusal) }
     guard waiters.count < settings.requestMaximum + settings.subscriptionMaximum else {
@@ -237,16 +237,16 @@ public final class RoostClient {
 @EventLoopActor
 private final class SessionWaiter {
   let timer = LoopTimer()
-  private var continuation: CheckedContinuation<Result<ClientSession, Refusal>, Never>?
-  private var outcome: Result<ClientSession, Refusal>?
+  private var continuation: CheckedContinuation<Result<LiveSession, Refusal>, Never>?
+  private var outcome: Result<LiveSession, Refusal>?
 
   /// Waits until it is finished. To be asked once.
-  func result() async -> Result<ClientSession, Refusal> {
+  func result() async -> Result<LiveSession, Refusal> {
     if let outcome { return outcome }
     return await withCheckedContinuation { continuation = $0 }
   }
 
-  func finish(_ result: Result<ClientSession, Refusal>) {
+  func finish(_ result: Result<LiveSession, Refusal>) {
     guard outcome == nil else { return }
     outcome = result
     timer.cancel()

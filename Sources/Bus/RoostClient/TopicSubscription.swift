@@ -97,13 +97,13 @@ extension RoostClient {
     }
   }
 
-  func resumeSubscriptions(on session: ClientSession) {
+  func resumeSubscriptions(on session: LiveSession) {
     for topic in subscriptions.keys.sorted() {
       EventLoopActor.task { [weak self] in await self?.resume(topic, on: session) }
     }
   }
 
-  private func resume(_ topic: String, on session: ClientSession) async {
+  private func resume(_ topic: String, on session: LiveSession) async {
     do throws(Refusal) {
       try await session.bus.subscribe(topic)
       for subscription in subscriptions[topic] ?? [] where subscription.isActive { subscription.onGap(.reconnected) }

@@ -104,7 +104,7 @@ final class JobFollowing {
     }
     let shown = references.prefix(Self.eventMaximum)
     let found = try await session.client.events(shown.compactMap { $0 })
-    let names = NameBook(session.client)
+    let names = ProfileNames(session.client)
     for event in found {
       let name = await names.name(of: event.pubkey)
       await session.output.writeLines(EventText.block(event, name: name, session.style))

@@ -150,7 +150,7 @@ struct KeyList: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let accounts = try await session.accounts()
-    await session.print(accounts, KeyText.list(accounts, session.style))
+    await session.print(accounts, AccountText.list(accounts, session.style))
     return accounts.problems.isEmpty ? .done : .failed
   }
 }
@@ -165,7 +165,7 @@ struct KeyShow: LoopCommand {
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     let account = try session.account(choice.text, among: try await session.accounts())
-    await session.print(account, KeyText.one(account, session.style))
+    await session.print(account, AccountText.one(account, session.style))
     return .done
   }
 }
@@ -183,7 +183,7 @@ struct KeyUnlock: LoopCommand {
     let present = try await session.accounts()
     let account = try session.account(choice.text, among: present) { $0.state == .locked }
     guard account.state == .locked else {
-      await session.print(account, KeyText.changed(account, "open already", session.style))
+      await session.print(account, AccountText.changed(account, "open already", session.style))
       return .done
     }
     guard let passphrase = try session.sealed("Passphrase of \(account.name): ", for: present.sealingKey) else {
@@ -208,7 +208,7 @@ struct KeyLock: LoopCommand {
     let accounts: SignerAccounts = try await session.client.request(
       "signer.lock", BusPayload(json: SignerLock(account: choice.text)), as: SignerAccounts.self,
       options: .idempotent(ttlMilliseconds: Timeout.reading.milliseconds))
-    await session.print(accounts, KeyText.list(accounts, session.style))
+    await session.print(accounts, AccountText.list(accounts, session.style))
     return .done
   }
 }

@@ -113,7 +113,7 @@ extension CommandSession {
     let options = RequestOptions(ttlMilliseconds: Self.keyMilliseconds, atMostOnce: true)
     let payload = try await client.request(method, json: arguments, options: options)
     let account = try payload.decoded(as: SignerAccount.self)
-    await print(account, KeyText.changed(account, verb, style))
+    await print(account, AccountText.changed(account, verb, style))
     return .done
   }
 }

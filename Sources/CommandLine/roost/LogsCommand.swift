@@ -79,7 +79,7 @@ struct Events: LoopCommand {
     guard !session.isJSON, let event = try? payload.decoded(as: SupervisorEvent.self) else {
       return PayloadText.line(payload.bytes)
     }
-    return Array(EventLine.line(event, session.style).utf8)
+    return Array(WorkerEventLine.line(event, session.style).utf8)
   }
 
   private struct GapObject: Encodable {
@@ -92,7 +92,7 @@ struct Events: LoopCommand {
     var dropped: UInt64?
     if case .dropped(let count) = gap { dropped = count }
     if session.isJSON { return JSONPayload.encode(GapObject(dropped: dropped)) }
-    return Array(EventLine.gap(dropped: dropped, session.style).utf8)
+    return Array(WorkerEventLine.gap(dropped: dropped, session.style).utf8)
   }
 }
 

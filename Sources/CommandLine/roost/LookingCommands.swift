@@ -80,7 +80,7 @@ extension Doctor {
   @EventLoopActor
   private func keyChecks(_ session: CommandSession) async -> [DoctorResult.Check] {
     guard isReady("signer.accounts", session) else { return [] }
-    do throws(Refusal) { return KeyText.checks(try await session.accounts()) } catch {
+    do throws(Refusal) { return AccountText.checks(try await session.accounts()) } catch {
       return [DoctorResult.Check(name: "keys", isGood: false, text: "the signer cannot tell: \(error.message)")]
     }
   }

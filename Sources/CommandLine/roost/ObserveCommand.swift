@@ -89,9 +89,9 @@ struct Observe: LoopCommand {
     try await session.client.connect()
     let filters = try await flags.filters(filters, limit: limit, in: session)
     session.tellLosses()
-    let names = NameBook(session.client)
+    let names = ProfileNames(session.client)
     let options = try options()
-    let watch = FetchWatch(session, writesObjects: progress)
+    let watch = FetchReport(session, writesObjects: progress)
     watch.begin(filters, options)
     let notice = session.storeNotice()
     defer { notice?.end() }
@@ -108,7 +108,7 @@ struct Observe: LoopCommand {
   }
 
   @EventLoopActor
-  private func text(_ item: ObservedItem, _ names: NameBook, _ session: CommandSession) async -> [String] {
+  private func text(_ item: ObservedItem, _ names: ProfileNames, _ session: CommandSession) async -> [String] {
     switch item {
     case .storedEnd: return [EventText.storedEnd(session.style)]
     case .event(let received):
@@ -144,7 +144,7 @@ enum ObservedJSON {
 
 /// What people call themselves, as far as it is stored; asked once for each.
 @EventLoopActor
-final class NameBook {
+final class ProfileNames {
   private let client: RoostClient
   private var names: [PublicKey: String?] = [:]
 

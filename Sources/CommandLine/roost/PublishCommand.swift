@@ -75,7 +75,7 @@ struct Publish: LoopCommand {
   }
 
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
-    let publishing = Publishing(session, account, allowsSecrets: allowSecrets, replaces: replace, way)
+    let publishing = PublishRun(session, account, allowsSecrets: allowSecrets, replaces: replace, way)
     if content != nil {
       let draft = try draft()
       try await session.client.connect()

@@ -46,7 +46,7 @@ struct Record: LoopCommand {
   func run(in session: CommandSession) async throws(Refusal) -> ExitStatus {
     try await session.client.connect()
     let request = RecordRequest(
-      worker: name.worker, path: output.map(FilePaths.absolute), restart: restart ? true : nil,
+      worker: name.worker, path: output.map(TypedPaths.absolute), restart: restart ? true : nil,
       milliseconds: seconds.map { UInt64($0) * 1_000 }, bytes: bytes)
     let answer = try await session.client.stream(SupervisorMethod.record, json: request)
     let worker = name.worker
@@ -74,7 +74,7 @@ struct Record: LoopCommand {
 }
 
 /// Paths as they are typed.
-enum FilePaths {
+enum TypedPaths {
   /// The path from the root: the supervisor has a working directory of its own.
   static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }

@@ -19,7 +19,7 @@ struct Relay: ParsableCommand {
         roost relay list
         roost relay add wss://relay.example --read-only
       """,
-    subcommands: [RelayList.self, RelayInfo.self, RelayAdd.self, RelayRemove.self])
+    subcommands: [RelayListCommand.self, RelayInfo.self, RelayAdd.self, RelayRemove.self])
 }
 
 /// The methods of the planner that commands call.
@@ -48,7 +48,7 @@ struct RelayArgument: ParsableArguments, Sendable {
 }
 
 /// `roost relay list`
-struct RelayList: LoopCommand {
+struct RelayListCommand: LoopCommand {
   static let isReading = true
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Shows the relays: how each is, what it is for, and who names it.")

@@ -64,7 +64,7 @@ struct ReplayFile: LoopCommand {
     try runner.start(
       ReplayProgram(
         recording, command: program, sandbox: sandbox, passedVariables: env,
-        stateDirectory: state.map(FilePaths.absolute)))
+        stateDirectory: state.map(TypedPaths.absolute)))
     let hasTerminal = Terminal.isTerminal(STDIN_FILENO)
     if hasTerminal {
       // The program has the same terminal and hears of it too: a debugger wants its Ctrl-C for itself.

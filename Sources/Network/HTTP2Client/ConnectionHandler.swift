@@ -6,7 +6,7 @@ internal import NIOHTTP2
 ///
 /// It works on frames and has no channel for each stream: a request is two frames and an answer some more, and the
 /// numbers of streams, which the outcome of a request hangs on, are the machine's own.
-final class ConnectionHandler: ChannelInboundHandler, SendingLine {
+final class ConnectionHandler: ChannelInboundHandler, SendingChannel {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 

@@ -57,7 +57,7 @@ final class SenderCore {
   private(set) var machine: SendingMachine
   private let dialler: Dialler
   private var callers: [Int: Caller] = [:]
-  private var lines: [Int: any SendingLine] = [:]
+  private var lines: [Int: any SendingChannel] = [:]
   private var lastRequest = 0
   private var timer: Scheduled<Void>?
   private var timerInstant: Instant?
@@ -101,12 +101,12 @@ final class SenderCore {
   }
 
   /// A socket is made; from now on the machine can close it.
-  func began(_ number: Int, _ line: any SendingLine) {
+  func began(_ number: Int, _ line: any SendingChannel) {
     if machine.connections[number] == nil { line.close() } else { lines[number] = line }
   }
 
   /// The handshake is over.
-  func opened(_ line: any SendingLine) { machine.counters.handshakes += line.isSecure ? 1 : 0 }
+  func opened(_ line: any SendingChannel) { machine.counters.handshakes += line.isSecure ? 1 : 0 }
 
   func answered(_ number: Int, stream: Int, _ answer: HTTP2Answer) {
     guard let request = machine.connections[number]?.streams[stream] else { return }
@@ -201,7 +201,7 @@ final class SenderCore {
 }
 
 /// A connection, as the shell uses it.
-protocol SendingLine: AnyObject {
+protocol SendingChannel: AnyObject {
   /// Whether it is under TLS.
   var isSecure: Bool { get }
   /// Writes the frames of a request; they leave with the next flush.

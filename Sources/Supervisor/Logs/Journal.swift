@@ -12,7 +12,7 @@ final class Journal {
   /// Messages of the read under way.
   var gathered: [LogMessage] = []
 
-  init(name: String, settings: LogBookSettings) {
+  init(name: String, settings: WorkerLogSettings) {
     self.name = name
     intake = LogIntake(linesPerSecond: settings.linesPerSecond, burstLines: settings.burstLines)
   }

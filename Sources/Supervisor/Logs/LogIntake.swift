@@ -84,7 +84,7 @@ public struct LogIntake: Sendable {
 
   /// A line came. What is to be kept is appended to `messages`: nothing, the line, or word of a gap and the line.
   public mutating func received(
-    _ line: SplitLine, from source: LogSource, levels: LogLevels, now: Instant, messages: inout [LogMessage]
+    _ line: SplitLine, from source: LogSource, levels: LogFilter, now: Instant, messages: inout [LogMessage]
   ) {
     if gap != nil { timerFired(now: now, messages: &messages) }
     if gap == nil {

@@ -28,7 +28,7 @@ public final class LogPipe {
   private var descriptor: Int32
   private let worker: String
   private let source: LogSource
-  private let book: LogBook
+  private let book: WorkerLogs
   private let journal: Journal
   private var splitter: LineSplitter
   private var watcher: DescriptorWatcher?
@@ -41,7 +41,7 @@ public final class LogPipe {
   /// for a pipe that concerns our end only.
   ///
   /// - Throws: what the loop said when it cannot watch the descriptor.
-  public init(descriptor: Int32, worker: String, source: LogSource, book: LogBook) throws(LoopFault) {
+  public init(descriptor: Int32, worker: String, source: LogSource, book: WorkerLogs) throws(LoopFault) {
     self.descriptor = descriptor
     self.worker = worker
     self.source = source

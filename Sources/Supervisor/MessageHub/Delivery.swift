@@ -35,9 +35,9 @@ struct Delivery {
   /// A part of the answer has gone to the caller: a second delivery would repeat it.
   var hasParts = false
   /// The parts of the answer, as far as they have come.
-  var parts = PartBooks()
+  var parts = PartCounts()
   /// What its caller grants of the answer, if it grants each of its answers.
-  var grants = GrantBooks()
+  var grants = AnswerCredit()
   /// The receiver acknowledged the request, or showed progress: it is not a suspect and may take its time.
   var isAccepted = false
   /// Redelivered after a death, not yet cleared.
@@ -64,7 +64,7 @@ struct Delivery {
 
 /// The parts of one answer: how many came in this attempt, how many of them wait in the caller's mailbox, and how many
 /// the worker was told are taken.
-struct PartBooks {
+struct PartCounts {
   private var received = Credit(frames: 0, bytes: 0)
   private(set) var waiting = Credit(frames: 0, bytes: 0)
   private var told = Credit(frames: 0, bytes: 0)

@@ -15,7 +15,7 @@ internal import Frames
 // told, where one without such windows gets no credit back and waits. All mailboxes together are bounded as ever.
 
 /// How much of one answer its caller lets the hub send, and how much was sent.
-struct GrantBooks {
+struct AnswerCredit {
   private var granted = Credit(frames: 0, bytes: 0)
   private var sent = Credit(frames: 0, bytes: 0)
 
@@ -39,7 +39,7 @@ struct GrantBooks {
 struct HeldAnswer {
   var entries = Deque<MailboxEntry>()
   /// The books of an answer whose delivery has ended; until then they are the delivery's.
-  var books: GrantBooks?
+  var books: AnswerCredit?
 }
 
 extension MessageHub {
@@ -102,7 +102,7 @@ extension MessageHub {
     _ answer: inout HeldAnswer, of id: UInt64, to seat: Int, actions: inout [HubAction]
   ) {
     let index = seats[seat].outstanding[id]
-    var books = index.map { deliveries[$0].grants } ?? answer.books ?? GrantBooks()
+    var books = index.map { deliveries[$0].grants } ?? answer.books ?? AnswerCredit()
     while let head = answer.entries.first {
       let spends = head.header.type.spendsCredit(flags: head.header.flags)
       if spends, !books.hasRoom(in: limits.answerWindow) { break }

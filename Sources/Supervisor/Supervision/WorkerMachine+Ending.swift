@@ -4,69 +4,71 @@ import Clocks
 extension WorkerMachine {
   // MARK: The three signs of an end
 
-  mutating func exited(_ status: WorkerExit, _ turn: inout Turn) {
+  mutating func exited(_ status: WorkerExit, _ transition: inout Transition) {
     // Before `spawned` there is nothing that could exit, and nothing exits twice.
     guard let life = incarnation, life.pid != nil, life.exit == nil else { return }
     incarnation?.exit = status
-    incarnation?.exitedAt = turn.now
-    letLeave(status.sentence, &turn)
-    concludeIfOver(&turn)
+    incarnation?.exitedAt = transition.now
+    letLeave(status.sentence, &transition)
+    concludeIfOver(&transition)
   }
 
-  mutating func busEnded(cut reason: String?, _ turn: inout Turn) {
+  mutating func busEnded(cut reason: String?, _ transition: inout Transition) {
     guard let life = incarnation, life.pid != nil, !life.busHasEnded else { return }
     incarnation?.busHasEnded = true
     if let reason, life.ending == .ownAccord { incarnation?.ending = .fault(reason) }
-    letLeave(reason ?? "has left its bus", &turn)
-    concludeIfOver(&turn)
+    letLeave(reason ?? "has left its bus", &transition)
+    concludeIfOver(&transition)
   }
 
-  mutating func groupEmptied(_ turn: inout Turn) {
+  mutating func groupEmptied(_ transition: inout Transition) {
     guard let life = incarnation, life.pid != nil, !life.groupIsEmpty else { return }
     incarnation?.groupIsEmpty = true
-    letLeave("is gone", &turn)
-    cancelAllTimers(&turn)
-    set(.lastWords, in: Limits.lastWords, &turn)
-    concludeIfOver(&turn)
+    letLeave("is gone", &transition)
+    cancelAllTimers(&transition)
+    set(.lastWords, in: Limits.lastWords, &transition)
+    concludeIfOver(&transition)
   }
 
   /// The group is gone and its exit or its bus's end never came: the status was taken by somebody else, or a stranger
   /// holds the other end of the bus. Neither may keep the worker from its next life.
-  mutating func lastWordsOverdue(_ turn: inout Turn) {
+  mutating func lastWordsOverdue(_ transition: inout Transition) {
     guard let life = incarnation else { preconditionFailure("\(name) has a last-words timer and is not there") }
     if life.exit == nil {
       incarnation?.exit = .unknown
-      incarnation?.exitedAt = turn.now
+      incarnation?.exitedAt = transition.now
     }
     if !life.busHasEnded {
       incarnation?.busHasEnded = true
-      turn.actions.append(.cutBus(generation: life.generation))
+      transition.actions.append(.cutBus(generation: life.generation))
     }
-    concludeIfOver(&turn)
+    concludeIfOver(&transition)
   }
 
-  private mutating func concludeIfOver(_ turn: inout Turn) {
+  private mutating func concludeIfOver(_ transition: inout Transition) {
     guard let life = incarnation, life.isOver, let status = life.exit else { return }
     incarnation = nil
-    cancelAllTimers(&turn)
+    cancelAllTimers(&transition)
     let sentence =
       if case .fault(let fault) = life.ending { "\(status.sentence): it \(fault)" } else { status.sentence }
-    let end = life.exitedAt ?? turn.now
+    let end = life.exitedAt ?? transition.now
     lastExit = LastExit(
       generation: life.generation, status: status, at: end,
       lifetimeMilliseconds: end.milliseconds(since: life.spawnedAt ?? end), sentence: sentence,
       wasSilent: !life.hasSaidHello && life.ending == .ownAccord)
     if !isToRun || life.ending == .asked {
-      settle(&turn)
+      settle(&transition)
     } else {
-      judge(life, status, sentence, &turn)
+      judge(life, status, sentence, &transition)
     }
   }
 
   // MARK: What comes after
 
   /// A wanted worker left without being asked to.
-  private mutating func judge(_ life: Incarnation, _ status: WorkerExit, _ sentence: String, _ turn: inout Turn) {
+  private mutating func judge(
+    _ life: Incarnation, _ status: WorkerExit, _ sentence: String, _ transition: inout Transition
+  ) {
     if life.isChargedToPoison { takeBack(startOf: life) }
     if life.wasStable(after: policy.stableAfter) {
       unstableLives = 0
@@ -76,20 +78,20 @@ extension WorkerMachine {
     let verdict = life.ending == .ownAccord ? status.verdict : .crash
     switch verdict {
     case .usage, .configuration, .gaveUp:
-      fail(.refused(status), &turn)
+      fail(.refused(status), &transition)
     case .notExecutable:
       // The life was too short to be stable, and this counts its own step.
       unstableLives = max(0, unstableLives - 1)
-      executionFailed(text: "it exited with \(status.exitCode ?? 127)", &turn)
+      executionFailed(text: "it exited with \(status.exitCode ?? 127)", &transition)
     case .done where policy.restart != .always, .unavailable where policy.restart == .never,
       .tryLater where policy.restart == .never, .crash where policy.restart == .never:
-      leaveForGood(status, sentence, &turn)
+      leaveForGood(status, sentence, &transition)
     case .done, .crash:
-      restart(counts: !life.isChargedToPoison, because: sentence, &turn)
+      restart(counts: !life.isChargedToPoison, because: sentence, &transition)
     case .unavailable, .tryLater:
       // It said itself that at once is too early, however long it had been well.
       unstableLives = max(2, unstableLives)
-      restart(counts: verdict == .tryLater && !life.isChargedToPoison, because: sentence, &turn)
+      restart(counts: verdict == .tryLater && !life.isChargedToPoison, because: sentence, &transition)
     }
   }
 
@@ -102,39 +104,39 @@ extension WorkerMachine {
   }
 
   /// Starts it again: at once after a stable life and after the first that was not, else after a wait.
-  private mutating func restart(counts: Bool, because sentence: String, _ turn: inout Turn) {
-    guard mayRestart(counts: counts, last: sentence, &turn) else { return }
-    let wait = drawWait(turn)
+  private mutating func restart(counts: Bool, because sentence: String, _ transition: inout Transition) {
+    guard mayRestart(counts: counts, last: sentence, &transition) else { return }
+    let wait = drawWait(transition)
     guard wait > 0 else {
-      begin(&turn)
+      begin(&transition)
       return
     }
-    let until = turn.now.advanced(milliseconds: wait)
-    enter(.backoff(until: until), "\(sentence); \(nextSentence(waitMilliseconds: wait, turn))", &turn)
-    set(.backoff, at: until, period: .milliseconds(wait), &turn)
+    let until = transition.now.advanced(milliseconds: wait)
+    enter(.backoff(until: until), "\(sentence); \(nextSentence(waitMilliseconds: wait, transition))", &transition)
+    set(.backoff, at: until, period: .milliseconds(wait), &transition)
   }
 
   /// The program could not be run: its own state, since no wait will mend a wrong path, but a mounted disk may.
-  mutating func executionFailed(text: String, _ turn: inout Turn) {
+  mutating func executionFailed(text: String, _ transition: inout Transition) {
     guard policy.restart != .never else {
-      fail(.notExecutable(text), &turn)
+      fail(.notExecutable(text), &transition)
       return
     }
     // A wrong path is not mended by trying at once.
     unstableLives = max(2, unstableLives + 1)
-    guard mayRestart(counts: true, last: "could not be run: \(text)", &turn) else { return }
-    let wait = drawWait(turn)
-    let until = turn.now.advanced(milliseconds: wait)
-    let next = nextSentence(waitMilliseconds: wait, turn)
-    enter(.execFailed(text: text, until: until), "could not be run: \(text); \(next)", &turn)
-    set(.backoff, at: until, period: .milliseconds(wait), &turn)
+    guard mayRestart(counts: true, last: "could not be run: \(text)", &transition) else { return }
+    let wait = drawWait(transition)
+    let until = transition.now.advanced(milliseconds: wait)
+    let next = nextSentence(waitMilliseconds: wait, transition)
+    enter(.execFailed(text: text, until: until), "could not be run: \(text); \(next)", &transition)
+    set(.backoff, at: until, period: .milliseconds(wait), &transition)
   }
 
   /// Asks the breaker, and writes down whether the next spawn counts.
-  private mutating func mayRestart(counts: Bool, last sentence: String, _ turn: inout Turn) -> Bool {
-    let tally = history.tally(policy: policy, now: turn.now)
+  private mutating func mayRestart(counts: Bool, last sentence: String, _ transition: inout Transition) -> Bool {
+    let tally = history.tally(policy: policy, now: transition.now)
     guard !counts || !tally.isExhausted else {
-      fail(.breaker(tally, last: sentence), &turn)
+      fail(.breaker(tally, last: sentence), &transition)
       return false
     }
     nextSpawnCounts = counts
@@ -142,26 +144,26 @@ extension WorkerMachine {
   }
 
   /// Full jitter: anything from 0 to the longest wait, so that workers felled by one cause do not rise in step.
-  private func drawWait(_ turn: Turn) -> UInt64 {
+  private func drawWait(_ transition: Transition) -> UInt64 {
     let longest = policy.longestWaitMilliseconds(unstableLives: unstableLives)
-    return turn.dice.multipliedFullWidth(by: longest + 1).high
+    return transition.dice.multipliedFullWidth(by: longest + 1).high
   }
 
-  private func nextSentence(waitMilliseconds: UInt64, _ turn: Turn) -> String {
-    "\(history.tally(policy: policy, now: turn.now).sentence); next in \(spoken(milliseconds: waitMilliseconds))"
+  private func nextSentence(waitMilliseconds: UInt64, _ transition: Transition) -> String {
+    "\(history.tally(policy: policy, now: transition.now).sentence); next in \(spoken(milliseconds: waitMilliseconds))"
   }
 
-  private mutating func fail(_ reason: FailureReason, _ turn: inout Turn) {
-    enter(.failed(reason), "has failed: \(reason.sentence)", &turn)
-    escalateIfCritical("has failed: \(reason.sentence)", &turn)
+  private mutating func fail(_ reason: FailureReason, _ transition: inout Transition) {
+    enter(.failed(reason), "has failed: \(reason.sentence)", &transition)
+    escalateIfCritical("has failed: \(reason.sentence)", &transition)
   }
 
-  private mutating func leaveForGood(_ status: WorkerExit, _ sentence: String, _ turn: inout Turn) {
-    enter(.exited, "\(sentence) and is not started again (restart = \(policy.restart.rawValue))", &turn)
-    if status.verdict != .done { escalateIfCritical("\(sentence) and is not started again", &turn) }
+  private mutating func leaveForGood(_ status: WorkerExit, _ sentence: String, _ transition: inout Transition) {
+    enter(.exited, "\(sentence) and is not started again (restart = \(policy.restart.rawValue))", &transition)
+    if status.verdict != .done { escalateIfCritical("\(sentence) and is not started again", &transition) }
   }
 
-  private func escalateIfCritical(_ sentence: String, _ turn: inout Turn) {
-    if policy.isCritical { turn.actions.append(.escalate(reason: "\(name) is critical and \(sentence)")) }
+  private func escalateIfCritical(_ sentence: String, _ transition: inout Transition) {
+    if policy.isCritical { transition.actions.append(.escalate(reason: "\(name) is critical and \(sentence)")) }
   }
 }

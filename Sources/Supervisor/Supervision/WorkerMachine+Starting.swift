@@ -5,11 +5,11 @@ extension WorkerMachine {
   func missingSentence() -> String { "waits \(WaitingReason.dependencies(missingDependencies).sentence)" }
 
   /// Starts, or waits for what must be there first. Nothing lives.
-  mutating func begin(_ turn: inout Turn) {
+  mutating func begin(_ transition: inout Transition) {
     precondition(incarnation == nil, "\(name) was to start while generation \(generation) lives")
-    cancelAllTimers(&turn)
+    cancelAllTimers(&transition)
     guard missingDependencies.isEmpty else {
-      enter(.waiting(.dependencies(missingDependencies)), missingSentence(), &turn)
+      enter(.waiting(.dependencies(missingDependencies)), missingSentence(), &transition)
       return
     }
     let next = Incarnation(generation: generation + 1)
@@ -21,89 +21,89 @@ extension WorkerMachine {
     default:
       // After an end at once: this sentence is the only one that tells how it ended.
       let end = state.kind == .stopping ? lastExit.map { "\($0.sentence) and " } ?? "" : ""
-      enter(.waiting(.spawning), "\(end)is spawned as generation \(next.generation)", &turn)
+      enter(.waiting(.spawning), "\(end)is spawned as generation \(next.generation)", &transition)
     }
-    turn.actions.append(.spawn(generation: next.generation))
+    transition.actions.append(.spawn(generation: next.generation))
   }
 
-  mutating func dependenciesChanged(missing: [String], _ turn: inout Turn) {
+  mutating func dependenciesChanged(missing: [String], _ transition: inout Transition) {
     missingDependencies = missing
     // `after` is an order of starting: a worker that runs does not fall with those before it. One that waits at another
     // gate looks again when that opens.
     guard case .waiting(.dependencies) = state else { return }
-    begin(&turn)
+    begin(&transition)
   }
 
-  mutating func lockFreed(_ turn: inout Turn) {
+  mutating func lockFreed(_ transition: inout Transition) {
     // Elsewhere nobody waits for the lock, and with a spawn under way the answer comes by itself.
     guard case .waiting(.instanceLock) = state, incarnation == nil else { return }
-    begin(&turn)
+    begin(&transition)
   }
 
   /// The spawn was refused before anything was made; the generation number is free again.
-  mutating func spawnWasGated(_ reason: WaitingReason, retryAt: Instant, _ turn: inout Turn) {
+  mutating func spawnWasGated(_ reason: WaitingReason, retryAt: Instant, _ transition: inout Transition) {
     // Answered already: a process is there.
     guard incarnation?.pid == nil else { return }
     incarnation = nil
     guard case .waiting = state else {
-      settle(&turn)
+      settle(&transition)
       return
     }
-    enter(.waiting(reason), "waits \(reason.sentence)", &turn)
-    let wait = Duration.milliseconds(retryAt.milliseconds(since: turn.now))
-    set(.gate, at: max(retryAt, turn.now), period: wait, &turn)
+    enter(.waiting(reason), "waits \(reason.sentence)", &transition)
+    let wait = Duration.milliseconds(retryAt.milliseconds(since: transition.now))
+    set(.gate, at: max(retryAt, transition.now), period: wait, &transition)
   }
 
-  mutating func spawned(pid: Int32, _ turn: inout Turn) {
+  mutating func spawned(pid: Int32, _ transition: inout Transition) {
     // Answered already.
     guard let life = incarnation, life.pid == nil else { return }
-    spawnWasMade(generation: life.generation, &turn)
+    spawnWasMade(generation: life.generation, &transition)
     incarnation?.pid = pid
-    incarnation?.spawnedAt = turn.now
+    incarnation?.spawnedAt = transition.now
     guard case .waiting = state else {
       // While the kernel was at work, somebody wanted it gone.
-      terminate("is not wanted any more and gets SIGTERM", &turn)
+      terminate("is not wanted any more and gets SIGTERM", &transition)
       return
     }
-    enter(.starting, "is starting: generation \(life.generation), pid \(pid)", &turn)
-    set(.start, in: policy.startDeadline, &turn)
+    enter(.starting, "is starting: generation \(life.generation), pid \(pid)", &transition)
+    set(.start, in: policy.startDeadline, &transition)
   }
 
-  mutating func spawnFailed(text: String, _ turn: inout Turn) {
+  mutating func spawnFailed(text: String, _ transition: inout Transition) {
     // Answered already.
     guard let life = incarnation, life.pid == nil else { return }
-    spawnWasMade(generation: life.generation, &turn)
+    spawnWasMade(generation: life.generation, &transition)
     incarnation = nil
     lastExit = LastExit(
-      generation: life.generation, status: nil, at: turn.now, lifetimeMilliseconds: 0,
+      generation: life.generation, status: nil, at: transition.now, lifetimeMilliseconds: 0,
       sentence: "could not be run: \(text)")
     guard isToRun else {
-      settle(&turn)
+      settle(&transition)
       return
     }
     // Even if a stop and a start came meanwhile: nobody's wish made it fail.
-    executionFailed(text: text, &turn)
+    executionFailed(text: text, &transition)
   }
 
   /// The generation number is used up, and the breaker learns of the restart.
-  private mutating func spawnWasMade(generation: UInt32, _ turn: inout Turn) {
+  private mutating func spawnWasMade(generation: UInt32, _ transition: inout Transition) {
     self.generation = generation
     if nextSpawnCounts {
-      history.record(now: turn.now, policy: policy)
-      incarnation?.countedAt = turn.now
+      history.record(now: transition.now, policy: policy)
+      incarnation?.countedAt = transition.now
     }
     nextSpawnCounts = false
   }
 
-  mutating func readyReceived(_ turn: inout Turn) {
+  mutating func readyReceived(_ transition: inout Transition) {
     // In `ready` it is said twice, which the hub punishes; later it is too late: the worker has been told to go.
     guard state == .starting, let life = incarnation else { return }
-    incarnation?.readyAt = turn.now
-    cancel(.start, &turn)
-    enter(.ready, "is ready after \(turn.now.spoken(since: life.spawnedAt ?? since))", &turn)
+    incarnation?.readyAt = transition.now
+    cancel(.start, &transition)
+    enter(.ready, "is ready after \(transition.now.spoken(since: life.spawnedAt ?? since))", &transition)
   }
 
-  mutating func extendReceived(milliseconds: UInt64, _ turn: inout Turn) {
+  mutating func extendReceived(milliseconds: UInt64, _ transition: inout Transition) {
     let timer: WorkerTimer
     switch state {
     case .starting: timer = .start
@@ -114,28 +114,28 @@ extension WorkerMachine {
     default: return
     }
     let granted = min(milliseconds, Limits.maximumExtension.wholeMilliseconds)
-    var instant = turn.now.advanced(milliseconds: granted)
+    var instant = transition.now.advanced(milliseconds: granted)
     if let limit = incarnation?.extensionLimit { instant = min(instant, limit) }
     // It asks for more time, never for less.
     guard let running = timers[timer], instant > running.at else { return }
-    set(timer, at: instant, period: running.period, &turn)
+    set(timer, at: instant, period: running.period, &transition)
   }
 
-  mutating func startDeadlinePassed(_ turn: inout Turn) {
+  mutating func startDeadlinePassed(_ transition: inout Transition) {
     precondition(state == .starting, "\(name) has a start deadline in \(state.kind)")
-    let waited = turn.now.spoken(since: incarnation?.spawnedAt ?? since)
+    let waited = transition.now.spoken(since: incarnation?.spawnedAt ?? since)
     let missing = incarnation?.hasSaidHello == true ? "ready" : "ready, nor had it said HELLO,"
     incarnation?.ending = .fault("was not \(missing) after \(waited)")
-    abort("was not \(missing) after \(waited) and gets SIGABRT", &turn)
+    abort("was not \(missing) after \(waited) and gets SIGABRT", &transition)
   }
 
   /// Takes a new policy over. What runs keeps its deadlines.
-  mutating func policyChanged(_ policy: WorkerPolicy, _ turn: inout Turn) {
+  mutating func policyChanged(_ policy: WorkerPolicy, _ transition: inout Transition) {
     let known = Set(self.policy.after)
     let missing = Set(missingDependencies)
     self.policy = policy
     // A name that is new here is not ready as far as this machine knows; the caller says so otherwise.
     let nowMissing = policy.after.filter { missing.contains($0) || !known.contains($0) }
-    if nowMissing != missingDependencies { dependenciesChanged(missing: nowMissing, &turn) }
+    if nowMissing != missingDependencies { dependenciesChanged(missing: nowMissing, &transition) }
   }
 }

@@ -102,47 +102,47 @@ public struct WorkerMachine: Sendable {
   public mutating func receive(
     _ input: WorkerInput, now: Instant, random: inout some RandomNumberGenerator
   ) -> [WorkerAction] {
-    var turn = Turn(now: now, dice: random.next())
+    var transition = Transition(now: now, dice: random.next())
     // Another generation than the one that lives is a late callback of a process that is gone.
     if let generation = input.generation, generation != incarnation?.generation { return [] }
     switch input {
-    case .startRequested: startRequested(&turn)
-    case .stopRequested(let drain): stopRequested(drain: drain, &turn)
-    case .restartRequested: restartRequested(&turn)
-    case .holdRequested: holdRequested(&turn)
-    case .releaseRequested: releaseRequested(&turn)
-    case .policyChanged(let policy): policyChanged(policy, &turn)
-    case .attachArrived(let pid): attachArrived(pid, &turn)
-    case .attachedLeft(let pid, let why): attachedLeft(pid, why, &turn)
-    case .dependenciesChanged(let missing): dependenciesChanged(missing: missing, &turn)
-    case .spawnRateReached(_, let retryAt): spawnWasGated(.spawnRate, retryAt: retryAt, &turn)
+    case .startRequested: startRequested(&transition)
+    case .stopRequested(let drain): stopRequested(drain: drain, &transition)
+    case .restartRequested: restartRequested(&transition)
+    case .holdRequested: holdRequested(&transition)
+    case .releaseRequested: releaseRequested(&transition)
+    case .policyChanged(let policy): policyChanged(policy, &transition)
+    case .attachArrived(let pid): attachArrived(pid, &transition)
+    case .attachedLeft(let pid, let why): attachedLeft(pid, why, &transition)
+    case .dependenciesChanged(let missing): dependenciesChanged(missing: missing, &transition)
+    case .spawnRateReached(_, let retryAt): spawnWasGated(.spawnRate, retryAt: retryAt, &transition)
     case .spawnLacked(_, let text):
-      spawnWasGated(.resources(text), retryAt: now.later(by: Limits.resourceRetry), &turn)
+      spawnWasGated(.resources(text), retryAt: now.later(by: Limits.resourceRetry), &transition)
     case .lockBusy(_, let holder):
-      spawnWasGated(.instanceLock(holder: holder), retryAt: now.later(by: Limits.lockRetry), &turn)
-    case .lockFreed: lockFreed(&turn)
-    case .spawned(_, let pid): spawned(pid: pid, &turn)
-    case .spawnFailed(_, let text): spawnFailed(text: text, &turn)
+      spawnWasGated(.instanceLock(holder: holder), retryAt: now.later(by: Limits.lockRetry), &transition)
+    case .lockFreed: lockFreed(&transition)
+    case .spawned(_, let pid): spawned(pid: pid, &transition)
+    case .spawnFailed(_, let text): spawnFailed(text: text, &transition)
     case .helloReceived: incarnation?.hasSaidHello = true
-    case .readyReceived: readyReceived(&turn)
-    case .extendReceived(_, let milliseconds): extendReceived(milliseconds: milliseconds, &turn)
-    case .drainFinished: drainFinished(&turn)
-    case .busEnded(_, let reason): busEnded(cut: reason, &turn)
-    case .violated(_, let code): violated(code: code, &turn)
-    case .becameStuck(_, let why): becameStuck(why: why, &turn)
-    case .memoryExceeded(_, let text): memoryExceeded(text: text, &turn)
+    case .readyReceived: readyReceived(&transition)
+    case .extendReceived(_, let milliseconds): extendReceived(milliseconds: milliseconds, &transition)
+    case .drainFinished: drainFinished(&transition)
+    case .busEnded(_, let reason): busEnded(cut: reason, &transition)
+    case .violated(_, let code): violated(code: code, &transition)
+    case .becameStuck(_, let why): becameStuck(why: why, &transition)
+    case .memoryExceeded(_, let text): memoryExceeded(text: text, &transition)
     case .deathChargedToPoison: incarnation?.isChargedToPoison = true
-    case .exited(_, let status): exited(status, &turn)
-    case .groupEmptied: groupEmptied(&turn)
-    case .timerFired(let timer): timerFired(timer, &turn)
-    case .resumedAfterSuspend: resumedAfterSuspend(&turn)
+    case .exited(_, let status): exited(status, &transition)
+    case .groupEmptied: groupEmptied(&transition)
+    case .timerFired(let timer): timerFired(timer, &transition)
+    case .resumedAfterSuspend: resumedAfterSuspend(&transition)
     }
-    return turn.actions
+    return transition.actions
   }
 }
 
 /// One input on its way through the machine: when it is, what luck it has, and what came of it.
-struct Turn {
+struct Transition {
   let now: Instant
   let dice: UInt64
   var actions: [WorkerAction] = []
@@ -154,88 +154,89 @@ struct Turn {
 
 extension WorkerMachine {
   /// Decides what a worker becomes of which nothing runs: the wishes, in the order of their weight.
-  mutating func settle(_ turn: inout Turn) {
+  mutating func settle(_ transition: inout Transition) {
     precondition(incarnation == nil, "\(name) cannot settle while generation \(generation) lives")
-    cancelAllTimers(&turn)
+    cancelAllTimers(&transition)
     nextSpawnCounts = false
     if let visitor {
-      enter(.attached(pid: visitor), "gave its place to pid \(visitor), started by hand", &turn)
-      turn.actions.append(.admitAttached(pid: visitor))
+      enter(.attached(pid: visitor), "gave its place to pid \(visitor), started by hand", &transition)
+      transition.actions.append(.admitAttached(pid: visitor))
     } else if isHeld {
-      enter(.held, "is held; its mail is kept", &turn)
+      enter(.held, "is held; its mail is kept", &transition)
     } else if isWanted {
-      begin(&turn)
+      begin(&transition)
     } else {
-      enter(.stopped, "is stopped", &turn)
+      enter(.stopped, "is stopped", &transition)
     }
   }
 
   /// Goes into a state, keeps the mailbox as that state says, and announces it. Going where one is changes nothing.
-  mutating func enter(_ next: WorkerState, _ sentence: String, _ turn: inout Turn) {
+  mutating func enter(_ next: WorkerState, _ sentence: String, _ transition: inout Transition) {
     guard next != state else { return }
     let previous = state
     precondition(
       previous.kind.successors.contains(next.kind), "\(name) went from \(previous.kind) to \(next.kind): \(sentence)")
     state = next
-    if next.kind != previous.kind { since = turn.now }
+    if next.kind != previous.kind { since = transition.now }
     if previous.kind == .failed {
       // Somebody took it out of its failure by hand: the old restarts must not trip the breaker at the first stumble.
       history.forget()
       unstableLives = 0
     }
-    if next.kind.keepsMailbox && !previous.kind.keepsMailbox { turn.actions.append(.openMailbox) }
-    turn.actions.append(
-      .announce(StateChange(name: name, from: previous, to: next, sentence: turn.preface + sentence, at: turn.now)))
-    turn.preface = ""
+    if next.kind.keepsMailbox && !previous.kind.keepsMailbox { transition.actions.append(.openMailbox) }
+    transition.actions.append(
+      .announce(
+        StateChange(name: name, from: previous, to: next, sentence: transition.preface + sentence, at: transition.now)))
+    transition.preface = ""
     if !next.kind.keepsMailbox && previous.kind.keepsMailbox {
-      turn.actions.append(.closeMailbox(reason: sentence))
+      transition.actions.append(.closeMailbox(reason: sentence))
     }
   }
 
-  mutating func set(_ timer: WorkerTimer, in period: Duration, _ turn: inout Turn) {
-    set(timer, at: turn.now.later(by: period), period: period, &turn)
+  mutating func set(_ timer: WorkerTimer, in period: Duration, _ transition: inout Transition) {
+    set(timer, at: transition.now.later(by: period), period: period, &transition)
   }
 
-  mutating func set(_ timer: WorkerTimer, at instant: Instant, period: Duration, _ turn: inout Turn) {
+  mutating func set(_ timer: WorkerTimer, at instant: Instant, period: Duration, _ transition: inout Transition) {
     timers[timer] = RunningTimer(at: instant, period: period)
-    turn.actions.append(.setTimer(timer, at: instant))
+    transition.actions.append(.setTimer(timer, at: instant))
   }
 
-  mutating func cancel(_ timer: WorkerTimer, _ turn: inout Turn) {
-    if timers.removeValue(forKey: timer) != nil { turn.actions.append(.cancelTimer(timer)) }
+  mutating func cancel(_ timer: WorkerTimer, _ transition: inout Transition) {
+    if timers.removeValue(forKey: timer) != nil { transition.actions.append(.cancelTimer(timer)) }
   }
 
-  mutating func cancelAllTimers(_ turn: inout Turn) {
-    for timer in WorkerTimer.allCases { cancel(timer, &turn) }
+  mutating func cancelAllTimers(_ transition: inout Transition) {
+    for timer in WorkerTimer.allCases { cancel(timer, &transition) }
   }
 
-  mutating func timerFired(_ timer: WorkerTimer, _ turn: inout Turn) {
+  mutating func timerFired(_ timer: WorkerTimer, _ transition: inout Transition) {
     // Cancelled while its callback was on the way.
     guard let running = timers[timer] else { return }
-    guard turn.now >= running.at else {
+    guard transition.now >= running.at else {
       // A loop that reads its clock once per round fires early; the deadline is the one that was promised.
-      turn.actions.append(.setTimer(timer, at: running.at))
+      transition.actions.append(.setTimer(timer, at: running.at))
       return
     }
     timers[timer] = nil
     switch timer {
-    case .start: startDeadlinePassed(&turn)
-    case .drain: terminate("did not finish its work in time and gets SIGTERM", &turn)
-    case .leave: leaveGracePassed(&turn)
-    case .term: kill("did not heed SIGTERM within \(running.period.spoken)", &turn)
-    case .abort: kill("was not gone \(running.period.spoken) after SIGABRT", &turn)
-    case .kill: kill("is still there \(running.period.spoken) after SIGKILL", &turn)
-    case .lastWords: lastWordsOverdue(&turn)
-    case .backoff, .gate: begin(&turn)
+    case .start: startDeadlinePassed(&transition)
+    case .drain: terminate("did not finish its work in time and gets SIGTERM", &transition)
+    case .leave: leaveGracePassed(&transition)
+    case .term: kill("did not heed SIGTERM within \(running.period.spoken)", &transition)
+    case .abort: kill("was not gone \(running.period.spoken) after SIGABRT", &transition)
+    case .kill: kill("is still there \(running.period.spoken) after SIGKILL", &transition)
+    case .lastWords: lastWordsOverdue(&transition)
+    case .backoff, .gate: begin(&transition)
     }
   }
 
   /// CLOCK_MONOTONIC stands still in a suspend, but everything a worker waits for, its relays above all, is gone after
   /// it: judged by the old deadlines, all workers would be killed when a lid opens.
-  mutating func resumedAfterSuspend(_ turn: inout Turn) {
+  mutating func resumedAfterSuspend(_ transition: inout Transition) {
     for timer in WorkerTimer.allCases where timer.isDeadline {
       guard let running = timers[timer] else { continue }
-      set(timer, at: max(running.at, turn.now).later(by: running.period), period: running.period, &turn)
+      set(timer, at: max(running.at, transition.now).later(by: running.period), period: running.period, &transition)
     }
     if let limit = incarnation?.extensionLimit, let drain = timers[.drain] {
       incarnation?.extensionLimit = max(limit, drain.at)

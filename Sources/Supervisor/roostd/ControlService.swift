@@ -324,7 +324,7 @@ final class ControlService {
   /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's
   /// own worker may begin with it.
   private func remark(onCategory category: String) -> String? {
-    guard category != Logs.LogLevels.general else { return nil }
+    guard category != Logs.LogFilter.general else { return nil }
     let seen = daemon.logs.tail(worker: nil, lines: Self.categoryLineCount).map(\.record.category)
     let known = Set(seen).union(LogCategory.builtIn)
     guard !known.contains(category) else { return nil }

@@ -12,11 +12,11 @@ extension Daemon {
   /// would start the same workers.
   func mendPremises() {
     do {
-      let mended = try premises.mend()
+      let mended = try directories.mend()
       if !mended.isEmpty {
         log(.warning, "supervision", "\(mended.joined(separator: ", ")) had been removed; made again")
       }
-    } catch let taken as Premises.Taken {
+    } catch let taken as SupervisorDirectories.Taken {
       guard stopping == nil else { return }
       log(.critical, "supervision", "\(taken) after ours was removed; leaving it to that one")
       stop(.escalated("\(taken)"))

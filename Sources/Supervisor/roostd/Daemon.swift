@@ -15,7 +15,7 @@ import Supervision
 //        \                              /
 //         Daemon ── ManagedWorker × n ── WorkerProcess (exec shim, log pipes, lock)
 //        /                              \
-//     ControlService ── roost           LogBook, DeadLetterStore, Guardian
+//     ControlService ── roost           WorkerLogs, DeadLetterStore, Guardian
 //
 // It parses no payload that is not addressed to itself, holds no key, opens no internet socket. It never waits:
 // everything that takes time is a state of a machine with a timer.
@@ -25,7 +25,7 @@ import Supervision
 final class Daemon {
   var configuration: SupervisorConfiguration
   let shell: HubShell
-  let logs: LogBook
+  let logs: WorkerLogs
   let deadLetters: DeadLetterStore
   /// Random text that every process of this start inherits; the guardian finds descendants by it.
   let instance: String
@@ -37,7 +37,7 @@ final class Daemon {
 
   var workers: [ManagedWorker] = []
   var managedPids: Set<Int32> = []
-  private(set) lazy var door = Door(daemon: self)
+  private(set) lazy var door = PeerAdmission(daemon: self)
   private(set) lazy var control = ControlService(daemon: self)
   private var listener: StreamListener?
   private var listenerInode: UInt64 = 0
@@ -58,7 +58,7 @@ final class Daemon {
   /// Letters that are being written.
   var deadLettersInHand = 0
   private var refusalLog = RefusalLog()
-  var premises: Premises
+  var directories: SupervisorDirectories
   /// Before the first child: it moves this process, and children are where their parent was.
   let jobGroups = JobGroups()
   private var acceptLog = RefusalLog()
@@ -66,11 +66,12 @@ final class Daemon {
   enum StopReason { case asked(String), escalated(String) }
 
   init(
-    _ configuration: SupervisorConfiguration, premises: Premises, programPath: String, notifier: ServiceNotifier?,
+    _ configuration: SupervisorConfiguration, directories: SupervisorDirectories, programPath: String,
+    notifier: ServiceNotifier?,
     reread: @escaping @EventLoopActor () -> ConfigurationVerdict
   ) {
     self.configuration = configuration
-    self.premises = premises
+    self.directories = directories
     self.programPath = programPath
     self.reread = reread
     self.notifier = notifier
@@ -82,9 +83,9 @@ final class Daemon {
       limits: HubLimits(configuration.bus),
       table: AccessTable(customRoles: configuration.roles.map(AccessTable.CustomRole.init)),
       traceSeed: random.next())
-    logs = LogBook(
-      settings: LogBookSettings(configuration.log, directory: configuration.supervisor.logDirectory),
-      levels: Logs.LogLevels(configuration.log))
+    logs = WorkerLogs(
+      settings: WorkerLogSettings(configuration.log, directory: configuration.supervisor.logDirectory),
+      levels: Logs.LogFilter(configuration.log))
     deadLetters = DeadLetterStore(
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
       countMaximum: configuration.bus.deadLettersMaximum)

@@ -1,7 +1,7 @@
 import RoostConfiguration
 import Logs
 
-extension LogBookSettings {
+extension WorkerLogSettings {
   /// The bounds in `[log]` of `supervisor.conf`.
   init(_ settings: LogSettings, directory: String) {
     self.init(directory: directory)
@@ -12,7 +12,7 @@ extension LogBookSettings {
   }
 }
 
-extension Logs.LogLevels {
+extension Logs.LogFilter {
   /// The levels in `[log]` of `supervisor.conf`; further categories than the table holds keep the general level.
   init(_ settings: LogSettings) {
     self.init(general: LogSeverity(settings.level))

@@ -7,7 +7,7 @@ import Logs
 @EventLoopActor
 final class LogStream {
   private let worker: String?
-  private let book: LogBook
+  private let book: WorkerLogs
   private let send: @EventLoopActor ([LogRecord]) -> Bool
   /// The last number passed on: among all records, or among the one worker's.
   private var last: UInt64
@@ -17,7 +17,7 @@ final class LogStream {
   /// Lines in one part.
   static let partMaximum = 50
 
-  init(worker: String?, book: LogBook, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
+  init(worker: String?, book: WorkerLogs, send: @escaping @EventLoopActor ([LogRecord]) -> Bool) {
     self.worker = worker
     self.book = book
     self.send = send

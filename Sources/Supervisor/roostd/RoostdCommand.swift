@@ -46,7 +46,7 @@ struct RoostdCommand: ParsableCommand {
       Self.say("\(error)")
       throw ExitCode(Code.configuration)
     }
-    throw ExitCode(Self.supervise(loaded, try Self.premises(loaded), surroundings, path))
+    throw ExitCode(Self.supervise(loaded, try Self.directories(loaded), surroundings, path))
   }
 
   private static func load(
@@ -106,15 +106,16 @@ struct RoostdCommand: ParsableCommand {
       environment: environment, currentDirectory: directory, programDirectory: String(program[..<slash]))
   }
 
-  private static func premises(_ configuration: SupervisorConfiguration) throws -> Premises {
-    do { return try Premises(configuration) } catch {
+  private static func directories(_ configuration: SupervisorConfiguration) throws -> SupervisorDirectories {
+    do { return try SupervisorDirectories(configuration) } catch {
       say("\(error)")
-      throw ExitCode(error is Premises.Taken ? Code.otherSupervisor : Code.system)
+      throw ExitCode(error is SupervisorDirectories.Taken ? Code.otherSupervisor : Code.system)
     }
   }
 
   private static func supervise(
-    _ configuration: SupervisorConfiguration, _ premises: Premises, _ surroundings: ConfigurationSurroundings,
+    _ configuration: SupervisorConfiguration, _ directories: SupervisorDirectories,
+    _ surroundings: ConfigurationSurroundings,
     _ path: String?
   ) -> Int32 {
     let box = DaemonBox()
@@ -122,7 +123,7 @@ struct RoostdCommand: ParsableCommand {
       do {
         let notifier = try ServiceNotifier(address: surroundings.environment["NOTIFY_SOCKET"])
         let daemon = Daemon(
-          configuration, premises: premises, programPath: surroundings.programDirectory, notifier: notifier
+          configuration, directories: directories, programPath: surroundings.programDirectory, notifier: notifier
         ) { verdict(path, surroundings, readsFiles: false) }
         box.daemon = daemon
         Console.greet(configuration)

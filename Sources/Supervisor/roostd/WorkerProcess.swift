@@ -48,7 +48,7 @@ final class WorkerProcess {
   /// Whatever fails on the way, every descriptor that was opened is closed: what is tried again for ever must not lose
   /// one at each attempt.
   static func start(
-    _ plan: Plan, logs: LogBook, onExec: @escaping ExecResult, onExit: @escaping @EventLoopActor (ChildExit) -> Void
+    _ plan: Plan, logs: WorkerLogs, onExec: @escaping ExecResult, onExit: @escaping @EventLoopActor (ChildExit) -> Void
   ) throws -> (process: WorkerProcess, bus: ByteStream) {
     var theirs: [Int32] = []
     defer { for descriptor in theirs { Descriptors.close(descriptor) } }

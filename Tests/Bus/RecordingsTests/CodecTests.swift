@@ -10,7 +10,7 @@ import Testing
 struct CodecTests {
   /// A random recording, its records, and its bytes with the places where records end.
   private struct Sample {
-    var records: [Record] = []
+    var records: [RecordingEntry] = []
     var bytes: [UInt8] = []
     var boundaries: [Int] = []
 
@@ -65,7 +65,7 @@ struct CodecTests {
     let sample = Sample(seed: UInt64(seed))
     var random = SeededGenerator(seed: UInt64(seed) + 1_000)
     var reader = RecordingReader()
-    var records: [Record] = []
+    var records: [RecordingEntry] = []
     var rest = sample.bytes[...]
     while !rest.isEmpty {
       let count = min(rest.count, Int.random(in: 1...(seed % 3 == 0 ? 3 : 90), using: &random))

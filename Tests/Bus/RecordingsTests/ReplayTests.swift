@@ -288,7 +288,7 @@ struct ReplayTests {
     let empty = try Samples.recording([])
     #expect(throws: ReplayProblem.isEmpty) { try Replay(empty, ReplaySettings(), now: now) }
     let whole = try Samples.recording(Samples.start)
-    func inserting(_ record: Record, at place: Int) -> Recording {
+    func inserting(_ record: RecordingEntry, at place: Int) -> Recording {
       var recording = whole
       recording.records.insert(record, at: place)
       return recording

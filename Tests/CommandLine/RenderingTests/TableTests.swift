@@ -309,14 +309,15 @@ import Wording
     let event = SupervisorEvent(
       time: "2026-11-21T08:42:17.123Z", worker: "w", from: "ready", to: "backoff", sentence: "exited with code 1")
     #expect(
-      EventLine.line(event, .plain) == "11-21 08:42:17.123  w               ready → backoff         exited with code 1")
+      WorkerEventLine.line(event, .plain)
+        == "11-21 08:42:17.123  w               ready → backoff         exited with code 1")
     var remark = event
     remark.from = "backoff"
     remark.sentence = "a message was set aside"
     #expect(
-      EventLine.line(remark, .plain)
+      WorkerEventLine.line(remark, .plain)
         == "11-21 08:42:17.123  w               backoff                 a message was set aside")
-    #expect(EventLine.gap(dropped: 1, .plain) == "-- 1 event missed here: this reader did not keep up")
+    #expect(WorkerEventLine.gap(dropped: 1, .plain) == "-- 1 event missed here: this reader did not keep up")
   }
 
   @Test("Dead letters are a table; one is told whole, its payload indented")

@@ -15,7 +15,7 @@ extension ProcessTests {
       try WishRig.run { rig in
         let following = try rig.follow()
         let id = String(repeating: "0", count: 63) + "7"
-        let desired = DesiredRequest(
+        let desired = DesiredSubscription(
           key: "ids", relay: relay.url, filters: [.object(["ids": .array([.string(id)])])], isLive: true,
           isForeign: false)
         let wanted = RelayDesire(generation: 1, version: 1, changed: [desired])

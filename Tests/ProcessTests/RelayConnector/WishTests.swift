@@ -45,7 +45,7 @@ struct WishRig {
     _ relays: [String], version: Int64 = 1, base: Int64? = nil, account: String? = nil, isForeign: Bool? = nil
   ) throws {
     let changed = relays.map {
-      DesiredRequest(
+      DesiredSubscription(
         key: String($0.suffix(60)), relay: $0, filters: [.object(["kinds": .array([.integer(1)])])], isLive: true,
         account: account, isForeign: isForeign ?? false)
     }

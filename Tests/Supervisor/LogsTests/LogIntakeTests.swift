@@ -88,7 +88,7 @@ import Testing
 
   @Test("keeps what the table of levels asks for, also after it has changed")
   func levels() {
-    var levels = LogLevels(general: .notice)
+    var levels = LogFilter(general: .notice)
     #expect(!levels.shouldKeep(category: "relay", level: .info))
     let isSet = levels.set("relay", .debug)
     #expect(isSet)
@@ -96,7 +96,7 @@ import Testing
     _ = levels.set("*", .error)
     #expect(!levels.shouldKeep(category: "store", level: .warning))
     #expect(levels.words == ["*": "error", "relay": "debug"])
-    for index in 0..<LogLevels.categoryCountMaximum { _ = levels.set("c\(index)", .info) }
+    for index in 0..<LogFilter.categoryCountMaximum { _ = levels.set("c\(index)", .info) }
     let isTooMuch = levels.set("one more", .info)
     let isKnown = levels.set("relay", .info)
     let isTooLong = levels.set(String(repeating: "x", count: 200), .info)
@@ -117,7 +117,7 @@ import Testing
     ).flatMap { $0 }
     var splitter = LineSplitter()
     var intake = LogIntake(linesPerSecond: 2_000, burstLines: 4_000)
-    let levels = LogLevels()
+    let levels = LogFilter()
     var keptCount = 0
     var lineCount: UInt64 = 0
     var now: UInt64 = 0
@@ -147,7 +147,7 @@ import Testing
   {
     withLine(line) {
       intake.received(
-        $0, from: .standardOutput, levels: LogLevels(), now: at(milliseconds), messages: &messages)
+        $0, from: .standardOutput, levels: LogFilter(), now: at(milliseconds), messages: &messages)
     }
   }
 
@@ -155,7 +155,7 @@ import Testing
     var intake = LogIntake(linesPerSecond: 1, burstLines: 1)
     var messages: [LogMessage] = []
     withLine(line) {
-      intake.received($0, from: source, levels: LogLevels(general: .trace), now: at(0), messages: &messages)
+      intake.received($0, from: source, levels: LogFilter(general: .trace), now: at(0), messages: &messages)
     }
     return messages.first
   }

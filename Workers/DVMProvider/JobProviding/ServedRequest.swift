@@ -82,20 +82,20 @@ public enum ServingOutcome: Sendable, Hashable {
   case failed(String)
 }
 
-/// What ``ServingDesk`` wants done.
+/// What ``ProviderMachine`` wants done.
 public enum ServingAction: Sendable, Hashable {
-  /// Write the request down as it is now, then say ``ServingDesk/recorded(_:version:at:)``.
+  /// Write the request down as it is now, then say ``ProviderMachine/recorded(_:version:at:)``.
   case record(EventID)
-  /// Begin the work, then say ``ServingDesk/finished(_:_:at:)``.
+  /// Begin the work, then say ``ProviderMachine/finished(_:_:at:)``.
   case run(EventID)
   /// End the work at once; what it comes to is not wanted.
   case stop(EventID)
-  /// Encrypt and sign a word for the customer, then say ``ServingDesk/composed(_:_:id:at:)``, or
-  /// ``ServingDesk/couldNotCompose(_:_:at:)`` when it is refused for good.
+  /// Encrypt and sign a word for the customer, then say ``ProviderMachine/composed(_:_:id:at:)``, or
+  /// ``ProviderMachine/couldNotCompose(_:_:at:)`` when it is refused for good.
   case compose(EventID, ServingWord)
   /// There is room for these requests now, which were passed over before: take them from where they are kept, let each
-  /// come again by ``ServingDesk/received(_:recipients:at:)``, then say ``ServingDesk/lookedUp(isWhole:at:)``.
+  /// come again by ``ProviderMachine/received(_:recipients:at:)``, then say ``ProviderMachine/lookedUp(isWhole:at:)``.
   case lookUp([EventID])
-  /// Publish a signed event until whoever publishes has it, then say ``ServingDesk/published(_:at:)``.
+  /// Publish a signed event until whoever publishes has it, then say ``ProviderMachine/published(_:at:)``.
   case publish(EventID, [UInt8])
 }

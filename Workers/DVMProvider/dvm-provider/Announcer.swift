@@ -53,7 +53,7 @@ final class Announcer {
   }
 
   private func publish(
-    _ template: UnsignedEvent, _ answers: AnswerDesk, deleting said: Event? = nil
+    _ template: UnsignedEvent, _ answers: CustomerReplies, deleting said: Event? = nil
   ) async throws(Refusal) {
     let event = try await answers.signed(template, deleting: said)
     try await answers.publish(event.json, for: nil, within: Self.answerMilliseconds)

@@ -23,13 +23,13 @@ enum DVMProviderProgram {
   /// all that any of them is allowed stands here.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
     let directory = WorkerDirectory.make(environment, role: .dvmProvider)
-    let premises = ProgramPremises.own
+    let premises = ProgramEnvironment.own
     return SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths + premises.readablePaths + ["/proc"]
         + (premises.mayUseNetwork ? SandboxProfile.resolverPaths : []),
       writablePaths: (directory.map { [$0] } ?? []) + (premises.group.map { [$0.path] } ?? []) + ["/dev/null"],
       // Each run's own sandbox has its program alone.
-      executablePaths: ProgramPremises.systemPaths + premises.ownPaths
+      executablePaths: ProgramEnvironment.systemPaths + premises.ownPaths
         + premises.programPaths.flatMap(SandboxProfile.renewable),
       network: premises.mayUseNetwork ? .inet : .none, maySpawn: true)
   }

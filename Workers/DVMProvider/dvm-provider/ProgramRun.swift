@@ -24,7 +24,7 @@ import LinuxSystem
 // kernel keeps its memory, sockets' too, and its processes within their bounds at every instant, and ends all that is
 // in it at once. A start ends what a worker's death has left in such groups.
 //
-// All limits are looked at from here as well, and where there is no group, nowhere else: `ProgramWatch`.
+// All limits are looked at from here as well, and where there is no group, nowhere else: `ProgramMeter`.
 
 /// What a program is run with.
 struct ProgramPlan: Sendable {
@@ -57,7 +57,7 @@ struct ProgramEnd: Sendable {
   /// The last of what it wrote to its standard error.
   var errors: String
   /// What it said on descriptor 3 that was not passed on, by reason.
-  var droppedFeedback: [FeedbackLines.DropReason: Int]
+  var droppedFeedback: [FeedbackReader.DropReason: Int]
   /// Why its folder is still there.
   var leftFolder: SystemFault?
   /// Why its group is still there.
@@ -74,12 +74,12 @@ final class ProgramRun {
   private var readers: [PipeReader] = []
   private var output: [UInt8] = []
   private var errors: [UInt8] = []
-  private var feedback = FeedbackLines()
+  private var feedback = FeedbackReader()
   private let onFeedback: @EventLoopActor (ProgramFeedback) -> Void
   private var continuation: CheckedContinuation<ProgramEnd, Never>?
   private var exit: ChildExit?
   private var endReason: String?
-  private var watch: ProgramWatch?
+  private var watch: ProgramMeter?
   private let gate: LookGate
   /// The kernel's group that it is in.
   private var group: ControlGroup?
@@ -194,7 +194,7 @@ final class ProgramRun {
         try PipeReader(descriptor: pipe.first, onBytes: taker, onEnd: { [unowned self] in concludeIfOver() }))
     }
     child = try ChildProcess(
-      path: ProgramPremises.own.shim, arguments: arguments, environment: variables.entries,
+      path: ProgramEnvironment.own.shim, arguments: arguments, environment: variables.entries,
       descriptors: theirs.map(Optional.some)
     ) { [weak self] exit in self?.exited(exit) }
     timeTimer.set(afterMilliseconds: plan.timeMilliseconds) { [unowned self] in
@@ -202,7 +202,7 @@ final class ProgramRun {
     }
     var status = stat()
     let device = fstat(theirs[0], &status) == 0 ? UInt64(status.st_dev) : nil
-    watch = child.map { ProgramWatch(plan, group: $0.pid, inputDevice: device) }
+    watch = child.map { ProgramMeter(plan, group: $0.pid, inputDevice: device) }
     look()
   }
 
@@ -223,14 +223,14 @@ final class ProgramRun {
   private var arguments: [String] {
     let list = ["--parent", "\(getpid())", "--directory", plan.folder] + variables.shimArguments
     let launch = String(decoding: JSONPayload.encode(launchPlan), as: UTF8.self)
-    return list + ["--", ProgramPremises.own.program, ProgramLauncher.word, launch, "--"] + plan.command
+    return list + ["--", ProgramEnvironment.own.program, ProgramLauncher.word, launch, "--"] + plan.command
   }
 
   private var launchPlan: ProgramLauncher.Plan {
     let profile = SandboxProfile(
       readablePaths: SandboxProfile.runtimePaths + plan.readablePaths
         + (plan.mayUseNetwork ? SandboxProfile.resolverPaths : []),
-      writablePaths: [plan.folder, "/dev/null"], executablePaths: ProgramPremises.systemPaths + [plan.command[0]],
+      writablePaths: [plan.folder, "/dev/null"], executablePaths: ProgramEnvironment.systemPaths + [plan.command[0]],
       network: plan.mayUseNetwork ? .inet : .none, maySpawn: true, holdsForeignProgram: true)
     let limits: [(ResourceLimit.Resource, UInt64)] = [
       (.data, UInt64(plan.memoryByteCount)), (.fileSize, UInt64(plan.diskByteCount)), (.coreFile, 0),
@@ -238,7 +238,7 @@ final class ProgramRun {
       (.processorTime, plan.timeMilliseconds / 1_000 + 1), (.openFiles, Self.openFileMaximum),
     ]
     return ProgramLauncher.Plan(
-      profile: profile, requirement: plan.mayLackSandbox ? ProgramPremises.own.requirement : .required,
+      profile: profile, requirement: plan.mayLackSandbox ? ProgramEnvironment.own.requirement : .required,
       limits: limits.map { ProgramLauncher.Plan.Limit(resource: $0, value: $1) }, group: group?.path)
   }
 

@@ -135,7 +135,7 @@ extension Provider {
 
   private func run(_ request: JobRequest, _ job: JobSettings) async throws(Refusal) -> ServingOutcome? {
     let id = request.id
-    switch ProgramPremises.own.files.fitness(of: job.programText, reading: job.read ?? []) {
+    switch ProgramEnvironment.own.files.fitness(of: job.programText, reading: job.read ?? []) {
     case .fit: break
     case .unfit(let why):
       log.error("a job's program is not run", metadata: ["request": "\(id)", "why": "\(why)"])
@@ -153,7 +153,7 @@ extension Provider {
     let folder = "\(jobFolder)/\(runNumber)"
     var plan = job.plan(input: input, folder: folder)
     // What a stranger has a program do may not be done with all that this user has within reach.
-    plan.group = ProgramPremises.own.group?.inner("\(getpid())-\(runNumber)")
+    plan.group = ProgramEnvironment.own.group?.inner("\(getpid())-\(runNumber)")
     plan.mayLackSandbox = identity.accounts.contains(request.customer)
     let run = ProgramRun(plan, gate: lookGate) { [unowned self] feedback in
       answers?.say(
@@ -182,7 +182,7 @@ extension Provider {
 
   /// Ends what is in groups that no run of this process has: what a killed provider has left, and what did not end.
   func removeLeftGroups() {
-    guard let group = ProgramPremises.own.group else { return }
+    guard let group = ProgramEnvironment.own.group else { return }
     let names = Set(runs.values.compactMap(\.groupName))
     let left = group.innerGroups.filter { !names.contains($0.name) }
     guard !left.isEmpty else { return }
@@ -228,7 +228,7 @@ extension Provider {
 
   private func report(_ end: ProgramEnd, _ request: JobRequest, _ job: JobSettings) {
     if !end.droppedFeedback.isEmpty {
-      let reasons = FeedbackLines.DropReason.allCases.compactMap { reason in
+      let reasons = FeedbackReader.DropReason.allCases.compactMap { reason in
         end.droppedFeedback[reason].map { "\($0) \(reason.text)" }
       }
       log.notice(

@@ -15,12 +15,12 @@ import ProvidingLedger
 import Storage
 import WorkerKit
 
-// The provider's shell: its machine (`ServingDesk`) with the ledger, the store's stream, the signer, and the work.
+// The provider's shell: its machine (`ProviderMachine`) with the ledger, the store's stream, the signer, and the work.
 //
-//    store.observe ─▶ RequestStream ─▶ ServingDesk ─▶ ServingWriter ─▶ ledger
+//    store.observe ─▶ RequestStream ─▶ ProviderMachine ─▶ ServingWriter ─▶ ledger
 //                                          │  ▲             │ written
 //                                          ▼  │             ▼
-//                              work: built in, or ProgramRun      AnswerDesk ─▶ signer, then store or planner
+//                              work: built in, or ProgramRun      CustomerReplies ─▶ signer, then store or planner
 //
 // Which step follows which is the machine's to say. Nothing is awaited between asking it and doing what it says.
 //
@@ -38,8 +38,8 @@ final class Provider: RequestStream.Taker {
   let ledger: ProvidingLedger
   let writer: ServingWriter
   let identity: ProviderIdentity
-  private(set) var desk: ServingDesk?
-  private(set) var answers: AnswerDesk?
+  private(set) var desk: ProviderMachine?
+  private(set) var answers: CustomerReplies?
   /// Programs that run, by request.
   var runs: [EventID: ProgramRun] = [:]
   var runNumber = 0
@@ -122,10 +122,10 @@ final class Provider: RequestStream.Taker {
     let rules: ServingRules
     // They could be read before.
     do throws(Refusal) { rules = try settings.rules() } catch { return log.error("\(error.message)") }
-    desk = ServingDesk(
+    desk = ProviderMachine(
       rules, provider: key, accounts: identity.accounts, known: contents.known.union(answered),
       lastNumber: contents.lastNumber, notBefore: contents.notBefore, at: WallClock.seconds)
-    answers = AnswerDesk(self, key)
+    answers = CustomerReplies(self, key)
     for request in contents.open {
       let expiration = (try? Event(json: request.request))?.expiration
       perform { $0.restored(request, expiration: expiration, at: $1) }
@@ -197,7 +197,7 @@ final class Provider: RequestStream.Taker {
   // MARK: The machine
 
   /// Tells the machine something, and does what it wants.
-  func perform(_ step: (inout ServingDesk, Int64) -> [ServingAction]) {
+  func perform(_ step: (inout ProviderMachine, Int64) -> [ServingAction]) {
     guard var desk, !isDraining else { return }
     let actions = step(&desk, WallClock.seconds)
     self.desk = desk

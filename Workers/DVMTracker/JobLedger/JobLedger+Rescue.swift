@@ -19,7 +19,7 @@ extension JobLedger {
   ///   - now: milliseconds since 1970; the damaged file is called by its second.
   public static func openOrRescue(
     path: String, now: Int64
-  ) throws(StorageFault) -> (JobLedger, LedgerContents, LedgerRescue?) {
+  ) throws(StorageFault) -> (JobLedger, JobLedgerContents, LedgerRescue?) {
     let file = ledgerFile(path)
     let ((ledger, contents), rescue) = try file.open(now: now / 1_000) { path throws(StorageFault) in
       let ledger = try JobLedger(path: path)
@@ -28,7 +28,7 @@ extension JobLedger {
       let ledger = try JobLedger(path: path)
       let isRead = rescue.reason == nil
       (rescue.damagedCount, rescue.lostCountMinimum) = try ledger.file.writeNow { session in
-        try LedgerSession(session).mend(isRead: isRead)
+        try JobRows(session).mend(isRead: isRead)
       }
       try ledger.close()
     }
@@ -39,7 +39,7 @@ extension JobLedger {
   public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 }
 
-extension LedgerSession {
+extension JobRows {
   /// Takes out what is not what it says, and writes again what follows from the rest.
   ///
   /// - Parameter isRead: whether all rows of the damaged file could be read.

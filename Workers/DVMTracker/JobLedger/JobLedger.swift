@@ -27,7 +27,7 @@ public final class JobLedger: Sendable {
   /// Most jobs of one answer.
   public static let pageMaximum = 10_000
   /// For how long payments are loaded that were approved, whatever became of their jobs, in milliseconds.
-  public static let paymentMilliseconds: Int64 = JobBook.spendingMilliseconds
+  public static let paymentMilliseconds: Int64 = JobTable.spendingMilliseconds
 
   /// Opens the file, and makes it if it is not there.
   ///
@@ -38,7 +38,7 @@ public final class JobLedger: Sendable {
     var settings = StorageSettings(durability: .full)
     settings.readerCount = 2
     settings.cacheByteCount = 4 << 20
-    return LedgerFile(path: path, settings, LedgerSchema.migrations, table: "job", noun: "jobs")
+    return LedgerFile(path: path, settings, JobLedgerSchema.migrations, table: "job", noun: "jobs")
   }
 
   /// The database file.
@@ -54,7 +54,7 @@ public final class JobLedger: Sendable {
   public func write(_ batch: JobBatch) async throws(StorageFault) {
     try await file.write { session in
       guard !session.isFileGone else { throw Self.gone(session.path) }
-      try LedgerSession(session).write(batch)
+      try JobRows(session).write(batch)
     }
   }
 
@@ -67,7 +67,7 @@ public final class JobLedger: Sendable {
 
   /// The same, waiting on this thread: for an end, and for tests.
   public func writeNow(_ batch: JobBatch) throws(StorageFault) {
-    try file.writeNow { session in try LedgerSession(session).write(batch) }
+    try file.writeNow { session in try JobRows(session).write(batch) }
   }
 
   /// Forgets some of the jobs that have ended too long ago, or are too many, those that ended first first; what was
@@ -78,7 +78,7 @@ public final class JobLedger: Sendable {
   /// - Returns: which; as many as ``sweepCount`` when there may be more.
   public func sweep(now: Int64) async throws(StorageFault) -> [KeptJob] {
     try await file.write { session in
-      let ledger = LedgerSession(session)
+      let ledger = JobRows(session)
       let gone = try ledger.overdue(before: now - Self.endedMilliseconds)
       for job in gone { try ledger.remove(job.id) }
       try ledger.removeOldPayments(before: now - Self.paymentMilliseconds)
@@ -93,14 +93,14 @@ public final class JobLedger: Sendable {
   /// What there is, waiting on this thread: for a start. All jobs under way, with all that is known of them.
   ///
   /// - Parameter now: milliseconds since 1970.
-  public func contentsNow(now: Int64) throws(StorageFault) -> LedgerContents {
-    try file.readNow { session in try LedgerSession(session).contents(now: now) }
+  public func contentsNow(now: Int64) throws(StorageFault) -> JobLedgerContents {
+    try file.readNow { session in try JobRows(session).contents(now: now) }
   }
 
   /// A job with all that is known of it; nil when it is not there.
   public func job(_ id: JobID) async throws(StorageFault) -> LedgerJob? {
     try await file.read { session in
-      let ledger = LedgerSession(session)
+      let ledger = JobRows(session)
       let statement = try session.statement("SELECT \(LedgerSession.columns) FROM job WHERE id = ?")
       statement.bind(id.column, at: 1)
       return try ledger.orders(statement).first.map { LedgerJob(order: $0, facts: try ledger.facts(of: id)) }

@@ -25,7 +25,7 @@ public struct KeptJob: Sendable, Hashable {
 }
 
 /// What a ledger has when it is opened.
-public struct LedgerContents: Sendable {
+public struct JobLedgerContents: Sendable {
   /// All jobs that are not done with, in the order of acceptance.
   public var open: [LedgerJob] = []
   /// All others.

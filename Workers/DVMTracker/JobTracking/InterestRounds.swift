@@ -8,7 +8,7 @@ public struct InterestRounds: Sendable {
   /// One stretch of time in which an interest is wanted.
   public struct Round: Sendable, Hashable {
     /// What is waited for.
-    public let interest: JobBook.Interest
+    public let interest: JobTable.Interest
     /// Counted up; no two rounds have the same.
     public let number: UInt64
   }
@@ -21,14 +21,14 @@ public struct InterestRounds: Sendable {
     public var ended: [Round] = []
   }
 
-  private var current: [JobBook.Interest: Round] = [:]
+  private var current: [JobTable.Interest: Round] = [:]
   private var count: UInt64 = 0
 
   /// Nothing is wanted.
   public init() {}
 
   /// These interests are wanted, and no others.
-  public mutating func want(_ interests: Set<JobBook.Interest>) -> Change {
+  public mutating func want(_ interests: Set<JobTable.Interest>) -> Change {
     var change = Change()
     for (interest, round) in current where !interests.contains(interest) {
       current[interest] = nil

@@ -5,17 +5,17 @@ public import Nostr
 /// Something that others do for a job. There is never a second one of the same beside it; asked for again after a
 /// death, it does no harm.
 public enum JobTask: Sendable, Hashable {
-  /// Have the request of an attempt encrypted, if it is to be, and signed: ``JobBook/made(_:attempt:event:at:)``.
+  /// Have the request of an attempt encrypted, if it is to be, and signed: ``JobTable/made(_:attempt:event:at:)``.
   case make(JobID, attempt: Int)
-  /// Have a request published, or stored here: ``JobBook/published(_:_:confirmed:of:isStored:at:)``.
+  /// Have a request published, or stored here: ``JobTable/published(_:_:confirmed:of:isStored:at:)``.
   case publish(JobID, EventID)
-  /// Have an answer decrypted: ``JobBook/opened(_:_:plaintext:at:)``.
+  /// Have an answer decrypted: ``JobTable/opened(_:_:plaintext:at:)``.
   case open(JobID, EventID)
-  /// Have a request deleted (kind 5) where it was published: ``JobBook/withdrawn(_:_:at:)``.
+  /// Have a request deleted (kind 5) where it was published: ``JobTable/withdrawn(_:_:at:)``.
   case withdraw(JobID, EventID)
-  /// Have the request for a zap of an event signed: ``JobBook/zapMade(_:_:event:at:)``.
+  /// Have the request for a zap of an event signed: ``JobTable/zapMade(_:_:event:at:)``.
   case zap(JobID, EventID)
-  /// Carry out an intent: ``JobBook/settled(_:_:_:at:)``. Never asked for twice by one ``JobBook``.
+  /// Carry out an intent: ``JobTable/settled(_:_:_:at:)``. Never asked for twice by one ``JobTable``.
   case pay(JobID, PaymentIntent)
   /// Look what has become of an intent that an earlier process may have carried out.
   case lookUp(JobID, PaymentIntent)
@@ -30,18 +30,18 @@ public enum JobTask: Sendable, Hashable {
   }
 }
 
-/// What the shell of a ``JobBook`` is to do, in order.
+/// What the shell of a ``JobTable`` is to do, in order.
 public enum JobAction: Sendable {
-  /// Write this down in one transaction, and say ``JobBook/written(_:at:)`` or ``JobBook/notWritten(_:at:)``. There is
+  /// Write this down in one transaction, and say ``JobTable/written(_:at:)`` or ``JobTable/notWritten(_:at:)``. There is
   /// never a second one under way.
   case write(JobBatch)
-  /// Do this, and say what came of it, or ``JobBook/failed(_:_:isLocked:at:)``.
+  /// Do this, and say what came of it, or ``JobTable/failed(_:_:isLocked:at:)``.
   case perform(JobTask)
   /// The job has changed for whoever follows it.
   case tell(JobID)
-  /// Call ``JobBook/timerFired(at:)`` at this time, milliseconds since 1970, and no longer at an earlier one.
+  /// Call ``JobTable/timerFired(at:)`` at this time, milliseconds since 1970, and no longer at an earlier one.
   case setTimer(Int64)
-  /// Other answers are waited for on the network: ``JobBook/interests``.
+  /// Other answers are waited for on the network: ``JobTable/interests``.
   case observe
 }
 

@@ -56,7 +56,7 @@ extension JobPicture.Pair {
   var wantedAmount: Int64 { max(0, intent?.amount ?? bill?.payable ?? bill?.amount ?? 0) }
 }
 
-extension JobBook {
+extension JobTable {
   /// Of jobs in memory: payments that are asked for, and that nobody has decided about.
   public var openPayments: JobCounters.Payments { payments(in: .asked) }
 

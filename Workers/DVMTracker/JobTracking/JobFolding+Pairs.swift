@@ -71,7 +71,7 @@ extension JobFolding {
     pair.bill = asked?.fact.bill
     pair.billAt = asked?.at
     pair.billedBy = asked?.fact.event
-    pair.excess = JobBook.intent(pair, isAutomatic: false).flatMap { order.excess($0.amount) }
+    pair.excess = JobTable.intent(pair, isAutomatic: false).flatMap { order.excess($0.amount) }
     pair.wasDenied = denials[provider].map { !$0.isAutomatic && $0.at > pair.intentAt ?? .min } ?? false
     let wants = wants(pair, asked?.fact)
     pair.billAt = pair.billAt ?? (wants ? pair.signs?.upperBound : nil)

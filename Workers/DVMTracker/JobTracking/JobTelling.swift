@@ -114,7 +114,7 @@ extension JobZapState {
   }
 }
 
-extension JobBook {
+extension JobTable {
   /// A job in memory as it is told; invoices that may not be paid now, in milliseconds since 1970, are told without.
   public func told(_ id: JobID, at now: Int64) -> Job? {
     guard let record = records[id] else { return nil }
@@ -123,7 +123,7 @@ extension JobBook {
     for index in job.providers.indices {
       let told = job.providers[index]
       guard let key = PublicKey(told.provider), let pair = record.picture.pairs[key] else { continue }
-      if let end = pair.payableUntil, end <= now { job.providers[index].invoiceProblem = JobBook.expiredInvoice }
+      if let end = pair.payableUntil, end <= now { job.providers[index].invoiceProblem = JobTable.expiredInvoice }
       guard told.payment == .asked, let problem = problem(with: pair, record, at: now) else { continue }
       job.providers[index].invoiceProblem = problem
     }

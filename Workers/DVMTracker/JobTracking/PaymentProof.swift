@@ -69,7 +69,7 @@ public struct ProvenHashes: Sendable {
   func contains(_ hash: Octets32) -> Bool { known[hash] != nil }
 }
 
-extension JobBook {
+extension JobTable {
   /// Whether a payment hash belongs to another job, or somebody else: approved there, or proven. One payment settles
   /// one thing.
   func isSpentElsewhere(_ hash: Octets32, than job: JobID, _ provider: PublicKey) -> Bool {

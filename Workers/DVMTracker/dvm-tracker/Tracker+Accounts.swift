@@ -10,7 +10,7 @@ import Logging
 import Nostr
 import WorkerKit
 
-// Who serves a job: what others are asked before it is accepted. Whose it is says the `AccountBook`.
+// Who serves a job: what others are asked before it is accepted. Whose it is says the `CustomerAccounts`.
 
 extension Tracker {
   /// How long the provider here may take while somebody waits for a job to be accepted.

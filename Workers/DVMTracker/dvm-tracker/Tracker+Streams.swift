@@ -125,7 +125,7 @@ extension Tracker {
     for answer in observations.values { answer.abandon(Refusal(.cancelled, "it is asked again")) }
   }
 
-  private static func observe(_ interest: JobBook.Interest) -> StoreObserve {
+  private static func observe(_ interest: JobTable.Interest) -> StoreObserve {
     var filter = Filter(
       authors: interest.authors.isEmpty ? nil : interest.authors, kinds: interest.kinds,
       since: max(0, min(interest.since, WallClock.seconds) - skewSeconds))

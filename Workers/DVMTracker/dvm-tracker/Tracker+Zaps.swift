@@ -47,7 +47,7 @@ extension Tracker {
   /// request went.
   ///
   /// - Throws: `no-relays` when none is known; what store and planner refuse with.
-  func receiptRelays(_ terms: JobBook.ZapTerms) async throws(Refusal) -> [RelayURL] {
+  func receiptRelays(_ terms: JobTable.ZapTerms) async throws(Refusal) -> [RelayURL] {
     var found = Self.urls(terms.relays)
     if found.isEmpty, let list = try await newest(EventKind.relayList, of: terms.account) {
       // `try?`: a list that cannot be read names no relay.

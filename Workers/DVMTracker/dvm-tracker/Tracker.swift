@@ -15,7 +15,7 @@ import WorkerKit
 // The dvm-tracker: jobs that others do. What follows from what is decided by `JobTracking`; here it meets the bus and
 // the disk.
 //
-//    job.submit, .approve, … ─▶ JobBook ─ write ─▶ JobLedger ─ written ─▶ JobBook ─ perform ─▶ signer, store, planner
+//    job.submit, .approve, … ─▶ JobTable ─ write ─▶ JobLedger ─ written ─▶ JobTable ─ perform ─▶ signer, store, planner
 //    event-store, by seq ─────▶    ▲                                                              │
 //                                  └──────────────────────────────────────────────────────────────┘
 //
@@ -31,9 +31,9 @@ final class Tracker {
   let log = Logger(label: "jobs")
   let ledger: JobLedger
   let health: LedgerHealth
-  let signer: SignerDesk
-  let accounts: AccountBook
-  var book: JobBook
+  let signer: SignerRequests
+  let accounts: CustomerAccounts
+  var book: JobTable
   /// Jobs that are done with, by state.
   var endedCounts: [Job.State: Int]
   /// Up to which seq the store was looked through.
@@ -82,9 +82,9 @@ final class Tracker {
   init(_ worker: Worker, directory: String) throws(Refusal) {
     self.worker = worker
     bus = worker.bus
-    signer = SignerDesk(worker.bus)
-    accounts = AccountBook(signer, log)
-    let contents: LedgerContents
+    signer = SignerRequests(worker.bus)
+    accounts = CustomerAccounts(signer, log)
+    let contents: JobLedgerContents
     let rescue: LedgerRescue?
     do throws(StorageFault) {
       (ledger, contents, rescue) = try JobLedger.openOrRescue(
@@ -93,14 +93,14 @@ final class Tracker {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     health = LedgerHealth("the ledger of jobs", log) { [ledger] in ledger.markDamaged() }
-    book = JobBook(limits: try worker.settings(as: TrackerSettings.self).limits)
+    book = JobTable(limits: try worker.settings(as: TrackerSettings.self).limits)
     endedCounts = contents.counts
     cursor = contents.cursor
     rescue?.tell("the ledger of jobs", log)
     take(contents)
   }
 
-  private func take(_ contents: LedgerContents) {
+  private func take(_ contents: JobLedgerContents) {
     for job in contents.kept { book.kept(job.id, key: job.key, requests: job.requests) }
     for (job, proof) in contents.proofs { book.restored(proof, of: job) }
     for job in contents.open { book.restored(job.order, job.facts) }
@@ -177,7 +177,7 @@ final class Tracker {
   var now: Int64 { Int64(clamping: WallClock.milliseconds) }
 
   /// Tells the machine something, and does what it wants.
-  func perform(_ step: (inout JobBook, Int64) -> [JobAction]) { perform(step(&book, now)) }
+  func perform(_ step: (inout JobTable, Int64) -> [JobAction]) { perform(step(&book, now)) }
 
   func perform(_ actions: [JobAction]) {
     for action in actions {

@@ -66,7 +66,7 @@ public struct Reconciler: Sendable {
   ///
   /// - Throws: why it cannot be read.
   public func answer(to message: [UInt8]) throws(ReconcileFault) -> [UInt8] {
-    if let version = message.first, version != ReconcileMessage.version { return [ReconcileMessage.version] }
+    if let version = message.first, version != NegentropyMessage.version { return [NegentropyMessage.version] }
     var walk = Walk(records.count)
     var reader = try ReconcileReader(message)
     try read(&reader, &walk) { (_, range, bound, walk) in list(range, to: bound, &walk) }

@@ -21,7 +21,7 @@ extension Store {
     if let seq = wanted.afterSeq { try checkIsHere(seq, "afterSeq") }
     let fetchedAt = try await fetchedAt(wanted)
     guard !request.isCancelled else { throw Refusal(.cancelled, "cancelled by the caller", outcome: .notStarted) }
-    guard observations.count < Observation.maximum else {
+    guard observations.count < ObservationSender.maximum else {
       throw Refusal(
         .full, "\(observations.count) observations are under way already, as many as there may be", outcome: .notStarted
       )
@@ -30,7 +30,7 @@ extension Store {
     // Nothing is awaited from here until it listens.
     let number = nextObservation
     nextObservation += 1
-    let observation = Observation(request, wanted, after: resumeSeq(wanted, owner), self)
+    let observation = ObservationSender(request, wanted, after: resumeSeq(wanted, owner), self)
     observations[number] = observation
     if wanted.plan.watchesSightings { sightingWatcherCount += 1 }
     live.add(number, wanted.plan.filters, for: wanted.recipients)

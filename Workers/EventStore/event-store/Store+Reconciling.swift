@@ -16,19 +16,19 @@ import WorkerKit
 /// The sessions, their requests, and the timer of those nobody goes on with.
 @EventLoopActor
 struct Reconciliations {
-  var book: ReconcileBook
+  var book: ReconcileSessions
   fileprivate var requests: [UInt64: BusRequest] = [:]
   /// One is read after the other: each may take as much memory as is left for all.
   fileprivate let reads = ReadSlots(count: 1)
   fileprivate let timer = LoopTimer()
 
   init() {
-    var limits = ReconcileBook.Limits()
+    var limits = ReconcileSessions.Limits()
     limits.perCaller = ReconcileOpen.callerMaximum
     limits.count = ReconcileOpen.sessionMaximum
     limits.records = ReconcileOpen.recordMaximum
     limits.idleMilliseconds = ReconcileOpen.idleMilliseconds
-    book = ReconcileBook(limits: limits)
+    book = ReconcileSessions(limits: limits)
   }
 }
 

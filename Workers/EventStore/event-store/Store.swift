@@ -32,10 +32,10 @@ final class Store {
   /// Of these, those for counts, each of which reads all it counts in one go.
   let counts = ReadSlots(count: 2)
   var live = LiveFilters<UInt64>()
-  var observations: [UInt64: Observation] = [:]
+  var observations: [UInt64: ObservationSender] = [:]
   var nextObservation: UInt64 = 1
   /// Observations that have events to send when all is announced that is to be announced now.
-  var dueObservations: [Observation] = []
+  var dueObservations: [ObservationSender] = []
   /// Bytes of events that wait for all observers.
   var waitingByteCount = 0
   /// What is observed, for the planner.

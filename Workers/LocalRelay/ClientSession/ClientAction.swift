@@ -13,7 +13,7 @@ public struct ClientWork: Hashable, Sendable, Comparable {
 }
 
 /// Filters of a client, and what is given to it of what they match.
-public struct ClientQuestion: Hashable, Sendable {
+public struct ClientQuery: Hashable, Sendable {
   /// The filters, each with a limit.
   public var filters: [Filter]
   /// Gift wraps are given only if they are for one of these (NIP-59).
@@ -54,15 +54,15 @@ public enum ClientAction: Hashable, Sendable {
   /// Send this message.
   case send([UInt8])
   /// Give it what is stored and what comes; report `storedEnd` and, if it ends by itself, `observeEnded`.
-  case observe(ClientWork, ClientQuestion)
+  case observe(ClientWork, ClientQuery)
   /// Give nothing more to that.
   case endObserve(ClientWork)
   /// Count; report `counted` or `countFailed`.
-  case count(ClientWork, ClientQuestion)
+  case count(ClientWork, ClientQuery)
   /// Bring the event that stands in this range of the message just received there; report `settled`.
   case take(ClientWork, event: Range<Int>, EventDestination)
   /// Begin to reconcile what the filter matches; report `reconciled` or `reconciliationFailed`.
-  case openReconciliation(ClientWork, ClientQuestion, message: [UInt8])
+  case openReconciliation(ClientWork, ClientQuery, message: [UInt8])
   /// The client's next message of a reconciliation.
   case continueReconciliation(ClientWork, message: [UInt8])
   /// Forget a reconciliation.
@@ -78,7 +78,7 @@ public enum ClientAction: Hashable, Sendable {
 }
 
 /// Who is who, outside of the connection.
-public struct ClientHouse: Sendable, Hashable {
+public struct ClientEnvironment: Sendable, Hashable {
   /// Accounts of the signer: what they sign is for the world.
   public var accounts: Set<PublicKey>
   /// Other keys that may use the relay where showing oneself is required.
@@ -92,7 +92,7 @@ public struct ClientHouse: Sendable, Hashable {
 }
 
 /// What has to be shown before anything is done for a client.
-public enum ClientDoor: Hashable, Sendable {
+public enum ClientRequirement: Hashable, Sendable {
   /// Nothing.
   case open
   /// That it is an account of this house, or a guest (NIP-42); the sentence's end says why.

@@ -9,7 +9,7 @@ internal import Nostr
 
 extension ClientSession {
   mutating func receivedAuthentication(
-    _ range: Range<Int>, in bytes: UnsafeRawBufferPointer, _ house: ClientHouse, time: Int64
+    _ range: Range<Int>, in bytes: UnsafeRawBufferPointer, _ environment: ClientEnvironment, time: Int64
   ) -> [ClientAction] {
     let event: Event
     do throws(EventFault) { event = try Event(json: Array(bytes[range])) } catch { return fault("invalid: \(error)") }
@@ -21,7 +21,7 @@ extension ClientSession {
     do throws(RelayAuthenticationFault) {
       // A challenge that was not sent cannot have been signed; it is compared all the same.
       let key = try RelayAuthentication.check(event, relays: addresses, challenge: challenge, now: time)
-      guard shown.insert(key).inserted, refusal(house) != nil else { return [shownOK(event.id)] }
+      guard shown.insert(key).inserted, refusal(environment) != nil else { return [shownOK(event.id)] }
       let work = begin()
       identifying[work] = event.id
       return [.identify(work)]

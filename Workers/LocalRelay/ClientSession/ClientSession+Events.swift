@@ -6,12 +6,12 @@ internal import Nostr
 
 extension ClientSession {
   mutating func receivedEvent(
-    _ range: Range<Int>, in bytes: UnsafeRawBufferPointer, _ house: ClientHouse, at now: Instant
+    _ range: Range<Int>, in bytes: UnsafeRawBufferPointer, _ environment: ClientEnvironment, at now: Instant
   ) -> [ClientAction] {
     let text = UnsafeRawBufferPointer(rebasing: bytes[range])
     let event: ScannedEvent
     do throws(EventFault) { event = try ScannedEvent(text) } catch { return unreadable(text, error) }
-    if let (reason, isOfUse) = objection(to: event, in: text, house, at: now) {
+    if let (reason, isOfUse) = objection(to: event, in: text, environment, at: now) {
       refusedCount += 1
       let answer = ok(event.id, false, reason)
       return isOfUse ? challenged() + [answer] : [answer]
@@ -19,7 +19,7 @@ extension ClientSession {
     let work = begin()
     events[work] = WaitingEvent(id: event.id, author: event.pubkey, byteCount: text.count)
     waitingByteCount += text.count
-    var actions: [ClientAction] = [.take(work, event: range, destination(by: event.pubkey, house))]
+    var actions: [ClientAction] = [.take(work, event: range, destination(by: event.pubkey, environment))]
     if !isPaused, isFull {
       isPaused = true
       actions.append(.pauseReading)
@@ -27,14 +27,14 @@ extension ClientSession {
     return actions
   }
 
-  private func destination(by author: PublicKey, _ house: ClientHouse) -> EventDestination {
-    house.accounts.contains(author) || !shown.isDisjoint(with: house.accounts) ? .world : .store
+  private func destination(by author: PublicKey, _ environment: ClientEnvironment) -> EventDestination {
+    environment.accounts.contains(author) || !shown.isDisjoint(with: environment.accounts) ? .world : .store
   }
 
   /// Where an event that was to be taken goes by what is known now: an account may have come since. Nil when nobody
   /// waits for it any more.
-  public func destination(of work: ClientWork, _ house: ClientHouse) -> EventDestination? {
-    events[work].map { destination(by: $0.author, house) }
+  public func destination(of work: ClientWork, _ environment: ClientEnvironment) -> EventDestination? {
+    events[work].map { destination(by: $0.author, environment) }
   }
 
   /// What cannot be read as an event is refused under its id if that much can be read.
@@ -48,9 +48,9 @@ extension ClientSession {
 
   /// Why an event is not taken, and whether it would help to show who one is; nil when it may be.
   private mutating func objection(
-    to event: ScannedEvent, in text: UnsafeRawBufferPointer, _ house: ClientHouse, at now: Instant
+    to event: ScannedEvent, in text: UnsafeRawBufferPointer, _ environment: ClientEnvironment, at now: Instant
   ) -> (RelayReason, isOfUse: Bool)? {
-    if let refusal = refusal(house) { return (refusal, true) }
+    if let refusal = refusal(environment) { return (refusal, true) }
     guard mayAddEvent(at: now) else {
       return (RelayReason("rate-limited: at most \(limits.eventsPerSecond) events a second are taken"), false)
     }

@@ -19,11 +19,11 @@ extension ClientSession {
   }
 
   mutating func receivedRequest(
-    _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
+    _ id: String, _ filters: [Filter], _ environment: ClientEnvironment, at now: Instant
   ) -> [ClientAction] {
     // A REQ under a name that is in use takes its place (NIP-01), also when it is refused.
     let ends = endSubscription(id)
-    switch question(filters, house, at: now) {
+    switch question(filters, environment, at: now) {
     case .failure(let objection): return ends + refused(objection, .request(id))
     case .success(let question):
       let values = Self.valueCount(filters)
@@ -44,9 +44,9 @@ extension ClientSession {
   }
 
   mutating func receivedCount(
-    _ id: String, _ filters: [Filter], _ house: ClientHouse, at now: Instant
+    _ id: String, _ filters: [Filter], _ environment: ClientEnvironment, at now: Instant
   ) -> [ClientAction] {
-    switch question(filters, house, at: now) {
+    switch question(filters, environment, at: now) {
     case .failure(let objection): return refused(objection, .request(id))
     case .success(let question):
       guard counts.count < limits.countMaximum else {
@@ -60,10 +60,10 @@ extension ClientSession {
   }
 
   mutating func receivedReconciliation(
-    _ id: String, _ filter: Filter, _ message: [UInt8], _ house: ClientHouse, at now: Instant
+    _ id: String, _ filter: Filter, _ message: [UInt8], _ environment: ClientEnvironment, at now: Instant
   ) -> [ClientAction] {
     let ends = endReconciliation(id)
-    switch question([filter], house, at: now) {
+    switch question([filter], environment, at: now) {
     case .failure(let objection): return ends + refused(objection, .reconciliation(id))
     case .success(let question):
       guard reconciliations.count < limits.reconciliationMaximum else {
@@ -101,12 +101,12 @@ extension ClientSession {
   // MARK: What may be asked
 
   private mutating func question(
-    _ filters: [Filter], _ house: ClientHouse, at now: Instant
-  ) -> Result<ClientQuestion, Objection> {
-    func refused(_ text: String) -> Result<ClientQuestion, Objection> {
+    _ filters: [Filter], _ environment: ClientEnvironment, at now: Instant
+  ) -> Result<ClientQuery, Objection> {
+    func refused(_ text: String) -> Result<ClientQuery, Objection> {
       .failure(.said(RelayReason(text)))
     }
-    if let refusal = refusal(house) { return .failure(.unknown(refusal)) }
+    if let refusal = refusal(environment) { return .failure(.unknown(refusal)) }
     guard mayAsk(at: now) else {
       return refused("rate-limited: at most \(limits.requestsPerSecond) requests a second are answered")
     }
@@ -125,7 +125,7 @@ extension ClientSession {
       filter.limit = min(filter.limit ?? limits.eventMaximum, limits.eventMaximum)
       return filter
     }
-    return .success(ClientQuestion(filters: bounded, recipients: shown.sorted { $0.description < $1.description }))
+    return .success(ClientQuery(filters: bounded, recipients: shown.sorted { $0.description < $1.description }))
   }
 
   private mutating func refused(_ objection: Objection, _ asked: Asked) -> [ClientAction] {

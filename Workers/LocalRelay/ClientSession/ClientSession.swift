@@ -34,7 +34,7 @@ public struct ClientSession: Sendable {
   }
 
   /// What has to be shown first.
-  public let door: ClientDoor
+  public let requirement: ClientRequirement
   /// What it may hold.
   public let limits: ClientLimits
   /// The challenge that is good on this connection.
@@ -77,9 +77,10 @@ public struct ClientSession: Sendable {
   ///   - challenge: random, for this connection alone.
   ///   - addresses: the names under which it may know this relay.
   public init(
-    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), challenge: String, addresses: Set<RelayURL>
+    requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(), challenge: String,
+    addresses: Set<RelayURL>
   ) {
-    self.door = door
+    self.requirement = requirement
     self.limits = limits
     self.challenge = challenge
     self.addresses = addresses
@@ -100,7 +101,7 @@ public struct ClientSession: Sendable {
   private static let questionWeight = 40
 
   /// Whether anything is done for it.
-  public func isAdmitted(_ house: ClientHouse) -> Bool { refusal(house) == nil }
+  public func isAdmitted(_ environment: ClientEnvironment) -> Bool { refusal(environment) == nil }
 
   // MARK: Messages
 
@@ -113,17 +114,18 @@ public struct ClientSession: Sendable {
   ///   - now: when.
   ///   - time: the same by the wall clock, seconds since 1970.
   public mutating func received(
-    _ message: ClientMessage, in bytes: UnsafeRawBufferPointer, _ house: ClientHouse, at now: Instant, time: Int64
+    _ message: ClientMessage, in bytes: UnsafeRawBufferPointer, _ environment: ClientEnvironment, at now: Instant,
+    time: Int64
   ) -> [ClientAction] {
     if isOver { return [] }
     switch message {
-    case .event(let range): return receivedEvent(range, in: bytes, house, at: now)
-    case .subscription(let id, let filters): return receivedRequest(id, filters, house, at: now)
+    case .event(let range): return receivedEvent(range, in: bytes, environment, at: now)
+    case .subscription(let id, let filters): return receivedRequest(id, filters, environment, at: now)
     case .closing(let id): return endSubscription(id)
-    case .authentication(let range): return receivedAuthentication(range, in: bytes, house, time: time)
-    case .counting(let id, let filters): return receivedCount(id, filters, house, at: now)
+    case .authentication(let range): return receivedAuthentication(range, in: bytes, environment, time: time)
+    case .counting(let id, let filters): return receivedCount(id, filters, environment, at: now)
     case .reconciliation(let id, let filter, let message):
-      return receivedReconciliation(id, filter, message, house, at: now)
+      return receivedReconciliation(id, filter, message, environment, at: now)
     case .reconciliationMessage(let id, let message): return continueReconciliation(id, message)
     case .reconciliationEnd(let id): return endReconciliation(id)
     case .unknown(let label):
@@ -195,9 +197,9 @@ public struct ClientSession: Sendable {
   }
 
   /// Why nothing is done for this client yet; nil when it may come in.
-  func refusal(_ house: ClientHouse) -> RelayReason? {
-    guard case .closed(let why) = door else { return nil }
-    if shown.contains(where: { house.accounts.contains($0) || house.guests.contains($0) }) { return nil }
+  func refusal(_ environment: ClientEnvironment) -> RelayReason? {
+    guard case .closed(let why) = requirement else { return nil }
+    if shown.contains(where: { environment.accounts.contains($0) || environment.guests.contains($0) }) { return nil }
     return RelayReason(shown.isEmpty ? "auth-required: \(why)" : "restricted: \(why)")
   }
 

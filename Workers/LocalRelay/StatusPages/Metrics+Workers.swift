@@ -48,7 +48,7 @@ extension Metrics {
   /// The words of a relay's states.
   private static let relayStates = ["open", "connecting", "waiting", "closing", "idle", RelayStates.Relay.quarantined]
 
-  static func addRelays(_ connectors: [HousePicture.Connector], to text: inout MetricText) {
+  static func addRelays(_ connectors: [RoostSnapshot.Connector], to text: inout MetricText) {
     var relays: [MetricText.Member<RelayStates.Relay>] = []
     var states: [MetricText.Sample] = []
     for connector in connectors {

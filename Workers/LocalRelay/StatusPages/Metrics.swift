@@ -11,27 +11,27 @@ public enum Metrics {
   public static let relayMaximum = 500
 
   /// All figures.
-  public static func text(_ picture: HousePicture) -> String {
+  public static func text(_ snapshot: RoostSnapshot) -> String {
     var text = MetricText()
-    addAnswers(picture, to: &text)
-    if let status = picture.supervisor.value {
+    addAnswers(snapshot, to: &text)
+    if let status = snapshot.supervisor.value {
       addSupervisor(status, to: &text)
       addWorkers(status.workers, to: &text)
     }
-    if let status = picture.store.value { addStore(status, to: &text) }
-    if let status = picture.plan.value { addPlan(status, to: &text) }
-    if let status = picture.jobs.value { addJobs(status, to: &text) }
-    if let status = picture.serving.value { addServing(status, to: &text) }
-    if let status = picture.push.value { addPush(status, to: &text) }
-    addRelays(picture.connectors, to: &text)
-    addLocal(picture.local, to: &text)
+    if let status = snapshot.store.value { addStore(status, to: &text) }
+    if let status = snapshot.plan.value { addPlan(status, to: &text) }
+    if let status = snapshot.jobs.value { addJobs(status, to: &text) }
+    if let status = snapshot.serving.value { addServing(status, to: &text) }
+    if let status = snapshot.push.value { addPush(status, to: &text) }
+    addRelays(snapshot.connectors, to: &text)
+    addLocal(snapshot.local, to: &text)
     return text.text
   }
 
-  private static func addAnswers(_ picture: HousePicture, to text: inout MetricText) {
+  private static func addAnswers(_ snapshot: RoostSnapshot, to text: inout MetricText) {
     text.add(
       "roost_build_info", .gauge, "The version of Roost, as a label.",
-      [MetricText.Sample([("version", picture.version)], 1)])
+      [MetricText.Sample([("version", snapshot.version)], 1)])
     var answers: [MetricText.Sample] = []
     func add<Value>(_ part: String, _ told: Told<Value>) {
       switch told {
@@ -40,13 +40,13 @@ public enum Metrics {
       case .absent: break
       }
     }
-    add("supervisor", picture.supervisor)
-    add("store", picture.store)
-    add("plan", picture.plan)
-    add("jobs", picture.jobs)
-    add("serving", picture.serving)
-    add("push", picture.push)
-    for connector in picture.connectors { add(connector.name, connector.relays) }
+    add("supervisor", snapshot.supervisor)
+    add("store", snapshot.store)
+    add("plan", snapshot.plan)
+    add("jobs", snapshot.jobs)
+    add("serving", snapshot.serving)
+    add("push", snapshot.push)
+    for connector in snapshot.connectors { add(connector.name, connector.relays) }
     text.add("roost_answers", .gauge, "Whether a part of Roost has answered for this scrape.", answers)
   }
 
@@ -77,7 +77,7 @@ public enum Metrics {
       MetricText.Member(labels: [("worker", worker.name), ("role", worker.role)], value: worker)
     }
     text.add("roost_worker_up", .gauge, "Whether the worker takes work.", of: members) {
-      Tone(workerState: $0.state) == .good ? 1 : 0
+      StatusLevel(workerState: $0.state) == .good ? 1 : 0
     }
     text.add(
       "roost_worker_state", .gauge, "The worker's state: 1 for the one it is in.",

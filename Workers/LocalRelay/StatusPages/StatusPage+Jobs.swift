@@ -5,15 +5,15 @@ internal import Frames
 // kind of these. Without the two workers there is none.
 
 extension StatusPage {
-  static func jobs(_ picture: HousePicture) -> Markup {
-    let rows = asked(picture.jobs) + served(picture.serving)
+  static func jobs(_ snapshot: RoostSnapshot) -> Markup {
+    let rows = asked(snapshot.jobs) + served(snapshot.serving)
     guard !rows.isEmpty else { return "" }
     return "<section class=\"card\"><h2>Jobs</h2><ul>\n\(rows)</ul></section>\n"
   }
 
-  private static func row(_ tone: Tone, _ name: String, _ state: String, _ note: String) -> Markup {
+  private static func row(_ level: StatusLevel, _ name: String, _ state: String, _ note: String) -> Markup {
     """
-    <li class="row">\(dot(tone))<span class="name">\(name)</span><span>\(state)</span>\
+    <li class="row">\(dot(level))<span class="name">\(name)</span><span>\(state)</span>\
     <span class="soft note">\(note)</span></li>
 
     """

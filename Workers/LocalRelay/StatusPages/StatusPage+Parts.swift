@@ -48,12 +48,12 @@ extension StatusPage {
     return figure("Clients", number(status.connections), "connected", "\(subscriptions), \(given)")
   }
 
-  static func relayFigure(_ picture: HousePicture) -> Markup {
-    guard !picture.connectors.isEmpty else { return noFigure("Relays", "no relay connector is running") }
-    guard picture.connectors.contains(where: { $0.relays.value != nil }) else {
+  static func relayFigure(_ snapshot: RoostSnapshot) -> Markup {
+    guard !snapshot.connectors.isEmpty else { return noFigure("Relays", "no relay connector is running") }
+    guard snapshot.connectors.contains(where: { $0.relays.value != nil }) else {
       return noFigure("Relays", "the relay connector does not answer")
     }
-    let relays = picture.relays
+    let relays = snapshot.relays
     let open = relays.count { $0.state == "open" }
     let others = [("waiting", "waiting"), ("idle", "not needed now"), ("quarantined", "left alone")]
     let parts = others.compactMap { state, words in
@@ -80,7 +80,7 @@ extension StatusPage {
     guard let status = supervisor.value, !status.workers.isEmpty else { return "" }
     let items: [Markup] = status.workers.map { worker in
       """
-      <li class="row">\(dot(Tone(workerState: worker.state)))<span class="name">\(worker.name)</span>\
+      <li class="row">\(dot(StatusLevel(workerState: worker.state)))<span class="name">\(worker.name)</span>\
       <span>\(worker.state)</span><span class="soft note">\(note(worker))</span>\
       <span class="soft right">\(worker.residentBytes.map { Amount.bytes($0) } ?? "")</span></li>
 
@@ -98,14 +98,14 @@ extension StatusPage {
     if let next = worker.nextAttemptMilliseconds {
       parts.append("next try in \(Amount.duration(milliseconds: next))")
     }
-    let isGood = Tone(workerState: worker.state) == .good
+    let isGood = StatusLevel(workerState: worker.state) == .good
     if let text = isGood ? worker.text : worker.lastExit { parts.append(text) }
     return parts.joined(separator: "; ")
   }
 
   /// Relays that are not open though they are wanted, with why.
-  static func relays(_ picture: HousePicture) -> Markup {
-    let troubled = picture.relays.filter { Tone(relayState: $0.state) >= .pending }
+  static func relays(_ snapshot: RoostSnapshot) -> Markup {
+    let troubled = snapshot.relays.filter { StatusLevel(relayState: $0.state) >= .pending }
     guard !troubled.isEmpty else { return "" }
     let items: [Markup] = troubled.prefix(listMaximum).map { relay in
       """
@@ -120,8 +120,8 @@ extension StatusPage {
   }
 
   /// What relays have said or done that somebody may want to know, with what to do.
-  static func remarks(_ picture: HousePicture) -> Markup {
-    let remarks = picture.relays.flatMap { relay in (relay.remarks ?? []).map { (relay.relay, $0) } }
+  static func remarks(_ snapshot: RoostSnapshot) -> Markup {
+    let remarks = snapshot.relays.flatMap { relay in (relay.remarks ?? []).map { (relay.relay, $0) } }
       .sorted { $0.1.at > $1.1.at }
     guard !remarks.isEmpty else { return "" }
     let items: [Markup] = remarks.prefix(listMaximum).map { relay, remark in

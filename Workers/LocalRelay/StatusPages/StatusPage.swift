@@ -29,8 +29,8 @@ public enum StatusPage {
   ]
 
   /// The page.
-  public static func html(_ picture: HousePicture) -> String {
-    let verdict = Verdict(picture)
+  public static func html(_ snapshot: RoostSnapshot) -> String {
+    let verdict = Verdict(snapshot)
     let page: Markup = """
       <!DOCTYPE html>
       <html lang="en">
@@ -47,18 +47,18 @@ public enum StatusPage {
       <h1>Roost</h1>
       <p class="soft">Your own Nostr relay, on this machine.</p>
       </header>
-      <p class="verdict">\(dot(verdict.tone))\(verdict.sentence)</p>
+      <p class="verdict">\(dot(verdict.level))\(verdict.sentence)</p>
       \(matters(verdict))\
-      \(waiting(picture.waitingOrigins))\
+      \(waiting(snapshot.waitingOrigins))\
       <div class="figures">
-      \(events(picture.store))\(clients(picture.local))\(relayFigure(picture))\(queue(picture.plan))\
+      \(events(snapshot.store))\(clients(snapshot.local))\(relayFigure(snapshot))\(queue(snapshot.plan))\
       </div>
-      \(jobs(picture))\
-      \(workers(picture.supervisor))\
-      \(relays(picture))\
-      \(remarks(picture))\
-      \(connecting(picture.local))\
-      \(footer(picture))\
+      \(jobs(snapshot))\
+      \(workers(snapshot.supervisor))\
+      \(relays(snapshot))\
+      \(remarks(snapshot))\
+      \(connecting(snapshot.local))\
+      \(footer(snapshot))\
       </main>
       </body>
       </html>
@@ -67,7 +67,7 @@ public enum StatusPage {
     return page.html
   }
 
-  static func dot(_ tone: Tone) -> Markup { "<span class=\"dot \(tone.rawValue)\"></span>" }
+  static func dot(_ level: StatusLevel) -> Markup { "<span class=\"dot \(level.rawValue)\"></span>" }
 
   private static func matters(_ verdict: Verdict) -> Markup {
     guard !verdict.matters.isEmpty else { return "" }
@@ -75,7 +75,7 @@ public enum StatusPage {
       let command: Markup = matter.command.map { "<p><code>\($0)</code></p>" } ?? ""
       return "<li><strong>\(matter.subject):</strong> \(matter.text)\(command)</li>\n"
     }
-    return "<section class=\"card \(verdict.tone.rawValue) commands\"><ul>\n\(items)</ul></section>\n"
+    return "<section class=\"card \(verdict.level.rawValue) commands\"><ul>\n\(items)</ul></section>\n"
   }
 
   private static func waiting(_ origins: [String]) -> Markup {
@@ -95,11 +95,11 @@ public enum StatusPage {
       """
   }
 
-  private static func footer(_ picture: HousePicture) -> Markup {
+  private static func footer(_ snapshot: RoostSnapshot) -> Markup {
     let uptime: Markup =
-      picture.supervisor.value.map { ", up for \(Amount.duration(milliseconds: $0.uptimeMilliseconds))" } ?? ""
+      snapshot.supervisor.value.map { ", up for \(Amount.duration(milliseconds: $0.uptimeMilliseconds))" } ?? ""
     return """
-      <footer>Roost \(picture.version)\(uptime). This page looks again every \("\(refreshSeconds)") seconds; figures for \
+      <footer>Roost \(snapshot.version)\(uptime). This page looks again every \("\(refreshSeconds)") seconds; figures for \
       Prometheus are at <a href="/metrics">/metrics</a>.</footer>
 
       """

@@ -3,7 +3,7 @@ internal import Frames
 internal import Wording
 
 /// How something is, for whoever looks.
-enum Tone: String, Sendable, Comparable {
+enum StatusLevel: String, Sendable, Comparable {
   /// As it should be.
   case good
   /// Of less interest: as somebody wanted it.
@@ -42,7 +42,7 @@ enum Tone: String, Sendable, Comparable {
     }
   }
 
-  static func < (left: Tone, right: Tone) -> Bool { left.rank < right.rank }
+  static func < (left: StatusLevel, right: StatusLevel) -> Bool { left.rank < right.rank }
 }
 
 /// Whether everything is well, and what is not.
@@ -64,36 +64,37 @@ struct Verdict: Sendable {
   /// How long a worker may owe progress before it is told, in milliseconds.
   static let quietMilliseconds: UInt64 = 10_000
 
-  init(_ picture: HousePicture) {
-    judgeWorkers(picture)
-    judgeStore(picture.store)
-    judgeKeys(picture.keys)
-    judge("Local relay", LocalRelayCheckText.checks(picture.local), "roost doctor")
-    let ready = Self.ready(picture.supervisor)
-    if case .silent(let why) = picture.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
-    if case .silent(let why) = picture.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }
-    if case .silent(let why) = picture.jobs, ready(\.role, Role.dvmTracker.name) { silent("Jobs", why) }
-    if case .silent(let why) = picture.serving, ready(\.role, Role.dvmProvider.name) {
+  init(_ snapshot: RoostSnapshot) {
+    judgeWorkers(snapshot)
+    judgeStore(snapshot.store)
+    judgeKeys(snapshot.keys)
+    judge("Local relay", LocalRelayCheckText.checks(snapshot.local), "roost doctor")
+    let ready = Self.ready(snapshot.supervisor)
+    if case .silent(let why) = snapshot.store, ready(\.role, Role.eventStore.name) { silent("Event store", why) }
+    if case .silent(let why) = snapshot.plan, ready(\.role, Role.outboxPlanner.name) { silent("Publish queue", why) }
+    if case .silent(let why) = snapshot.jobs, ready(\.role, Role.dvmTracker.name) { silent("Jobs", why) }
+    if case .silent(let why) = snapshot.serving, ready(\.role, Role.dvmProvider.name) {
       silent("Jobs for others", why)
     }
-    judge("Jobs", picture.jobs.value.map(JobCheckText.checks) ?? [], "roost job list")
-    judge("Publish queue", picture.plan.value.map(PlanCheckText.anonymousChecks) ?? [], "roost doctor")
-    judge("Push relay", picture.push.value.map(PushCheckText.checks) ?? [], "roost push stats")
-    for connector in picture.connectors {
+    judge("Jobs", snapshot.jobs.value.map(JobCheckText.checks) ?? [], "roost job list")
+    judge("Publish queue", snapshot.plan.value.map(PlanCheckText.anonymousChecks) ?? [], "roost doctor")
+    judge("Push relay", snapshot.push.value.map(PushCheckText.checks) ?? [], "roost push stats")
+    for connector in snapshot.connectors {
       if case .silent(let why) = connector.relays, ready(\.name, connector.name) { silent(connector.name, why) }
     }
-    judge("Relays", RelayRemarkText.checks(picture.relays, now: picture.at), "roost relay list")
+    judge("Relays", RelayRemarkText.checks(snapshot.relays, now: snapshot.at), "roost relay list")
   }
 
   /// Whether a worker takes work, by its name or its role: of one that does not, its state says why it is silent. Where
   /// the supervisor does not tell, silence is all there is.
   private static func ready(_ told: Told<SupervisorStatus>) -> (KeyPath<WorkerStatus, String>, String) -> Bool {
     guard let workers = told.value?.workers else { return { _, _ in true } }
-    return { path, text in workers.contains { $0[keyPath: path] == text && Tone(workerState: $0.state) == .good } }
+    return { path, text in workers.contains { $0[keyPath: path] == text && StatusLevel(workerState: $0.state) == .good }
+    }
   }
 
   /// The worst of it.
-  var tone: Tone {
+  var level: StatusLevel {
     if matters.contains(where: { !$0.isNote }) { return .bad }
     return isPending || !matters.isEmpty ? .pending : .good
   }
@@ -109,11 +110,11 @@ struct Verdict: Sendable {
     matters.append(Matter(subject: subject, text: "no answer, \(why)", command: "roost status"))
   }
 
-  private mutating func judgeWorkers(_ picture: HousePicture) {
-    if case .silent(let why) = picture.supervisor { silent("roostd", why) }
-    guard let status = picture.supervisor.value else { return }
+  private mutating func judgeWorkers(_ snapshot: RoostSnapshot) {
+    if case .silent(let why) = snapshot.supervisor { silent("roostd", why) }
+    guard let status = snapshot.supervisor.value else { return }
     for worker in status.workers {
-      switch Tone(workerState: worker.state) {
+      switch StatusLevel(workerState: worker.state) {
       case .bad:
         let exit = worker.lastExit.map { ", \($0)" } ?? ""
         matters.append(

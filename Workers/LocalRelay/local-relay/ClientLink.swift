@@ -18,20 +18,20 @@ import WorkerKit
 
 /// A connection of a client's.
 @EventLoopActor
-final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
+final class ClientLink: EventIntake.Owner, Feed.Reader, Sync.Reader {
   /// What the link needs of its relay.
   @EventLoopActor
   protocol Owner: Outflow.Owner {
     var bus: BusConnection { get }
-    var desk: EventDesk { get }
-    var questions: QuestionDesk { get }
-    var house: ClientHouse { get }
+    var desk: EventIntake { get }
+    var questions: QueryScheduler { get }
+    var environment: ClientEnvironment { get }
     /// What all subscriptions weigh.
     var standing: StandingShares { get set }
     /// Makes room for what a client has asked for, if others have more; false if it has the most itself.
     func makesRoom(for link: ClientLink) -> Bool
     /// Whether a client's request may be fetched from the network now.
-    func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool
+    func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool
     /// Asks anew who the accounts are; a signer that says nothing is not waited for long.
     func confirmAccounts() async
     /// The connection is over.
@@ -52,7 +52,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   /// Counts connections.
   let number: UInt64
   /// Who it is, as far as its request says.
-  let visitor: Visitor
+  let identity: ClientIdentity
   private(set) var session: ClientSession
   private let since = WallClock.seconds
   private let connection: WebSocketConnection
@@ -60,7 +60,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private let log: Logger
   private var feeds: [ClientWork: Feed] = [:]
   private var syncs: [ClientWork: Sync] = [:]
-  private var counting: [ClientWork: QuestionDesk.Turn] = [:]
+  private var counting: [ClientWork: QueryScheduler.Turn] = [:]
   private var fetchCount = 0
   private let outflow: Outflow
   private var holds: Holds = []
@@ -71,17 +71,18 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private(set) var deliveredCount: UInt64 = 0
 
   init(
-    _ connection: WebSocketConnection, _ session: ClientSession, _ visitor: Visitor, number: UInt64, log: Logger,
+    _ connection: WebSocketConnection, _ session: ClientSession, _ identity: ClientIdentity, number: UInt64,
+    log: Logger,
     owner: any Owner
   ) {
     self.number = number
-    self.visitor = visitor
+    self.identity = identity
     self.connection = connection
     self.session = session
     self.owner = owner
     self.log = log
     outflow = Outflow(connection, owner)
-    isOutside = if case .closed = session.door { true } else { false }
+    isOutside = if case .closed = session.requirement { true } else { false }
   }
 
   func start() {
@@ -98,7 +99,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   /// Once the client has shown itself its connection has what others have.
   func noteAdmission() {
-    guard isOutside, session.isAdmitted(owner.house) else { return }
+    guard isOutside, session.isAdmitted(owner.environment) else { return }
     isOutside = false
     connection.admit()
   }
@@ -107,10 +108,10 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   var fetchingCount: Int { fetchCount }
 
   /// As `local.clients` tells it.
-  func told(_ house: ClientHouse) -> LocalRelayClient {
+  func told(_ environment: ClientEnvironment) -> LocalRelayClient {
     LocalRelayClient(
-      number: number, address: "\(visitor.address)", origin: visitor.origin, agent: visitor.agent,
-      isAdmitted: session.isAdmitted(house), authenticated: session.shown.map(\.description).sorted(),
+      number: number, address: "\(identity.address)", origin: identity.origin, agent: identity.agent,
+      isAdmitted: session.isAdmitted(environment), authenticated: session.shown.map(\.description).sorted(),
       subscriptions: session.subscriptionCount, taken: session.takenCount, delivered: deliveredCount,
       since: since)
   }
@@ -118,16 +119,16 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   // MARK: In
 
   private func received(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
-    let (house, now, time) = (owner.house, EventLoop.process.now, WallClock.seconds)
+    let (environment, now, time) = (owner.environment, EventLoop.process.now, WallClock.seconds)
     guard kind == .text else { return perform(session.receivedBinary(), bytes) }
     do throws(ClientMessageFault) {
       let message = try ClientMessage(bytes)
-      perform(session.received(message, in: bytes, house, at: now, time: time), bytes)
+      perform(session.received(message, in: bytes, environment, at: now, time: time), bytes)
     } catch {
       perform(session.receivedFault(error), bytes)
     }
     noteAdmission()
-    if owner.desk.isFull, session.waitingByteCount > EventDesk.littleByteCount { waitForDesk() }
+    if owner.desk.isFull, session.waitingByteCount > EventIntake.littleByteCount { waitForDesk() }
   }
 
   private func waitForDesk() {
@@ -180,7 +181,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   private func noteStanding() { owner.standing.set(number, to: isOver ? 0 : session.standingWeight) }
 
-  private func observe(_ work: ClientWork, _ question: ClientQuestion) {
+  private func observe(_ work: ClientWork, _ question: ClientQuery) {
     guard hasStanding() else { return ended(work, Self.standingFull) }
     let isFetched = owner.mayFetch(self, question)
     if isFetched { fetchCount += 1 }
@@ -194,7 +195,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
     return feed
   }
 
-  private func count(_ work: ClientWork, _ question: ClientQuestion) {
+  private func count(_ work: ClientWork, _ question: ClientQuery) {
     guard hasStanding() else { return perform(session.countFailed(work, Self.standingFull.reason)) }
     let query = BusPayload(
       json: StoreQuery(filters: [], recipients: question.recipients.map(\.description)), filters: question.filters)
@@ -232,7 +233,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   func settled(_ work: ClientWork, _ outcome: EventOutcome) { perform(session.settled(work, outcome)) }
 
-  func destination(of work: ClientWork) -> EventDestination? { session.destination(of: work, owner.house) }
+  func destination(of work: ClientWork) -> EventDestination? { session.destination(of: work, owner.environment) }
 
   func deliver(_ work: ClientWork, _ page: [UInt8], _ records: [EventPage.Record]) {
     guard !isOver, let id = session.subscription(of: work) else { return }
@@ -320,7 +321,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
 
   private func cut(_ why: String) {
     guard !isOver else { return }
-    log.notice("a client is cut off", metadata: ["client": "\(visitor)", "why": "it \(why)"])
+    log.notice("a client is cut off", metadata: ["client": "\(identity)", "why": "it \(why)"])
     connection.abort()
     ended(nil)
   }
@@ -330,7 +331,7 @@ final class ClientLink: EventDesk.Owner, Feed.Reader, Sync.Reader {
   private func ended(_ end: WebSocketEnd?) {
     guard !isOver else { return }
     isOver = true
-    if let end { log.debug("a client has left", metadata: ["client": "\(visitor)", "how": "\(end)"]) }
+    if let end { log.debug("a client has left", metadata: ["client": "\(identity)", "how": "\(end)"]) }
     outflow.end()
     // What it would end is ended here, all at once.
     _ = session.disconnected()

@@ -15,7 +15,7 @@ import WorkerKit
 // Cut off among the stored events it asks anew and passes over what it gave already; cut off later it goes on after the
 // last seq. So a client sees one stream, whatever dies behind it.
 //
-// What is stored is brought in turns, which clients share (see QuestionDesk). A page is taken to a client that has room
+// What is stored is brought in turns, which clients share (see QueryScheduler). A page is taken to a client that has room
 // for it. One that does not read stops its own feeds: what is stored waits on the bus, a quarter of a MiB for each of
 // few feeds, until another client waits for the turn; what comes is given back to the store, which has it. Both are
 // asked for again later.
@@ -41,7 +41,7 @@ final class Feed {
   }
 
   private let work: ClientWork
-  private let question: ClientQuestion
+  private let question: ClientQuery
   /// Whether the network is asked as well.
   let isFetched: Bool
   private let bus: BusConnection
@@ -52,9 +52,9 @@ final class Feed {
   private var resumeSeq: Int64?
   /// Stored events given, so that none is given again when the store was away; beyond ``givenMaximum`` one may be.
   private var given: Set<Int64> = []
-  private let desk: QuestionDesk
+  private let desk: QueryScheduler
   /// What is stored is brought only in this turn, asked for or granted.
-  private var turn: QuestionDesk.Turn?
+  private var turn: QueryScheduler.Turn?
   /// Whether the answer was given up for others, or for want of room.
   private var hasGivenWay = false
   /// Whether the store has been asked, and has not ended the answer.
@@ -76,7 +76,7 @@ final class Feed {
   private static let unwanted = Refusal(.cancelled, "the client wants no more", outcome: .done)
 
   init(
-    _ work: ClientWork, _ question: ClientQuestion, isFetched: Bool, _ bus: BusConnection, _ desk: QuestionDesk,
+    _ work: ClientWork, _ question: ClientQuery, isFetched: Bool, _ bus: BusConnection, _ desk: QueryScheduler,
     for reader: any Reader
   ) {
     self.desk = desk
@@ -213,7 +213,7 @@ final class Feed {
     guard !new.isEmpty else { return }
     reader?.deliver(work, payload.bytes, new)
     broughtByteCount += payload.bytes.count
-    if let turn, broughtByteCount >= QuestionDesk.shareByteCount, desk.isSpent(turn) {
+    if let turn, broughtByteCount >= QueryScheduler.shareByteCount, desk.isSpent(turn) {
       isLong = true
       giveWay()
     }

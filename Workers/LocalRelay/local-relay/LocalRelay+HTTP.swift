@@ -9,14 +9,14 @@ import WebSocket
 // What comes over the port before a WebSocket does, and instead of one.
 
 extension LocalRelay: WebSocketServerDelegate {
-  func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? { doorkeeper.user(of: peer, at: local) }
+  func user(of peer: SocketAddress, at local: SocketAddress) -> UInt32? { userCheck.user(of: peer, at: local) }
 
   func answer(to head: HTTPRequestHead, from peer: SocketAddress) -> HTTPDecision {
     guard isOurName(head.hostName) else {
       return .refuse(
         421, "this relay is not \(head.host.isEmpty ? "a host without a name" : head.host); hosts = [...] names it so")
     }
-    let isKnown = head.path == "/" || head.path == Visitor.fetchingPath
+    let isKnown = head.path == "/" || head.path == ClientIdentity.fetchingPath
     if head.wantsWebSocket { return isKnown ? .upgrade() : .refuse(404, "the relay is at /") }
     if head.method == "OPTIONS", isKnown { return .respond(HTTPAnswer(status: 204, fields: Self.sharing)) }
     guard head.method == "GET" || head.method == "HEAD" else {
@@ -24,10 +24,10 @@ extension LocalRelay: WebSocketServerDelegate {
         HTTPAnswer(status: 405, text: "only GET is answered here", fields: [HTTPField("Allow", "GET, HEAD, OPTIONS")]))
     }
     let asksForDocument = head.values(of: "accept").contains { $0.lowercased().contains("application/nostr+json") }
-    if isKnown, asksForDocument { return .respond(information(for: Visitor(head, from: peer))) }
+    if isKnown, asksForDocument { return .respond(information(for: ClientIdentity(head, from: peer))) }
     // Figures and names are for this machine's people.
     guard peer.isLoopback else { return .refuse(404, "there is nothing to see here; it is a Nostr relay") }
-    if let outside = doorkeeper.outside(Visitor(head, from: peer)) {
+    if let outside = userCheck.outside(ClientIdentity(head, from: peer)) {
       turnedOut(outside)
       return .refuse(403, outside.why)
     }
@@ -39,10 +39,10 @@ extension LocalRelay: WebSocketServerDelegate {
   }
 
   func admission(of head: HTTPRequestHead, from peer: SocketAddress) -> WebSocketAdmission {
-    let visitor = Visitor(head, from: peer)
-    guard case .closed = door(for: visitor) else { return .inside }
+    let identity = ClientIdentity(head, from: peer)
+    guard case .closed = requirement(for: identity) else { return .inside }
     // A page in the user's own browser waits until the user lets its origin in.
-    let mayWait = peer.isLoopback && doorkeeper.outside(visitor) == nil
+    let mayWait = peer.isLoopback && userCheck.outside(identity) == nil
     return .outside(milliseconds: mayWait ? nil : Self.showingMilliseconds)
   }
 
@@ -50,7 +50,7 @@ extension LocalRelay: WebSocketServerDelegate {
   private static let showingMilliseconds: UInt64 = 30_000
 
   func opened(_ connection: WebSocketConnection, for head: HTTPRequestHead, from peer: SocketAddress) {
-    admit(connection, Visitor(head, from: peer))
+    admit(connection, ClientIdentity(head, from: peer))
   }
 
   func accepting(failedBy fault: LoopFault) {
@@ -69,8 +69,8 @@ extension LocalRelay: WebSocketServerDelegate {
     HTTPField("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS"),
   ]
 
-  private func information(for visitor: Visitor) -> HTTPAnswer {
-    let information = RelayInformation(settings, limits: settings.clientLimits, door(for: visitor))
+  private func information(for identity: ClientIdentity) -> HTTPAnswer {
+    let information = RelayInformation(settings, limits: settings.clientLimits, requirement(for: identity))
     return HTTPAnswer(
       status: 200, fields: [HTTPField("Content-Type", "application/nostr+json")] + Self.sharing,
       body: JSONPayload.encode(information))

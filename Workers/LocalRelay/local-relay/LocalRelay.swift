@@ -18,7 +18,7 @@ import WorkerKit
 // The local relay: who may come in, and what all clients share.
 //
 // Whoever is on this machine and of its user may do what Nostr's relays allow, without a word; other users of it must
-// show themselves, and so must who has come by a proxy (see Doorkeeper). A page in a browser is on this machine
+// show themselves, and so must who has come by a proxy (see LocalUserCheck). A page in a browser is on this machine
 // as well, and may have been written by anybody: it may do nothing until its origin was allowed or it has shown itself
 // as an account. A page under a name of its own that leads to 127.0.0.1 is found out by the Host it asks for. Who comes
 // over the network must show himself, over TLS.
@@ -28,9 +28,9 @@ import WorkerKit
 final class LocalRelay: ClientLink.Owner {
   let worker: Worker
   let log = Logger(label: "local-relay")
-  let desk: EventDesk
-  let questions = QuestionDesk()
-  private(set) var house = ClientHouse()
+  let desk: EventIntake
+  let questions = QueryScheduler()
+  private(set) var environment = ClientEnvironment()
   private(set) var settings: LocalRelaySettings
   /// Where it listens.
   private(set) var places: [SocketAddress] = []
@@ -43,16 +43,16 @@ final class LocalRelay: ClientLink.Owner {
   private var server: WebSocketServer?
   private var security: TLSServer?
   private var origins: AllowedOrigins
-  private let accounts: AccountWatch
+  private let accounts: AccountFollower
   /// Whose requests the network is asked as well, and which.
   private var fetchOrigins: Set<Origin> = []
   private var fetchKeys: Set<PublicKey> = []
   private var fetchFilters: [Filter] = []
-  var doorkeeper: Doorkeeper
+  var userCheck: LocalUserCheck
   /// Whether the kernel told at the start whose programs connect.
   private let knowsUsers: Bool
   /// Who was outside since the start, by why.
-  private var outsiders: [Doorkeeper.Outside: Int] = [:]
+  private var outsiders: [LocalUserCheck.Outside: Int] = [:]
   /// What all subscriptions weigh together: 12,000 of one value each, or 50 of the largest. Less than the store's
   /// 20,000 observations, which others want as well.
   var standing = StandingShares(maximum: 500_000)
@@ -61,7 +61,7 @@ final class LocalRelay: ClientLink.Owner {
   /// The names under which clients may know this relay.
   private var names: Set<RelayURL> = []
   private var lastStatus = ""
-  private(set) lazy var look = HouseLook(self)
+  private(set) lazy var look = StatusCollector(self)
 
   nonisolated static let methods = ["local.status", "local.clients", "local.allow", "local.deny"]
 
@@ -74,17 +74,17 @@ final class LocalRelay: ClientLink.Owner {
   init(_ worker: Worker, directory: String, owners: SocketOwners?, knowsUsers: Bool) throws(Refusal) {
     self.worker = worker
     self.knowsUsers = knowsUsers
-    doorkeeper = Doorkeeper(owners)
-    desk = EventDesk(worker.bus, Logger(label: "local-relay"))
+    userCheck = LocalUserCheck(owners)
+    desk = EventIntake(worker.bus, Logger(label: "local-relay"))
     settings = try worker.settings(as: LocalRelaySettings.self)
     do throws(StorageFault) {
       origins = try AllowedOrigins(directory: directory, now: WallClock.seconds)
-      accounts = try AccountWatch(worker.bus, directory: directory, Logger(label: "local-relay"))
+      accounts = try AccountFollower(worker.bus, directory: directory, Logger(label: "local-relay"))
     } catch {
       throw Refusal(error.mayPass ? .unavailable : .failed, "\(error)")
     }
     origins.rescue?.tell("the file of allowed origins", log)
-    house.accounts = accounts.keys
+    environment.accounts = accounts.keys
     try adopt(settings)
     if !knowsUsers {
       log.error(
@@ -155,14 +155,14 @@ final class LocalRelay: ClientLink.Owner {
   // MARK: Settings
 
   private func settingsChanged() {
-    let before = doorkeeper
+    let before = userCheck
     do throws(Refusal) { try adopt(try worker.settings(as: LocalRelaySettings.self)) } catch {
       log.error("the new settings are not taken", metadata: ["why": "\(error.message)"])
     }
     // What a program may do was settled when it came: it comes anew.
-    for client in clients.values where client.visitor.address.isLoopback {
-      let outside = doorkeeper.outside(client.visitor)
-      guard outside != before.outside(client.visitor) else { continue }
+    for client in clients.values where client.identity.address.isLoopback {
+      let outside = userCheck.outside(client.identity)
+      guard outside != before.outside(client.identity) else { continue }
       client.close(code: 1012, outside?.why ?? "you may come in now")
     }
     reloadCertificate()
@@ -196,9 +196,9 @@ final class LocalRelay: ClientLink.Owner {
       }
     }
     (fetchOrigins, fetchKeys) = fetchers
-    house.guests = guests
+    environment.guests = guests
     for client in clients.values { client.noteAdmission() }
-    doorkeeper.allowed = Set(new.allowUids ?? [])
+    userCheck.allowed = Set(new.allowUids ?? [])
     settings = new
     names = namesNow
   }
@@ -208,7 +208,7 @@ final class LocalRelay: ClientLink.Owner {
   func confirmAccounts() async { await accounts.confirm() }
 
   private func accountsChanged() {
-    house.accounts = accounts.keys
+    environment.accounts = accounts.keys
     desk.houseChanged()
     for client in clients.values { client.noteAdmission() }
   }
@@ -245,7 +245,7 @@ final class LocalRelay: ClientLink.Owner {
         texts += ["ws", "wss"].map { Self.url($0, host, port) }
       }
     }
-    texts += texts.map { ($0.hasSuffix("/") ? String($0.dropLast()) : $0) + Visitor.fetchingPath }
+    texts += texts.map { ($0.hasSuffix("/") ? String($0.dropLast()) : $0) + ClientIdentity.fetchingPath }
     return Set(Self.relays(texts))
   }
 
@@ -259,12 +259,12 @@ final class LocalRelay: ClientLink.Owner {
   }
 
   /// What a visitor has to show.
-  func door(for visitor: Visitor) -> ClientDoor {
-    guard visitor.address.isLoopback else {
+  func requirement(for identity: ClientIdentity) -> ClientRequirement {
+    guard identity.address.isLoopback else {
       return .closed(why: "this relay is for its own accounts and guests")
     }
-    if let outside = doorkeeper.outside(visitor) { return .closed(why: outside.why) }
-    guard let text = visitor.origin else { return .open }
+    if let outside = userCheck.outside(identity) { return .closed(why: outside.why) }
+    guard let text = identity.origin else { return .open }
     if let origin = Origin(text) {
       if origins.origins.contains(origin.text) { return .open }
       return .closed(why: "pages of \(origin) may do nothing here yet; roost client allow \(origin) lets them")
@@ -272,12 +272,12 @@ final class LocalRelay: ClientLink.Owner {
     return .closed(why: "a page that does not say where it is from must show that it is an account's")
   }
 
-  func admit(_ connection: WebSocketConnection, _ visitor: Visitor) {
+  func admit(_ connection: WebSocketConnection, _ identity: ClientIdentity) {
     let session = ClientSession(
-      door: door(for: visitor), limits: settings.clientLimits,
+      requirement: requirement(for: identity), limits: settings.clientLimits,
       challenge: Hexadecimal.text(of: RandomBytes.make(Self.challengeByteCount)), addresses: names)
-    if visitor.address.isLoopback, let outside = doorkeeper.outside(visitor) { turnedOut(outside) }
-    let link = ClientLink(connection, session, visitor, number: nextClient, log: log, owner: self)
+    if identity.address.isLoopback, let outside = userCheck.outside(identity) { turnedOut(outside) }
+    let link = ClientLink(connection, session, identity, number: nextClient, log: log, owner: self)
     clients[nextClient] = link
     nextClient += 1
     link.start()
@@ -289,16 +289,16 @@ final class LocalRelay: ClientLink.Owner {
   private static let outsiderMaximum = LocalRelayStatus.outsiderMaximum + 2
 
   /// Somebody of this machine has to show himself, or is refused the page.
-  func turnedOut(_ outside: Doorkeeper.Outside) {
+  func turnedOut(_ outside: LocalUserCheck.Outside) {
     let known = outsiders[outside] != nil || outsiders.count < Self.outsiderMaximum
     if known, outsiders[outside] == nil { log.notice("somebody is outside", metadata: ["why": "\(outside.why)"]) }
     outsiders[known ? outside : .unknown, default: 0] += 1
   }
 
-  func mayFetch(_ link: ClientLink, _ question: ClientQuestion) -> Bool {
+  func mayFetch(_ link: ClientLink, _ question: ClientQuery) -> Bool {
     guard link.fetchingCount < Self.fetchMaximum else { return false }
-    if settings.fetch == true || link.visitor.wantsFetching { return true }
-    if let origin = link.visitor.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return true }
+    if settings.fetch == true || link.identity.wantsFetching { return true }
+    if let origin = link.identity.origin.flatMap({ Origin($0) }), fetchOrigins.contains(origin) { return true }
     if !link.session.shown.isDisjoint(with: fetchKeys) { return true }
     return question.filters.allSatisfy { filter in fetchFilters.contains { $0.covers(filter.unbounded) } }
   }
@@ -380,7 +380,8 @@ final class LocalRelay: ClientLink.Owner {
       _ = try request.arguments(as: NoArguments.self)
       let latest = clients.values.sorted { $0.number > $1.number }.prefix(LocalRelayClients.clientMaximum)
       let told = LocalRelayClients(
-        clients: latest.map { $0.told(house) }, others: clients.count - latest.count, allowed: origins.origins.sorted())
+        clients: latest.map { $0.told(environment) }, others: clients.count - latest.count,
+        allowed: origins.origins.sorted())
       return BusPayload(json: told)
     }
     worker.serve("local.allow") { [unowned self] (request) throws(Refusal) in try await set(request, isAllowed: true) }
@@ -401,7 +402,7 @@ final class LocalRelay: ClientLink.Owner {
     }
     origins.wrote(origin.text, isAllowed: isAllowed)
     // What it may do was settled when it came: it comes anew.
-    for client in clients.values where client.visitor.origin.flatMap({ Origin($0) }) == origin {
+    for client in clients.values where client.identity.origin.flatMap({ Origin($0) }) == origin {
       client.close(code: 1012, isAllowed ? "you may come in now" : "you may not come in any more")
     }
     return BusPayload(json: LocalRelayOrigins(allowed: origins.origins.sorted()))

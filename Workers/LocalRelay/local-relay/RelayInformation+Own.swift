@@ -4,7 +4,7 @@ import Nostr
 
 extension RelayInformation {
   /// What this relay says of itself (NIP-11) to somebody before whom its door is open, or closed.
-  init(_ settings: LocalRelaySettings, limits: ClientLimits, _ door: ClientDoor) {
+  init(_ settings: LocalRelaySettings, limits: ClientLimits, _ requirement: ClientRequirement) {
     self.init()
     let text = settings.description ?? ""
     name = "Roost"
@@ -20,9 +20,9 @@ extension RelayInformation {
     limitation.subscriptionNameLengthMaximum = ClientMessage.subscriptionCharacterCountMaximum
     limitation.limitMaximum = limits.eventMaximum
     limitation.limitDefault = limits.eventMaximum
-    limitation.requiresAuthentication = door != .open
+    limitation.requiresAuthentication = requirement != .open
     limitation.requiresPayment = false
-    limitation.restrictsWrites = door != .open
+    limitation.restrictsWrites = requirement != .open
     self.limitation = limitation
   }
 }

@@ -30,9 +30,9 @@ final class Sync {
 
   private let work: ClientWork
   private let bus: BusConnection
-  private let desk: QuestionDesk
+  private let desk: QueryScheduler
   /// Until the store has read what is to be reconciled.
-  private var turn: QuestionDesk.Turn?
+  private var turn: QueryScheduler.Turn?
   private weak var reader: (any Reader)?
   private var answer: BusAnswer?
   private var session: Int64?
@@ -43,7 +43,7 @@ final class Sync {
   private var isOver = false
 
   init(
-    _ work: ClientWork, _ question: ClientQuestion, _ first: [UInt8], _ bus: BusConnection, _ desk: QuestionDesk,
+    _ work: ClientWork, _ question: ClientQuery, _ first: [UInt8], _ bus: BusConnection, _ desk: QueryScheduler,
     for reader: any Reader
   ) {
     self.work = work
@@ -80,7 +80,7 @@ final class Sync {
     turn = nil
   }
 
-  private func run(_ question: ClientQuestion, _ first: [UInt8]) async {
+  private func run(_ question: ClientQuery, _ first: [UInt8]) async {
     guard let filter = question.filters.first else { preconditionFailure("a NEG-OPEN has one filter") }
     guard let turn, await desk.granting(turn), !isOver else { return }
     let wanted = ReconcileOpen(

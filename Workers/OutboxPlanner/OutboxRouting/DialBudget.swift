@@ -24,7 +24,7 @@ public struct DialBudget: Sendable {
     /// An event is to be published where somebody else wants it.
     case foreign
     /// Somebody observes, or the planner itself wants to know something.
-    case wish
+    case interest
   }
   /// The answer to whoever wants to dial.
   public enum Admission: Hashable, Sendable {

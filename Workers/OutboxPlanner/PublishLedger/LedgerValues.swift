@@ -59,7 +59,7 @@ public struct LedgerRow: Sendable, Hashable {
 }
 
 /// What a ledger has when it is opened.
-public struct LedgerContents: Sendable {
+public struct PublishLedgerContents: Sendable {
   /// All that is under way, in the order of acceptance.
   public var underWay: [LedgerRow] = []
   /// The last number given.

@@ -19,13 +19,13 @@ extension PublishLedger {
   ///   - now: seconds since 1970, for the name of the damaged file.
   public static func openOrRescue(
     path: String, now: Int64
-  ) throws(StorageFault) -> (PublishLedger, LedgerContents, LedgerRescue?) {
+  ) throws(StorageFault) -> (PublishLedger, PublishLedgerContents, LedgerRescue?) {
     let ((ledger, contents), rescue) = try ledgerFile(path).open(now: now) { path throws(StorageFault) in
       let ledger = try PublishLedger(path: path)
       return ((ledger, try ledger.contentsNow()), ledger.file)
     } mend: { path, rescue throws(StorageFault) in
       let ledger = try PublishLedger(path: path)
-      rescue.damagedCount = try ledger.file.writeNow { try LedgerSession($0).mend(now: now) }
+      rescue.damagedCount = try ledger.file.writeNow { try PublicationRows($0).mend(now: now) }
       try ledger.close()
     }
     return (ledger, contents, rescue)
@@ -38,7 +38,7 @@ extension PublishLedger {
   public func markDamaged() { Self.ledgerFile(path).markDamaged() }
 }
 
-extension LedgerSession {
+extension PublicationRows {
   /// Takes out what is not what it says, and makes again what follows from the rest.
   ///
   /// - Returns: publications that are there in part.

@@ -31,7 +31,7 @@ public final class PublishLedger: Sendable {
     var settings = StorageSettings(durability: .full)
     settings.readerCount = 2
     settings.cacheByteCount = 4 << 20
-    return LedgerFile(path: path, settings, LedgerSchema.migrations, table: "publication", noun: "publications")
+    return LedgerFile(path: path, settings, PublishLedgerSchema.migrations, table: "publication", noun: "publications")
   }
 
   /// The database file.
@@ -47,7 +47,7 @@ public final class PublishLedger: Sendable {
   public func write(_ batch: LedgerBatch) async throws(StorageFault) {
     try await file.write { session in
       guard !session.isFileGone else { throw Self.gone(session.path) }
-      try LedgerSession(session).write(batch)
+      try PublicationRows(session).write(batch)
     }
   }
 
@@ -60,7 +60,7 @@ public final class PublishLedger: Sendable {
 
   /// The same, waiting on this thread: for an end, and for tests.
   public func writeNow(_ batch: LedgerBatch) throws(StorageFault) {
-    try file.writeNow { session in try LedgerSession(session).write(batch) }
+    try file.writeNow { session in try PublicationRows(session).write(batch) }
   }
 
   /// Forgets some of those that have ended too long ago, or are too many, the oldest first.
@@ -68,7 +68,7 @@ public final class PublishLedger: Sendable {
   /// - Returns: their states; as many as ``sweepCount`` when there may be more.
   public func sweep(now: Int64) async throws(StorageFault) -> [Publication.State] {
     try await file.write { session in
-      let ledger = LedgerSession(session)
+      let ledger = PublicationRows(session)
       let gone = try ledger.overdue(before: now - Self.endedSeconds)
       for (number, _) in gone { try ledger.remove(number) }
       return gone.map(\.state)
@@ -78,10 +78,10 @@ public final class PublishLedger: Sendable {
   // MARK: Reading
 
   /// What there is, waiting on this thread: for a start.
-  public func contentsNow() throws(StorageFault) -> LedgerContents {
+  public func contentsNow() throws(StorageFault) -> PublishLedgerContents {
     try file.readNow { session in
-      let ledger = LedgerSession(session)
-      var contents = LedgerContents()
+      let ledger = PublicationRows(session)
+      var contents = PublishLedgerContents()
       let open = try session.statement(
         "SELECT \(LedgerSession.columns) FROM publication WHERE state < \(LedgerSchema.firstFinalCode) ORDER BY number")
       contents.underWay = try ledger.rows(open)
@@ -101,13 +101,13 @@ public final class PublishLedger: Sendable {
     try await file.read { session in
       let statement = try session.statement("SELECT \(LedgerSession.columns) FROM publication WHERE id = ?")
       statement.bind(id.octets.bytes, at: 1)
-      return try LedgerSession(session).rows(statement).first
+      return try PublicationRows(session).rows(statement).first
     }
   }
 
   /// The event of a publication, by its number; nil when every relay has it, or it is not there.
   public func event(of number: Int64) async throws(StorageFault) -> [UInt8]? {
-    try await file.read { session in try LedgerSession(session).event(of: number) }
+    try await file.read { session in try PublicationRows(session).event(of: number) }
   }
 
   /// Publications in one of these states, the newest first, at most ``pageMaximum``.
@@ -123,17 +123,17 @@ public final class PublishLedger: Sendable {
       let wanted = (states ?? Publication.State.allCases).map { "\($0.code)" }.sorted().joined(separator: ",")
       let statement = try session.statement(
         """
-        SELECT \(LedgerSession.columns) FROM publication WHERE state IN (\(wanted)) AND number < ?
+        SELECT \(PublicationRows.columns) FROM publication WHERE state IN (\(wanted)) AND number < ?
         ORDER BY number DESC LIMIT ?
         """)
       statement.bind(number, at: 1)
       statement.bind(Int64(min(max(0, limit), Self.pageMaximum)), at: 2)
-      return try LedgerSession(session).rows(statement)
+      return try PublicationRows(session).rows(statement)
     }
   }
 }
 
-extension LedgerSession {
+extension PublicationRows {
   func write(_ batch: LedgerBatch) throws {
     for number in batch.removed { try remove(number) }
     for acceptance in batch.accepted { try insert(acceptance) }
@@ -143,7 +143,7 @@ extension LedgerSession {
 
   /// The oldest of those that have ended and are not kept any longer.
   func overdue(before time: Int64) throws -> [(number: Int64, state: Publication.State)] {
-    let final = LedgerSchema.firstFinalCode
+    let final = PublishLedgerSchema.firstFinalCode
     let count = try session.statement("SELECT count(*) FROM publication WHERE state >= \(final)")
     var surplus: Int64 = 0
     while try count.step() { surplus = count.number(0) - Int64(PublishLedger.endedMaximum) }

@@ -31,8 +31,8 @@ extension PublishQueue {
     let relay = entry.publication.targets[index].relay
     locked.remove(SendingKey(id: id, relay: relay))
     entries[id]?.slots[index].isInLine = true
-    lanes[relay, default: RelayLane(window: limits.relayInFlightMaximum)].line.insert(
-      RelayLane.Place(number: entry.publication.number, id: id))
+    lanes[relay, default: RelayQueue(window: limits.relayInFlightMaximum)].line.insert(
+      RelayQueue.Place(number: entry.publication.number, id: id))
     enlist(relay)
   }
 
@@ -105,7 +105,7 @@ extension PublishQueue {
 
   private mutating func holdByPace(_ relay: String, _ pace: RelayPace, for milliseconds: UInt64, at moment: Moment) {
     let end = moment.instant.advanced(milliseconds: milliseconds)
-    lanes[relay]?.hold = RelayLane.Hold(reason: .paced, end: end, words: pace.words)
+    lanes[relay]?.hold = RelayQueue.Hold(reason: .paced, end: end, words: pace.words)
     wakes.insert(Wake(at: end, cause: .lane(relay)))
   }
 
@@ -125,7 +125,7 @@ extension PublishQueue {
     guard milliseconds > 0, paces[relay] == nil, paces.count < limits.paceMaximum else { return }
     let pace = RelayPace(learned: milliseconds, at: moment.instant)
     paces[relay] = pace
-    if lanes[relay] == nil { lanes[relay] = RelayLane(window: 1) }
+    if lanes[relay] == nil { lanes[relay] = RelayQueue(window: 1) }
     lanes[relay]?.window = 1
     guard lanes[relay]?.hold == nil else { return }
     holdByPace(relay, pace, for: min(pace.milliseconds, limits.restoredCeilingMilliseconds), at: moment)
@@ -259,7 +259,7 @@ extension PublishQueue {
 
   /// Everything for this relay waits. Several attempts that end alike are one reason to wait longer.
   private mutating func hold(
-    _ relay: String, _ reason: RelayLane.HoldReason, _ words: String, _ milliseconds: UInt64?, at moment: Moment
+    _ relay: String, _ reason: RelayQueue.HoldReason, _ words: String, _ milliseconds: UInt64?, at moment: Moment
   ) {
     guard let lane = lanes[relay] else { return }
     lanes[relay]?.window = 1
@@ -276,7 +276,7 @@ extension PublishQueue {
     let least = reason == .limited ? paces[relay]?.milliseconds : milliseconds
     let end = moment.instant.advanced(milliseconds: max(chosen, min(least ?? 0, ceiling)))
     lanes[relay]?.failures += 1
-    lanes[relay]?.hold = RelayLane.Hold(reason: reason, end: end, words: words)
+    lanes[relay]?.hold = RelayQueue.Hold(reason: reason, end: end, words: words)
     wakes.insert(Wake(at: end, cause: .lane(relay)))
   }
 

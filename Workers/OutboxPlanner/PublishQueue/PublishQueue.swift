@@ -68,7 +68,7 @@ public struct PublishQueue: Sendable {
   /// The bounds.
   public let limits: PublishLimits
   var entries: [EventID: Entry] = [:]
-  var lanes: [String: RelayLane] = [:]
+  var lanes: [String: RelayQueue] = [:]
   /// Paces of relays that have said `rate-limited`. They outlive lanes.
   var paces: [String: RelayPace] = [:]
   /// Lanes that may send, each once, in turn.

@@ -114,14 +114,14 @@ extension Planner {
     for key in accountKeys.subtracting(keys) { wishes.ended(Self.wishKey(key), at: now, wall: WallClock.seconds) }
     for text in keys.subtracting(accountKeys).subtracting(workers).sorted() {
       guard let key = PublicKey(text) else { continue }
-      let wish = Wish(own: text, [Filter(authors: [key], kinds: Self.ownKinds)])
+      let wish = Interest(own: text, [Filter(authors: [key], kinds: Self.ownKinds)])
       wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
     }
     accountKeys = keys
     readLists()
   }
 
-  private static func wishKey(_ key: String) -> String { Wish.ownPrefix + key }
+  private static func wishKey(_ key: String) -> String { Interest.ownPrefix + key }
 
   // MARK: Reading them
 

@@ -37,7 +37,7 @@ extension Planner {
     case .take(let changed, let removed):
       for key in removed { wishes.ended(key, at: now, wall: WallClock.seconds) }
       for observe in changed {
-        if let wish = Wish(observe) {
+        if let wish = Interest(observe) {
           wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
         } else {
           wishes.ended(observe.key, at: now, wall: WallClock.seconds)

@@ -49,7 +49,7 @@ extension Planner: PublishRouting {
       try await lookUpMessageRelays(of: person)
       guard directory.directMessageRelays(of: person) == nil else { return true }
       let filter = Filter(authors: [person], kinds: [EventKind.directMessageRelays], limit: 1)
-      let asked = await ask(Wish(own: "dm:\(person)", [filter], isLive: false))
+      let asked = await ask(Interest(own: "dm:\(person)", [filter], isLive: false))
       let isAnswered = asked.isEmpty ? silentRelays.isEmpty : asked.contains { $0.state == .stored }
       try await lookUpMessageRelays(of: person)
       return isAnswered
@@ -66,7 +66,7 @@ extension Planner: PublishRouting {
     let writes = directory.writes(by: author).map(\.url)
     let relays = (named + writes).prefix(PlanPublish.relayMaximum)
     listWishCount += 1
-    let asked = await ask(Wish(own: "list:\(listWishCount)", [filter], named: Array(relays), isLive: false))
+    let asked = await ask(Interest(own: "list:\(listWishCount)", [filter], named: Array(relays), isLive: false))
     if asked.isEmpty { return silentRelays }
     // What a relay has not that the author does not write to says nothing.
     let places = Set(writes.map(\.text))
@@ -83,7 +83,7 @@ extension Planner: PublishRouting {
   /// Asks relays for something once, and waits until they have sent it, for a while.
   ///
   /// - Returns: the relays it was asked of, and how far each is.
-  private func ask(_ wish: Wish) async -> [ObserveProgress.Relay] {
+  private func ask(_ wish: Interest) async -> [ObserveProgress.Relay] {
     wishes.wished(wish, in: directory, at: now, wall: WallClock.seconds)
     update()
     let deadline = now.advanced(milliseconds: Self.findMilliseconds)
@@ -109,7 +109,7 @@ extension Planner: PublishRouting {
       return .success(connector)
     case .waits(let until, let reason):
       // Without an instant it is tried when another relay is released, and now and then.
-      let next = until ?? now.advanced(milliseconds: DesiredSet.retryMilliseconds)
+      let next = until ?? now.advanced(milliseconds: DesiredSubscriptions.retryMilliseconds)
       budgetTimer.set(at: next) { [unowned self] in publishing?.connectorsChanged() }
       return .failure(NoRoute(reason))
     }

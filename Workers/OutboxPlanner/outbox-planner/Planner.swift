@@ -15,7 +15,7 @@ import WorkerKit
 // The outbox-planner: who is read and written where. Decisions are in `OutboxRouting`; here they meet the bus.
 //
 //    store.observes, .list ──▶ ObserveMirror ─┐                     ┌─▶ relay.desire   to each connector
-//    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSet ───────┼─▶ store.fetched
+//    signer.accounts ────────▶ RelayDirectory ┼─▶ DesiredSubscriptions ───────┼─▶ store.fetched
 //    store.observe (lists) ──▶       ▲        │       ▲             └─▶ plan.progress
 //    plan.relays.add ────────────────┘        │       └── relay.follow of each connector
 //
@@ -34,7 +34,7 @@ final class Planner {
   let log = Logger(label: "plan")
   let added: AddedRelays
   var directory = RelayDirectory()
-  var wishes: DesiredSet
+  var wishes: DesiredSubscriptions
   var budget = DialBudget()
   var mirror = ObserveMirror()
 
@@ -65,7 +65,7 @@ final class Planner {
   /// Counts the lists that relays were asked for.
   var listWishCount: UInt64 = 0
   var fault: StorageFault?
-  private(set) var publishing: Publishing?
+  private(set) var publishing: PublishService?
   var publishesUnderWay: [Dialling: Int] = [:]
   /// By connector.
   var openRelays: [String: Set<RelayURL>] = [:]
@@ -99,9 +99,9 @@ final class Planner {
       throw Refusal(error.mayPass ? .unavailable : .failed, error.description)
     }
     // Above that of every life before, unless the clock was set back; then connectors are sent all, which does no harm.
-    wishes = DesiredSet(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
+    wishes = DesiredSubscriptions(generation: WallClock.milliseconds, frameLimit: worker.bus.welcome.frameLimit)
     try takeSettings()
-    publishing = try Publishing(worker, directory: path, routes: self)
+    publishing = try PublishService(worker, directory: path, routes: self)
   }
 
   /// Begins to serve and to ask.

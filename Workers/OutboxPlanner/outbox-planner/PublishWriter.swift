@@ -31,7 +31,7 @@ final class PublishWriter {
   }
 
   /// What a transaction is made of.
-  private struct Turn: Sendable {
+  private struct Transaction: Sendable {
     var batch = LedgerBatch()
     var acceptances: [Acceptance] = []
     var changes: [EventID: UInt64] = [:]
@@ -58,7 +58,7 @@ final class PublishWriter {
   private let retryTimer = LoopTimer()
   /// Transactions begun.
   private var turnCount: UInt64 = 0
-  private var flushers: [(turn: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
+  private var flushers: [(transaction: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
 
   init(_ ledger: PublishLedger, _ log: Logger) {
     self.ledger = ledger
@@ -110,16 +110,16 @@ final class PublishWriter {
   func flush(_ id: EventID? = nil) async {
     repeat {
       guard isBusy else { return }
-      let turn = hasWork ? turnCount + 1 : turnCount
-      await withCheckedContinuation { flushers.append((turn, $0)) }
+      let transaction = hasWork ? turnCount + 1 : turnCount
+      await withCheckedContinuation { flushers.append((transaction, $0)) }
     } while id.map(changed.contains) ?? false && health.fault == nil
   }
 
   /// Writes what is left, waiting on this thread: for the end.
   func finish() {
-    let turn = take()
-    guard !turn.batch.isEmpty else { return }
-    do throws(StorageFault) { try ledger.writeNow(turn.batch) } catch {
+    let transaction = take()
+    guard !transaction.batch.isEmpty else { return }
+    do throws(StorageFault) { try ledger.writeNow(transaction.batch) } catch {
       log.error("what has changed last is not written", metadata: ["why": "\(error)"])
     }
   }
@@ -133,58 +133,59 @@ final class PublishWriter {
     isWriting = true
     turnCount += 1
     // At once, so that whoever waits knows whether his part is in this one.
-    let turn = take()
-    removing = Set(turn.batch.removed)
+    let transaction = take()
+    removing = Set(transaction.batch.removed)
     EventLoopActor.task { [self] in
       do throws(StorageFault) {
-        if !turn.batch.isEmpty { try await ledger.write(turn.batch) }
-        committed(turn)
+        if !transaction.batch.isEmpty { try await ledger.write(transaction.batch) }
+        committed(transaction)
       } catch {
-        failed(turn, error)
+        failed(transaction, error)
       }
       isWriting = false
       removing = []
-      for flusher in flushers where flusher.turn <= turnCount { flusher.continuation.resume() }
-      flushers.removeAll { $0.turn <= turnCount }
+      for flusher in flushers where flusher.transaction <= turnCount { flusher.continuation.resume() }
+      flushers.removeAll { $0.transaction <= turnCount }
       pump()
     }
   }
 
-  private func take() -> Turn {
-    var turn = Turn()
-    turn.acceptances = Array(acceptances.prefix(Self.acceptanceMaximum))
-    acceptances.removeFirst(turn.acceptances.count)
-    turn.batch.accepted = turn.acceptances.map(\.entry)
+  private func take() -> Transaction {
+    var transaction = Transaction()
+    transaction.acceptances = Array(acceptances.prefix(Self.acceptanceMaximum))
+    acceptances.removeFirst(transaction.acceptances.count)
+    transaction.batch.accepted = transaction.acceptances.map(\.entry)
     for id in changed.prefix(Self.changeMaximum) {
       changed.remove(id)
       guard let now = current?(id) else { continue }
-      turn.batch.changed.append(now.change)
-      turn.changes[id] = now.version
+      transaction.batch.changed.append(now.change)
+      transaction.changes[id] = now.version
     }
-    (turn.batch.stored, stored) = (stored, [])
-    (turn.batch.removed, removed) = (removed, [])
-    return turn
+    (transaction.batch.stored, stored) = (stored, [])
+    (transaction.batch.removed, removed) = (removed, [])
+    return transaction
   }
 
-  private func committed(_ turn: Turn) {
-    if !turn.batch.isEmpty {
+  private func committed(_ transaction: Transaction) {
+    if !transaction.batch.isEmpty {
       transactionCount += 1
       health.written()
     }
-    for acceptance in turn.acceptances { acceptance.continuation.resume(returning: nil) }
-    onWritten?(turn.changes, true)
+    for acceptance in transaction.acceptances { acceptance.continuation.resume(returning: nil) }
+    onWritten?(transaction.changes, true)
   }
 
-  private func failed(_ turn: Turn, _ fault: StorageFault) {
+  private func failed(_ transaction: Transaction, _ fault: StorageFault) {
     health.notWritten(fault)
-    changed.formUnion(turn.changes.keys)
-    stored += turn.batch.stored
-    removed += turn.batch.removed
-    for acceptance in turn.acceptances { acceptance.continuation.resume(returning: fault) }
-    onWritten?(turn.changes, false)
+    changed.formUnion(transaction.changes.keys)
+    stored += transaction.batch.stored
+    removed += transaction.batch.removed
+    for acceptance in transaction.acceptances { acceptance.continuation.resume(returning: fault) }
+    onWritten?(transaction.changes, false)
     // Without what was new the rest may find room.
-    if turn.acceptances.isEmpty || acceptances.isEmpty {
-      retryTimer.set(afterMilliseconds: turn.acceptances.isEmpty ? Self.retryMilliseconds : 0) { [unowned self] in
+    if transaction.acceptances.isEmpty || acceptances.isEmpty {
+      retryTimer.set(afterMilliseconds: transaction.acceptances.isEmpty ? Self.retryMilliseconds : 0) {
+        [unowned self] in
         pump()
       }
     }

@@ -24,14 +24,14 @@ public struct PushDelivery: Hashable, Sendable {
 
 /// What the shell does for the board, in this order.
 public enum DeliveryAction: Hashable, Sendable {
-  /// Send it, and tell the result with ``DeliveryBoard/settled(wake:device:_:at:)``, within a time of the shell's own.
+  /// Send it, and tell the result with ``DeliveryQueue/settled(wake:device:_:at:)``, within a time of the shell's own.
   case send(PushDelivery)
   /// The wake has ended: its row in the ledger is settled.
   case done(wake: Int64, WakeOutcome)
   /// The wake has ended for this device, and goes on for others: after a crash it is not brought to this one again.
   case ended(wake: Int64, device: Int64)
   /// There is room again for so many wakes for devices of this platform, of those in the ledger the oldest that the
-  /// board had no room for: ``DeliveryBoard/restored(_:on:isAll:at:)``. One that expires in the ledger, because its
+  /// board had no room for: ``DeliveryQueue/restored(_:on:isAll:at:)``. One that expires in the ledger, because its
   /// recipient has no device of that platform any more, is the ledger's to settle.
   case needs(more: Int, on: PushPlatform)
   /// The token is none any more. The device goes, unless it has another token by now, or registered anew.

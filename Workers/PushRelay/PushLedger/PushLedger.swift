@@ -116,7 +116,7 @@ public final class PushLedger: Sendable {
   ///
   /// - Parameter commands: at most ``commandMaximum``.
   /// - Returns: an answer for each.
-  public func write(_ commands: [PushCommand]) async throws(StorageFault) -> [LedgerAnswer] {
+  public func write(_ commands: [PushWrite]) async throws(StorageFault) -> [LedgerAnswer] {
     try await file.write { [self] session in
       guard !session.isFileGone else { throw Self.gone(session.path) }
       return try Self.run(commands, session, keys, bounds)
@@ -124,12 +124,12 @@ public final class PushLedger: Sendable {
   }
 
   /// The same, waiting on this thread: for an end, and for tests.
-  public func writeNow(_ commands: [PushCommand]) throws(StorageFault) -> [LedgerAnswer] {
+  public func writeNow(_ commands: [PushWrite]) throws(StorageFault) -> [LedgerAnswer] {
     try file.writeNow { session in try Self.run(commands, session, keys, bounds) }
   }
 
   private static func run(
-    _ commands: [PushCommand], _ session: StorageSession, _ keys: LedgerKeys, _ bounds: TableBounds
+    _ commands: [PushWrite], _ session: StorageSession, _ keys: LedgerKeys, _ bounds: TableBounds
   ) throws -> [LedgerAnswer] {
     precondition(commands.count <= commandMaximum, "one transaction does at most \(commandMaximum) commands")
     let ledger = try PushSession(session, keys, bounds)
@@ -166,7 +166,7 @@ public final class PushLedger: Sendable {
 
 extension PushSession {
   /// Does one command. What may refuse it is looked at before anything is written.
-  func run(_ command: PushCommand) throws -> LedgerAnswer {
+  func run(_ command: PushWrite) throws -> LedgerAnswer {
     switch command {
     case .register(let command): return try register(command)
     case .unregister(let command): return try unregister(command)

@@ -23,7 +23,7 @@ public enum WakeState: String, Hashable, Sendable, CaseIterable {
 }
 
 /// What `GET /info` tells a client.
-public struct RelayInfo: Hashable, Sendable, Encodable {
+public struct PushRelayInfo: Hashable, Sendable, Encodable {
   /// The limits that a client meets.
   public struct Limits: Hashable, Sendable, Encodable {
     /// Wakes of one sender in a minute.
@@ -136,7 +136,7 @@ public enum PushReply {
   public static func state(_ state: WakeState) -> [UInt8] { JSONPayload.encode(["status": state.rawValue]) }
 
   /// `GET /contacts`, and `PUT /contacts` with what is kept now: `{"allow":[…],"block":[…],"policy":"open"}`.
-  public static func contacts(_ book: ContactBook) -> [UInt8] {
+  public static func contacts(_ book: ContactRules) -> [UInt8] {
     func names(_ owners: [PushOwner]) -> JSONValue { .array(owners.map { .string($0.name) }) }
     return object([
       "allow": names(book.allowed), "block": names(book.blocked),
@@ -148,7 +148,7 @@ public enum PushReply {
   public static func rules(_ rules: WakeRules) -> [UInt8] { JSONPayload.encode(rules.json) }
 
   /// `GET /info`.
-  public static func info(_ info: RelayInfo) -> [UInt8] { JSONPayload.encode(info) }
+  public static func info(_ info: PushRelayInfo) -> [UInt8] { JSONPayload.encode(info) }
 
   /// `GET /health`: `{"status":"ok"}`.
   public static let health: [UInt8] = JSONPayload.encode(["status": "ok"])

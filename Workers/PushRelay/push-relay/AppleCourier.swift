@@ -179,7 +179,7 @@ final class AppleCourier: Courier {
   @discardableResult
   private func keep(_ kept: AppleCredential.Kept?) async -> Bool {
     guard let kept else { return true }
-    let command = PushCommand.saveCredential(
+    let command = PushWrite.saveCredential(
       name: Self.credentialName, value: JSONPayload.encode(kept), savedAt: WallTime.seconds)
     guard case .success(.done) = await writer.perform(command) else { return false }
     return true

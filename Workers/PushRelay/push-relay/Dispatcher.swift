@@ -12,7 +12,7 @@ import Storage
 // The shell of the delivery board: it hands in what the ledger's queue has, sends what the board says, and writes down
 // what came of it.
 //
-//    ledger's queue ─▶ DeliveryBoard ─▶ Courier of the platform ─▶ verdict ─▶ DeliveryBoard ─▶ PushWriter
+//    ledger's queue ─▶ DeliveryQueue ─▶ Courier of the platform ─▶ verdict ─▶ DeliveryQueue ─▶ PushWriter
 //
 // The ledger is read in the order of its numbers, each wake once; what the board had no room for is read again when it
 // asks for more. A wake that has ended stays in the ledger until that is written, so whoever reads again asks the
@@ -21,7 +21,7 @@ import Storage
 /// Sends what waits.
 @EventLoopActor
 final class Dispatcher {
-  private(set) var board: DeliveryBoard
+  private(set) var board: DeliveryQueue
   private(set) var figures: [PushPlatform: Figures] = [:]
   private(set) var ended: [WakeOutcome: UInt64] = [:]
   /// What is wrong with a provider at present, by platform.
@@ -77,7 +77,7 @@ final class Dispatcher {
     self.proved = proved
     self.log = log
     var generator = SystemRandomNumberGenerator()
-    board = DeliveryBoard(seed: generator.next())
+    board = DeliveryQueue(seed: generator.next())
     for platform in PushPlatform.allCases {
       figures[platform] = Figures()
       if couriers.running[platform] == nil { board.platformDown(platform) }
@@ -208,7 +208,7 @@ final class Dispatcher {
 
   // MARK: The board
 
-  private func perform(_ step: (inout DeliveryBoard, PushMoment) -> [DeliveryAction]) {
+  private func perform(_ step: (inout DeliveryQueue, PushMoment) -> [DeliveryAction]) {
     let actions = step(&board, .now)
     for action in actions { perform(action) }
     setTimer()

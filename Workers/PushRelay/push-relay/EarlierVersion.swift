@@ -23,7 +23,7 @@ final class EarlierVersion: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 /// Hummingbird's connection, with ``EarlierVersion`` in it: what the library lets one add stands behind the codec.
-struct DoorChannel: ServerChildChannel {
+struct ListenerChannel: ServerChildChannel {
   let base: HTTP1Channel
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {

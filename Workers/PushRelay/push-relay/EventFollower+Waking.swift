@@ -45,7 +45,7 @@ extension EventFollower {
     written.changed()
   }
 
-  private func batch(_ wake: EventWake) -> EventBatch {
+  private func batch(_ wake: MatchedWake) -> EventBatch {
     let now = WallTime.milliseconds
     var queued = Wake(
       id: Wake.makeID(unixMilliseconds: now), recipient: PushOwner(.nostr, wake.key.octets), sender: nil,

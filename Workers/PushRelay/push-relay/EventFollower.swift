@@ -11,10 +11,10 @@ import PushRules
 import Storage
 import WorkerKit
 
-// The shell of `EventWatch`: reads the store for the keys that have devices, and writes wakes into the ledger, where
+// The shell of `WakeMatcher`: reads the store for the keys that have devices, and writes wakes into the ledger, where
 // they are brought from as any other.
 //
-//    event-store ── store.observe ──▶ EventWatch ──▶ PushWriter ──▶ ledger's queue ──▶ Dispatcher
+//    event-store ── store.observe ──▶ WakeMatcher ──▶ PushWriter ──▶ ledger's queue ──▶ Dispatcher
 //                   from the seq that                one transaction: the wakes, the events'
 //                   stands in the ledger             ids, the seq
 //
@@ -40,7 +40,7 @@ final class EventFollower {
     var wakeSeconds: Int64 = 86_400
   }
 
-  var watch: EventWatch
+  var watch: WakeMatcher
   var state = State.idle
   let worker: Worker
   let ledger: PushLedger
@@ -89,7 +89,7 @@ final class EventFollower {
     self.writer = writer
     self.rules = rules
     self.log = log
-    watch = EventWatch(
+    watch = WakeMatcher(
       judge: EventJudge(ageSeconds: rules.ageSeconds), pauseMilliseconds: rules.pauseMilliseconds, seq: nil)
   }
 
@@ -110,7 +110,7 @@ final class EventFollower {
       do throws(StorageFault) {
         guard let place = try await ledger.eventPlace() else { return }
         (heardAt, keptPlace) = (place.readAt, place)
-        watch = EventWatch(judge: watch.judge, pauseMilliseconds: watch.pauseMilliseconds, seq: place.seq)
+        watch = WakeMatcher(judge: watch.judge, pauseMilliseconds: watch.pauseMilliseconds, seq: place.seq)
         return
       } catch {
         writer.health.leaveIfDamaged(error)
@@ -137,7 +137,7 @@ final class EventFollower {
 
   /// What is left to write at the end: wakes that could not be written, and how far the store was read. Never the one
   /// without the other. Wakes that are being written may be among them: an event wakes once, however often it comes.
-  var last: PushCommand? {
+  var last: PushWrite? {
     place == nil && unwritten.isEmpty ? nil : .events(EventsCommand(batches: unwritten, place: place))
   }
 }

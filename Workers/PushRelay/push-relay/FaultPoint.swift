@@ -48,7 +48,7 @@ enum FaultPoint: String {
   }
 }
 
-extension PushCommand {
+extension PushWrite {
   /// What it is, in a word.
   var word: String {
     switch self {

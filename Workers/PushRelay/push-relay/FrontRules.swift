@@ -13,7 +13,7 @@ struct FrontRules: Sendable {
   var classes: WakeClasses
   var messages: PushMessageSettings
   var allowsPrivateEndpoints: Bool
-  var info: RelayInfo
+  var info: PushRelayInfo
   /// By which address Nostr keys sign for this relay.
   var nostr: NostrRequests
   /// Whose pages may ask.

@@ -55,7 +55,7 @@ extension Dispatcher {
   }
 }
 
-extension DeliveryBoard {
+extension DeliveryQueue {
   /// How long a provider is left alone still, in seconds; nil when it is not.
   func secondsLeft(of provider: PushProvider, at instant: Instant) -> Int? {
     guard case .open(let until) = breaker(of: provider) else { return nil }

@@ -41,7 +41,7 @@ final class ProvedPlatforms {
   /// A platform took a push.
   func wentThrough(_ platform: PushPlatform) {
     guard let mark = unwritten.removeValue(forKey: platform) else { return }
-    let command = PushCommand.saveCredential(
+    let command = PushWrite.saveCredential(
       name: Self.name(platform), value: mark, savedAt: WallTime.seconds)
     EventLoopActor.task { [writer] in _ = await writer.perform(command) }
   }

@@ -7,8 +7,8 @@ import PushRequests
 
 extension PushFront {
   /// Does a command, and says what came of it.
-  func finish(_ command: PushCommand) async throws(PushRefusal) -> FrontReply {
-    guard let answer = await house.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
+  func finish(_ command: PushWrite) async throws(PushRefusal) -> FrontReply {
+    guard let answer = await backend.perform(command) else { throw .unavailable(retryAfterSeconds: 5) }
     switch answer {
     case .registered(let registration):
       let body =
@@ -42,10 +42,10 @@ extension PushFront {
   }
 
   /// Whom an owner wants to hear from, as he reads it.
-  func book(of owner: PushOwner) async throws(PushRefusal) -> ContactBook {
-    guard let kept = await house.contacts(of: owner) else { throw .unavailable(retryAfterSeconds: 5) }
+  func book(of owner: PushOwner) async throws(PushRefusal) -> ContactRules {
+    guard let kept = await backend.contacts(of: owner) else { throw .unavailable(retryAfterSeconds: 5) }
     func keys(_ kind: ContactKind) -> [PushOwner] { kept.contacts.filter { $0.value == kind }.map(\.key) }
-    return ContactBook(
+    return ContactRules(
       allowed: keys(.allowed), blocked: keys(.blocked),
       policy: kept.policy.flatMap(AdmissionPolicy.init) ?? rules.admission)
   }
@@ -92,7 +92,7 @@ extension DeviceSelection {
   }
 }
 
-extension ContactBook {
+extension ContactRules {
   var kinds: [PushOwner: ContactKind] {
     var kinds: [PushOwner: ContactKind] = [:]
     for owner in allowed { kinds[owner] = .allowed }

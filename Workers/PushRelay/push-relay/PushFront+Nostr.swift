@@ -18,7 +18,7 @@ extension PushFront {
   /// Makes sure that a Nostr key may have something kept here.
   func admit(nostrKeyOf owner: PushOwner) async throws(PushRefusal) {
     guard owner.realm == .nostr else { return }
-    switch await house.nostrStanding(of: owner) {
+    switch await backend.nostrStanding(of: owner) {
     case .allowed: return
     case .refused:
       throw PushRefusal(
@@ -43,7 +43,7 @@ extension PushFront {
         message: message, rules: PushReply.rules(rules), keepUntil: now + FrontRules.registrationSeconds)
       _ = try await finish(.rules(command))
     }
-    guard let rules = await house.eventRules(of: message.owner) else { throw .unavailable(retryAfterSeconds: 5) }
+    guard let rules = await backend.eventRules(of: message.owner) else { throw .unavailable(retryAfterSeconds: 5) }
     return FrontReply(PushReply.rules(rules))
   }
 }

@@ -14,15 +14,15 @@ import Synchronization
 /// Understands and answers requests.
 final class PushFront: Sendable {
   let rules: FrontRules
-  private let desk: AdmissionDesk
-  let house: any FrontHouse
+  private let desk: SharedAdmission
+  let backend: any PushBackend
   private let refusals = Mutex<[PushRefusal.Code: UInt64]>([:])
   private let dropCount = Mutex<UInt64>(0)
 
-  init(_ rules: FrontRules, desk: AdmissionDesk, house: any FrontHouse) {
+  init(_ rules: FrontRules, desk: SharedAdmission, backend: any PushBackend) {
     self.rules = rules
     self.desk = desk
-    self.house = house
+    self.backend = backend
   }
 
   /// Requests that were refused, by why; wakes that were dropped without a word.
@@ -77,7 +77,7 @@ final class PushFront: Sendable {
     try checkType(request.fields, body)
     let verified = try verify(request, target, body, now: now)
     if verified.needsRegistration {
-      guard let hasDevice = await house.hasDevice(verified.owner) else { throw .unavailable(retryAfterSeconds: 5) }
+      guard let hasDevice = await backend.hasDevice(verified.owner) else { throw .unavailable(retryAfterSeconds: 5) }
       if !hasDevice { throw VerifiedRequest.registrationNeeded }
     }
     return try await serve(target, verified, body, from: address, now: now)
@@ -112,11 +112,11 @@ final class PushFront: Sendable {
       info.serverTime = WallTime.seconds
       return FrontReply(PushReply.info(info))
     case .health:
-      guard await house.isHealthy else { throw .unavailable(retryAfterSeconds: 5) }
+      guard await backend.isHealthy else { throw .unavailable(retryAfterSeconds: 5) }
       return FrontReply(PushReply.health)
     case .ready:
-      let platforms = await house.platformWords
-      let isReady = await house.isHealthy && platforms.values.contains("ok")
+      let platforms = await backend.platformWords
+      let isReady = await backend.isHealthy && platforms.values.contains("ok")
       return FrontReply(PushReply.ready(isReady: isReady, platforms: platforms), status: isReady ? 200 : 503)
     default: return FrontReply(PushOpenAPI.document)
     }
@@ -133,7 +133,7 @@ final class PushFront: Sendable {
       return try await finish(.unregister(UnregisterCommand(message: message, choice: selection.choice)))
     case .wake: return try await wake(message, body, now: now)
     case .wakeStatus(let id):
-      guard let state = await house.state(ofWake: id, sender: message.owner) else {
+      guard let state = await backend.state(ofWake: id, sender: message.owner) else {
         throw .unavailable(retryAfterSeconds: 5)
       }
       return FrontReply(PushReply.state(state))
@@ -142,7 +142,7 @@ final class PushFront: Sendable {
     default:
       try admit(changeBy: message.owner, from: address, now: now)
       try await admit(nostrKeyOf: message.owner)
-      let book = try ContactBook(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
+      let book = try ContactRules(RequestBody(body, byteCountMaximum: target.route.bodyByteCountMaximum))
       let command = ContactsCommand(
         message: message, contacts: book.kinds, policy: book.policy?.rawValue,
         keepUntil: now + FrontRules.registrationSeconds)

@@ -38,7 +38,7 @@ extension PushRelay {
   }
 
   /// Somebody may be watched for now, or not any more, or for other things.
-  func eventsChanged(by command: PushCommand) async {
+  func eventsChanged(by command: PushWrite) async {
     switch command {
     case .register(let asked) where asked.message.owner.realm == .nostr:
       await follower?.awaitFollowing(PublicKey(asked.message.owner.key))

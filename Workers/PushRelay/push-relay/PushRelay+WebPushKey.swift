@@ -75,7 +75,7 @@ extension PushRelay {
       if try await webPushDevices(upTo: since) == 0 { mark = WebPushMark(key) } else { webPushChangedAt = since }
     }
     if mark != known {
-      let command = PushCommand.saveCredential(name: Self.markName, value: mark.bytes, savedAt: since)
+      let command = PushWrite.saveCredential(name: Self.markName, value: mark.bytes, savedAt: since)
       // What is not written is written by the next process.
       if case .failure(let fault) = await writer.perform(command) {
         log.warning("the key of Web Push cannot be noted", metadata: ["why": "\(fault)"])

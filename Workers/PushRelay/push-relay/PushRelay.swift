@@ -19,8 +19,8 @@ import WorkerKit
 
 // The push relay: HTTP on one side, the platforms on the other, the ledger between them.
 //
-//    phones, senders ─▶ PushDoor ─▶ PushFront ─▶ PushWriter ─▶ ledger ─▶ Dispatcher ─▶ APNs, FCM, Web Push
-//                       HTTP        signatures,   one commit             DeliveryBoard
+//    phones, senders ─▶ PushServer ─▶ PushFront ─▶ PushWriter ─▶ ledger ─▶ Dispatcher ─▶ APNs, FCM, Web Push
+//                       HTTP        signatures,   one commit             DeliveryQueue
 //                                   rules         for many
 //
 // A wake is answered when it is in the ledger, never when it is delivered: so the answer tells nothing of the phone,
@@ -35,7 +35,7 @@ final class PushRelay {
   let directory: String
   let ledger: PushLedger
   let writer: PushWriter
-  let desk: AdmissionDesk
+  let desk: SharedAdmission
   /// When this process began to count, seconds since 1970.
   let startedAt = WallTime.seconds
   private(set) var dispatcher: Dispatcher?
@@ -43,10 +43,10 @@ final class PushRelay {
   var follower: EventFollower?
   var nostrOwners: NostrOwners?
   private(set) var addresses: [String] = []
-  private var door: PushDoor?
+  private var server: PushServer?
   private let loop = HTTP2Loop()
   private var security: TLSClient?
-  private(set) var identity: DoorIdentity?
+  private(set) var identity: ListenerIdentity?
   private let sweepTimer = LoopTimer()
   private let limitsTimer = LoopTimer()
   private let challenges = WaitingChallenges()
@@ -83,7 +83,7 @@ final class PushRelay {
       limits = try ledger.takeLimitsNow()
     } catch { throw Refusal(error.mayPass ? .unavailable : .failed, error.description) }
     writer = PushWriter(ledger, log)
-    desk = AdmissionDesk(
+    desk = SharedAdmission(
       settings.limits, snapshot: limits?.snapshot, isClean: limits?.isClean ?? true, now: WallTime.seconds)
     rescue?.tell("the push relay's ledger", log)
   }
@@ -111,7 +111,7 @@ final class PushRelay {
     self.dispatcher = dispatcher
     writer.onQueued = { [unowned dispatcher] in dispatcher.wakesQueued() }
     let front = PushFront(
-      try rules(classes, messages, couriers), desk: desk, house: House(relay: self))
+      try rules(classes, messages, couriers), desk: desk, backend: PushProcess(relay: self))
     self.front = front
     try prepareEvents(classes)
     serve()
@@ -133,12 +133,12 @@ final class PushRelay {
     _ classes: WakeClasses, _ messages: PushMessageSettings, _ couriers: Couriers
   ) throws(Refusal) -> FrontRules {
     let limits = settings.limits
-    var info = RelayInfo(
+    var info = PushRelayInfo(
       software: "roost/\(RoostVersion.text)", rules: settings.signatureRules,
       platforms: PushPlatform.allCases.filter { couriers.running[$0] != nil }, disclosure: settings.disclosurePolicy,
       registrationSeconds: FrontRules.registrationSeconds, wakeSeconds: classes.standard.timeToLiveSeconds,
       webPushKey: (couriers.running[.webPush] as? WebCourier)?.publicKey,
-      limits: RelayInfo.Limits(
+      limits: PushRelayInfo.Limits(
         senderPerMinute: limits.senderPerMinute, senderPerHour: limits.senderPerHour,
         recipientPerHour: limits.recipientPerHour), serverTime: WallTime.seconds)
     info.nostrURL = settings.nostr.publicURL.map { $0 + PushMount().prefix }
@@ -202,16 +202,17 @@ final class PushRelay {
   // MARK: The door
 
   private func listen(_ front: PushFront) async throws(Refusal) {
-    let door = PushDoor(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log) { [log] address, fault in
+    let server = PushServer(front, connectionMaximum: settings.connectionsMaximum ?? 1_000, log) {
+      [log] address, fault in
       // A relay that nobody can come to is none: what was accepted is in the ledger, and the next process begins anew.
       log.critical(
         "nobody is let in any more: starting again",
         metadata: ["address": "\(address)", "why": "\(fault.map { "\($0)" } ?? "the server has ended")"])
       exit(Worker.ExitCode.unavailable)
     }
-    self.door = door
+    self.server = server
     if let file = PushSettings.file(settings.certificateFile) {
-      identity = try DoorIdentity(
+      identity = try ListenerIdentity(
         certificateFile: file, keyFile: PushSettings.file(settings.keyFile) ?? file, log)
     }
     for address in try settings.addresses() {
@@ -220,8 +221,8 @@ final class PushRelay {
           .failed, "listen: \(address) is open to others: that needs certificate-file and key-file, or trusted-proxies")
       }
       do {
-        addresses.append(try await door.open(address, security: identity?.shown))
-      } catch { throw DoorFault.refusal(error, at: address) }
+        addresses.append(try await server.open(address, security: identity?.shown))
+      } catch { throw ListenFault.refusal(error, at: address) }
     }
   }
 
@@ -242,7 +243,7 @@ final class PushRelay {
   private func sweep() {
     EventLoopActor.task { [self] in
       while !isDraining {
-        let command = PushCommand.sweep(now: WallTime.milliseconds, limit: Self.sweepCount)
+        let command = PushWrite.sweep(now: WallTime.milliseconds, limit: Self.sweepCount)
         guard case .success(.swept(let swept)) = await writer.perform(command), swept.isMore else { break }
       }
       if !isDraining { sweepTimer.set(afterMilliseconds: Self.sweepMilliseconds) { [unowned self] in sweep() } }
@@ -281,7 +282,7 @@ final class PushRelay {
     follower?.close()
     isDoorClosing = true
     EventLoopActor.task { [self] in
-      await door?.close()
+      await server?.close()
       dispatcher?.close()
       isDoorClosing = false
     }
@@ -328,10 +329,10 @@ final class PushRelay {
 }
 
 /// The process, as the front sees it.
-struct House: FrontHouse {
+struct PushProcess: PushBackend {
   let relay: PushRelay
 
-  func perform(_ command: PushCommand) async -> LedgerAnswer? { await relay.perform(command) }
+  func perform(_ command: PushWrite) async -> LedgerAnswer? { await relay.perform(command) }
   func hasDevice(_ owner: PushOwner) async -> Bool? { await relay.hasDevice(owner) }
   func contacts(of owner: PushOwner) async -> PushContacts? { await relay.contacts(of: owner) }
   func nostrStanding(of owner: PushOwner) async -> NostrStanding { await relay.nostrStanding(of: owner) }
@@ -344,7 +345,7 @@ struct House: FrontHouse {
 }
 
 extension PushRelay {
-  fileprivate func perform(_ command: PushCommand) async -> LedgerAnswer? {
+  fileprivate func perform(_ command: PushWrite) async -> LedgerAnswer? {
     guard case .success(let answer) = await writer.perform(command) else { return nil }
     switch (command, answer) {
     case (.register(let asked), .registered(let registration)):

@@ -21,8 +21,8 @@ final class PushWriter {
   private let ledger: PushLedger
   private let log: Logger
   private var waiting:
-    [(command: PushCommand, continuation: CheckedContinuation<Result<LedgerAnswer, StorageFault>, Never>)] = []
-  private var book = SettlementBook()
+    [(command: PushWrite, continuation: CheckedContinuation<Result<LedgerAnswer, StorageFault>, Never>)] = []
+  private var book = PendingSettlements()
   private var isWriting = false
   private let timer = LoopTimer()
 
@@ -45,7 +45,7 @@ final class PushWriter {
   var isBusy: Bool { isWriting || !waiting.isEmpty || !book.isEmpty }
 
   /// Does a command, and waits until it is written.
-  func perform(_ command: PushCommand) async -> Result<LedgerAnswer, StorageFault> {
+  func perform(_ command: PushWrite) async -> Result<LedgerAnswer, StorageFault> {
     guard waiting.count < Self.waitingMaximum else {
       return .failure(StorageFault(.busy, path: ledger.path, "more commands wait than are taken"))
     }
@@ -78,14 +78,14 @@ final class PushWriter {
   func readingEnded() { book.readingEnded() }
 
   /// Writes what is left, waiting on this thread: for the end.
-  func finish(limits: [UInt8], place: PushCommand?, now: Int64) {
-    let commands: [PushCommand] = [
+  func finish(limits: [UInt8], place: PushWrite?, now: Int64) {
+    let commands: [PushWrite] = [
       .settle(book.all), .saveLimits(snapshot: limits, savedAt: now, isClean: true),
     ]
     do throws(StorageFault) { _ = try ledger.writeNow((place.map { [$0] } ?? []) + commands) } catch {
       log.error("how the last pushes ended is not written", metadata: ["why": "\(error)"])
     }
-    book = SettlementBook()
+    book = PendingSettlements()
   }
 
   // MARK: Writing
@@ -105,7 +105,7 @@ final class PushWriter {
   }
 
   private func write(
-    _ commands: [PushCommand], _ ended: [WakeSettlement],
+    _ commands: [PushWrite], _ ended: [WakeSettlement],
     _ tell: (Int, Result<LedgerAnswer, StorageFault>) -> Void
   ) async {
     guard !commands.isEmpty || !ended.isEmpty else {

@@ -43,7 +43,7 @@ struct Authentications {
 }
 
 /// What follows from `auth-required`.
-enum Demand {
+enum AuthenticationDemand {
   /// The account is about to show himself: the work waits.
   case begun
   /// He has, since the work was sent: it is sent again.
@@ -112,7 +112,7 @@ extension RelaySession {
   mutating func demand(
     _ reason: RelayReason, _ account: PublicKey?, sentAt: Instant?, at now: Instant,
     _ actions: inout [SessionAction]
-  ) -> Demand? {
+  ) -> AuthenticationDemand? {
     guard reason.word == "auth-required", let account else { return nil }
     if case .open(let connection) = state,
       case .shown(let number, let since)? = connection.authentications.states[account],
@@ -127,7 +127,7 @@ extension RelaySession {
 
   /// The account is to show himself, unless he is about to, or it has come to nothing with this challenge.
   @discardableResult
-  mutating func show(_ account: PublicKey, at now: Instant, _ actions: inout [SessionAction]) -> Demand {
+  mutating func show(_ account: PublicKey, at now: Instant, _ actions: inout [SessionAction]) -> AuthenticationDemand {
     guard case .open(var connection) = state else { return .begun }
     switch connection.authentications.states[account] {
     case .awaitingChallenge, .signing, .sent: return .begun

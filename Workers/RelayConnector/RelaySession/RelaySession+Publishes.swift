@@ -18,7 +18,7 @@ struct Publishes {
     /// Its place among the events that were sent; nil until then.
     var sentNumber: UInt64?
     /// Which NOTICE came before it was sent; nil until then.
-    var noticeMark: NoticeBoard.Mark?
+    var noticeMark: RecentNotices.Mark?
     /// Who waits for the OK, and until when.
     var claims: [(key: PublishKey, allowance: Allowance)]
   }

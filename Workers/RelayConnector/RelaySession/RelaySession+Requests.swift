@@ -16,7 +16,7 @@ struct Requests {
     var subscription: String?
     var sentAt: Instant?
     /// Which NOTICE came before it was sent; nil while it waits.
-    var noticeMark: NoticeBoard.Mark?
+    var noticeMark: RecentNotices.Mark?
     var hasEndedStored = false
     /// Events that have come for it.
     var eventCount = 0
@@ -120,7 +120,7 @@ extension RelaySession {
   }
 
   /// Why work ran out of time, in the state of now; the mark is nil if it was not sent.
-  func expiry(sentAfter mark: NoticeBoard.Mark?, _ outcome: WorkOutcome) -> WorkFailure {
+  func expiry(sentAfter mark: RecentNotices.Mark?, _ outcome: WorkOutcome) -> WorkFailure {
     if isHeld {
       return WorkFailure(
         .timedOut, "\(url) was not read in time: what it has sent before is more than is taken here", outcome)

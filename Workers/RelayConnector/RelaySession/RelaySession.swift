@@ -89,9 +89,9 @@ public struct RelaySession: Sendable {
   var state = State.idle
   var requests = Requests()
   var publishes = Publishes()
-  var notices = NoticeBoard()
+  var notices = RecentNotices()
   /// What there is to say of it.
-  public internal(set) var remarks = RemarkBook()
+  public internal(set) var remarks = RecentRemarks()
   /// One each: a relay that talks without end must not hide its challenge.
   var noticeBudget = RemarkBudget()
   var challengeBudget = RemarkBudget()
@@ -247,7 +247,7 @@ public struct RelaySession: Sendable {
 
   /// Keeps what the relay gave as its reason. That it wants to know who asks, where nobody is named who could tell, is
   /// a matter of its own.
-  mutating func remark(on reason: RelayReason, _ kind: RemarkBook.Kind, at now: Instant) {
+  mutating func remark(on reason: RelayReason, _ kind: RecentRemarks.Kind, at now: Instant) {
     remarks.note(reason.word == "auth-required" ? .authWall : kind, reason, at: now)
   }
 

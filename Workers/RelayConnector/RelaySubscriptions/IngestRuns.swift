@@ -103,7 +103,7 @@ public struct IngestRuns: Sendable {
   private var lastNumber: UInt32 = 0
   private var clock = ServiceClock()
   /// For each piece that waits, the number of its relay.
-  private var queue = ServiceLine<UInt32>()
+  private var queue = FairOrder<UInt32>()
   /// Relays that have something waiting.
   private var sharerCount = 0
   /// Relays that have nothing waiting, and are kept until they have had no more than others.

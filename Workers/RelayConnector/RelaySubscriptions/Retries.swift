@@ -13,7 +13,7 @@ struct Retries: Hashable, Sendable {
   ///
   /// - Returns: milliseconds to wait, up to half of it by chance, so that wishes do not come back in step.
   mutating func delay(
-    after word: String?, _ limits: WishLimits, using generator: inout SeededGenerator
+    after word: String?, _ limits: SubscriptionLimits, using generator: inout SeededGenerator
   ) -> UInt64? {
     let kind: Class
     let (base, maximum): (UInt64, Int)

@@ -13,14 +13,14 @@ import WorkerKit
 /// What relays say of themselves, and who is being asked for it.
 struct InformationTable {
   /// What was fetched.
-  var shelf = InformationShelf()
+  var shelf = InformationCache()
   /// Questions under way. Who asks for the same waits for the same.
-  var fetches: [Question: Task<Result<InformationShelf.Document, Refusal>, Never>] = [:]
+  var fetches: [Query: Task<Result<InformationCache.Document, Refusal>, Never>] = [:]
   /// Made at the first question.
   var client: HTTPClient?
 
   /// One question. Foreign ones stand apart: they may come to nothing where one's own does not.
-  struct Question: Hashable {
+  struct Query: Hashable {
     let relay: RelayURL
     let isForeign: Bool
   }
@@ -36,17 +36,17 @@ extension Connector {
     let wanted = try request.arguments(as: RelayInformationRequest.self)
     let url = try parse(wanted.relay)
     try requireDialling(url, besides: 0)
-    if let quarantine = hands.quarantine(of: url) {
+    if let quarantine = quarantine.quarantine(of: url) {
       throw Refusal("relay-unreachable", "\(url): \(quarantine.reason)", outcome: .notStarted)
     }
     if let known = information.shelf.document(of: url, at: EventLoop.process.now) {
       return Self.payload(known, of: url)
     }
-    let question = InformationTable.Question(relay: url, isForeign: wanted.isForeign ?? false)
+    let question = InformationTable.Query(relay: url, isForeign: wanted.isForeign ?? false)
     return Self.payload(try await fetch(question).value.get(), of: url)
   }
 
-  private static func payload(_ document: InformationShelf.Document, of url: RelayURL) -> BusPayload {
+  private static func payload(_ document: InformationCache.Document, of url: RelayURL) -> BusPayload {
     BusPayload(
       json: RelayInformationResult(
         relay: url.text, fetchedAt: document.fetchedAt, document: JSONValue(document.information),
@@ -54,8 +54,8 @@ extension Connector {
   }
 
   private func fetch(
-    _ question: InformationTable.Question
-  ) -> Task<Result<InformationShelf.Document, Refusal>, Never> {
+    _ question: InformationTable.Query
+  ) -> Task<Result<InformationCache.Document, Refusal>, Never> {
     if let running = information.fetches[question] { return running }
     let task = EventLoopActor.task { [self] in
       let result = await fetched(question)
@@ -69,7 +69,7 @@ extension Connector {
     return task
   }
 
-  private func fetched(_ question: InformationTable.Question) async -> Result<InformationShelf.Document, Refusal> {
+  private func fetched(_ question: InformationTable.Query) async -> Result<InformationCache.Document, Refusal> {
     let url = question.relay
     var request = HTTPRequest(
       .get, url.informationURL, fields: [HTTPField("Accept", "application/nostr+json")])

@@ -11,7 +11,7 @@ import RelaySubscriptions
 import WorkerKit
 
 /// One `relay.publish` under way.
-struct PublishInHand {
+struct PublishInFlight {
   let request: BusRequest
   let relay: RelayURL
   let id: String
@@ -53,8 +53,8 @@ extension Connector {
     }
     let link = try link(url)
     let key = RequestKey(newKey())
-    let inHand = RequestInHand(
-      request, link: link, key: key, Question(list), limit: wanted.limit,
+    let inHand = RequestInFlight(
+      request, link: link, key: key, SubscriptionFilters(list), limit: wanted.limit,
       totalMilliseconds: totalMilliseconds(for: request)
     ) {
       [unowned self] progressed in
@@ -120,7 +120,7 @@ extension Connector {
     let link = try link(url)
     let key = PublishKey(newKey())
     let isForeign = wanted.isForeign ?? false
-    publishes[key] = PublishInHand(request: request, relay: url, id: "\(id)", isForeign: isForeign)
+    publishes[key] = PublishInFlight(request: request, relay: url, id: "\(id)", isForeign: isForeign)
     if !isForeign { link.noteOwnWish() }
     request.accept()
     request.onCancel = { [unowned self] in
@@ -260,7 +260,7 @@ extension Connector: RelayLinkOwner {
   private static let signerMilliseconds: UInt32 = 4_000
 
   /// Whose request it is: nil for one of the bus.
-  private func keeper(of key: RequestKey, at link: RelayLink) -> WishKeeper? {
-    key.rawValue >= StandingRequests.firstRequestKey ? wishes.keepers[link.url] : nil
+  private func keeper(of key: RequestKey, at link: RelayLink) -> RelaySubscriber? {
+    key.rawValue >= SubscriptionSet.firstRequestKey ? wishes.keepers[link.url] : nil
   }
 }

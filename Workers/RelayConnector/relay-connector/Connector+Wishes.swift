@@ -9,13 +9,13 @@ import RelaySubscriptions
 import WorkerKit
 
 /// What is wished of all relays of a connector.
-struct WishTable {
+struct SubscriptionTable {
   /// The planner's life and the version of its wishes; nil before the first.
   var state: (generation: Int64, version: Int64)?
   /// All of them.
-  var taken: [String: TakenWish] = [:]
+  var taken: [String: AcceptedSubscription] = [:]
   /// Of each relay.
-  var keepers: [RelayURL: WishKeeper] = [:]
+  var keepers: [RelayURL: RelaySubscriber] = [:]
   /// Wishes that no event can match: nobody is asked.
   var void: Set<String> = []
   /// Wishes of this Roost's own relay, and the words about it: nobody is asked either.
@@ -28,13 +28,13 @@ struct WishTable {
 }
 
 /// A wish as it was taken.
-struct TakenWish {
+struct AcceptedSubscription {
   let key: String
   let relay: RelayURL
   let filters: [Filter]
   let isForeign: Bool
   /// Nil when nothing can match.
-  let wish: StandingRequests.Wish?
+  let wish: SubscriptionSet.Wish?
 }
 
 extension Connector {
@@ -58,15 +58,15 @@ extension Connector {
     return BusPayload(json: RelayDesireResult(version: wanted.version))
   }
 
-  private func read(_ desired: DesiredRequest) throws(Refusal) -> TakenWish {
+  private func read(_ desired: DesiredSubscription) throws(Refusal) -> AcceptedSubscription {
     let relay = try parse(desired.relay)
     let filters = try Filter.list(argument: desired.filters, countMaximum: StoreObserve.filterMaximum)
     let account = try desired.account.map { text throws(Refusal) in try Self.account(text) }
     let wish = RawFilters(matchingSomething: filters).map {
-      StandingRequests.Wish(
+      SubscriptionSet.Wish(
         filters: $0, isLive: desired.isLive, account: account, idCount: Self.idCount(of: filters))
     }
-    return TakenWish(
+    return AcceptedSubscription(
       key: desired.key, relay: relay, filters: filters, isForeign: desired.isForeign ?? false, wish: wish)
   }
 
@@ -80,7 +80,7 @@ extension Connector {
     return ids.count
   }
 
-  private func checkRoom(for read: [TakenWish], isWhole: Bool) throws(Refusal) {
+  private func checkRoom(for read: [AcceptedSubscription], isWhole: Bool) throws(Refusal) {
     let count = isWhole ? read.count : Set(wishes.taken.keys).union(read.map(\.key)).count
     guard count <= RelayDesire.requestMaximum else {
       throw Refusal(
@@ -96,7 +96,7 @@ extension Connector {
     for relay in dialled.sorted(by: { $0.isSecure && !$1.isSecure }) { _ = try link(relay) }
   }
 
-  func wish(_ read: TakenWish) throws(Refusal) {
+  func wish(_ read: AcceptedSubscription) throws(Refusal) {
     if let before = wishes.taken[read.key], before.relay != read.relay || read.wish == nil { drop(read.key) }
     wishes.taken[read.key] = read
     wishes.home[read.key] = isOwn(read.relay) && read.wish != nil ? OwnAddresses.reason : nil
@@ -112,9 +112,9 @@ extension Connector {
     link.tell { session, now in session.openRequested(at: now) }
   }
 
-  private func keeper(of link: RelayLink) -> WishKeeper {
+  private func keeper(of link: RelayLink) -> RelaySubscriber {
     if let keeper = wishes.keepers[link.url] { return keeper }
-    let keeper = WishKeeper(link, lines, log: log) { [unowned self] in changed($0) }
+    let keeper = RelaySubscriber(link, lines, log: log) { [unowned self] in changed($0) }
     wishes.keepers[link.url] = keeper
     if link.isHeld { keeper.held(true) }
     if link.session.phase == .open { keeper.opened() }

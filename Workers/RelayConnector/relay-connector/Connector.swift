@@ -13,8 +13,8 @@ import WorkerKit
 // The relay connector: what the bus wants of relays, done.
 //
 //    relay.request, relay.publish ──▶ RelayLink ──▶ relay       one answer each: Connector+Requests
-//    relay.desire ──▶ WishKeeper ──▶ RelayLink                   what is to stand: Connector+Wishes
-//                          └──▶ IngestLine ──▶ store.import until EOSE, store.ingest behind it
+//    relay.desire ──▶ RelaySubscriber ──▶ RelayLink                   what is to stand: Connector+Wishes
+//                          └──▶ IngestSender ──▶ store.import until EOSE, store.ingest behind it
 //
 // Back-pressure goes all the way: a part that finds no credit waits here, and so does what is for the store; the
 // session is told that delivery stalls, the socket is not read, and the relay's TCP window closes. One slow caller
@@ -42,21 +42,21 @@ final class Connector {
   private var security: TLSClient?
 
   /// What is under way, see Connector+Requests.
-  var requests: [RequestKey: RequestInHand] = [:]
+  var requests: [RequestKey: RequestInFlight] = [:]
   /// The same for events.
-  var publishes: [PublishKey: PublishInHand] = [:]
+  var publishes: [PublishKey: PublishInFlight] = [:]
   /// What is to stand, see Connector+Wishes.
-  var wishes = WishTable()
+  var wishes = SubscriptionTable()
   /// Who follows it.
   var followers: [Follower] = []
   /// Whose bytes are in hand, and who is quarantined for them.
-  let hands: RelayHands
+  let quarantine: QuarantineService
   /// Relays that have asked not to be dialled again.
   var dismissals = Dismissals()
   /// What relays say of themselves, see Connector+Information.
   var information = InformationTable()
   /// To the store: what relays had stored, and what is new.
-  let lines: IngestLines
+  let lines: IngestSenders
 
   /// Relays that may be dialled by name besides the configured ones.
   static let ephemeralMaximum = 64
@@ -67,8 +67,8 @@ final class Connector {
     self.worker = worker
     bus = worker.bus
     settings = try worker.settings(as: ConnectorSettings.self)
-    hands = RelayHands(log: log)
-    lines = IngestLines(worker.bus)
+    quarantine = QuarantineService(log: log)
+    lines = IngestSenders(worker.bus)
     lines.onHeld = { [unowned self] url, isHeld in
       guard let link = links[url] else { return }
       isHeld ? link.hold() : link.release()
@@ -124,7 +124,7 @@ final class Connector {
     links[url] = nil
     idleTimers.removeValue(forKey: url)?.cancel()
     link.tell { session, now in session.closeRequested(at: now) }
-    hands.leave(url)
+    quarantine.leave(url)
     log.info("left", metadata: ["relay": "\(url)"])
   }
 
@@ -195,7 +195,8 @@ final class Connector {
   func link(_ url: RelayURL) throws(Refusal) -> RelayLink {
     if let link = links[url] { return link }
     let link = RelayLink(
-      url: url, security: try security(for: url), hands: hands, connectMilliseconds: settings.connectMilliseconds,
+      url: url, security: try security(for: url), quarantine: quarantine,
+      connectMilliseconds: settings.connectMilliseconds,
       messageByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum, log: log, owner: self)
     if lines.isHeld(url) { link.hold() }
     links[url] = link
@@ -228,11 +229,11 @@ final class Connector {
   private func retry(_ request: BusRequest) throws(Refusal) -> BusPayload? {
     let url = try parse(try request.arguments(as: RelayRetry.self).relay)
     try refuseOwn(url)
-    guard links[url] != nil || configured.contains(url) || hands.hasStrikes(url) || dismissals[url] != nil else {
+    guard links[url] != nil || configured.contains(url) || quarantine.hasStrikes(url) || dismissals[url] != nil else {
       throw Refusal(.noSuchRelay, "\(url) is not among the relays of \(worker.name) now", outcome: .notStarted)
     }
     log.info("tried anew, as asked", metadata: ["relay": "\(url)"])
-    hands.forgive(url)
+    quarantine.forgive(url)
     dismissals.forget(url)
     links[url]?.retry()
     try comeBack(to: url)

@@ -25,7 +25,7 @@ enum RelayConnectorProgram {
   /// The machine's authorities may be elsewhere by OpenSSL's own variables, and those of `ca-file` are anywhere: roostd
   /// puts that setting into `ROOST_CA_FILE`, because the settings themselves come when the sandbox is closed.
   private static func profile(_ environment: [String: String]) -> SandboxProfile {
-    HandFile.open(environment)
+    InFlightFile.open(environment)
     let files = ["ROOST_CA_FILE", "SSL_CERT_FILE"].compactMap { environment[$0] }
     let folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
     return SandboxProfile(

@@ -49,7 +49,7 @@ final class RelayLink {
   private(set) var session: RelaySession
 
   private unowned let owner: any RelayLinkOwner
-  private let hands: RelayHands
+  private let quarantine: QuarantineService
   private let mark: InputMark?
   private var hasStrikes: Bool
   private let deadlines: WebSocketDeadlines
@@ -74,13 +74,13 @@ final class RelayLink {
   private var openMilliseconds: UInt64 = 0
 
   init(
-    url: RelayURL, security: (any TransportSecurity)?, hands: RelayHands, connectMilliseconds: UInt64,
+    url: RelayURL, security: (any TransportSecurity)?, quarantine: QuarantineService, connectMilliseconds: UInt64,
     messageByteCountMaximum: Int, log: Logger, owner: any RelayLinkOwner
   ) {
     self.url = url
-    self.hands = hands
-    mark = hands.mark(for: url)
-    hasStrikes = hands.hasStrikes(url)
+    self.quarantine = quarantine
+    mark = quarantine.mark(for: url)
+    hasStrikes = quarantine.hasStrikes(url)
     self.security = security
     self.owner = owner
     self.log = log
@@ -227,7 +227,7 @@ final class RelayLink {
   var state: RelayStates.Relay {
     let counters = session.counters
     var state = RelayStates.Relay(relay: url.text, state: session.phase.rawValue)
-    if session.phase != .open, let quarantine = hands.quarantine(of: url) {
+    if session.phase != .open, let quarantine = quarantine.quarantine(of: url) {
       state.state = RelayStates.Relay.quarantined
       state.reason = quarantine.reason
       return state
@@ -292,7 +292,7 @@ final class RelayLink {
   }
 
   private func connect(_ attempt: UInt64) {
-    if let quarantine = hands.quarantine(of: url) {
+    if let quarantine = quarantine.quarantine(of: url) {
       let failure = ConnectFailure(
         message: quarantine.reason, retryAfterMilliseconds: UInt64(clamping: quarantine.secondsLeft) * 1_000)
       tell { session, now in session.connectFailed(attempt: attempt, failure, at: now) }
@@ -356,8 +356,8 @@ final class RelayLink {
     // Noted here as well: what had waited in front of a pause comes without the socket.
     if let mark { mark.noted { handle(kind, bytes) } } else { handle(kind, bytes) }
     guard hasStrikes else { return }
-    hands.handled(url)
-    hasStrikes = hands.hasStrikes(url)
+    quarantine.handled(url)
+    hasStrikes = quarantine.hasStrikes(url)
   }
 
   private func handle(_ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer) {
@@ -386,7 +386,7 @@ final class RelayLink {
 
 extension RelayRemark.Kind {
   /// The word for what a session has noted.
-  fileprivate init(_ kind: RemarkBook.Kind) {
+  fileprivate init(_ kind: RecentRemarks.Kind) {
     switch kind {
     case .refusedRequest: self = .refusedRequest
     case .refusedEvent: self = .refusedEvent

@@ -14,13 +14,13 @@ enum SignerProgram {
     // Also when a person starts it without a sandbox: a key is not to be read out of a core or by a debugger that comes
     // later.
     let fault = harden()
-    let premises = Premises()
+    let paths = SignerPaths()
     Worker.main(
       role: .signer, methods: SignerMethod.allCases.map(\.rawValue),
-      profile: { _ in premises.profile }
+      profile: { _ in paths.profile }
     ) { worker throws(Refusal) in
       if let fault { worker.log.error("not hardened", metadata: ["why": "\(fault)"]) }
-      let service = try SignerService(worker, premises)
+      let service = try SignerService(worker, paths)
       try await service.start()
       living = service
     }
@@ -41,7 +41,7 @@ enum SignerProgram {
 }
 
 /// Where the signer keeps and finds things, as its environment says.
-struct Premises: Sendable {
+struct SignerPaths: Sendable {
   /// The directory of this worker in the state directory; nil when roostd did not say where that is.
   let state: String?
   /// Where a service manager put credentials.

@@ -54,7 +54,7 @@ final class SignerService {
 
   private let audit = Logger(label: "audit")
   private let credentials: String?
-  private var callers: CallerBook
+  private var callers: CallerTable
   private var inHand: [SignerMachine.Key: InHand] = [:]
   private var nextKey: UInt64 = 1
   private let timer = LoopTimer()
@@ -62,12 +62,12 @@ final class SignerService {
   /// What is on its way to the topic.
   private var telling: Task<Void, Never>?
 
-  init(_ worker: Worker, _ premises: Premises) throws(Refusal) {
+  init(_ worker: Worker, _ paths: SignerPaths) throws(Refusal) {
     self.worker = worker
-    credentials = premises.credentials
-    callers = CallerBook(worker.bus.registry)
+    credentials = paths.credentials
+    callers = CallerTable(worker.bus.registry)
     machine = SignerMachine(policy: try Self.policy(of: worker))
-    guard let state = premises.state else {
+    guard let state = paths.state else {
       throw Refusal(.failed, "ROOST_STATE is not set to a directory: there is no place for keys")
     }
     do throws(KeyStoreFault) { directory = try KeyDirectory(path: state + "/keys") } catch {

@@ -8,7 +8,7 @@ struct DeskRig {
   static let provider = SecretKey.generate()
   static let now: Int64 = 1_750_000_000
 
-  var desk: ServingDesk
+  var desk: ProviderMachine
   /// What is on the disk.
   var ledger: [EventID: ServedRequest] = [:]
   /// Everything but writing that was asked for, in order.
@@ -18,12 +18,12 @@ struct DeskRig {
   private var unwritten: [EventID] = []
 
   init(_ rules: ServingRules = .usual, accounts: Set<PublicKey> = []) {
-    desk = ServingDesk(rules, provider: Self.provider.publicKey, accounts: accounts)
+    desk = ProviderMachine(rules, provider: Self.provider.publicKey, accounts: accounts)
   }
 
   /// Another process begins with what is on the disk.
   mutating func die(_ rules: ServingRules = .usual, at now: Int64 = DeskRig.now) {
-    desk = ServingDesk(
+    desk = ProviderMachine(
       rules, provider: Self.provider.publicKey, known: Set(ledger.keys),
       lastNumber: ledger.values.map(\.number).max() ?? 0)
     actions = []
@@ -34,7 +34,7 @@ struct DeskRig {
     perform { $0.timePassed(at: now) }
   }
 
-  mutating func perform(_ step: (inout ServingDesk) -> [ServingAction]) {
+  mutating func perform(_ step: (inout ProviderMachine) -> [ServingAction]) {
     for action in step(&desk) {
       if case .record(let id) = action { unwritten.append(id) } else { actions.append(action) }
     }

@@ -83,7 +83,7 @@ struct ServingRulesTests {
 
   @Test("Not what is from before the ledger began, when that was lost")
   func notBefore() {
-    var desk = ServingDesk(.usual, provider: DeskRig.provider.publicKey, notBefore: DeskRig.now)
+    var desk = ProviderMachine(.usual, provider: DeskRig.provider.publicKey, notBefore: DeskRig.now)
     #expect(desk.received(makeRequest(at: DeskRig.now - 1), recipients: [], at: DeskRig.now) == [])
     #expect(desk.passedOver == [.old: 1])
     #expect(desk.received(makeRequest(), recipients: [], at: DeskRig.now) != [])

@@ -257,7 +257,7 @@ import Testing
     try ledger.close()
     #expect(truncate(path, 0) == 0)
     let rescue: LedgerRescue?
-    let contents: LedgerContents
+    let contents: JobLedgerContents
     (ledger, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
     try ledger.close()
     #expect(contents.open.isEmpty && rescue?.reason == Quarantine.emptyReason && rescue?.lostText == "unknown")

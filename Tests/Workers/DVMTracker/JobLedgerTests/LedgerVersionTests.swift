@@ -13,12 +13,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.path + "/jobs.db"
     let settings = StorageSettings(durability: .full)
-    let earlier = Array(LedgerSchema.migrations.prefix(1))
+    let earlier = Array(JobLedgerSchema.migrations.prefix(1))
     let order = try LedgerTests.order(1)
     #expect(order.retries == 0, "what was submitted then says nothing of new requests")
     let old = try StorageFile(path: path, settings, migrations: earlier)
     try await old.write { session in
-      try LedgerSession(session).write(LedgerTests.batch([order]) { LedgerTests.facts($0.id.number) })
+      try JobRows(session).write(LedgerTests.batch([order]) { LedgerTests.facts($0.id.number) })
     }
     try old.close()
     let (ledger, contents, rescue) = try JobLedger.openOrRescue(path: path, now: 2_000)
@@ -39,12 +39,12 @@ import Testing
     let (order, provider) = (try LedgerTests.order(1), PublicKey(SHA256.hash([1])))
     let (preimage, hash) = (SHA256.hash([4]), SHA256.hash(SHA256.hash([4]).bytes))
     let settings = StorageSettings(durability: .full)
-    let old = try StorageFile(path: path, settings, migrations: Array(LedgerSchema.migrations.prefix(2)))
+    let old = try StorageFile(path: path, settings, migrations: Array(JobLedgerSchema.migrations.prefix(2)))
     try await old.write { session in
       var batch = LedgerTests.batch([order]) { LedgerTests.facts($0.id.number) }
       let paid = JobFact.What.paid(provider, paymentHash: hash, preimage: preimage)
       batch.entries.append(JobBatch.Entry(job: order.id, fact: JobFact(at: 1_500, paid)))
-      try LedgerSession(session).write(batch)
+      try JobRows(session).write(batch)
     }
     try old.close()
     let ledger = try JobLedger(path: path)

@@ -59,7 +59,7 @@ struct TestInvoice {
 /// A book with a disk that is a list, and others who do at once what they are asked.
 final class Bench {
   let customer = SecretKey.generate()
-  var book: JobBook
+  var book: JobTable
   /// What is on the disk.
   var orders: [JobOrder] = []
   var facts: [JobID: [JobFact]] = [:]
@@ -86,7 +86,7 @@ final class Bench {
   private var seq: Int64 = 0
 
   init(limits: TrackingLimits = TrackingLimits()) {
-    book = JobBook(limits: limits)
+    book = JobTable(limits: limits)
     perform(book.began(at: now))
   }
 
@@ -194,7 +194,7 @@ final class Bench {
   /// The process dies, and another one reads the disk.
   func die() {
     let limits = book.limits
-    book = JobBook(limits: limits)
+    book = JobTable(limits: limits)
     tasks = []
     timer = nil
     for (job, proof) in proofs { book.restored(proof, of: job) }

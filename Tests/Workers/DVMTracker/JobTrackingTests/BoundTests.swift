@@ -105,7 +105,7 @@ import Testing
   @Test("of what is waited for on the network is in questions of a bounded size, by kind and relays")
   func interests() throws {
     let bench = Bench()
-    for number in 0..<(JobBook.interestMaximum + 1) {
+    for number in 0..<(JobTable.interestMaximum + 1) {
       var wanted = JobSubmit(kind: 5_050)
       wanted.inputs = [JobInputArgument(data: "what is \(number)?", type: "text")]
       wanted.providers = [maker.publicKey.description]
@@ -117,7 +117,7 @@ import Testing
     wanted.reach = .local
     _ = try bench.submit(wanted)
     let interests = bench.book.interests
-    #expect(interests.map(\.events.count).sorted() == [1, 1, JobBook.interestMaximum])
+    #expect(interests.map(\.events.count).sorted() == [1, 1, JobTable.interestMaximum])
     #expect(interests.first { $0.kinds.contains(6_001) }?.relays == ["wss://relay.example"])
   }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("A job's names") struct NameTests {
   @Test("are its id, its key and its requests, for as long as it is kept, and then nobody's")
   func kept() throws {
-    var book = JobBook()
+    var book = JobTable()
     let (id, other) = (JobID(7), JobID(8))
     let request = Maker().publicKey.description
     let event = try #require(EventID(request))

@@ -8,7 +8,7 @@ struct EventMessageTests {
   @Test("A stranger's event is kept, an account's goes to the world, and so does what comes over its connection")
   func destinations() {
     let alice = SecretKey.generate()
-    let visit = Visit(house: ClientHouse(accounts: [alice.publicKey]))
+    let visit = Visit(house: ClientEnvironment(accounts: [alice.publicKey]))
     visit.say(event())
     visit.say(event(by: alice))
     #expect(visit.taking.map(\.destination) == [.store, .world])
@@ -16,7 +16,7 @@ struct EventMessageTests {
     visit.authenticate(alice)
     visit.say(event())
     #expect(visit.taking.map(\.destination) == [.world])
-    let guest = Visit(house: ClientHouse(accounts: [alice.publicKey]))
+    let guest = Visit(house: ClientEnvironment(accounts: [alice.publicKey]))
     guest.authenticate(SecretKey.generate())
     guest.say(event())
     #expect(guest.taking.map(\.destination) == [.store], "anybody can show some key")

@@ -125,8 +125,8 @@ struct RequestMessageTests {
   @Test("Behind a closed door nothing is done for anybody but accounts and guests")
   func door() {
     let (alice, guest) = (SecretKey.generate(), SecretKey.generate())
-    let house = ClientHouse(accounts: [alice.publicKey], guests: [guest.publicKey])
-    let door = ClientDoor.closed(why: "pages of https://x.example must be allowed")
+    let house = ClientEnvironment(accounts: [alice.publicKey], guests: [guest.publicKey])
+    let door = ClientRequirement.closed(why: "pages of https://x.example must be allowed")
     let visit = Visit(door: door, house: house)
     let note = event()
     #expect(

@@ -26,7 +26,7 @@ struct SharingTests {
 
   @Test("A client has its share of turns and no more, and the last turns go to clients that have none")
   func turns() {
-    var turns = QuestionTurns(maximum: 6, clientMaximum: 3, keptCount: 2)
+    var turns = QuerySlots(maximum: 6, clientMaximum: 3, keptCount: 2)
     let first = (0..<5).map { _ in turns.ask(1) }
     #expect(first.map(\.isGranted) == [true, true, true, false, false])
     let others = [2, 2, 3, 4, 5].map { turns.ask($0).isGranted }
@@ -38,7 +38,7 @@ struct SharingTests {
 
   @Test("A short turn that has brought its share goes to the next who has none, and those who ask for more get on")
   func short() {
-    var turns = QuestionTurns(maximum: 4, clientMaximum: 2, keptCount: 2)
+    var turns = QuerySlots(maximum: 4, clientMaximum: 2, keptCount: 2)
     let first = (1...4).map { turns.ask($0).turn }
     #expect(!turns.isSpent(first[0]), "nobody waits")
     let newcomer = turns.ask(5)
@@ -59,9 +59,9 @@ struct SharingTests {
     "Who asks for little is next, however many ask for all there is, and however many come anew",
     arguments: [false, true])
   func least(strangersCome: Bool) throws {
-    var turns = QuestionTurns(maximum: 32, clientMaximum: 8, keptCount: 16)
-    var granted: [QuestionTurns.Turn] = []
-    var next: [QuestionTurns.Turn] = []
+    var turns = QuerySlots(maximum: 32, clientMaximum: 8, keptCount: 16)
+    var granted: [QuerySlots.Turn] = []
+    var next: [QuerySlots.Turn] = []
     for client in UInt64(1)...300 {
       for _ in 0..<20 {
         let asked = turns.ask(client)
@@ -99,9 +99,9 @@ struct SharingTests {
   @Test(
     "Who has asked once is not overtaken for ever by those who come anew and ask for little", arguments: [0, 6_000])
   func comers(byteCount: Int) throws {
-    var turns = QuestionTurns(maximum: 32, clientMaximum: 8, keptCount: 16)
-    var granted: [QuestionTurns.Turn] = []
-    var next: [QuestionTurns.Turn] = []
+    var turns = QuerySlots(maximum: 32, clientMaximum: 8, keptCount: 16)
+    var granted: [QuerySlots.Turn] = []
+    var next: [QuerySlots.Turn] = []
     var stranger: UInt64 = 1_000
     func come() {
       stranger += 1
@@ -126,7 +126,7 @@ struct SharingTests {
 
   @Test("A question that gave a short turn away does not get another while it waited behind one of the same client")
   func remembered() {
-    var turns = QuestionTurns(maximum: 2, clientMaximum: 1, keptCount: 0)
+    var turns = QuerySlots(maximum: 2, clientMaximum: 1, keptCount: 0)
     let (first, other) = (turns.ask(1).turn, turns.ask(2).turn)
     let long = turns.ask(1, isLong: true).turn
     let newcomer = turns.ask(3).turn
@@ -141,15 +141,15 @@ struct SharingTests {
   @Test("Every wish is granted in the end, once, or was withdrawn", arguments: seeds(10))
   func everyWish(seed: UInt64) {
     var seed = SeededGenerator(seed: seed)
-    var turns = QuestionTurns(maximum: 5, clientMaximum: 2, keptCount: 1)
-    var (waiting, running, withdrawn): (Set<QuestionTurns.Turn>, Set<QuestionTurns.Turn>, Set<QuestionTurns.Turn>) = (
+    var turns = QuerySlots(maximum: 5, clientMaximum: 2, keptCount: 1)
+    var (waiting, running, withdrawn): (Set<QuerySlots.Turn>, Set<QuerySlots.Turn>, Set<QuerySlots.Turn>) = (
       [], [], []
     )
-    func end(_ turn: QuestionTurns.Turn) {
+    func end(_ turn: QuerySlots.Turn) {
       running.remove(turn)
       grant(turns.end(turn))
     }
-    func grant(_ granted: [QuestionTurns.Turn]) {
+    func grant(_ granted: [QuerySlots.Turn]) {
       for next in granted {
         let wasWaiting = waiting.remove(next) != nil
         #expect(wasWaiting && !withdrawn.contains(next))
@@ -186,7 +186,7 @@ struct SharingTests {
 
   @Test("A wish that was withdrawn is no reason to give a turn away, and another of its client takes its place")
   func withdrawn() {
-    var turns = QuestionTurns(maximum: 2, clientMaximum: 2, keptCount: 0)
+    var turns = QuerySlots(maximum: 2, clientMaximum: 2, keptCount: 0)
     let (first, second) = (turns.ask(1).turn, turns.ask(2).turn)
     let (newcomer, more) = (turns.ask(3).turn, turns.ask(1, isLong: true).turn)
     #expect(turns.isSpent(first))
@@ -205,7 +205,7 @@ struct SharingTests {
 
   @Test("Whoever keeps withdrawing has one place in the line, and keeps nobody waiting")
   func withdrawing() {
-    var turns = QuestionTurns(maximum: 1, clientMaximum: 1, keptCount: 0)
+    var turns = QuerySlots(maximum: 1, clientMaximum: 1, keptCount: 0)
     let first = turns.ask(1).turn
     for _ in 0..<1_000 { _ = turns.withdraw(turns.ask(2).turn) }
     let other = turns.ask(3).turn
@@ -215,7 +215,7 @@ struct SharingTests {
 
   @Test("A question that takes the store a second and brings nothing counts for more than a turn full of events")
   func time() {
-    var turns = QuestionTurns(maximum: 2, clientMaximum: 1, keptCount: 0)
+    var turns = QuerySlots(maximum: 2, clientMaximum: 1, keptCount: 0)
     let (counted, brought) = (turns.ask(1).turn, turns.ask(2).turn)
     let others = (3...4).map { turns.ask($0).turn }
     var granted = turns.end(counted, milliseconds: 1_000) + turns.end(brought, byteCount: 64 << 10)
@@ -229,7 +229,7 @@ struct SharingTests {
 
   @Test("A turn that rests is wanted back when somebody waits, and at once when somebody waits already")
   func resting() {
-    var turns = QuestionTurns(maximum: 2, clientMaximum: 2, keptCount: 1)
+    var turns = QuerySlots(maximum: 2, clientMaximum: 2, keptCount: 1)
     let (first, second) = (turns.ask(1).turn, turns.ask(2).turn)
     var isWanted = turns.rests(first)
     #expect(!isWanted)

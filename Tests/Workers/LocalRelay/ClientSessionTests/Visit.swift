@@ -7,7 +7,7 @@ import Testing
 /// A client's visit: messages in, answers out, in virtual time.
 final class Visit {
   var session: ClientSession
-  var house: ClientHouse
+  var house: ClientEnvironment
   var now = Instant(nanoseconds: 1_000_000_000)
   let time: Int64 = 1_700_000_000
   /// What the session wanted done since the last ``taken()``, without messages.
@@ -17,7 +17,8 @@ final class Visit {
   static let address = (try? RelayURL("ws://127.0.0.1:4869"))!
 
   init(
-    door: ClientDoor = .open, limits: ClientLimits = ClientLimits(), house: ClientHouse = ClientHouse()
+    door: ClientRequirement = .open, limits: ClientLimits = ClientLimits(),
+    house: ClientEnvironment = ClientEnvironment()
   ) {
     self.house = house
     session = ClientSession(
@@ -64,10 +65,10 @@ final class Visit {
 
   // MARK: What is to be done
 
-  var observes: [(work: ClientWork, question: ClientQuestion)] {
+  var observes: [(work: ClientWork, question: ClientQuery)] {
     actions.compactMap { if case .observe(let work, let question) = $0 { (work, question) } else { nil } }
   }
-  var counts: [(work: ClientWork, question: ClientQuestion)] {
+  var counts: [(work: ClientWork, question: ClientQuery)] {
     actions.compactMap { if case .count(let work, let question) = $0 { (work, question) } else { nil } }
   }
   var taking: [(work: ClientWork, destination: EventDestination)] {

@@ -89,7 +89,7 @@ struct MetricsTests {
 
   @Test("are there when nobody answers")
   func areThereAlone() {
-    let text = Metrics.text(HousePicture(version: "1"))
+    let text = Metrics.text(RoostSnapshot(version: "1"))
     #expect(text.contains("roost_local_connections 0"))
     #expect(!text.contains("roost_store") && !text.contains("roost_jobs") && !text.contains("roost_serving"))
   }

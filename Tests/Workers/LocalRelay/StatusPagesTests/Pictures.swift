@@ -3,8 +3,8 @@ import Contracts
 @testable import StatusPages
 
 /// A Roost in which all is well.
-func makePicture() -> HousePicture {
-  var picture = HousePicture(version: "1.2.3")
+func makePicture() -> RoostSnapshot {
+  var picture = RoostSnapshot(version: "1.2.3")
   var workers = ["event-store", "outbox-planner", "relay-connector", "local-relay"].map {
     WorkerStatus(name: $0, role: $0, state: "ready")
   }
@@ -45,7 +45,7 @@ func makePicture() -> HousePicture {
   return picture
 }
 
-extension HousePicture {
+extension RoostSnapshot {
   /// Changes what the supervisor says of the first worker, the event store.
   mutating func changeWorker(_ change: (inout WorkerStatus) -> Void) {
     guard case .told(var status) = supervisor else { return }

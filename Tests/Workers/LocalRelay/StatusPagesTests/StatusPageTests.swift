@@ -114,7 +114,7 @@ struct StatusPageTests {
 
   @Test("comes when nobody answers")
   func comesWhenNobodyAnswers() {
-    var picture = HousePicture(version: "1.2.3")
+    var picture = RoostSnapshot(version: "1.2.3")
     #expect(StatusPage.html(picture).contains("no event store is running"))
     picture.supervisor = .silent("nothing in 2s")
     picture.store = .silent("nothing in 2s")
@@ -209,7 +209,7 @@ struct VerdictTests {
     let away = RelayStates.Relay(relay: "wss://away.example", state: "waiting")
     let idle = RelayStates.Relay(relay: "wss://idle.example", state: "idle")
     let open = RelayStates.Relay(relay: "wss://open.example", state: "open")
-    func tone(_ relays: [RelayStates.Relay]) -> Tone {
+    func tone(_ relays: [RelayStates.Relay]) -> StatusLevel {
       picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
       return Verdict(picture).tone
     }

@@ -83,7 +83,7 @@ struct DesireDeliveryTests {
   @Test("What does not fit into a frame comes as several messages")
   func chunks() throws {
     let bench = bench(["wss://a.org"])
-    bench.set = DesiredSet(generation: 7, frameLimit: 64 << 10)
+    bench.set = DesiredSubscriptions(generation: 7, frameLimit: 64 << 10)
     bench.follow("main")
     bench.set.replan(in: bench.directory, at: bench.now, wall: bench.wall)
     for number in 0..<8 as Range<UInt16> {
@@ -153,7 +153,7 @@ struct DesireDeliveryTests {
   @Test("Nothing is complete before it is known where everything goes")
   func settling() throws {
     let bench = bench(["wss://a.org"])
-    bench.set = DesiredSet(generation: 7, frameLimit: 1 << 20)
+    bench.set = DesiredSubscriptions(generation: 7, frameLimit: 1 << 20)
     bench.follow("main")
     let key = try bench.wish(kind: 1)
     bench.settle()
@@ -168,7 +168,7 @@ struct DesireDeliveryTests {
   func notFetched() throws {
     let bench = bench()
     _ = try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://b.org"], isExclusive: true))
-    bench.set.wished(Wish(own: "lists", [Filter(kinds: [0])]), in: bench.directory, at: bench.now, wall: bench.wall)
+    bench.set.wished(Interest(own: "lists", [Filter(kinds: [0])]), in: bench.directory, at: bench.now, wall: bench.wall)
     bench.settle()
     bench.storeAll()
     #expect(bench.fetches().isEmpty && bench.set.observeCount == 1 && bench.set.requestCount == 2)

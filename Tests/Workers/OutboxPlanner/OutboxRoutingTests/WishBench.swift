@@ -12,18 +12,18 @@ final class WishBench {
   struct Connector {
     var generation: Int64?
     var version: Int64?
-    var requests: [String: DesiredRequest] = [:]
+    var requests: [String: DesiredSubscription] = [:]
   }
   var directory: RelayDirectory
-  var set = DesiredSet(generation: 7, frameLimit: 1 << 20)
+  var set = DesiredSubscriptions(generation: 7, frameLimit: 1 << 20)
   var budget = DialBudget()
   var now = Instant(nanoseconds: 1_000_000_000)
   var wall: Int64 = 100_000
   var connectors: [String: Connector] = [:]
   /// Each REQ that was ever opened, in order.
-  var opened: [DesiredRequest] = []
+  var opened: [DesiredSubscription] = []
   /// What a key asks, for ever.
-  var meanings: [String: DesiredRequest] = [:]
+  var meanings: [String: DesiredSubscription] = [:]
 
   init(_ directory: RelayDirectory) {
     self.directory = directory
@@ -50,7 +50,7 @@ final class WishBench {
 
   /// Begins to wish; its key.
   func wish(_ observe: ActiveObserve) throws -> String {
-    set.wished(try #require(Wish(observe)), in: directory, at: now, wall: wall)
+    set.wished(try #require(Interest(observe)), in: directory, at: now, wall: wall)
     return observe.key
   }
 
@@ -59,7 +59,7 @@ final class WishBench {
   func end(_ key: String) { set.ended(key, at: now, wall: wall) }
 
   /// Lets the time of gathering pass, and everything arrive.
-  func settle(milliseconds: UInt64 = DesiredSet.gatherMilliseconds) {
+  func settle(milliseconds: UInt64 = DesiredSubscriptions.gatherMilliseconds) {
     now = now.advanced(milliseconds: milliseconds)
     wall += Int64(milliseconds / 1_000)
     set.pack(at: now, wall: wall, budget: &budget)
@@ -97,12 +97,12 @@ final class WishBench {
   }
 
   /// All REQs that stand, in the order of relay and size.
-  var standing: [DesiredRequest] {
+  var standing: [DesiredSubscription] {
     connectors.values.flatMap(\.requests.values).sorted { ($0.relay, $0.filters.count) < ($1.relay, $1.filters.count) }
   }
 
   func report(
-    _ state: RequestReport.State, of request: DesiredRequest, reason: String? = nil, events: UInt64 = 1
+    _ state: RequestReport.State, of request: DesiredSubscription, reason: String? = nil, events: UInt64 = 1
   ) {
     let name = connectors.keys.first { connectors[$0]?.requests[request.key] != nil }
     let report = RequestReport(
@@ -120,7 +120,7 @@ final class WishBench {
 
   /// Packs what has gathered, and delivers nothing.
   func pack() {
-    now = now.advanced(milliseconds: DesiredSet.gatherMilliseconds)
+    now = now.advanced(milliseconds: DesiredSubscriptions.gatherMilliseconds)
     set.pack(at: now, wall: wall, budget: &budget)
   }
 

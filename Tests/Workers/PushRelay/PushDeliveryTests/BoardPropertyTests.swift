@@ -24,7 +24,7 @@ struct BoardPlay {
 
   var random: SeededGenerator
   var limits = DeliveryLimits()
-  var board: DeliveryBoard
+  var board: DeliveryQueue
   var now: UInt64 = 0
   var nextWake: Int64 = 1
   /// What the ledger has: wakes that have not ended.
@@ -45,7 +45,7 @@ struct BoardPlay {
     limits.googleInFlightMaximum = Int.random(in: 1...8, using: &random)
     limits.webInFlightMaximum = Int.random(in: 1...6, using: &random)
     limits.webHostInFlightMaximum = Int.random(in: 1...3, using: &random)
-    board = DeliveryBoard(limits: limits, seed: seed)
+    board = DeliveryQueue(limits: limits, seed: seed)
     for number in 1...12 as ClosedRange<Int64> { renew(number) }
     switchOff()
   }
@@ -157,7 +157,7 @@ struct BoardPlay {
   private mutating func restart() {
     inFlight = [:]
     delivered.subtract(ledger.keys)
-    board = DeliveryBoard(limits: limits, seed: random.next())
+    board = DeliveryQueue(limits: limits, seed: random.next())
     switchOff()
     last = 0
     readOn()

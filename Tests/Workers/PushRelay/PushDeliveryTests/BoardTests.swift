@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The delivery board")
 struct BoardTests {
-  var board = DeliveryBoard(seed: 1)
+  var board = DeliveryQueue(seed: 1)
 
   @Test("5: a wake for two devices is two pushes, and ends when both have")
   mutating func twoDevices() {
@@ -201,7 +201,7 @@ struct BoardTests {
   mutating func blackHole() {
     var limits = DeliveryLimits()
     limits.platformWakeMaximum = 300
-    board = DeliveryBoard(limits: limits, seed: 1)
+    board = DeliveryQueue(limits: limits, seed: 1)
     var held: Set<Int64> = []
     for number in 1...1_000 as ClosedRange<Int64> {
       let holder = UInt8(number % 250)
@@ -310,7 +310,7 @@ struct BoardTests {
   mutating func fairness() {
     var limits = DeliveryLimits()
     limits.appleInFlightMaximum = 1
-    board = DeliveryBoard(limits: limits, seed: 1)
+    board = DeliveryQueue(limits: limits, seed: 1)
     for number in 1...50 as ClosedRange<Int64> {
       _ = board.accepted(wake(number, type: "t\(number)"), for: (1...5).map { device($0) }, at: moment(0))
     }

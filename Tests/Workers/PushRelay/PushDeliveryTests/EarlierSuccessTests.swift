@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A platform that let a push through before the start")
 struct EarlierSuccessTests {
-  var board = DeliveryBoard(seed: 1)
+  var board = DeliveryQueue(seed: 1)
   var lastWake: Int64 = 0
 
   /// Wakes devices, each of an owner of its own, one after the other, and has what is sent end like this.

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Services of Web Push that do not answer")
 struct SlownessTests {
-  var board = DeliveryBoard(seed: 1)
+  var board = DeliveryQueue(seed: 1)
   var lastWake: Int64 = 0
   let limits = DeliveryLimits()
 
@@ -72,7 +72,7 @@ struct SlownessTests {
     // Two devices at one host, the others each at another.
     var limits = DeliveryLimits()
     limits.webSlowInFlightMaximum = 2
-    board = DeliveryBoard(limits: limits, seed: 1)
+    board = DeliveryQueue(limits: limits, seed: 1)
     func shared(_ number: Int64) -> PushDevice {
       var target = device(number, .webPush, of: UInt8(number))
       target.token = .web(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Whose failures say something of a provider")
 struct WitnessTests {
-  var board = DeliveryBoard(seed: 1)
+  var board = DeliveryQueue(seed: 1)
   var lastWake: Int64 = 0
 
   /// Wakes somebody's device, and says what is sent for it.

@@ -129,13 +129,13 @@ struct EventTests {
 
   @Test("No more Nostr keys have devices than may, also of one transaction; who has one may renew it")
   func keyMaximum() throws {
-    func registration(_ owner: UInt8, at: Int64, _ realm: PushOwner.Realm = .nostr) -> PushCommand {
+    func registration(_ owner: UInt8, at: Int64, _ realm: PushOwner.Realm = .nostr) -> PushWrite {
       var command = bench.registration(
         LedgerBench.owner(owner, realm), "phone", LedgerBench.token(Int(owner)), at: at)
       command.nostrKeyMaximum = 2
       return .register(command)
     }
-    func words(_ commands: PushCommand...) throws -> [String] {
+    func words(_ commands: PushWrite...) throws -> [String] {
       try bench.ledger.writeNow(commands).map { answer in
         if case .registered = answer { return "registered" }
         return "\(answer)"

@@ -172,7 +172,7 @@ struct KeepingTests {
     let wake = bench.wake(bob, alice)
     var twin = bench.wake(carol, alice)
     twin.wake.id = wake.wake.id
-    let commands: [PushCommand] = [.register(registration), .wake(wake), .wake(twin)]
+    let commands: [PushWrite] = [.register(registration), .wake(wake), .wake(twin)]
     #expect(throws: StorageFault.self) { try bench.ledger.writeNow(commands) }
     for table in ["device", "replay", "nonce", "wake", "status"] { #expect(try bench.count(table) == 0) }
     #expect(try await bench.ledger.statistics(now: LedgerBench.now).totals[.registrations] == 0)

@@ -75,7 +75,7 @@ final class LedgerBench {
 
   /// One command, done now.
   @discardableResult
-  func run(_ command: PushCommand) throws -> LedgerAnswer { try ledger.writeNow([command])[0] }
+  func run(_ command: PushWrite) throws -> LedgerAnswer { try ledger.writeNow([command])[0] }
 
   @discardableResult
   func register(

@@ -9,7 +9,7 @@ struct OrderProperties {
   private static let owners = [LedgerBench.alice, LedgerBench.bob]
 
   /// Messages of two owners about three devices each, every one of another second.
-  private static func messages(_ bench: LedgerBench, _ random: inout SeededGenerator) -> [PushCommand] {
+  private static func messages(_ bench: LedgerBench, _ random: inout SeededGenerator) -> [PushWrite] {
     (1...14).map { second in
       let index = Int.random(in: 0..<2, using: &random)
       let owner = owners[index]

@@ -34,8 +34,8 @@ private struct QueuePlay {
   static let beginning: Int64 = 1_700_000_000_000
 
   var random: SeededGenerator
-  var board: DeliveryBoard
-  var book = SettlementBook()
+  var board: DeliveryQueue
+  var book = PendingSettlements()
   var rows: [Int64: OpenWake] = [:]
   var next: Int64 = 1
   var frontier: Int64 = 0
@@ -58,7 +58,7 @@ private struct QueuePlay {
     limits.appleInFlightMaximum = Int.random(in: 1...3, using: &random)
     limits.coalescingMilliseconds = 0
     limits.breaker.failureMaximum = .max
-    board = DeliveryBoard(limits: limits, seed: seed)
+    board = DeliveryQueue(limits: limits, seed: seed)
     let tokens: [[PushToken]] = [
       [LedgerBench.token(1)], [.google(String(repeating: "g", count: 40))],
       [LedgerBench.token(2), .google(String(repeating: "h", count: 40))],

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("How pushes ended, until it is written")
 struct SettlementTests {
-  private var book = SettlementBook()
+  private var book = PendingSettlements()
 
   private func ended(_ wake: Int64) -> WakeSettlement { WakeSettlement(wake: wake, devices: [], end: .delivered) }
 
@@ -48,11 +48,11 @@ struct SettlementTests {
 
   @Test("After a failure nothing is due before the pause is over or something else was written, however much waits")
   mutating func pause() {
-    for wake in 1..<Int64(SettlementBook.batchMaximum) { book.add(ended(wake)) }
+    for wake in 1..<Int64(PendingSettlements.batchMaximum) { book.add(ended(wake)) }
     #expect(!book.isDue)
     book.add(ended(1_000))
     #expect(book.isDue)
-    #expect(book.take().count == SettlementBook.batchMaximum)
+    #expect(book.take().count == PendingSettlements.batchMaximum)
     book.failed()
     for wake in 2_000..<Int64(3_000) { book.add(ended(wake)) }
     #expect(!book.isDue && book.take().isEmpty)
@@ -68,13 +68,13 @@ struct SettlementTests {
 
   @Test("It is full at its bound, and what is being written counts")
   mutating func bound() {
-    for wake in 1..<Int64(SettlementBook.roomMaximum) { book.add(ended(wake)) }
+    for wake in 1..<Int64(PendingSettlements.roomMaximum) { book.add(ended(wake)) }
     _ = book.take()
     #expect(!book.isFull)
     book.add(ended(0))
-    #expect(book.isFull && book.all.count == SettlementBook.roomMaximum)
+    #expect(book.isFull && book.all.count == PendingSettlements.roomMaximum)
     book.written()
-    #expect(!book.isFull && book.all.count == SettlementBook.roomMaximum - SettlementBook.batchMaximum)
+    #expect(!book.isFull && book.all.count == PendingSettlements.roomMaximum - PendingSettlements.batchMaximum)
   }
 }
 

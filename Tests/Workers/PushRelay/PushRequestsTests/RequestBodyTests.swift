@@ -144,7 +144,7 @@ import Testing
     #expect(text(PushReply.state(.unknown)) == #"{"status":"unknown"}"#)
     #expect(
       text(PushReply.ready(isReady: true, platforms: [.ios: "off"])) == #"{"platforms":{"ios":"off"},"status":"ok"}"#)
-    let info = RelayInfo(
+    let info = PushRelayInfo(
       software: "push-relay", rules: SignatureRules(audiences: ["push.example"]), platforms: [.ios, .webPush],
       disclosure: .contacts, registrationSeconds: 2_592_000, wakeSeconds: 60,
       limits: .init(senderPerMinute: 10, senderPerHour: 100, recipientPerHour: 100), serverTime: 5)
@@ -155,12 +155,12 @@ import Testing
 
   @Test("A book of contacts comes back as it was put")
   func contacts() throws {
-    let book = ContactBook(
+    let book = ContactRules(
       allowed: [Sample.owner(Sample.bob), Sample.owner(Sample.alice)], blocked: [Sample.owner(Sample.mallory)],
       policy: .contacts)
-    #expect(try ContactBook(RequestBody(PushReply.contacts(book))) == book)
+    #expect(try ContactRules(RequestBody(PushReply.contacts(book))) == book)
     // Whoever blocks somebody says nothing of the others.
-    #expect(try ContactBook(Sample.body(#"{"block":[]}"#)).policy == nil)
+    #expect(try ContactRules(Sample.body(#"{"block":[]}"#)).policy == nil)
   }
 }
 

@@ -47,7 +47,7 @@ extension PushVector {
     case .register: _ = try DeviceRegistration(body())
     case .unregister: _ = try DeviceSelection(target: target, body: bytes)
     case .wake: _ = try WakeRequest(body(), sender: sender)
-    case .writeContacts: _ = try ContactBook(body())
+    case .writeContacts: _ = try ContactRules(body())
     default: break
     }
   }

@@ -203,7 +203,7 @@ import Testing
   }
 }
 
-@Suite("Contacts") struct ContactBookTests {
+@Suite("Contacts") struct ContactRulesTests {
   @Test("A list has room for a thousand keys, and says which entry is none")
   func lists() throws {
     let names = (0..<1_001).map { Sample.name(Sample.key("contact \($0)")) }
@@ -211,13 +211,13 @@ import Testing
       Array(#"{"allow":[\#(names.map { "\"\($0)\"" }.joined(separator: ","))]}"#.utf8)
     }
     let most = PushRoute.writeContacts.bodyByteCountMaximum
-    let book = try ContactBook(RequestBody(json(names.prefix(1_000)), byteCountMaximum: most))
+    let book = try ContactRules(RequestBody(json(names.prefix(1_000)), byteCountMaximum: most))
     #expect(book.allowed.count == 1_000 && book.policy == nil && book.blocked.isEmpty)
-    let tooMany = Sample.refusal { _ = try ContactBook(RequestBody(json(names), byteCountMaximum: most)) }
+    let tooMany = Sample.refusal { _ = try ContactRules(RequestBody(json(names), byteCountMaximum: most)) }
     #expect(tooMany?.message.contains("1000") == true)
-    let wrong = Sample.refusal { _ = try ContactBook(RequestBody(json([names[0], "pk:" + names[1]]))) }
+    let wrong = Sample.refusal { _ = try ContactRules(RequestBody(json([names[0], "pk:" + names[1]]))) }
     #expect(wrong?.message.contains("'allow[1]'") == true)
-    #expect(try ContactBook(RequestBody(json([names[0], names[0]]))).allowed.count == 1)
+    #expect(try ContactRules(RequestBody(json([names[0], names[0]]))).allowed.count == 1)
   }
 
   @Test("Both lists full of Nostr keys fit their body")
@@ -227,7 +227,7 @@ import Testing
     }
     let json = Array(#"{"allow": [\#(list())], "block": [\#(list())]}"#.utf8)
     let most = PushRoute.writeContacts.bodyByteCountMaximum
-    let book = try ContactBook(RequestBody(json, byteCountMaximum: most))
+    let book = try ContactRules(RequestBody(json, byteCountMaximum: most))
     #expect(book.allowed.count == 1_000 && book.blocked.count == 1_000)
     #expect(PushReply.contacts(book).count <= most)
   }

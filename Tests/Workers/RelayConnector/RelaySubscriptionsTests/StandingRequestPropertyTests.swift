@@ -10,7 +10,7 @@ import Testing
 private struct Model {
   enum Phase: Equatable { case idle, pausing, asked, ended, closing, resting, done, refused }
   struct Entry {
-    var wish: StandingRequests.Wish
+    var wish: SubscriptionSet.Subscription
     var number: Int
     var phase = Phase.idle
     /// When a pause is over at the latest.
@@ -26,7 +26,7 @@ private struct Model {
 @Suite("Standing requests, at random") struct StandingRequestPropertyTests {
   private static let startedMaximum = 3
   private static let words = ["rate-limited: x", "error: x", "x", "", "blocked: x", "auth-required: x"]
-  private static let wishes: [StandingRequests.Wish] = [.live(1), .live(2), .once(1), .once(2)]
+  private static let wishes: [SubscriptionSet.Subscription] = [.live(1), .live(2), .once(1), .once(2)]
 
   /// The longest pause of all: the last of `rate-limited`, and half of it by chance.
   private static let pauseMaximum: UInt64 = 4_000 * 3 / 2 + 5_000 * 3 / 2
@@ -38,7 +38,7 @@ private struct Model {
     arguments: seeds(60))
   func random(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
-    var limits = WishLimits()
+    var limits = SubscriptionLimits()
     limits.startedMaximum = Self.startedMaximum
     let bench = WishBench(limits: limits, seed: seed)
     var model = Model()
@@ -88,7 +88,7 @@ private struct Model {
     }
   }
 
-  private func wish(_ key: String, _ wish: StandingRequests.Wish, _ bench: WishBench, _ model: inout Model) {
+  private func wish(_ key: String, _ wish: SubscriptionSet.Subscription, _ bench: WishBench, _ model: inout Model) {
     bench.wish(key, wish)
     if model.entries[key]?.wish == wish { return }
     model.count += 1
@@ -167,7 +167,7 @@ private struct Model {
     for (key, entry) in model.entries { checkState(bench.state(key), of: key, entry) }
   }
 
-  private func checkState(_ state: StandingRequests.State?, of key: String, _ entry: Model.Entry) {
+  private func checkState(_ state: SubscriptionSet.State?, of key: String, _ entry: Model.Entry) {
     switch (entry.phase, state) {
     case (.idle, .waiting?), (.pausing, .waiting?), (.asked, .asked?), (.asked, .stored?), (.ended, .asked?),
       (.ended, .stored?), (.closing, .asked?), (.resting, .asked?), (.resting, .stored?), (.resting, .waiting?),

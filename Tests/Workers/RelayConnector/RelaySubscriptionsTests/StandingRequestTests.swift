@@ -71,7 +71,7 @@ import Testing
   @Test("A relay that says nothing to one that is not live is given up after the patience; each sign begins it anew")
   func patience() {
     let bench = WishBench()
-    let patience = WishLimits().patienceMilliseconds
+    let patience = SubscriptionLimits().patienceMilliseconds
     bench.open()
     bench.wish("a", .once())
     bench.wish("b", .live())
@@ -105,7 +105,7 @@ import Testing
 
   @Test("No more are asked at a time than the limit; the next in order follows when one is over")
   func limit() {
-    var limits = WishLimits()
+    var limits = SubscriptionLimits()
     limits.startedMaximum = 2
     let bench = WishBench(limits: limits)
     for key in ["d", "c", "b", "a"] { bench.wish(key, .once()) }
@@ -175,7 +175,7 @@ import Testing
     bench.wish("a")
     bench.fail(.nth(0), .full, "full")
     #expect(bench.state("a") == .waiting("full"))
-    bench.advance(milliseconds: WishLimits().fullMilliseconds)
+    bench.advance(milliseconds: SubscriptionLimits().fullMilliseconds)
     bench.fail(try #require(bench.request("a")), .notAuthenticated, "nobody")
     #expect(bench.state("a") == .refused("nobody"))
     bench.advance(milliseconds: 1_000_000)
@@ -185,7 +185,7 @@ import Testing
   @Test("What nobody could sign for is asked again later and later, and at once when the account has shown himself")
   func unsigned() throws {
     let alice = try #require(PublicKey(String(repeating: "1", count: 64)))
-    let limits = WishLimits()
+    let limits = SubscriptionLimits()
     let bench = WishBench()
     bench.open()
     bench.wish("a", .live(account: alice))

@@ -6,27 +6,29 @@ import Testing
 
 @testable import RelaySession
 
-/// A `StandingRequests` and what a shell knows of it: which requests are under way, when the timer is due, what was
+/// A `SubscriptionSet` and what a shell knows of it: which requests are under way, when the timer is due, what was
 /// told. What no shell could bear is an issue at once.
 final class WishBench {
-  private(set) var requests: StandingRequests
+  private(set) var requests: SubscriptionSet
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
-  private(set) var underWay: [RequestKey: (key: String, wish: StandingRequests.Wish)] = [:]
+  private(set) var underWay: [RequestKey: (key: String, wish: SubscriptionSet.Subscription)] = [:]
   private(set) var timer: Instant?
   /// What was commanded since the last ``taken()``.
-  private var actions: [StandingRequests.Action] = []
+  private var actions: [SubscriptionSet.Action] = []
   private var used: Set<RequestKey> = []
-  private var told: [String: StandingRequests.State] = [:]
+  private var told: [String: SubscriptionSet.State] = [:]
 
-  init(limits: WishLimits = WishLimits(), seed: UInt64 = 1) { requests = StandingRequests(limits: limits, seed: seed) }
+  init(limits: SubscriptionLimits = SubscriptionLimits(), seed: UInt64 = 1) {
+    requests = SubscriptionSet(limits: limits, seed: seed)
+  }
 
-  func apply(_ input: (inout StandingRequests, Instant) -> [StandingRequests.Action]) {
+  func apply(_ input: (inout SubscriptionSet, Instant) -> [SubscriptionSet.Action]) {
     let fresh = input(&requests, now)
     actions += fresh
     for action in fresh {
       switch action {
       case .start(let request, let key, let wish):
-        #expect(request.rawValue >= StandingRequests.firstRequestKey, "below are the shell's own")
+        #expect(request.rawValue >= SubscriptionSet.firstRequestKey, "below are the shell's own")
         #expect(used.insert(request).inserted, "\(request) was used before")
         #expect(!underWay.values.contains { $0.key == key }, "'\(key)' is asked twice at a time")
         underWay[request] = (key, wish)
@@ -47,7 +49,7 @@ final class WishBench {
   }
 
   /// Whoever follows has each state as it is.
-  private func checkTold(_ fresh: [StandingRequests.Action]) {
+  private func checkTold(_ fresh: [SubscriptionSet.Action]) {
     let states = requests.wishes.keys.reduce(into: [:]) { $0[$1] = requests.report($1)?.state }
     for (key, state) in states where told[key] != state {
       #expect(fresh.contains(.changed(key)), "'\(key)' is \(state), and nobody was told")
@@ -57,7 +59,7 @@ final class WishBench {
 
   // MARK: Inputs
 
-  func wish(_ key: String, _ wish: StandingRequests.Wish = .live()) { apply { $0.wish(key, wish, at: $1) } }
+  func wish(_ key: String, _ wish: SubscriptionSet.Subscription = .live()) { apply { $0.wish(key, wish, at: $1) } }
   func drop(_ key: String) { apply { $0.drop(key, at: $1) } }
   func open() { apply { $0.opened(at: $1) } }
 
@@ -91,7 +93,7 @@ final class WishBench {
   // MARK: Looks
 
   /// What was commanded since the last time, without what a shell of tests has done already.
-  func taken() -> [StandingRequests.Action] {
+  func taken() -> [SubscriptionSet.Action] {
     defer { actions = [] }
     return actions.filter {
       switch $0 {
@@ -103,10 +105,10 @@ final class WishBench {
 
   /// The request of a wish that is under way.
   func request(_ key: String) -> RequestKey? { underWay.first { $0.value.key == key }?.key }
-  func state(_ key: String) -> StandingRequests.State? { requests.report(key)?.state }
+  func state(_ key: String) -> SubscriptionSet.State? { requests.report(key)?.state }
 }
 
-extension StandingRequests.Wish {
+extension SubscriptionSet.Subscription {
   static func live(_ kind: UInt16 = 1, account: PublicKey? = nil) -> Self {
     make(kind, isLive: true, account: account)
   }
@@ -127,5 +129,5 @@ extension StandingRequests.Wish {
 
 extension RequestKey {
   /// The number of the nth request of a machine, from 0.
-  static func nth(_ number: UInt64) -> RequestKey { RequestKey(StandingRequests.firstRequestKey + number) }
+  static func nth(_ number: UInt64) -> RequestKey { RequestKey(SubscriptionSet.firstRequestKey + number) }
 }

@@ -1,0 +1,75 @@
+public import Contracts
+internal import Frames
+internal import Wording
+
+/// Accounts as `roost key` shows them. Nothing in them is secret.
+public enum AccountText {
+  /// A table of the accounts, and what there is to say about their files.
+  public static func list(_ accounts: SignerAccounts, _ style: Style) -> [String] {
+    var lines: [String] = []
+    if accounts.accounts.isEmpty {
+      lines.append("No accounts. 'roost key generate NAME' makes one, 'roost key import NAME' takes one over.")
+    } else {
+      var table = TextTable([.init(title: "ACCOUNT"), .init(title: "STATE"), .init(title: "KEPT"), .init(title: "KEY")])
+      for account in accounts.accounts {
+        table.append([
+          .init(account.name), .init(account.state.rawValue, account.state == .locked ? .warning : .good),
+          .init(kept(account)), .init(account.npub),
+        ])
+      }
+      lines += table.lines(style)
+    }
+    if accounts.waiting > 0 {
+      let text = accounts.waiting == 1 ? "1 request waits" : "\(accounts.waiting) requests wait"
+      lines.append(style.paint("\(text) for a locked account.", .warning))
+    }
+    for problem in accounts.problems { lines.append(style.paint("Refused: ", .bad) + VisibleText.make(problem)) }
+    if !accounts.isMemoryLocked {
+      lines.append(style.paint("Keys are not locked into memory: the limit of locked memory is too low.", .warning))
+    }
+    return lines
+  }
+
+  /// What the doctor says: a check for each file that is refused, and one for the rest.
+  public static func checks(_ accounts: SignerAccounts) -> [DoctorResult.Check] {
+    var text = Amount.count(accounts.accounts.count, "account")
+    if accounts.problems.isEmpty { text += ", no key file refused" }
+    var checks = [DoctorResult.Check(name: "keys", isGood: true, text: text)]
+    let locked = accounts.accounts.filter { $0.state == .locked }.map(\.name)
+    if let first = locked.first {
+      // After each start of a signer whose keys have passphrases; who wants it so has nothing to mend.
+      let are = locked.count == 1 ? "is locked and signs" : "are locked and sign"
+      let text =
+        "\(locked.joined(separator: ", ")) \(are) nothing until unlocked: roost key unlock \(first); "
+        + "docs/workers/signer.md says how to have that done at each start"
+      checks.append(DoctorResult.Check(name: "locked keys", isGood: true, isPending: true, text: text))
+    }
+    checks += accounts.problems.map { DoctorResult.Check(name: "key file", isGood: false, text: $0) }
+    if !accounts.isMemoryLocked {
+      let text = "keys are not locked into memory: the limit of locked memory is too low"
+      checks.append(DoctorResult.Check(name: "key memory", isGood: false, text: text))
+    }
+    return checks
+  }
+
+  /// One account, a fact a line.
+  public static func one(_ account: SignerAccount, _ style: Style) -> [String] {
+    [
+      ("account", account.name), ("npub", account.npub), ("hex", account.publicKey), ("state", account.state.rawValue),
+      ("kept", kept(account)),
+    ].map { name, value in
+      style.paint(name + String(repeating: " ", count: 9 - name.count), .strong) + VisibleText.make(value)
+    }
+  }
+
+  /// `alice is unlocked.` and its public key.
+  public static func changed(_ account: SignerAccount, _ verb: String, _ style: Style) -> [String] {
+    ["\(VisibleText.make(account.name)) is \(verb)."]
+      + ["npub " + account.npub, "hex  " + account.publicKey].map { style.paint("  " + VisibleText.make($0), .dim) }
+  }
+
+  private static func kept(_ account: SignerAccount) -> String {
+    if account.origin == .credential { return "credential" }
+    return account.isEncrypted ? "encrypted" : "unencrypted"
+  }
+}

@@ -1,0 +1,321 @@
+internal import Bus
+internal import Clocks
+internal import Contracts
+internal import Cryptography
+internal import EventLoop
+internal import Frames
+internal import Glibc
+internal import Nostr
+internal import NostrContracts
+internal import RoostClient
+internal import Rendering
+internal import Wording
+
+/// What became of one event that is stored only, for `--json`.
+private struct StoreReport: Encodable {
+  let id: String
+  let note: String
+  let nevent: String
+  let seq: Int64?
+  let isNew: Bool
+  /// It is stored, and goes nowhere.
+  let state = "stored"
+  let line: Int?
+}
+
+/// One event of several that was refused, for `--json`.
+private struct RefusedLine: Encodable {
+  let line: Int
+  /// The event, where it was handed over and nobody knows what became of it.
+  let id: String?
+  let note: String?
+  let error: Refusal
+}
+
+/// Publishes one event after the other, and prints what became of each.
+@EventLoopActor
+final class PublishRun {
+  private let session: CommandSession
+  /// As typed.
+  private let account: String?
+  private let allowsSecrets: Bool
+  private let replaces: Bool
+  /// Who signs; settled when the first draft comes.
+  private var signerName: String?
+  private let way: PublishWay
+  private var publishedCount = 0
+  /// Of the one event that is waited for.
+  private var status = ExitStatus.done
+  private var refusedCount = 0
+  /// Those that were stored before.
+  private var knownCount = 0
+  /// The event that somebody has, and has not answered for.
+  private var handedOver: EventID?
+  /// Whether Ctrl-C was pressed while an event was handed over: the process ends once it is known what became of it.
+  private var isLeaving = false
+  /// The end of what `--timeout` gives the event in hand.
+  private var deadline: Instant?
+
+  /// How long the planner may take to say whether an event is queued when the caller goes, in milliseconds.
+  private static let lookMilliseconds: UInt32 = 1_000
+
+  init(_ session: CommandSession, _ account: String?, allowsSecrets: Bool, replaces: Bool, _ way: PublishWay) {
+    self.session = session
+    self.account = account
+    self.allowsSecrets = allowsSecrets
+    self.replaces = replaces
+    self.way = way
+  }
+
+  /// Publishes an event, or the draft of one.
+  func publish(json: [UInt8]) async throws(Refusal) {
+    try begin()
+    try await deliver(signed(json), line: nil)
+  }
+
+  private func begin() throws(Refusal) {
+    // Ctrl-C, and what is said at the end, are no longer about the event before.
+    if session.subject != nil { try session.onInterrupt(.interrupted) {} }
+    session.subject = nil
+    deadline = way.timeout.map { EventLoop.process.now.advanced(milliseconds: UInt64($0.milliseconds)) }
+    handedOver = nil
+  }
+
+  /// What is left of `--timeout`, 1 ms at least; nil when none was given.
+  private var left: UInt32? {
+    guard let deadline else { return nil }
+    let now = EventLoop.process.now
+    return now < deadline ? UInt32(clamping: max(1, deadline.milliseconds(since: now))) : 1
+  }
+
+  /// Publishes the event of a line. One that is refused is told, and the next one has its turn; unless nobody is there
+  /// to ask.
+  func publish(line: ArraySlice<UInt8>, _ number: Int) async throws(Refusal) {
+    guard line.contains(where: { $0 != 0x20 && $0 != 0x0D && $0 != 0x09 }) else { return }
+    try begin()
+    do throws(Refusal) { try await deliver(signed(Array(line)), line: number) } catch {
+      guard !Self.endingCodes.contains(error.code) else { throw error }
+      refusedCount += 1
+      let unknown = error.outcome == .unknown ? handedOver : nil
+      if session.isJSON {
+        await session.output.writeLine(
+          JSONPayload.encode(RefusedLine(line: number, id: unknown?.description, note: unknown?.note, error: error)))
+      } else {
+        let text = "line \(number): \(VisibleText.make(error.message)) (\(VisibleText.make(error.code.rawValue)))"
+        await session.output.writeLines([session.style.paint(text, .warning)])
+      }
+    }
+  }
+
+  /// What the next line would hear, too.
+  private static let endingCodes: Set<RefusalCode> = [
+    .noSupervisor, .disconnected, .unavailable, .diskFull, .noSuchAccount, .locked, .rateLimited,
+  ]
+
+  private var now: Int64 { Int64(time(nil)) }
+
+  /// The bytes of a signed event; of a draft, once it is signed.
+  private func signed(_ json: [UInt8]) async throws(Refusal) -> [UInt8] {
+    let text: JSONText
+    do throws(JSONText.Problem) { text = try JSONText(json) } catch {
+      throw Refusal(.badRequest, "that is not JSON: \(error)", outcome: .notStarted)
+    }
+    // What the signer answers is taken as it comes, with the event in it.
+    if let node = text["event"], case .object = node { return try checked(text.compact(node)) }
+    if text["sig"] != nil { return try checked(json) }
+    if let flaw = JSONFlaw.first(in: json) { throw Refusal(.badRequest, "\(flaw)", outcome: .notStarted) }
+    // The signer looks as well; but nobody is to type a passphrase for what is refused then.
+    let draft = try Draft(
+      try JSONPayload.decode(JSONValue.self, from: json), named: "", allowsSecrets: allowsSecrets, now: now)
+    if let objection = draft.objectionToPublishing { throw Refusal(.badRequest, objection, outcome: .notStarted) }
+    let signer = try await signer()
+    do throws(Refusal) {
+      return try await session.client.sign(
+        json: json, as: signer, allowSecrets: allowsSecrets, timeoutMilliseconds: left
+      ).json
+    } catch {
+      // What may have been signed went nowhere.
+      var refusal = error
+      if refusal.outcome == .unknown { refusal.outcome = .notStarted }
+      throw refusal
+    }
+  }
+
+  /// A signed event, unless there is a secret in it.
+  private func checked(_ json: [UInt8]) throws(Refusal) -> [UInt8] {
+    // What is no event is told by the client.
+    let event = try? Event(json: json)
+    if let event, let doubt = Draft.doubt(of: event.createdAt, now: now) {
+      session.note("The event is published as it was signed, but its created_at \(doubt).")
+    }
+    if !allowsSecrets, let event,
+      let secret = ([event.content] + event.tags.joined()).lazy.compactMap({ SpottedSecret(in: $0) }).first
+    {
+      throw Refusal(
+        .badRequest, "the event holds \(secret), and would give it to everybody; --allow-secrets if that is meant",
+        outcome: .notStarted)
+    }
+    return json
+  }
+
+  private func store(_ json: [UInt8]) async throws(Refusal) -> OwnEvent {
+    try await handingOver(json, "store.publish") { () async throws(Refusal) in
+      try await self.session.client.store(json: json, timeoutMilliseconds: self.left)
+    }
+  }
+
+  /// Asks for something to be done with an event. Ctrl-C does not undo it, so it tells what becomes of the event.
+  private func handingOver<Answer>(
+    _ json: [UInt8], _ method: String, _ body: () async throws(Refusal) -> Answer
+  ) async throws(Refusal) -> Answer {
+    // What is no event is refused by the client.
+    guard let event = try? Event(json: json) else { return try await body() }  // As said.
+    handedOver = event.id
+    try session.onFirstInterrupt { [self] in EventLoopActor.task { await self.leaveInterrupted(event) } }
+    do throws(Refusal) {
+      let answer = try await session.waiting(
+        for: method, needing: way.isLocal ? [] : [Role.eventStore.name],
+        otherwise: "the event \(event.id.note) is handed over, and not accepted yet", body)
+      // What became of it is told by who leaves, and no other event is handed over.
+      if isLeaving { await EventLoopActor.sleep(milliseconds: UInt64(2 * Self.lookMilliseconds)) }
+      session.subject = nil
+      handedOver = nil
+      try session.onInterrupt(.interrupted) {}
+      return answer
+    } catch {
+      session.subject = event.id
+      let look = way.isLocal ? "roost export --filter '{\"ids\":[\"\(event.id)\"]}'" : nil
+      throw PublicationText.unknown(error, of: event.id.note, look: look)
+    }
+  }
+
+  /// Tells what becomes of an event that is handed over and not accepted yet, and ends the program.
+  private func leaveInterrupted(_ event: Event) async {
+    let note = event.id.note
+    isLeaving = true
+    session.display.interrupted()
+    if way.isLocal {
+      session.leave(
+        Refusal(.cancelled, "the event \(note) may be stored; it is sent to no relay", outcome: .unknown),
+        of: event.id, status: .interrupted)
+    }
+    // A planner that does not answer is no reason to stay.
+    let found = try? await session.client.publications(
+      ids: [event.id], limit: 1, timeoutMilliseconds: Self.lookMilliseconds)
+    if session.isJSON, let publication = found?.first {
+      await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: nil)))
+    } else if session.isJSON {
+      session.leave(
+        Refusal(.cancelled, PublicationText.interrupted(note, nil), outcome: .unknown), of: event.id,
+        status: .interrupted)
+    } else {
+      session.note(PublicationText.interrupted(note, found?.first), .warning)
+    }
+    session.leave(.interrupted)
+  }
+
+  /// Refuses to store what the planner refuses to publish: a profile that nobody can read, and a list that lacks
+  /// entries of the stored version, which is gone then. What is at relays alone stays there.
+  private func checkVersion(_ json: [UInt8]) async throws(Refusal) {
+    let event: Event
+    do throws(EventFault) { event = try Event(json: json) } catch { return }  // The store says what is wrong with it.
+    if let flaw = ListEntries.flaw(ofProfile: event) { throw Refusal(.invalidEvent, flaw, outcome: .notStarted) }
+    guard !replaces, ListEntries.areLists(ofKind: event.kind) else { return }
+    let stored = try await session.client.query(ListEntries.versions(of: event), limit: 1).first
+    guard let loss = ListEntries.loss(from: stored, to: event) else { return }
+    throw Refusal(
+      .wouldReplace, "\(loss.sentence); --replace does it, and with --local the version before is not kept",
+      outcome: .notStarted)
+  }
+
+  /// Stores or publishes an event, and tells what becomes of it.
+  private func deliver(_ json: [UInt8], line: Int?) async throws(Refusal) {
+    if way.isLocal {
+      try await checkVersion(json)
+      return await tell(try await store(json), line: line)
+    }
+    let relays = try way.relays()
+    let publication = try await handingOver(json, "plan.publish") { () async throws(Refusal) in
+      try await self.session.client.publish(
+        json: json, to: relays, replaces: self.replaces, timeoutMilliseconds: self.left)
+    }
+    publishedCount += 1
+    for remark in publication.remarks ?? [] { session.note("The event is published, but \(remark).") }
+    let event: Event
+    do throws(EventFault) { event = try Event(json: json) } catch { preconditionFailure("it is published: \(error)") }
+    guard line != nil else {
+      let patience = way.isHasty ? nil : left.map(Timeout.init(milliseconds:)) ?? PublishWay.patience
+      status = try await PublishProgress(session: session, event: event, patience: patience).tell(publication)
+      return
+    }
+    if session.isJSON {
+      return await session.output.writeLine(JSONPayload.encode(PublishReport(event, publication, line: line)))
+    }
+    let place = "accepted, for \(Amount.count(publication.targets.count, "relay"))"
+    await session.output.writeLines(["\(event.id.note)  \(session.style.paint(place, .dim))"])
+  }
+
+  /// The account of `--as`, or the only one; a person is told the names to choose from, and that somebody has to unlock
+  /// it.
+  private func signer() async throws(Refusal) -> String {
+    if let signerName { return signerName }
+    let found = try session.account(account, among: try await session.accounts())
+    signerName = found.name
+    guard found.state == .locked, !session.isJSON else { return found.name }
+    let patience = Amount.duration(
+      milliseconds: left.map { RoostClient.lockedMilliseconds(within: $0) } ?? RoostClient.lockedMilliseconds)
+    session.note(
+      "The account \(found.name) is locked; 'roost key unlock \(found.name)' in another terminal opens it. "
+        + "Waiting for that, \(patience) at most.")
+    return found.name
+  }
+
+  private func tell(_ published: OwnEvent, line: Int?) async {
+    publishedCount += 1
+    if !published.isNew { knownCount += 1 }
+    let event = published.event
+    let nevent = EventPointer(id: event.id, author: event.pubkey, kind: event.kind).nevent
+    if session.isJSON {
+      let report = StoreReport(
+        id: "\(event.id)", note: event.id.note, nevent: nevent, seq: published.seq, isNew: published.isNew, line: line)
+      return await session.output.writeLine(JSONPayload.encode(report))
+    }
+    var place = published.seq.map { "stored as number \($0)" } ?? "passed on and not kept, being ephemeral"
+    if published.isMended {
+      place = published.seq.map { "there already, and mended: number \($0) was damaged" } ?? "mended"
+    } else if !published.isNew {
+      place = published.seq.map { "there already, as number \($0)" } ?? "known already"
+    }
+    let style = session.style
+    if line != nil { return await session.output.writeLines(["\(event.id.note)  \(style.paint(place, .dim))"]) }
+    await session.output.writeLines([
+      "\(KindText.word(event.kind)) \(place)", style.paint("  " + event.id.note, .dim),
+      style.paint("  " + nevent, .dim),
+    ])
+    if !published.isNew { await session.output.writeLines([await formerly(event.id)]) }
+  }
+
+  /// What is true of an event that was stored before it was to be stored only.
+  private func formerly(_ id: EventID) async -> String {
+    // Without a planner nothing is known of it.
+    let found = try? await session.client.publications(
+      ids: [id], limit: 1, timeoutMilliseconds: Self.lookMilliseconds)
+    guard let publication = found?.first else { return "Stored before; no relay is sent it now." }
+    return "Published before, \(PublicationText.summary(publication)): roost queue show \(id)"
+  }
+
+  /// The last word, for people: where the events are, and where they are not.
+  func finish() async -> ExitStatus {
+    if !session.isJSON, publishedCount > 0, way.isLocal, publishedCount > 1 || knownCount == 0 {
+      let text =
+        knownCount == 0
+        ? "Stored only: no relay was sent it."
+        : "Stored only; what was published before is in 'roost queue', and no relay is sent anything now."
+      await session.output.writeLines([text])
+    }
+    if !session.isJSON, refusedCount > 0 {
+      await session.output.writeLines([session.style.paint("\(Amount.count(refusedCount, "event")) refused.", .bad)])
+    }
+    return refusedCount > 0 ? .failed : status
+  }
+}

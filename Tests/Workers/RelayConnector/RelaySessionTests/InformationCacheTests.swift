@@ -1,0 +1,48 @@
+import Clocks
+import Nostr
+import RelaySession
+import Testing
+
+@Suite("The shelf of what relays say of themselves")
+struct InformationCacheTests {
+  private let start = Instant(nanoseconds: 1_000_000_000)
+
+  private func url(_ number: Int) throws -> RelayURL { try RelayURL("wss://r\(number).example") }
+
+  private func document(_ number: Int, byteCount: Int = 100) -> InformationCache.Document {
+    var information = RelayInformation()
+    information.name = "relay \(number)"
+    return .init(information, complaints: [], fetchedAt: Int64(number), byteCount: byteCount)
+  }
+
+  @Test("A document counts for an hour, and a newer one takes its place")
+  func age() throws {
+    var shelf = InformationCache()
+    let url = try url(1)
+    #expect(shelf.document(of: url, at: start) == nil)
+    shelf.fetched(document(1), of: url, at: start)
+    let end = start.advanced(milliseconds: InformationCache.ageMaximumMilliseconds)
+    #expect(shelf.document(of: url, at: end) == nil)
+    #expect(shelf.document(of: url, at: Instant(nanoseconds: end.nanoseconds - 1_000_000)) == document(1))
+    shelf.fetched(document(2), of: url, at: end)
+    #expect(shelf.document(of: url, at: end) == document(2) && shelf.count == 1)
+  }
+
+  @Test("No more documents are kept than the bounds allow, and the oldest go first")
+  func bounds() throws {
+    var shelf = InformationCache()
+    for number in 0...InformationCache.documentMaximum {
+      shelf.fetched(document(number), of: try url(number), at: start)
+    }
+    #expect(shelf.count == InformationCache.documentMaximum)
+    #expect(shelf.document(of: try url(0), at: start) == nil)
+    #expect(shelf.document(of: try url(1), at: start) != nil)
+    let half = InformationCache.byteCountMaximum / 2
+    for number in 1_000...1_002 { shelf.fetched(document(number, byteCount: half), of: try url(number), at: start) }
+    #expect(shelf.count == 2)
+    #expect(shelf.document(of: try url(1_000), at: start) == nil)
+    shelf.fetched(document(7, byteCount: .max / 2), of: try url(7), at: start)
+    #expect(shelf.count == 1)
+    #expect(shelf.document(of: try url(7), at: start) != nil)
+  }
+}

@@ -1,0 +1,57 @@
+internal import Contracts
+internal import Cryptography
+internal import Nostr
+
+// After a start: what the last process has left.
+
+extension ProviderMachine {
+  /// Takes over a request that the last process has left unsettled. To be called in the order of their numbers, before
+  /// anything else; then ``timePassed(at:)``, which begins those that wait: what was worked on has its place first.
+  public mutating func restored(_ request: ServedRequest, expiration: Int64?, at now: Int64) -> [ServingAction] {
+    let id = request.id
+    known.insert(id)
+    enter(Entry(request: request, expiration: expiration))
+    if request.state == .paymentRequired { return restoredBill(request, at: now) }
+    if let outgoing = request.outgoing { return [.publish(id, outgoing)] }
+    switch request.state {
+    case .waiting:
+      lineUp(id)
+      return []
+    case .running:
+      guard let service = rules.services[request.kind], service.isRepeatable else {
+        return fail(id, "interrupted: the provider was stopped while it worked on this", at: now)
+      }
+      // More had begun than may at a time: the work of some was done, and only their results were not signed.
+      guard running.count < rules.concurrentMaximum, runningCount(kind: request.kind) < service.concurrentMaximum else {
+        lineUp(id)
+        return change(id) { $0.state = .waiting }
+      }
+      hold(id)
+      return [.run(id)]
+    case .failed: return [.compose(id, .error(request.reason ?? "it has failed"))]
+    case .paymentRequired, .answering, .answered, .cancelled:
+      leave(id)
+      return []
+    }
+  }
+
+  /// A bill holds as long as its kind is served for money.
+  mutating func restoredBill(_ request: ServedRequest, at now: Int64) -> [ServingAction] {
+    let id = request.id
+    unpaidCount += 1
+    guard let price = rules.services[request.kind]?.priceMillisatoshis else {
+      return withdrawBill(of: id, "jobs of kind \(request.kind) are not served any more", at: now)
+    }
+    guard price > 0 else {
+      unpaidCount -= 1
+      lineUp(id)
+      return change(id) {
+        $0.state = .waiting
+        $0.outgoing = nil
+        $0.isTold = false
+      }
+    }
+    if let outgoing = request.outgoing { return [.publish(id, outgoing)] }
+    return request.isTold ? [] : [.compose(id, .paymentRequired(price))]
+  }
+}

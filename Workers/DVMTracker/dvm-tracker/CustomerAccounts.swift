@@ -1,0 +1,204 @@
+import Bus
+import Contracts
+import Cryptography
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+
+// Whose jobs they are: the accounts as the signer has told them.
+//
+// Each submission needs to know the accounts, and the signer answers so many questions a second. So its answer is kept
+// until the signer says that something has changed (it says so before it answers whoever has caused it), until another
+// signer is there, or for a while, should a change have gone unheard. Those who need to know at the same time share one
+// question.
+
+/// Knows the accounts of the signer.
+@EventLoopActor
+final class CustomerAccounts {
+  /// The accounts as they were told last, to say what is wrong with one; nobody decides by them.
+  private(set) var lastTold: [SignerAccount] = []
+  /// Called when the signer tells of other accounts than before, or of other states of theirs.
+  var onChange: (@EventLoopActor () -> Void)?
+
+  private let signer: SignerRequests
+  private let log: Logger
+  private var known: (accounts: SignerAccounts, at: Int64)?
+  private var question: Task<Result<SignerAccounts, Refusal>, Never>?
+  private var ownQuestion: Task<Result<SignerAccount, Refusal>, Never>?
+  private var signerEndpoint: UInt32?
+
+  /// How long an answer is good for when no change is heard of.
+  private static let keptMilliseconds: Int64 = 10_000
+  /// How long the signer may take while somebody waits for a job to be accepted.
+  private static let patienceMilliseconds: UInt32 = 5_000
+
+  init(_ signer: SignerRequests, _ log: Logger) {
+    self.signer = signer
+    self.log = log
+  }
+
+  // MARK: What changes
+
+  /// The topic has told all accounts. It does not tell of keys that are refused, so the rest is asked for again.
+  func received(_ payload: BusPayload) {
+    forget()
+    do throws(Refusal) { adopt(try payload.decoded(as: SignerChanges.self).accounts) } catch {
+      log.error("the signer's accounts cannot be read", metadata: ["why": "\(error.message)"])
+    }
+  }
+
+  /// Something may have changed that was not heard of. A question under way may have been answered before it.
+  func forget() {
+    known = nil
+    question = nil
+  }
+
+  func registryChanged(_ registry: Registry) {
+    let endpoint = registry.members.first { $0.role == Role.signer.name && $0.isReady }?.endpoint
+    guard endpoint != signerEndpoint else { return }
+    signerEndpoint = endpoint
+    if endpoint != nil { learn() } else { forget() }
+  }
+
+  /// Asks anew, though nobody waits for it: a job of a locked account is to say so from the start.
+  func learn() {
+    forget()
+    EventLoopActor.task { [self] in
+      // `try?`: the next submission asks again, and the signer tells of changes.
+      _ = try? await told()
+    }
+  }
+
+  private func adopt(_ accounts: [SignerAccount]) {
+    guard accounts != lastTold else { return }
+    lastTold = accounts
+    onChange?()
+  }
+
+  // MARK: What is asked
+
+  /// The account that somebody names: by its name or its key. Nobody: the only one, or the tracker's own if there is
+  /// none.
+  ///
+  /// - Throws: `no-such-account`; what the signer refuses with.
+  func account(named name: String?) async throws(Refusal) -> PublicKey {
+    if let key = fresh.flatMap({ Self.choice(name, in: $0).key }) { return key }
+    // What is not found is asked for anew: it may have come a moment ago.
+    let choice = Self.choice(name, in: try await told())
+    if let key = choice.key { return key }
+    if let refusal = choice.refusal { throw refusal }
+    return try await own()
+  }
+
+  /// The keys of all accounts, those of workers among them.
+  ///
+  /// - Throws: what the signer refuses with.
+  func keys() async throws(Refusal) -> Set<PublicKey> {
+    let known = if let fresh { fresh } else { try await told() }
+    return Set(known.accounts.compactMap { PublicKey($0.publicKey) })
+  }
+
+  /// The last answer, while it is good.
+  private var fresh: SignerAccounts? {
+    let now = Int64(clamping: WallClock.milliseconds)
+    return known.flatMap { (0..<Self.keptMilliseconds).contains(now - $0.at) ? $0.accounts : nil }
+  }
+
+  private func told() async throws(Refusal) -> SignerAccounts {
+    if let question { return try await question.value.get() }
+    let asked = EventLoopActor.task { [signer] () -> Result<SignerAccounts, Refusal> in
+      do throws(Refusal) {
+        let answer = try await signer.ask(
+          "signer.accounts", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
+          isAhead: true)
+        return .success(try answer.decoded(as: SignerAccounts.self))
+      } catch { return .failure(Self.explained(error)) }
+    }
+    question = asked
+    let result = await asked.value
+    // Unless something has changed meanwhile.
+    guard question == asked else { return try result.get() }
+    question = nil
+    let accounts = try result.get()
+    known = (accounts, Int64(clamping: WallClock.milliseconds))
+    adopt(accounts.accounts)
+    return accounts
+  }
+
+  /// What it means for a job that the signer does not answer, in its submitter's words.
+  private static func explained(_ refusal: Refusal) -> Refusal {
+    guard [.expired, .unavailable, .workerDied].contains(refusal.code) else { return refusal }
+    var told = refusal
+    let time = Amount.duration(milliseconds: UInt64(patienceMilliseconds))
+    let why = refusal.code == .expired ? "the signer has not answered for \(time)" : refusal.message
+    told.message =
+      "\(why), and only it knows whose the job would be: it is not accepted. 'roost why signer' tells what is wrong; "
+      + "then submit it again"
+    return told
+  }
+
+  private func own() async throws(Refusal) -> PublicKey {
+    let account = try await ownAccount()
+    guard let key = PublicKey(account.publicKey) else {
+      throw Refusal(.badPayload, "the signer's own account has no key", outcome: .notStarted)
+    }
+    if !lastTold.contains(where: { $0.publicKey == account.publicKey }) { adopt(lastTold + [account]) }
+    return key
+  }
+
+  private func ownAccount() async throws(Refusal) -> SignerAccount {
+    if let ownQuestion { return try await ownQuestion.value.get() }
+    let asked = EventLoopActor.task { [signer] () -> Result<SignerAccount, Refusal> in
+      do throws(Refusal) {
+        let answer = try await signer.ask(
+          "signer.own", BusPayload(json: NoArguments()), ttlMilliseconds: Self.patienceMilliseconds,
+          isAhead: true)
+        return .success(try answer.decoded(as: SignerAccount.self))
+      } catch { return .failure(Self.explained(error)) }
+    }
+    ownQuestion = asked
+    let result = await asked.value
+    // It is among the accounts from now on.
+    if ownQuestion == asked { ownQuestion = nil }
+    forget()
+    return try result.get()
+  }
+
+  /// Whom somebody means; neither a key nor a refusal: the tracker's own, which is not made yet.
+  private static func choice(_ name: String?, in known: SignerAccounts) -> (key: PublicKey?, refusal: Refusal?) {
+    if let name {
+      let found = known.accounts.first { [$0.name, $0.publicKey, $0.npub].contains(name) }
+      if let key = found.flatMap({ PublicKey($0.publicKey) }) { return (key, nil) }
+      let problem = known.refused.first(named: name).map { ": \($0.sentence)" } ?? ""
+      return (
+        nil, Refusal(.noSuchAccount, "there is no account \"\(name.prefix(80))\"\(problem)", outcome: .notStarted)
+      )
+    }
+    let people = known.accounts.filter { !$0.isOfWorker }
+    let refused = known.refused.filter { key in !Role.withAccount.contains { $0.name == key.account } }
+    if people.count == 1, refused.isEmpty { return (PublicKey(people[0].publicKey), nil) }
+    guard people.isEmpty, refused.isEmpty else {
+      let names = (people.map(\.name) + refused.map(\.account)).sorted().joined(separator: ", ")
+      return (
+        nil,
+        Refusal(
+          .noSuchAccount, "there are several accounts (\(names)): name one with --as, or as 'account' in a call",
+          outcome: .notStarted)
+      )
+    }
+    let own = known.accounts.first { $0.name == Role.dvmTracker.name }
+    return (own.flatMap { PublicKey($0.publicKey) }, nil)
+  }
+
+  /// The name of an account, as far as the signer has told.
+  func name(of account: String) -> String? { lastTold.first { $0.publicKey == account }?.name }
+
+  // MARK: What is wrong with one
+
+  /// Why nothing can be signed for an account now, as a sentence's end; nil when it can, as far as that is known.
+  func hindrance(of account: String) -> String? {
+    guard let found = lastTold.first(where: { $0.publicKey == account }), found.state == .locked else { return nil }
+    return "its account \(found.name) is locked: roost key unlock \(found.name)"
+  }
+}

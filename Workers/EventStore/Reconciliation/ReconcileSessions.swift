@@ -1,0 +1,108 @@
+public import Clocks
+
+// Who reconciles with this side, and what that may cost. A reconciliation keeps its records from the first message to
+// the last, and the other side says when that is; so there are as many as the bounds let in, and one that nobody goes
+// on with ends by itself.
+
+/// The reconciliations under way at an answering side, and their bounds. A machine without I/O.
+///
+///     begin ─▶ reading ─ opened ─▶ open ─ take … ─▶ ended, or idle for too long
+public struct ReconcileSessions: Sendable {
+  /// Bounds.
+  public struct Limits: Sendable {
+    /// Reconciliations of one caller, and of all.
+    public var perCaller = 64
+    /// Of all callers.
+    public var count = 128
+    /// Records of one reconciliation, 40 bytes each.
+    public var records = 1_000_000
+    /// Records of all.
+    public var allRecords = 2_500_000
+    /// Without a message for so long it ends.
+    public var idleMilliseconds: UInt64 = 60_000
+
+    /// The usual ones.
+    public init() {}
+  }
+
+  private struct Entry {
+    let caller: UInt32
+    /// nil while its records are being read.
+    var reconciler: Reconciler?
+    var usedAt: Instant
+  }
+
+  /// The bounds.
+  public let limits: Limits
+  private var entries: [UInt64: Entry] = [:]
+  private var callerCounts: [UInt32: Int] = [:]
+  private var lastNumber: UInt64 = 0
+  /// Records that are kept, of all.
+  public private(set) var recordCount = 0
+
+  /// An empty book.
+  public init(limits: Limits = Limits()) { self.limits = limits }
+
+  /// How many are under way.
+  public var count: Int { entries.count }
+
+  /// Those under way.
+  public var numbers: [UInt64] { Array(entries.keys) }
+
+  /// Most records that one may have now. Less than the limit when others hold many: then there is room later.
+  public var room: Int { max(0, min(limits.records, limits.allRecords - recordCount)) }
+
+  /// One begins; its records are to be read.
+  ///
+  /// - Returns: its number, given once; nil when there are too many.
+  public mutating func begin(caller: UInt32, now: Instant) -> UInt64? {
+    guard entries.count < limits.count, callerCounts[caller, default: 0] < limits.perCaller else { return nil }
+    lastNumber += 1
+    entries[lastNumber] = Entry(caller: caller, reconciler: nil, usedAt: now)
+    callerCounts[caller, default: 0] += 1
+    return lastNumber
+  }
+
+  /// Its records have been read: from here on it is taken up, and can be idle.
+  ///
+  /// - Returns: false when it has ended meanwhile.
+  public mutating func opened(_ number: UInt64, _ reconciler: Reconciler, now: Instant) -> Bool {
+    guard var entry = entries[number], entry.reconciler == nil else { return false }
+    entry.reconciler = reconciler
+    entry.usedAt = now
+    entries[number] = entry
+    recordCount += reconciler.records.count
+    return true
+  }
+
+  /// A message has come for one; nil when the caller has none of this number.
+  public mutating func take(_ number: UInt64, caller: UInt32, now: Instant) -> Reconciler? {
+    guard let entry = entries[number], entry.caller == caller, let reconciler = entry.reconciler else { return nil }
+    entries[number]?.usedAt = now
+    return reconciler
+  }
+
+  /// One is over.
+  ///
+  /// - Returns: whether it was under way.
+  @discardableResult
+  public mutating func end(_ number: UInt64) -> Bool {
+    guard let entry = entries.removeValue(forKey: number) else { return false }
+    recordCount -= entry.reconciler?.records.count ?? 0
+    let left = callerCounts[entry.caller, default: 1] - 1
+    callerCounts[entry.caller] = left == 0 ? nil : left
+    return true
+  }
+
+  /// Those that have been idle for too long; the caller ends them.
+  public func idle(now: Instant) -> [UInt64] {
+    entries.filter { $0.value.reconciler != nil && now >= deadline($0.value) }.map(\.key).sorted()
+  }
+
+  /// When the next one will have been idle for too long; nil when none can be.
+  public var nextDeadline: Instant? {
+    entries.values.filter { $0.reconciler != nil }.map { deadline($0) }.min()
+  }
+
+  private func deadline(_ entry: Entry) -> Instant { entry.usedAt.advanced(milliseconds: limits.idleMilliseconds) }
+}

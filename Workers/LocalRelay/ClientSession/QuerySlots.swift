@@ -1,0 +1,206 @@
+internal import DequeModule
+internal import FairSharing
+
+// Which questions of which clients the store works on.
+//
+//   asked ── a turn is free, and the client has not its share ──▶ granted ── ended ──▶ the next is granted
+//     │                                                             │  ▲
+//     └─ else it waits; whoever has had least is next       resting ▼  │ working
+//                                                            a client that does not read: its turn is
+//                                                            wanted back as soon as somebody waits
+//
+// A question among a million events may take the store a second. So what is asked at a time is bounded for each client,
+// and for all together; beyond it whoever has had least is next (`ServiceClock`). The last turns of all are kept for
+// clients that have none: who asks one thing does not wait for those who ask a hundred. Such a turn is a short one: a
+// question that has brought its share in it, and has more to bring, gives it to the next who has none, and lines up
+// behind those who ask more. A turn whose client does not read does nothing, and is given to another. Either costs its
+// owner to ask again.
+//
+// Those who ask more, and for more, have the other turns to themselves as far as a quarter of all: whoever asks for
+// everything gets it, however many come anew.
+
+/// Turns of clients at the store, as a value.
+public struct QuerySlots: Sendable {
+  /// One client's turn, or the wish for one.
+  public struct Turn: Hashable, Sendable {
+    /// Whose.
+    public let client: UInt64
+    let number: UInt64
+    /// Whether it is of a question that has given a short turn away.
+    let isLong: Bool
+  }
+
+  /// Turns at a time.
+  public let maximum: Int
+  /// Turns of one client at a time.
+  public let clientMaximum: Int
+  /// Of all turns, those that only a client gets who has none.
+  public let keptCount: Int
+  /// Turns that are granted.
+  public private(set) var grantedCount = 0
+  /// Those of them that were granted to clients which had none.
+  private var short: Set<Turn> = []
+
+  private var nextNumber: UInt64 = 0
+  private var held: [UInt64: Int] = [:]
+  private var clock = ServiceClock()
+  /// Wishes of clients that had no turn when they asked.
+  private var newcomers = FairOrder<Turn>()
+  /// Wishes of clients that have less than their share.
+  private var queue = FairOrder<Turn>()
+  /// Wishes of the others, until they end a turn.
+  private var postponed: [UInt64: Deque<Turn>] = [:]
+  private var resting: Set<Turn> = []
+  /// Turns and wishes of each client that has any and is not gone.
+  private var wants: [UInt64: Int] = [:]
+  /// Clients that have a turn, or wait for one.
+  public var sharerCount: Int { wants.count }
+
+  /// No turn is granted.
+  public init(maximum: Int, clientMaximum: Int, keptCount: Int) {
+    precondition(clientMaximum > 0 && maximum > keptCount, "somebody has to be served")
+    (self.maximum, self.clientMaximum, self.keptCount) = (maximum, clientMaximum, keptCount)
+  }
+
+  /// Asks for a turn.
+  ///
+  /// - Parameters:
+  ///   - client: for whom.
+  ///   - isLong: whether the question has given a short turn away: it gets no other such.
+  /// - Returns: the turn; whether it is granted; if it is not, a resting turn that is wanted back, if there is one: its
+  ///   owner is to ``end(_:byteCount:milliseconds:)`` it.
+  public mutating func ask(_ client: UInt64, isLong: Bool = false) -> (turn: Turn, isGranted: Bool, wanted: Turn?) {
+    nextNumber += 1
+    let turn = Turn(client: client, number: nextNumber, isLong: isLong)
+    wants[client, default: 0] += 1
+    let heldCount = held[client, default: 0]
+    guard heldCount < clientMaximum else {
+      postponed[client, default: []].append(turn)
+      return (turn, false, nil)
+    }
+    lineUp(turn)
+    let granted = grantNext()
+    precondition(granted.isEmpty || granted == [turn], "whoever stands in front of it waits because nothing is free")
+    return granted.isEmpty ? (turn, false, resting.popFirst()) : (turn, true, nil)
+  }
+
+  private mutating func lineUp(_ turn: Turn) {
+    if held[turn.client] == nil, !turn.isLong {
+      newcomers.append(turn, of: turn.client, by: clock)
+    } else {
+      queue.append(turn, of: turn.client, by: clock)
+    }
+  }
+
+  /// What a question costs that brings nothing, in bytes.
+  private static let leastCost = 8 << 10
+  /// What a millisecond of the store's costs that brings nothing: about what it brings in one.
+  private static let millisecondCost = 8 << 10
+  /// Longest time that is counted: no answer is waited for any longer.
+  private static let millisecondMaximum: UInt64 = 60_000
+
+  private mutating func grant(_ turn: Turn, isShort: Bool, due: UInt64) {
+    clock.begin(turn.client, due: due, cost: Self.leastCost)
+    grantedCount += 1
+    if isShort { short.insert(turn) }
+    held[turn.client, default: 0] += 1
+  }
+
+  /// A turn is over.
+  ///
+  /// - Parameters:
+  ///   - turn: one that was granted.
+  ///   - byteCount: what it has brought its client.
+  ///   - milliseconds: how long the store was asked, of a question whose bytes say nothing of that. All that are
+  ///     granted were asked meanwhile: of the time each has had its part.
+  /// - Returns: those that are granted instead.
+  public mutating func end(_ turn: Turn, byteCount: Int = 0, milliseconds: UInt64 = 0) -> [Turn] {
+    let time = Int(min(milliseconds, Self.millisecondMaximum)) * Self.millisecondCost / max(1, grantedCount)
+    clock.end(
+      turn.client, cost: max(byteCount, time, Self.leastCost), counted: Self.leastCost, among: sharerCount)
+    wantsLess(turn.client)
+    resting.remove(turn)
+    short.remove(turn)
+    grantedCount -= 1
+    let left = held[turn.client, default: 1] - 1
+    held[turn.client] = left == 0 ? nil : left
+    if let next = nextPostponed(of: turn.client) { lineUp(next) }
+    return grantNext()
+  }
+
+  /// A wish that was not granted yet is given up. From then on nobody has to wait for it, or to make room.
+  ///
+  /// - Returns: those that are granted instead: another wish of the client's may come to stand where it stood.
+  public mutating func withdraw(_ turn: Turn) -> [Turn] {
+    let client = turn.client
+    if newcomers.remove(turn, of: client) || queue.remove(turn, of: client) {
+      wantsLess(client)
+      if let next = nextPostponed(of: client) { lineUp(next) }
+      return grantNext()
+    }
+    guard let index = postponed[client]?.firstIndex(of: turn) else { return [] }
+    postponed[client]?.remove(at: index)
+    if postponed[client]?.isEmpty == true { postponed[client] = nil }
+    wantsLess(client)
+    return []
+  }
+
+  private mutating func wantsLess(_ client: UInt64) {
+    guard let count = wants[client] else { return }
+    wants[client] = count == 1 ? nil : count - 1
+  }
+
+  private mutating func nextPostponed(of client: UInt64) -> Turn? {
+    let next = postponed[client]?.popFirst()
+    if postponed[client]?.isEmpty == true { postponed[client] = nil }
+    return next
+  }
+
+  /// A client is gone, and has withdrawn what it wished. Its turns end when they do; nobody shares with it any more.
+  public mutating func forget(_ client: UInt64) {
+    clock.forget(client)
+    wants[client] = nil
+  }
+
+  private mutating func grantNext() -> [Turn] {
+    var granted: [Turn] = []
+    while let (next, due, isShort) = nextInLine() {
+      if held[next.client, default: 0] < clientMaximum {
+        grant(next, isShort: isShort, due: due)
+        granted.append(next)
+      } else {
+        postponed[next.client, default: []].prepend(next)
+      }
+    }
+    return granted
+  }
+
+  private mutating func nextInLine() -> (turn: Turn, due: UInt64, isShort: Bool)? {
+    guard grantedCount < maximum else { return nil }
+    let longCount = grantedCount - short.count
+    if longCount < maximum / Self.longShare, let (next, due) = queue.popFirst(by: clock) { return (next, due, false) }
+    if let (next, due) = newcomers.popFirst(by: clock) { return (next, due, true) }
+    guard grantedCount < maximum - keptCount, let (next, due) = queue.popFirst(by: clock) else { return nil }
+    return (next, due, false)
+  }
+
+  /// Of all turns this part is for those who ask more.
+  private static let longShare = 4
+
+  /// A question has brought its share in a turn, and has more.
+  ///
+  /// - Returns: whether the turn is a short one that somebody waits for who has none, and is to be ended now.
+  public func isSpent(_ turn: Turn) -> Bool { !newcomers.isEmpty && short.contains(turn) }
+
+  /// The client of a turn does not read: nothing happens in it until ``works(_:)``.
+  ///
+  /// - Returns: whether the turn is wanted by others, and is to be ended now.
+  public mutating func rests(_ turn: Turn) -> Bool {
+    if !queue.isEmpty || !newcomers.isEmpty { return true }
+    resting.insert(turn)
+    return false
+  }
+
+  /// The client reads again.
+  public mutating func works(_ turn: Turn) { resting.remove(turn) }
+}

@@ -1,0 +1,250 @@
+public import Clocks
+internal import Contracts
+internal import Cryptography
+internal import Frames
+internal import Nostr
+internal import NostrContracts
+
+// Demands into packs, when the time of gathering is over.
+
+extension DesiredSubscriptions {
+  /// Packs what has gathered. To be called at ``deadline`` or later; before, nothing happens.
+  ///
+  /// - Parameters:
+  ///   - now: the instant.
+  ///   - wall: seconds since 1970.
+  ///   - budget: what relays outside the groups may be dialled; released for those that are not asked any more.
+  public mutating func pack(at now: Instant, wall: Int64, budget: inout DialBudget) {
+    guard let deadline, now >= deadline else { return }
+    (gatherUntil, retryAt) = (nil, nil)
+    dropUnwished()
+    unpackDirty(wall: wall)
+    thinOut(wall: wall)
+    packPending(at: now, wall: wall, &budget)
+    let used = Set(packs.values.map(\.relay))
+    for relay in dialled.subtracting(used) { budget.release(relay, for: .interest, at: now) }
+    dialled.formIntersection(used)
+    reports = reports.filter { packs[$0.key] != nil }
+  }
+
+  /// The wall clock was set. What relays were asked to go on from by a clock that was ahead is still to come to them:
+  /// they are asked again.
+  public mutating func clockSet(at now: Instant, wall: Int64) {
+    for (id, demand) in demands where demand.resumesAt.map({ $0 > wall }) ?? false {
+      demands[id]?.resumesAt = wall
+      guard let key = demand.pack else { continue }
+      packs[key]?.isDirty = true
+      gather(at: now)
+    }
+  }
+
+  // MARK: Out of packs
+
+  private mutating func dropUnwished() {
+    for (id, demand) in demands where demand.wishes.isEmpty {
+      demands[id] = nil
+      guard let key = demand.pack else { continue }
+      packs[key]?.demands.removeAll { $0 == id }
+      packs[key]?.isDirty = true
+      if packs[key]?.demands.isEmpty == true { packs[key] = nil }
+    }
+  }
+
+  /// Demands that share a REQ with what nobody wants leave it; not before the relay has sent them what it had, or it
+  /// would send that again. Those that are to be asked in another way leave at once.
+  private mutating func unpackDirty(wall: Int64) {
+    for (key, pack) in packs where pack.isDirty {
+      let isStored = reports[key]?.state == .stored
+      let isRefused = reports[key]?.state == .refused
+      for id in pack.demands where isStored || isRefused || isMisplaced(id, in: pack) {
+        unpack(id, of: key, wall: wall)
+      }
+      if packs[key]?.demands.isEmpty == true { packs[key] = nil }
+    }
+  }
+
+  private func isMisplaced(_ id: DemandID, in pack: Pack) -> Bool {
+    guard let choice = demands[id]?.choice else { return true }
+    return choice.connector != pack.worker || choice.account?.description != pack.request.account
+      || choice.isForeign != (pack.request.isForeign ?? false)
+  }
+
+  private mutating func unpack(_ id: DemandID, of key: String, wall: Int64) {
+    packs[key]?.demands.removeAll { $0 == id }
+    guard let report = reports[key] else {
+      demands[id]?.pack = nil
+      return
+    }
+    if report.state == .stored { demands[id]?.resumesAt = wall }
+    demands[id]?.events += report.events
+    demands[id]?.pack = nil
+  }
+
+  /// Where a relay has many REQs, the smallest of those that have all they asked for are packed together.
+  private mutating func thinOut(wall: Int64) {
+    for (_, keys) in Dictionary(grouping: packs.keys, by: { packs[$0]?.relay }) where keys.count > Self.requestTarget {
+      var count = keys.count
+      var candidates = keys.filter { mayMove($0) }
+        .sorted { (packs[$0]?.filterCount ?? 0, $0) < (packs[$1]?.filterCount ?? 0, $1) }[...]
+      while count > Self.requestTarget, candidates.count > 1 {
+        var filterCount = 0
+        let together = candidates.prefix { key in
+          filterCount += packs[key]?.filterCount ?? 0
+          return filterCount <= Self.filterMaximum
+        }
+        guard together.count > 1 else { break }
+        for key in together { for id in packs[key]?.demands ?? [] { unpack(id, of: key, wall: wall) } }
+        for key in together { packs[key] = nil }
+        count -= together.count - 1
+        candidates = candidates.dropFirst(together.count)
+      }
+    }
+  }
+
+  private func mayMove(_ key: String) -> Bool {
+    guard let pack = packs[key], pack.request.isLive, reports[key]?.state == .stored else { return false }
+    return pack.demands.allSatisfy { demands[$0]?.isAlone == false }
+  }
+
+  // MARK: Into packs
+
+  /// What all demands of a pack have in common.
+  private struct Place: Hashable {
+    let relay: RelayURL
+    let worker: String
+    let account: PublicKey?
+    let isForeign: Bool
+    let isLive: Bool
+  }
+
+  private mutating func packPending(at now: Instant, wall: Int64, _ budget: inout DialBudget) {
+    var places: [Place] = []
+    var pending: [Place: [DemandID]] = [:]
+    let waiting = demands.filter { $0.value.pack == nil && !$0.value.isOver }.sorted {
+      $0.value.number < $1.value.number
+    }
+    for (id, demand) in waiting {
+      guard let worker = demand.choice.connector else {
+        wait(id, "no relay-connector dials it")
+        continue
+      }
+      let place = Place(
+        relay: id.relay, worker: worker, account: demand.choice.account, isForeign: demand.choice.isForeign,
+        isLive: id.isLive)
+      if pending[place] == nil { places.append(place) }
+      pending[place, default: []].append(id)
+    }
+    for place in places {
+      let ids = pending[place] ?? []
+      if let reason = admit(place, ids, at: now, &budget) {
+        for id in ids { wait(id, reason) }
+      } else {
+        pack(ids, at: place, wall: wall, now)
+      }
+    }
+  }
+
+  private mutating func wait(_ id: DemandID, _ reason: String) {
+    guard demands[id]?.waits != reason else { return }
+    demands[id]?.waits = reason
+    for key in demands[id]?.wishes ?? [] { noteChange(of: key) }
+  }
+
+  /// Why a relay may not be dialled now; nil when it may.
+  private mutating func admit(
+    _ place: Place, _ ids: [DemandID], at now: Instant, _ budget: inout DialBudget
+  ) -> String? {
+    guard ids.contains(where: { demands[$0]?.choice.isOutside == true }) else { return nil }
+    switch budget.dial(place.relay, for: .interest, at: now) {
+    case .granted:
+      dialled.insert(place.relay)
+      return nil
+    case .waits(let until, let reason):
+      retry(at: until ?? now.advanced(milliseconds: Self.retryMilliseconds))
+      return reason
+    }
+  }
+
+  private mutating func retry(at instant: Instant) { retryAt = min(retryAt ?? instant, instant) }
+
+  private mutating func pack(_ ids: [DemandID], at place: Place, wall: Int64, _ now: Instant) {
+    var filters: [Filter] = []
+    var members: [DemandID] = []
+    var byteCount = 0
+    func isFull(_ more: [Filter], _ bytes: Int) -> Bool {
+      filters.count + more.count > Self.filterMaximum || byteCount + bytes > Self.packByteMaximum
+    }
+    for id in ids {
+      guard let demand = demands[id] else { continue }
+      let own = demand.filters.compactMap { demand.narrowed($0) }
+      if own.isEmpty {
+        demands[id]?.isOver = true
+        continue
+      }
+      let bytes = own.reduce(0) { $0 + $1.json.count + 1 }
+      if bytes > byteMaximum {
+        wait(id, "its filters have \(bytes) bytes, which is more than a frame of the bus carries")
+        continue
+      }
+      if demand.isAlone {
+        close([id], own, at: place, now)
+        continue
+      }
+      if !members.isEmpty, isFull(own, bytes) {
+        close(members, filters, at: place, now)
+        (members, filters, byteCount) = ([], [], 0)
+      }
+      members.append(id)
+      filters += own.filter { !filters.contains($0) }
+      byteCount += bytes
+    }
+    if !members.isEmpty { close(members, filters, at: place, now) }
+  }
+
+  /// Makes a pack of these demands; if the very same is asked already, they join it.
+  private mutating func close(_ ids: [DemandID], _ filters: [Filter], at place: Place, _ now: Instant) {
+    let fresh = ids.map(\.fresh).filter { $0 != 0 }.sorted().map { "fresh:\($0)" }
+    let key = FilterKey(
+      filters,
+      [
+        "relay:\(place.relay)", "account:\(place.account?.description ?? "")", "foreign:\(place.isForeign)",
+        "live:\(place.isLive)",
+      ] + fresh
+    ).description
+    guard packs[key] != nil || packs.values.count(where: { $0.worker == place.worker }) < RelayDesire.requestMaximum
+    else {
+      retry(at: now.advanced(milliseconds: Self.retryMilliseconds))
+      for id in ids { wait(id, "\(place.worker) has \(RelayDesire.requestMaximum) wishes already") }
+      return
+    }
+    if packs[key] == nil {
+      let request = DesiredSubscription(
+        key: key, relay: place.relay.text, filters: filters.map { JSONValue(of: $0) }, isLive: place.isLive,
+        account: place.account?.description, isForeign: place.isForeign)
+      packs[key] = Pack(
+        request: request, relay: place.relay, worker: place.worker, demands: [], filterCount: filters.count,
+        byteCount: filters.reduce(Self.requestByteCount) { $0 + $1.json.count + 1 })
+    }
+    packs[key]?.demands += ids
+    for id in ids {
+      demands[id]?.pack = key
+      demands[id]?.waits = nil
+      if unreachable[place.relay] != nil { demands[id]?.hasFailed = true }
+      for interest in demands[id]?.wishes ?? [] { noteChange(of: interest) }
+    }
+    if reports[key]?.state == .stored { for id in ids { noteStored(id) } }
+  }
+}
+
+extension DesiredSubscriptions.Demand {
+  /// A filter for going on: without what the relay had stored before. Nil when nothing can come any more.
+  func narrowed(_ filter: Filter) -> Filter? {
+    // Single events are few, and one that was made long ago may come late.
+    guard let resumesAt, filter.ids == nil else { return filter }
+    let isBackdated = filter.kinds?.contains(where: EventKind.giftWraps.contains) ?? true
+    let overlap = DesiredSubscriptions.overlapSeconds + (isBackdated ? GiftWrap.backdatingMaximumSeconds : 0)
+    var narrowed = filter
+    narrowed.since = max(filter.since ?? 0, resumesAt - overlap)
+    return narrowed.matchesNothing ? nil : narrowed
+  }
+}

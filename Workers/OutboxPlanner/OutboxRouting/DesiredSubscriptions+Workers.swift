@@ -1,0 +1,179 @@
+public import Clocks
+public import Contracts
+internal import Nostr
+
+// Packs to connectors, and their reports back.
+//
+// Of each connector is known which state of the wishes it has confirmed. The next message is the difference to that;
+// or, when it is not known (the planner or the connector is new, or an answer was lost), the whole, which may take
+// several messages: a frame has an end. One message is under way at a time.
+
+extension DesiredSubscriptions {
+  /// What a connector has, and what it is being sent.
+  struct WorkerLine: Sendable {
+    struct State: Sendable {
+      var version: Int64
+      var requests: [String: DesiredSubscription]
+    }
+    /// What it has; nil when that is not known.
+    var base: State?
+    var sent: State?
+    /// Whether it has wishes of another life.
+    var hasOthers = false
+    /// A `relay.follow` of it is under way.
+    var isFollowed = false
+  }
+
+  // MARK: Going out
+
+  /// The next message for a connector; nil when it has all, is not followed, or has not answered the last one.
+  public mutating func nextDesire(for worker: String) -> RelayDesire? {
+    guard var line = lines[worker], line.isFollowed, line.sent == nil else { return nil }
+    var wanted: [String: DesiredSubscription] = [:]
+    for (key, pack) in packs where pack.worker == worker { wanted[key] = pack.request }
+    let known = line.base?.requests ?? [:]
+    let removed = known.keys.filter { wanted[$0] == nil }.sorted()
+    let new = wanted.keys.filter { known[$0] == nil }.sorted()
+    guard !removed.isEmpty || !new.isEmpty || (line.base == nil && line.hasOthers) else { return nil }
+    lastVersion += 1
+    var state = WorkerLine.State(version: lastVersion, requests: known)
+    for key in removed { state.requests[key] = nil }
+    var changed: [DesiredSubscription] = []
+    var byteCount = removed.count * (DesiredSubscription.keyByteCountMaximum + 3)
+    for key in new {
+      guard let request = wanted[key] else { continue }
+      byteCount += packs[key]?.byteCount ?? 0
+      // What does not fit comes as the next difference.
+      if !changed.isEmpty, byteCount > byteMaximum { break }
+      changed.append(request)
+      state.requests[key] = request
+    }
+    let desire = RelayDesire(
+      generation: generation, version: lastVersion, base: line.base?.version, changed: changed, removed: removed)
+    line.sent = state
+    lines[worker] = line
+    return desire
+  }
+
+  /// A connector has taken the message with this version; one that counts no more is passed over.
+  public mutating func desireTaken(by worker: String, version: Int64) {
+    guard let sent = lines[worker]?.sent, sent.version == version else { return }
+    lines[worker]?.base = sent
+    lines[worker]?.sent = nil
+    lines[worker]?.hasOthers = false
+  }
+
+  /// A connector has refused the message with this version, or its answer was lost: it is sent all.
+  public mutating func desireFailed(at worker: String, version: Int64) {
+    guard lines[worker]?.sent?.version == version else { return }
+    lines[worker]?.base = nil
+    lines[worker]?.sent = nil
+    lines[worker]?.hasOthers = true
+  }
+
+  /// The answer to `relay.follow` has ended.
+  public mutating func followEnded(of worker: String) {
+    lines[worker]?.isFollowed = false
+  }
+
+  /// These are all the connectors there are.
+  public mutating func connectorsAre(_ names: Set<String>) {
+    lines = lines.filter { names.contains($0.key) }
+  }
+
+  // MARK: Coming back
+
+  /// A part of the answer to `relay.follow`.
+  public mutating func reported(_ worker: String, _ report: RelayReport, at now: Instant) {
+    if report.isWhole { began(worker, report) }
+    for relay in report.relays { noteReach(of: relay) }
+    for request in report.requests where packs[request.key]?.worker == worker {
+      reports[request.key] = request
+      receivedReport(of: request.key, at: now)
+    }
+  }
+
+  private mutating func began(_ worker: String, _ report: RelayReport) {
+    var line = lines[worker] ?? WorkerLine()
+    line.isFollowed = true
+    // A message whose answer was lost may have arrived.
+    let has = [line.base, line.sent].compactMap { $0 }.first {
+      report.generation == generation && report.version == $0.version
+    }
+    line.base = has
+    line.sent = nil
+    line.hasOthers = report.generation != nil
+    lines[worker] = line
+    for (key, pack) in packs where pack.worker == worker {
+      if reports.removeValue(forKey: key) != nil { for id in pack.demands { noteChange(ofDemand: id) } }
+    }
+  }
+
+  private mutating func noteReach(of relay: RelayStates.Relay) {
+    guard let url = RelayURL(canonical: relay.relay) else { return }
+    // `waiting`: the last attempt has failed, and the next one is not allowed yet.
+    let isLeftAlone = relay.state == "waiting" || relay.state == RelayStates.Relay.quarantined
+    unreachable[url] = isLeftAlone ? relay.reason ?? "it cannot be reached" : nil
+    guard unreachable[url] != nil else { return }
+    for (id, demand) in demands where id.relay == url && demand.pack != nil && !demand.hasFailed {
+      demands[id]?.hasFailed = true
+      noteChange(ofDemand: id)
+    }
+  }
+
+  private mutating func receivedReport(of key: String, at now: Instant) {
+    guard let pack = packs[key], let report = reports[key] else { return }
+    for id in pack.demands {
+      noteChange(ofDemand: id)
+      if report.state == .stored { noteStored(id) }
+      // A reason why it is only asked: its EOSE is overdue, and nobody is to wait for it.
+      if report.state == .asked, report.reason != nil { demands[id]?.hasFailed = true }
+    }
+    let isShared = pack.demands.contains { (demands[$0]?.filters.count ?? 0) < pack.filterCount }
+    if report.state == .refused, pack.demands.count > 1, isShared {
+      // One of them is what the relay does not want; which one is found by asking for each alone.
+      for id in pack.demands { demands[id]?.isAlone = true }
+      packs[key]?.isDirty = true
+    }
+    if packs[key]?.isDirty == true, report.state == .stored || report.state == .refused { gather(at: now) }
+  }
+
+  private mutating func noteChange(ofDemand id: DemandID) {
+    for key in demands[id]?.wishes ?? [] { noteChange(of: key) }
+  }
+
+  // MARK: Progress
+
+  /// How far the network is with a wish; nil for a key that nobody wishes.
+  public func progress(of key: String) -> ObserveProgress? {
+    guard let entry = entries[key] else { return nil }
+    let relays = entry.stops.map { progress(of: $0) }
+    let isComplete = isSettled && entry.stops.allSatisfy { isOver($0, for: entry) }
+    return ObserveProgress(isObserved: true, isComplete: isComplete, relays: relays)
+  }
+
+  /// Whether nothing more of what a relay has stored is expected.
+  private func isOver(_ id: DemandID, for entry: Entry) -> Bool {
+    guard let demand = demands[id] else { return true }
+    if entry.stored.contains(id) || demand.hasFailed { return true }
+    return demand.pack.flatMap { reports[$0] }?.state == .refused
+      && demand.pack.map { packs[$0]?.isDirty != true } == true
+  }
+
+  private func progress(of id: DemandID) -> ObserveProgress.Relay {
+    guard let demand = demands[id] else {
+      return ObserveProgress.Relay(relay: id.relay.text, state: .waiting, reason: nil, events: 0)
+    }
+    if demand.isOver {
+      return ObserveProgress.Relay(relay: id.relay.text, state: .stored, reason: nil, events: demand.events)
+    }
+    guard let pack = demand.pack, let report = reports[pack] else {
+      return ObserveProgress.Relay(
+        relay: id.relay.text, state: .waiting, reason: demand.waits ?? unreachable[id.relay], events: demand.events)
+    }
+    return ObserveProgress.Relay(
+      relay: id.relay.text, state: report.state,
+      reason: report.reason ?? (report.state == .waiting ? unreachable[id.relay] : nil),
+      events: demand.events + report.events)
+  }
+}

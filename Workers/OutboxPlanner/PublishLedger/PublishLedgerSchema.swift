@@ -1,0 +1,74 @@
+internal import Contracts
+internal import Storage
+
+// The tables.
+//
+//   publication  what was accepted, by the order of acceptance; its state is that of its targets together, to look by
+//   target       its relays: how far each is, and how it is sent there
+//   body         the event's bytes, apart, so that a change of state does not write them again; gone when every relay
+//                has it
+//
+// Above the eight bits of a target's flags stands the pace of its relay, in milliseconds, as far as it has one.
+//
+// States are numbers. `sent` is written as `pending`: whoever reads it is another process, and does not know what came
+// of it.
+
+enum PublishLedgerSchema {
+  static let migrations = [
+    StorageMigration(
+      version: 1,
+      """
+      CREATE TABLE publication (
+        number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, author BLOB NOT NULL, kind INTEGER NOT NULL,
+        acceptedAt INTEGER NOT NULL, expiresAt INTEGER NOT NULL, state INTEGER NOT NULL, isStored INTEGER NOT NULL);
+      CREATE INDEX underWay ON publication (number) WHERE state < 2;
+      CREATE INDEX ended ON publication (number) WHERE state >= 2;
+      CREATE TABLE target (
+        publication INTEGER NOT NULL, relay TEXT NOT NULL, why TEXT NOT NULL, state INTEGER NOT NULL,
+        attempts INTEGER NOT NULL, refusals INTEGER NOT NULL, message TEXT, nextAttemptAt INTEGER, confirmedAt INTEGER,
+        account BLOB, flags INTEGER NOT NULL, PRIMARY KEY (publication, relay)) WITHOUT ROWID;
+      CREATE TABLE body (publication INTEGER PRIMARY KEY, event BLOB NOT NULL);
+      """),
+    // Its relays once more, by which those are made again that a damaged page has lost: one line each,
+    // `FLAGS ACCOUNT URL WHY`, the account `-` where there is none. Empty in what is older.
+    StorageMigration(version: 2, "ALTER TABLE publication ADD COLUMN relays TEXT NOT NULL DEFAULT ''"),
+  ]
+
+  /// States below are under way.
+  static let firstFinalCode: Int64 = 2
+}
+
+extension Publication.State {
+  var code: Int64 {
+    switch self {
+    case .optimistic: 0
+    case .partial: 1
+    case .confirmed: 2
+    case .failed: 3
+    case .cancelled: 4
+    }
+  }
+
+  init?(code: Int64) {
+    guard let state = Self.allCases.first(where: { $0.code == code }) else { return nil }
+    self = state
+  }
+}
+
+extension PublicationTarget.State {
+  var code: Int64 {
+    switch self {
+    case .pending, .sent: 0
+    case .confirmed: 1
+    case .failed: 2
+    case .cancelled: 3
+    }
+  }
+
+  init?(code: Int64) {
+    guard let state = [Self.pending, .confirmed, .failed, .cancelled].first(where: { $0.code == code }) else {
+      return nil
+    }
+    self = state
+  }
+}

@@ -1,0 +1,252 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import WorkerLedger
+import Logging
+import Nostr
+import PublishLedger
+import PublishQueue
+import Storage
+import WorkerKit
+
+// What is asked about publications, and the two things that a person may do to one.
+//
+// What is under way is in memory, what has ended in the ledger, and for a moment in both; memory is right then.
+
+extension PublishService {
+  /// Publications of an answer, unless its caller says how many.
+  static let listStandard = 100
+
+  // MARK: Looking
+
+  /// A publication as it is told; nil when it was never accepted, or is forgotten.
+  func publication(_ id: EventID) async throws(Refusal) -> Publication? {
+    await recorded(id)
+    if let publication = queue.publication(id, at: moment) { return publication }
+    // It waits for the event store, and its caller has heard that it is queued, or has gone.
+    if let waiting = unstored[id] { return waiting.publication }
+    guard let row = try await row(id), row.isStored else { return nil }
+    // It may have come to memory meanwhile.
+    return queue.publication(id, at: moment) ?? row.publication.publication
+  }
+
+  /// Waits until a publication is written down as it is, or cannot be: what is told stays true after a death.
+  private func recorded(_ id: EventID) async {
+    while !queue.isRecorded(id), writer.isBusy, writer.health.fault == nil { await writer.flush(id) }
+  }
+
+  func row(_ id: EventID) async throws(Refusal) -> LedgerRow? {
+    do throws(StorageFault) { return try await ledger.row(id) } catch { throw writer.health.refusal(error) }
+  }
+
+  /// The event of a publication, from memory or from the ledger, or from the event store where a damaged ledger has
+  /// lost it; nil when it is in none.
+  func body(of publication: QueuedPublication) async throws(Refusal) -> [UInt8]? {
+    if let event = bodies[publication.id] { return event }
+    do throws(StorageFault) {
+      let event = try await ledger.event(of: publication.number)
+      if let event {
+        bodies.keep(event, publication.id)
+        return event
+      }
+    } catch {
+      log.error("an event cannot be read", metadata: ["event": "\(publication.id)", "why": "\(error)"])
+      throw writer.health.refusal(error)
+    }
+    let event = try await storedBody(publication.id)
+    if let event { bodies.keep(event, publication.id) }
+    return event
+  }
+
+  /// A publication in the machine, to which one that has ended comes back; nil when there is none.
+  func inMemory(_ id: EventID) async throws(Refusal) -> QueuedPublication? {
+    if let publication = queue[id] { return publication }
+    guard let row = try await row(id), row.isStored else { return nil }
+    if queue[id] == nil {
+      perform { $0.admitted(row.publication, at: $1) }
+      adopt(id, row.publication.state)
+    }
+    return queue[id]
+  }
+
+  static func id(_ text: String) throws(Refusal) -> EventID {
+    guard let id = EventID(text) else {
+      throw Refusal(
+        .badRequest, "'id' is not 64 lower-case hexadecimal digits: \(text.prefix(80))", outcome: .notStarted)
+    }
+    return id
+  }
+
+  private static func unknown(_ id: EventID) -> Refusal {
+    Refusal(.noSuchEvent, "\(id) was never accepted for publishing, or is forgotten", outcome: .notStarted)
+  }
+
+  // MARK: plan.publications
+
+  func list(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublications.self)
+    let limit = min(wanted.limit ?? Self.listStandard, PublishLedger.pageMaximum)
+    var found: [Publication]
+    if let ids = wanted.ids {
+      found = []
+      for text in ids.prefix(limit) {
+        guard let publication = try await publication(try Self.id(text)) else { continue }
+        if wanted.states?.contains(publication.state) ?? true { found.append(publication) }
+      }
+    } else {
+      found = try await newest(in: wanted.states, limit)
+    }
+    for publication in found {
+      let part = BusPayload(json: publication)
+      if !request.sendNow(part: part) { try await request.send(part: part) }
+    }
+    return BusPayload(json: StoreCount(count: found.count))
+  }
+
+  private func newest(in states: [Publication.State]?, _ limit: Int) async throws(Refusal) -> [Publication] {
+    var found: [(number: Int64, publication: Publication)] = []
+    var endedCount = 0
+    var before = Int64.max
+    do throws(StorageFault) {
+      while endedCount < limit {
+        let rows = try await ledger.rows(in: states, before: before, limit: limit)
+        for row in rows where row.isStored && queue[row.publication.id] == nil {
+          found.append((row.publication.number, row.publication.publication))
+          endedCount += 1
+        }
+        guard rows.count == limit, let last = rows.last else { break }
+        before = last.publication.number
+      }
+    } catch {
+      throw writer.health.refusal(error)
+    }
+    // Nothing is awaited until they are chosen: what was in the ledger alone may be in memory now.
+    found.removeAll { entry in EventID(entry.publication.id).map { queue[$0] != nil } ?? false }
+    for id in queue.ids {
+      guard let number = queue[id]?.number, let publication = queue.publication(id, at: moment) else { continue }
+      if states?.contains(publication.state) ?? true { found.append((number, publication)) }
+    }
+    for waiting in unstored.values where queue[waiting.id] == nil {
+      if states?.contains(waiting.state) ?? true { found.append((waiting.number, waiting.publication)) }
+    }
+    var told: [Publication] = []
+    for (_, known) in found.sorted(by: { $0.number > $1.number }).prefix(limit) {
+      guard let id = EventID(known.id), !queue.isRecorded(id) else {
+        told.append(known)
+        continue
+      }
+      // Meanwhile it may be in another state.
+      guard let publication = try await publication(id), states?.contains(publication.state) ?? true else { continue }
+      told.append(publication)
+    }
+    return told
+  }
+
+  // MARK: plan.follow
+
+  func follow(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublication.self)
+    let id = try Self.id(wanted.id)
+    let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
+    guard followerCount < ChangeFollower<Publication>.maximum else {
+      throw Refusal(.full, "\(followerCount) publications are followed already", outcome: .notStarted)
+    }
+    guard !isDraining else { throw Self.draining }
+    let follower = ChangeFollower<Publication>(request)
+    followers[id, default: []].append(follower)
+    followerCount += 1
+    defer {
+      followers[id]?.removeAll { $0 === follower }
+      if followers[id]?.isEmpty == true { followers[id] = nil }
+      followerCount -= 1
+    }
+    try await follower.run(until: \.state.isFinal) { () throws(Refusal) in
+      guard let publication = try await self.publication(id) else { throw Self.unknown(id) }
+      request.accept()
+      let told = try Self.only(relay, of: publication)
+      return (told, BusPayload(json: told))
+    }
+    return .empty
+  }
+
+  private static func only(_ relay: String?, of publication: Publication) throws(Refusal) -> Publication {
+    guard let relay else { return publication }
+    var told = publication
+    told.targets = publication.targets.filter { $0.relay == relay }
+    guard !told.targets.isEmpty else { throw noRelay(relay, publication.id) }
+    told.state = Publication.State(of: told.targets.map(\.state))
+    return told
+  }
+
+  private static func noRelay(_ relay: String, _ id: String) -> Refusal {
+    Refusal(.noSuchRelay, "\(id) is not published to \(relay)", outcome: .notStarted)
+  }
+
+  // MARK: plan.retry, plan.cancel
+
+  func tryAgain(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let event = try await event(named: try Self.id(try request.arguments(as: PlanPublication.self).id))
+    if let event { try expectUnexpired(event) }
+    return try await change(request) { queue, id, relay, moment in
+      // Without its event it is at all its relays, and nothing of it is sent.
+      let expiry = event.map { self.expiry($0, nil, moment.time) } ?? moment.time
+      return queue.retried(id, relay: relay, expiresAt: expiry, at: moment)
+    }
+  }
+
+  /// The event of a publication; nil when there is none, or every relay has it.
+  private func event(named id: EventID) async throws(Refusal) -> Event? {
+    guard let known = try await inMemory(id) else { return nil }
+    defer { putBack(id) }
+    guard let bytes = try await body(of: known) else { return nil }
+    return try? Event(json: bytes)  // It was read before it was accepted.
+  }
+
+  func cancel(_ request: BusRequest) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublication.self)
+    if let waiting = unstored[try Self.id(wanted.id)] { return try await cancel(waiting, wanted, request) }
+    return try await change(request) { queue, id, relay, moment in queue.cancelled(id, relay: relay, at: moment) }
+  }
+
+  /// Calls off what waits for the event store: it is taken out of the ledger, and nothing of it is left.
+  private func cancel(
+    _ waiting: QueuedPublication, _ wanted: PlanPublication, _ request: BusRequest
+  ) async throws(Refusal) -> BusPayload {
+    try Self.expectMayCancel(waiting.kind, request)
+    guard wanted.relay == nil else {
+      throw Refusal(
+        .unavailable, "\(waiting.id) waits for the event store; it can be called off at all its relays, or later",
+        outcome: .notStarted)
+    }
+    await withdraw(waiting.id)
+    var told = waiting.publication
+    told.state = .cancelled
+    for index in told.targets.indices { told.targets[index].state = .cancelled }
+    return BusPayload(json: told)
+  }
+
+  /// A tracker calls off its jobs, and nothing else of the user's.
+  private static func expectMayCancel(_ kind: UInt16, _ request: BusRequest) throws(Refusal) {
+    guard request.callerRole == Role.client.number || EventKind.jobRequests.contains(kind) else {
+      throw Refusal(.denied, "a worker of this role calls off requests for jobs only", outcome: .notStarted)
+    }
+  }
+
+  /// Does something to a publication; answered when it is written down.
+  private func change(
+    _ request: BusRequest, _ step: (inout PublishQueue, EventID, String?, Moment) -> [PublishAction]
+  ) async throws(Refusal) -> BusPayload? {
+    let wanted = try request.arguments(as: PlanPublication.self)
+    let id = try Self.id(wanted.id)
+    let relay = try wanted.relay.map { text throws(Refusal) in try Self.relays([text])[0].text }
+    guard let known = try await inMemory(id) else { throw Self.unknown(id) }
+    defer { putBack(id) }
+    try Self.expectMayCancel(known.kind, request)
+    if let relay, !known.targets.contains(where: { $0.relay == relay }) { throw Self.noRelay(relay, wanted.id) }
+    perform { step(&$0, id, relay, $1) }
+    await writer.flush(id)
+    guard let publication = try await publication(id) else { throw Self.unknown(id) }
+    return BusPayload(json: publication)
+  }
+}

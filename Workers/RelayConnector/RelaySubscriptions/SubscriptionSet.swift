@@ -1,0 +1,432 @@
+public import Clocks
+public import Cryptography
+public import Nostr
+public import RelaySession
+
+// The REQs that are to stand at one relay, whatever the relay does: a value over a RelaySession, without I/O.
+//
+// A session ends a request for good whenever its connection ends or the relay says CLOSED, since only whoever asked
+// knows what he already has. Here is somebody who asks again: on every new connection all over, and after CLOSED as
+// often as its reason makes sense. The filters stay as they are: what comes twice costs the store a look at an id, what
+// is left out is lost.
+//
+//     waiting ──► asked ──► stored          (a wish that is not live is over then)
+//        ▲          │ CLOSED
+//        │          ▼
+//        └─── a while, by the reason's word ───► refused, until the next connection; where only our own signature was
+//                                                missing, until the account has shown himself, or a while
+//
+// CLOSED behind EOSE that names no error is no refusal: the relay has answered, and says that nothing more will come.
+// rust-nostr's relay does so for a filter of ids. Where all that was asked for has come that is the end; where what is
+// new is wanted as well the question is put again after a while, longer each time.
+//
+// While the relay is held back, nothing of what it says is heard, and its silence is ours: no patience runs out.
+//
+// Rejected: taking `since` from the last EOSE. Events are published late and dated back (gift wraps by two days on
+// purpose), so that finds only most of them; what relays have is known by coverage, which is the planner's.
+
+/// The requests that stand at one relay.
+public struct SubscriptionSet: Sendable {
+  /// What is wanted.
+  public struct Subscription: Hashable, Sendable {
+    /// The filters.
+    public let filters: RawFilters
+    /// Whether it stands after EOSE.
+    public let isLive: Bool
+    /// Who shows himself if the relay asks for it.
+    public let account: PublicKey?
+    /// How many events can match at most, where ids are asked for; nil where nobody knows.
+    public let idCount: Int?
+
+    /// A wish.
+    public init(filters: RawFilters, isLive: Bool, account: PublicKey?, idCount: Int? = nil) {
+      self.filters = filters
+      self.isLive = isLive
+      self.account = account
+      self.idCount = idCount
+    }
+  }
+
+  /// How far a wish is.
+  public enum State: Hashable, Sendable {
+    /// There is no connection, or no free subscription, or the relay is left alone for a while: why, if there is more
+    /// to say.
+    case waiting(String?)
+    /// Sent; no EOSE yet, or what came before it is not committed yet.
+    case asked
+    /// EOSE came, and all before it is committed.
+    case stored
+    /// The relay is not asked again on this connection; or, where nobody could sign for the account, not soon.
+    case refused(String)
+  }
+
+  /// A wish as it stands.
+  public struct Report: Hashable, Sendable {
+    /// How far it is.
+    public let state: State
+    /// Events it has brought.
+    public let events: UInt64
+    /// While it is asked: why its EOSE is not expected any more, should it come or not.
+    public let overdue: String?
+  }
+
+  /// What the shell is to do, in order.
+  public enum Action: Hashable, Sendable {
+    /// Start this request at the session, without a deadline, for the wish with this key.
+    case start(RequestKey, String, Subscription)
+    /// Cancel it there.
+    case cancel(RequestKey)
+    /// EOSE came for the wish with this key: report `committed` when all before it is.
+    case commit(String, RequestKey)
+    /// The report of the wish with this key has changed.
+    case changed(String)
+    /// Call `timerFired` at this instant, and no longer at an earlier one.
+    case setTimer(Instant)
+    /// No `timerFired` is needed.
+    case cancelTimer
+  }
+
+  struct Entry {
+    let wish: Subscription
+    let number: UInt64
+    var phase = Phase.idle
+    /// The request whose EOSE came, until what was before it is committed.
+    var committing: RequestKey?
+    /// Whether EOSE came, and what was before it is committed, since the wish was made.
+    var isStored = false
+    /// When EOSE came last.
+    var endedAt = Instant(nanoseconds: 0)
+    /// Events of the present request.
+    var delivered = 0
+    /// How often the relay has closed it behind EOSE, without an error, on this connection.
+    var closings = 0
+    var events: UInt64 = 0
+    var reason: String?
+    var retries = Retries()
+    /// How often nobody could sign for its account, on this connection.
+    var unsignedCount = 0
+    /// When the relay last brought something for it, or was asked.
+    var lastSign = Instant(nanoseconds: 0)
+    /// Whether the relay has said nothing for too long since it was asked.
+    var isOverdue = false
+  }
+
+  enum Phase: Hashable {
+    /// To be started when there is a connection.
+    case idle
+    /// To be started then.
+    case pausing(until: Instant)
+    /// Under way.
+    case started(RequestKey, hasEnded: Bool)
+    /// The relay has closed it behind EOSE: to be started again then, or never.
+    case closed(again: Instant?)
+    /// Nothing more can come, and it is done.
+    case done
+    /// Not again on this connection, or not before then.
+    case refused(until: Instant?)
+  }
+
+  private let limits: SubscriptionLimits
+  private var generator: SeededGenerator
+  private var entries: [String: Entry] = [:]
+  private var keys: [RequestKey: String] = [:]
+  /// Keys in the order of their wishes.
+  private var nextNumber: UInt64 = 0
+  private var nextKey: UInt64
+  private var isOpen = false
+  private var timer: Instant?
+  private var whyClosed: String?
+  /// Since when the relay is held back; nil while it is not.
+  private var heldSince: Instant?
+
+  /// Request keys of standing requests begin here; the shell's own stay below.
+  public static let firstRequestKey: UInt64 = 1 << 63
+
+  /// No wishes. `seed` should differ between relays and starts.
+  public init(limits: SubscriptionLimits = SubscriptionLimits(), seed: UInt64) {
+    self.limits = limits
+    generator = SeededGenerator(seed: seed)
+    nextKey = Self.firstRequestKey
+  }
+
+  /// Whether anything is wished.
+  public var isEmpty: Bool { entries.isEmpty }
+  /// Keys of what is wished.
+  public var wishes: [String: Subscription] { entries.mapValues(\.wish) }
+
+  /// How a wish is; nil when there is none of this key.
+  public func report(_ key: String) -> Report? {
+    guard let entry = entries[key] else { return nil }
+    let state: State =
+      switch entry.phase {
+      case .refused: .refused(entry.reason ?? "")
+      case .done: .stored
+      case .started, .closed: entry.isStored ? .stored : .asked
+      case .idle, .pausing: .waiting(entry.reason ?? whyClosed)
+      }
+    let overdue = state == .asked && entry.isOverdue ? silence : nil
+    return Report(state: state, events: entry.events, overdue: overdue)
+  }
+
+  // MARK: Wishes
+
+  /// This is wished from now on. The same wish under the same key changes nothing; another one replaces it.
+  public mutating func wish(_ key: String, _ wish: Subscription, at now: Instant) -> [Action] {
+    if entries[key]?.wish == wish { return [] }
+    var actions = remove(key)
+    nextNumber += 1
+    entries[key] = Entry(wish: wish, number: nextNumber)
+    actions.append(.changed(key))
+    return settled(actions, at: now)
+  }
+
+  /// Nobody wishes this any more.
+  public mutating func drop(_ key: String, at now: Instant) -> [Action] { settled(remove(key), at: now) }
+
+  private mutating func remove(_ key: String) -> [Action] {
+    guard let entry = entries.removeValue(forKey: key), case .started(let request, _) = entry.phase else { return [] }
+    keys[request] = nil
+    return [.cancel(request)]
+  }
+
+  // MARK: What happens
+
+  /// The connection stands.
+  public mutating func opened(at now: Instant) -> [Action] {
+    isOpen = true
+    whyClosed = nil
+    for key in entries.keys {
+      entries[key]?.retries = Retries()
+      entries[key]?.unsignedCount = 0
+      entries[key]?.closings = 0
+      switch entries[key]?.phase {
+      case .refused, .pausing:
+        entries[key]?.phase = .idle
+        entries[key]?.reason = nil
+      case .idle, .started, .closed, .done, nil: break
+      }
+    }
+    return settled([], at: now)
+  }
+
+  /// The account has shown himself to the relay: what was refused for want of his signature is asked again.
+  public mutating func shown(_ account: PublicKey, at now: Instant) -> [Action] {
+    var actions: [Action] = []
+    for (key, entry) in entries where entry.wish.account == account {
+      guard case .refused(until: .some) = entry.phase else { continue }
+      entries[key]?.phase = .idle
+      entries[key]?.reason = nil
+      actions.append(.changed(key))
+    }
+    return settled(actions, at: now)
+  }
+
+  /// There is no connection, and why.
+  public mutating func closed(why: String?, at now: Instant) -> [Action] {
+    let reason = why ?? whyClosed
+    guard isOpen || reason != whyClosed else { return [] }
+    isOpen = false
+    whyClosed = reason
+    for (key, entry) in entries {
+      if case .closed(again: .some) = entry.phase { entries[key]?.phase = .idle }
+    }
+    let waiting = entries.filter { $0.value.phase != .done }.keys.sorted()
+    for key in waiting where entries[key]?.phase == .idle { entries[key]?.reason = nil }
+    return settled(waiting.map { .changed($0) }, at: now)
+  }
+
+  /// An event came for a request.
+  ///
+  /// - Returns: the key of its wish; nil when it is wished no more.
+  public mutating func delivered(_ request: RequestKey, at now: Instant) -> String? {
+    guard let key = keys[request] else { return nil }
+    entries[key]?.events += 1
+    entries[key]?.delivered += 1
+    entries[key]?.lastSign = now
+    return key
+  }
+
+  /// The relay is held back: nothing of what it sends is read.
+  public mutating func held(at now: Instant) -> [Action] {
+    heldSince = heldSince ?? now
+    return settled([], at: now)
+  }
+
+  /// The relay is read again.
+  public mutating func released(at now: Instant) -> [Action] {
+    guard let since = heldSince else { return [] }
+    heldSince = nil
+    for (key, entry) in entries {
+      guard case .started(_, hasEnded: false) = entry.phase else { continue }
+      let pause = now.nanoseconds - min(now, max(since, entry.lastSign)).nanoseconds
+      entries[key]?.lastSign = entry.lastSign.advanced(nanoseconds: pause)
+    }
+    return settled([], at: now)
+  }
+
+  /// EOSE came.
+  public mutating func endedStored(_ request: RequestKey, at now: Instant) -> [Action] {
+    guard let key = keys[request], case .started(request, hasEnded: false)? = entries[key]?.phase else { return [] }
+    entries[key]?.phase = .started(request, hasEnded: true)
+    entries[key]?.committing = request
+    entries[key]?.endedAt = now
+    return settled([.commit(key, request)], at: now)
+  }
+
+  /// All that came before that EOSE is committed.
+  public mutating func committed(_ key: String, _ request: RequestKey, at now: Instant) -> [Action] {
+    guard let entry = entries[key], entry.committing == request else { return [] }
+    var actions: [Action] = []
+    entries[key]?.committing = nil
+    entries[key]?.isStored = true
+    if entry.phase == .closed(again: nil) {
+      entries[key]?.phase = .done
+    } else if !entry.wish.isLive {
+      keys[request] = nil
+      entries[key]?.phase = .done
+      actions.append(.cancel(request))
+    }
+    return settled(actions + [.changed(key)], at: now)
+  }
+
+  /// The request is over without having been cancelled.
+  public mutating func failed(_ request: RequestKey, _ failure: WorkFailure, at now: Instant) -> [Action] {
+    guard let key = keys.removeValue(forKey: request), let entry = entries[key] else { return [] }
+    if failure.code == .closedByRelay, closedBehindEnd(key, entry, failure.reason, at: now) {
+      return settled([.changed(key)], at: now)
+    }
+    entries[key]?.committing = nil
+    switch failure.code {
+    case .relayUnreachable, .disconnected, .closing, .timedOut:
+      // `opened` comes before anything is started again.
+      isOpen = false
+      entries[key]?.phase = .idle
+    case .full:
+      pause(key, failure.message, milliseconds: limits.fullMilliseconds, at: now)
+    case .notAuthenticated, .notProtected, .ownRelay: refuse(key, failure.message)
+    case .notSigned:
+      let wait = min(
+        limits.unsignedMilliseconds << UInt64(min(entry.unsignedCount, 8)), limits.unsignedCeilingMilliseconds)
+      let chance = UInt64.random(in: 0...wait / 2, using: &generator)
+      entries[key]?.unsignedCount += 1
+      refuse(key, failure.message, until: now.advanced(milliseconds: wait + chance))
+    case .closedByRelay:
+      var retries = entry.retries
+      if let milliseconds = retries.delay(after: failure.reason?.word, limits, using: &generator) {
+        entries[key]?.retries = retries
+        pause(key, failure.message, milliseconds: milliseconds, at: now)
+      } else {
+        refuse(key, failure.message)
+      }
+    }
+    return settled([.changed(key)], at: now)
+  }
+
+  /// The relay has closed a subscription behind its EOSE: whether that is no refusal. What was asked for once is over
+  /// with EOSE, whatever is said behind it.
+  private mutating func closedBehindEnd(
+    _ key: String, _ entry: Entry, _ reason: RelayReason?, at now: Instant
+  ) -> Bool {
+    guard case .started(_, hasEnded: true) = entry.phase else { return false }
+    if !entry.wish.isLive || entry.wish.idCount.map({ entry.delivered >= $0 }) ?? false {
+      entries[key]?.phase = entry.committing == nil ? .done : .closed(again: nil)
+      return true
+    }
+    if reason?.namesError ?? false { return false }
+    // One that has stood for long was closed for its age; the next may stand as long.
+    let hasStood = now.milliseconds(since: entry.endedAt) >= limits.closedCeilingMilliseconds
+    let closings = hasStood ? 0 : entry.closings
+    let wait = min(limits.closedMilliseconds << UInt64(min(closings, 16)), limits.closedCeilingMilliseconds)
+    let chance = UInt64.random(in: 0...wait / 2, using: &generator)
+    entries[key]?.closings = closings + 1
+    entries[key]?.phase = .closed(again: now.advanced(milliseconds: wait + chance))
+    return true
+  }
+
+  /// The instant of the last `setTimer` has come.
+  public mutating func timerFired(at now: Instant) -> [Action] {
+    timer = nil
+    var actions: [Action] = []
+    for (key, entry) in entries {
+      switch entry.phase {
+      case .pausing(let until) where until <= now, .refused(let until?) where until <= now,
+        .closed(let until?) where until <= now:
+        entries[key]?.phase = .idle
+        entries[key]?.reason = nil
+        actions.append(.changed(key))
+      case .started(let request, hasEnded: false) where patienceEnd(of: entry).map { $0 <= now } ?? false:
+        if entry.wish.isLive {
+          entries[key]?.isOverdue = true
+        } else {
+          keys[request] = nil
+          actions.append(.cancel(request))
+          refuse(key, silence)
+        }
+        actions.append(.changed(key))
+      default: break
+      }
+    }
+    return settled(actions, at: now)
+  }
+
+  private mutating func pause(_ key: String, _ reason: String, milliseconds: UInt64, at now: Instant) {
+    entries[key]?.phase = .pausing(until: now.advanced(milliseconds: milliseconds))
+    entries[key]?.reason = reason
+  }
+
+  private mutating func refuse(_ key: String, _ reason: String, until: Instant? = nil) {
+    entries[key]?.phase = .refused(until: until)
+    entries[key]?.reason = reason
+  }
+
+  private var silence: String {
+    "it has sent neither an event nor EOSE for \(limits.patienceMilliseconds / 1_000) s"
+  }
+
+  /// When nobody waits any longer for the EOSE of a relay that says nothing. Where more than that is wanted of it the
+  /// request stands on, since what is new may come all the same.
+  private func patienceEnd(of entry: Entry) -> Instant? {
+    entry.isOverdue || heldSince != nil ? nil : entry.lastSign.advanced(milliseconds: limits.patienceMilliseconds)
+  }
+
+  // MARK: What follows
+
+  /// Starts what may be started, in the order of the wishes, and sets the timer.
+  private mutating func settled(_ actions: [Action], at now: Instant) -> [Action] {
+    var actions = actions
+    if isOpen {
+      let idle = entries.filter { $0.value.phase == .idle }.sorted { $0.value.number < $1.value.number }
+      for (key, entry) in idle {
+        guard keys.count < limits.startedMaximum else {
+          let reason = "\(limits.startedMaximum) subscriptions are open there already"
+          if entry.reason != reason {
+            entries[key]?.reason = reason
+            actions.append(.changed(key))
+          }
+          continue
+        }
+        let request = RequestKey(nextKey)
+        nextKey += 1
+        keys[request] = key
+        entries[key]?.phase = .started(request, hasEnded: false)
+        entries[key]?.lastSign = now
+        entries[key]?.delivered = 0
+        entries[key]?.isOverdue = false
+        entries[key]?.reason = nil
+        actions += [.start(request, key, entry.wish), .changed(key)]
+      }
+    }
+    let due = entries.values.compactMap { entry -> Instant? in
+      switch entry.phase {
+      case .pausing(let until), .refused(let until?), .closed(let until?): until
+      case .started(_, hasEnded: false): patienceEnd(of: entry)
+      default: nil
+      }
+    }.min()
+    if due != timer {
+      timer = due
+      actions.append(due.map { .setTimer($0) } ?? .cancelTimer)
+    }
+    return actions
+  }
+}

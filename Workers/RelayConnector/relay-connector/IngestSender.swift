@@ -1,0 +1,122 @@
+import Bus
+import Contracts
+import EventLoop
+import Frames
+import LinuxSystem
+import Logging
+import Nostr
+import RelaySubscriptions
+
+/// The two lines to the store: what relays had stored goes over the bulk lane, what is new over the live one.
+@EventLoopActor
+final class IngestSenders {
+  let stored: IngestSender
+  let live: IngestSender
+  /// Called with true when a relay must wait, and with false when it need not any more.
+  var onHeld: (@EventLoopActor (RelayURL, Bool) -> Void)?
+  /// Relays that must wait, the one that has waited longest first.
+  private var held: [RelayURL] = []
+
+  init(_ bus: BusConnection) {
+    stored = IngestSender("store.import", bus)
+    live = IngestSender("store.ingest", bus)
+    for line in [stored, live] { line.onAnswered = { [unowned self] in release() } }
+  }
+
+  /// Whether a relay must wait, since too much of what it has sent is here already.
+  func isHeld(_ relay: RelayURL) -> Bool { held.contains(relay) }
+
+  /// Takes an event of a relay along, over one of the two; false when it is too large for the bus.
+  func append(_ event: UnsafeRawBufferPointer, of relay: RelayURL, subscription: UInt32, on line: IngestSender) -> Bool
+  {
+    let isTaken = line.append(event, relay: relay.text, subscription: subscription)
+    if line.mustWait(relay.text), !isHeld(relay) {
+      held.append(relay)
+      onHeld?(relay, true)
+    }
+    return isTaken
+  }
+
+  /// Lets relays go on that need not wait. What one of them brings at once takes its own part, and nobody else's.
+  private func release() {
+    let free = held.filter { !stored.mustWait($0.text) && !live.mustWait($0.text) }
+    if free.isEmpty { return }
+    held.removeAll { free.contains($0) }
+    for relay in free { onHeld?(relay, false) }
+  }
+}
+
+/// One line to the store: runs go out, and go again when the store was not there or could not write them.
+@EventLoopActor
+final class IngestSender {
+  /// Called when a run was answered, and others went out for it.
+  var onAnswered: (@EventLoopActor () -> Void)?
+
+  private let method: String
+  private let bus: BusConnection
+  private let log = Logger(label: "ingest")
+  private var runs: IngestRuns
+  private var nextName: UInt64 = 0
+  private var commits: [UInt64: @EventLoopActor () -> Void] = [:]
+
+  /// First wait after a run was refused, in milliseconds; doubled each time.
+  private static let retryMilliseconds: UInt64 = 100
+  /// Longest wait.
+  private static let retryMaximumMilliseconds: UInt64 = 10_000
+
+  init(_ method: String, _ bus: BusConnection) {
+    self.method = method
+    self.bus = bus
+    runs = IngestRuns(
+      limits: IngestRuns.Limits(frameByteCountMaximum: bus.welcome.frameLimit - FrameHeader.lengthMinimum))
+  }
+
+  /// Whether so much of a relay's waits that it is not to be read.
+  func mustWait(_ relay: String) -> Bool { runs.mustWait(relay) }
+
+  /// Takes an event along; false when it is too large for the bus.
+  func append(_ event: UnsafeRawBufferPointer, relay: String, subscription: UInt32) -> Bool {
+    let isTaken = runs.append(
+      event, relay: relay, subscription: subscription, receivedNanoseconds: WallClock.nanoseconds)
+    send()
+    return isTaken
+  }
+
+  /// Takes an end along; `onCommit` is called when it and all before it are committed.
+  func end(
+    relay: String, subscription: UInt32, filters: [[UInt8]], onCommit: @escaping @EventLoopActor () -> Void
+  ) {
+    nextName += 1
+    commits[nextName] = onCommit
+    runs.end(
+      relay: relay, subscription: subscription, filters: filters, name: nextName,
+      receivedNanoseconds: WallClock.nanoseconds)
+    send()
+  }
+
+  private func send() {
+    while let run = runs.next() { EventLoopActor.task { [self] in await send(run) } }
+  }
+
+  /// Sends a run until it is taken. The store knows what it has already: a second time does no harm.
+  private func send(_ run: IngestRuns.Run) async {
+    var wait = Self.retryMilliseconds
+    while true {
+      do throws(Refusal) {
+        _ = try await bus.request(method, BusPayload(run.bytes, isRaw: true))
+        break
+      } catch {
+        log.log(
+          level: wait == Self.retryMilliseconds ? .info : .warning, "the store has not taken a run; it goes again",
+          metadata: ["events": "\(run.eventCount)", "why": "\(error.message)", "milliseconds": "\(wait)"])
+        // Nothing can be the matter with a run, but for a mistake of ours; then the rest must go on.
+        if error.code == .badPayload { break }
+        await EventLoopActor.sleep(milliseconds: wait)
+        wait = min(wait * 2, Self.retryMaximumMilliseconds)
+      }
+    }
+    for name in runs.answered(run.number) { commits.removeValue(forKey: name)?() }
+    send()
+    onAnswered?()
+  }
+}

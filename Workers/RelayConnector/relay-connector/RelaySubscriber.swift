@@ -1,0 +1,168 @@
+import Clocks
+import Cryptography
+import EventLoop
+import Logging
+import Nostr
+import RelaySession
+import RelaySubscriptions
+
+/// What is wished of one relay: the machine of its standing requests, and what the machine commands. Events that nobody
+/// asked for end here; the others go to the store as they came.
+@EventLoopActor
+final class RelaySubscriber {
+  /// One request under way.
+  private struct Subscription {
+    let number: UInt32
+    let question: SubscriptionFilters
+    var hasEnded = false
+  }
+
+  private let link: RelayLink
+  private let lines: IngestSenders
+  private let log: Logger
+  private let onChanged: @EventLoopActor (String) -> Void
+  private var requests: SubscriptionSet
+  private var filters: [String: [Filter]] = [:]
+  /// Wishes for whose relay other people are the source.
+  private var foreign: Set<String> = []
+  private var subscriptions: [RequestKey: Subscription] = [:]
+  private let timer = LoopTimer()
+  /// Wishes that have brought events since their counts were told.
+  private var counted: Set<String> = []
+  private let countTimer = LoopTimer()
+  /// Commands in their order; one that is carried out may bring others, which belong behind those that wait.
+  private var commands: [SubscriptionSet.Action] = []
+  private var isPerforming = false
+
+  /// Numbers of subscriptions in runs: new for each request of this process.
+  private static var lastSubscription: UInt32 = 0
+
+  /// Least time between two tellings of how many events a wish has brought, in milliseconds.
+  private static let countMilliseconds: UInt64 = 250
+
+  /// `onChanged` is called with the key of a wish whose report is another one.
+  init(
+    _ link: RelayLink, _ lines: IngestSenders, log: Logger, onChanged: @escaping @EventLoopActor (String) -> Void
+  ) {
+    self.link = link
+    self.lines = lines
+    self.log = log
+    self.onChanged = onChanged
+    var random = SystemRandomNumberGenerator()
+    requests = SubscriptionSet(seed: random.next())
+  }
+
+  var isEmpty: Bool { requests.isEmpty }
+  func report(_ key: String) -> SubscriptionSet.Report? { requests.report(key) }
+
+  // MARK: Wishes
+
+  /// Whether other people have named the relay in all wishes.
+  var isForeign: Bool { filters.keys.allSatisfy { foreign.contains($0) } }
+
+  func wish(_ key: String, _ filters: [Filter], _ wish: SubscriptionSet.Wish, isForeign: Bool) {
+    self.filters[key] = filters
+    if isForeign { foreign.insert(key) } else { foreign.remove(key) }
+    perform { requests, now in requests.wish(key, wish, at: now) }
+  }
+
+  func drop(_ key: String) {
+    filters[key] = nil
+    foreign.remove(key)
+    perform { requests, now in requests.drop(key, at: now) }
+  }
+
+  // MARK: What happens
+
+  func opened() { perform { requests, now in requests.opened(at: now) } }
+
+  /// The relay is held back from now on, or read again.
+  func held(_ isHeld: Bool) {
+    perform { requests, now in isHeld ? requests.held(at: now) : requests.released(at: now) }
+  }
+
+  func shown(_ account: PublicKey) { perform { requests, now in requests.shown(account, at: now) } }
+
+  func closed(_ why: String) {
+    perform { requests, now in requests.closed(why: why.isEmpty ? nil : why, at: now) }
+  }
+
+  func delivered(_ key: RequestKey, _ event: UnsafeRawBufferPointer) {
+    guard let subscription = subscriptions[key] else { return }
+    guard subscription.question.asks(for: event) else {
+      link.noteStray()
+      return
+    }
+    guard let wish = requests.delivered(key, at: EventLoop.process.now) else { return }
+    if !subscription.hasEnded { noteCount(of: wish) }
+    let line = subscription.hasEnded ? lines.live : lines.stored
+    if !lines.append(event, of: link.url, subscription: subscription.number, on: line) {
+      log.notice(
+        "an event is too large for the bus, and left out",
+        metadata: ["relay": "\(link.url)", "bytes": "\(event.count)"])
+    }
+  }
+
+  /// Somebody may look on while a relay sends what it has stored: how much it is by now is told now and then.
+  private func noteCount(of wish: String) {
+    counted.insert(wish)
+    guard counted.count == 1 else { return }
+    countTimer.set(afterMilliseconds: Self.countMilliseconds) { [weak self] in
+      guard let self else { return }
+      let wishes = counted
+      counted = []
+      for wish in wishes { onChanged(wish) }
+    }
+  }
+
+  func endedStored(_ key: RequestKey) {
+    subscriptions[key]?.hasEnded = true
+    perform { requests, now in requests.endedStored(key, at: now) }
+  }
+
+  func failed(_ key: RequestKey, _ failure: WorkFailure) {
+    subscriptions[key] = nil
+    perform { requests, now in requests.failed(key, failure, at: now) }
+  }
+
+  // MARK: Actions
+
+  private func perform(_ body: (inout SubscriptionSet, Instant) -> [SubscriptionSet.Action]) {
+    commands += body(&requests, EventLoop.process.now)
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    while !commands.isEmpty {
+      switch commands.removeFirst() {
+      case .start(let request, let key, let wish): start(request, key, wish)
+      case .cancel(let request):
+        subscriptions[request] = nil
+        link.tell { session, now in session.requestCancelled(request, at: now) }
+      case .commit(let key, let request): commit(key, request)
+      case .changed(let key): onChanged(key)
+      case .setTimer(let instant):
+        timer.set(at: instant) { [unowned self] in perform { requests, now in requests.timerFired(at: now) } }
+      case .cancelTimer: timer.cancel()
+      }
+    }
+  }
+
+  private func start(_ request: RequestKey, _ key: String, _ wish: SubscriptionSet.Wish) {
+    Self.lastSubscription += 1
+    let filters = filters[key] ?? []
+    subscriptions[request] = Subscription(number: Self.lastSubscription, question: SubscriptionFilters(filters))
+    let forever = Instant(nanoseconds: .max)
+    link.tell { session, now in
+      session.requestStarted(request, wish.filters, .live, account: wish.account, deadline: forever, at: now)
+    }
+  }
+
+  private func commit(_ key: String, _ request: RequestKey) {
+    guard let subscription = subscriptions[request] else { return }
+    lines.stored.end(
+      relay: link.url.text, subscription: subscription.number, filters: subscription.question.filters.map(\.json)
+    ) { [weak self] in
+      self?.perform { requests, now in requests.committed(key, request, at: now) }
+    }
+  }
+}
