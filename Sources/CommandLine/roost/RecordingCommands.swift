@@ -64,7 +64,7 @@ private struct RecordingPrinter {
   /// Whether its end was among what was printed.
   var isWhole: Bool { end != nil }
 
-  mutating func print(_ record: Recordings.Record, _ opening: RecordingOpening?) async {
+  mutating func print(_ record: RecordingEntry, _ opening: RecordingOpening?) async {
     await begin(opening)
     switch record {
     case .frame(let frame):

@@ -312,7 +312,7 @@ final class ControlService {
     }
     guard daemon.logs.setLevel(request.category, level) else {
       throw Refusal(
-        .full, "'\(request.category)' cannot have a level: \(LogLevels.categoryCountMaximum) categories at most",
+        .full, "'\(request.category)' cannot have a level: \(LogFilter.categoryCountMaximum) categories at most",
         outcome: .notStarted)
     }
     daemon.broadcastSettings()
@@ -324,7 +324,7 @@ final class ControlService {
   /// What to say of a category that nobody has logged in. It is no mistake for sure: a person's
   /// own worker may begin with it.
   private func remark(onCategory category: String) -> String? {
-    guard category != Logs.LogFilter.general else { return nil }
+    guard category != LogFilter.general else { return nil }
     let seen = daemon.logs.tail(worker: nil, lines: Self.categoryLineCount).map(\.record.category)
     let known = Set(seen).union(LogCategory.builtIn)
     guard !known.contains(category) else { return nil }

@@ -30,7 +30,7 @@ extension Daemon {
     // Levels set while running stay, unless the file says something new about logs.
     if changes.contains(where: { $0.subject == .table("log") && $0.kind != .unchanged }) {
       logs.apply(
-        WorkerLogSettings(new.log, directory: old.supervisor.logDirectory), levels: Logs.LogFilter(new.log))
+        WorkerLogSettings(new.log, directory: old.supervisor.logDirectory), levels: LogFilter(new.log))
     }
     shell.hub.adopt(customRoles: new.roles.map(AccessTable.CustomRole.init))
     for change in changes {

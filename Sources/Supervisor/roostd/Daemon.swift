@@ -85,7 +85,7 @@ final class Daemon {
       traceSeed: random.next())
     logs = WorkerLogs(
       settings: WorkerLogSettings(configuration.log, directory: configuration.supervisor.logDirectory),
-      levels: Logs.LogFilter(configuration.log))
+      levels: LogFilter(configuration.log))
     deadLetters = DeadLetterStore(
       directory: configuration.supervisor.stateDirectory + "/dead-letters",
       countMaximum: configuration.bus.deadLettersMaximum)

@@ -12,7 +12,7 @@ extension WorkerLogSettings {
   }
 }
 
-extension Logs.LogFilter {
+extension LogFilter {
   /// The levels in `[log]` of `supervisor.conf`; further categories than the table holds keep the general level.
   init(_ settings: LogSettings) {
     self.init(general: LogSeverity(settings.level))

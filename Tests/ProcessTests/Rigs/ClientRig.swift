@@ -33,7 +33,7 @@ struct ClientRig: Sendable {
     let socket = roost.socket
     client = try Self.wait {
       var settings = ClientSettings(name: "test", socket: socket, environment: [:])
-      settings.backoff = Backoff(firstMilliseconds: 5, longestMilliseconds: 100)
+      settings.backoff = ReconnectDelay(firstMilliseconds: 5, longestMilliseconds: 100)
       settings.patienceMilliseconds = 20_000
       return RoostClient(settings)
     }

@@ -101,7 +101,7 @@ public final class JobLedger: Sendable {
   public func job(_ id: JobID) async throws(StorageFault) -> LedgerJob? {
     try await file.read { session in
       let ledger = JobRows(session)
-      let statement = try session.statement("SELECT \(LedgerSession.columns) FROM job WHERE id = ?")
+      let statement = try session.statement("SELECT \(JobRows.columns) FROM job WHERE id = ?")
       statement.bind(id.column, at: 1)
       return try ledger.orders(statement).first.map { LedgerJob(order: $0, facts: try ledger.facts(of: id)) }
     }

@@ -35,7 +35,7 @@ public enum ReconcileFault: Error, Hashable, Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .empty: "it has no bytes"
-    case .otherVersion(let byte): "its version byte is \(byte), and \(ReconcileMessage.version) is spoken here"
+    case .otherVersion(let byte): "its version byte is \(byte), and \(NegentropyMessage.version) is spoken here"
     case .cutOff: "it ends in the middle of a range"
     case .badNumber: "a number in it has more than 64 bits or a leading zero"
     case .badTime: "a time in it is beyond all times"

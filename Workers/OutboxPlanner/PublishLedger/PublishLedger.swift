@@ -83,7 +83,8 @@ public final class PublishLedger: Sendable {
       let ledger = PublicationRows(session)
       var contents = PublishLedgerContents()
       let open = try session.statement(
-        "SELECT \(LedgerSession.columns) FROM publication WHERE state < \(LedgerSchema.firstFinalCode) ORDER BY number")
+        "SELECT \(PublicationRows.columns) FROM publication WHERE state < \(PublishLedgerSchema.firstFinalCode) ORDER BY number"
+      )
       contents.underWay = try ledger.rows(open)
       let last = try session.statement("SELECT max(number) FROM publication")
       while try last.step() { contents.lastNumber = last.number(0) }
@@ -99,7 +100,7 @@ public final class PublishLedger: Sendable {
   /// A publication; nil when it is not there.
   public func row(_ id: EventID) async throws(StorageFault) -> LedgerRow? {
     try await file.read { session in
-      let statement = try session.statement("SELECT \(LedgerSession.columns) FROM publication WHERE id = ?")
+      let statement = try session.statement("SELECT \(PublicationRows.columns) FROM publication WHERE id = ?")
       statement.bind(id.octets.bytes, at: 1)
       return try PublicationRows(session).rows(statement).first
     }

@@ -60,7 +60,7 @@ final class RelaySubscriber {
   /// Whether other people have named the relay in all wishes.
   var isForeign: Bool { filters.keys.allSatisfy { foreign.contains($0) } }
 
-  func wish(_ key: String, _ filters: [Filter], _ wish: SubscriptionSet.Wish, isForeign: Bool) {
+  func wish(_ key: String, _ filters: [Filter], _ wish: SubscriptionSet.Subscription, isForeign: Bool) {
     self.filters[key] = filters
     if isForeign { foreign.insert(key) } else { foreign.remove(key) }
     perform { requests, now in requests.wish(key, wish, at: now) }
@@ -147,7 +147,7 @@ final class RelaySubscriber {
     }
   }
 
-  private func start(_ request: RequestKey, _ key: String, _ wish: SubscriptionSet.Wish) {
+  private func start(_ request: RequestKey, _ key: String, _ wish: SubscriptionSet.Subscription) {
     Self.lastSubscription += 1
     let filters = filters[key] ?? []
     subscriptions[request] = Subscription(number: Self.lastSubscription, question: SubscriptionFilters(filters))

@@ -122,12 +122,12 @@ struct RequestMessageTests {
     #expect(visit.session.shown.count == 16)
   }
 
-  @Test("Behind a closed door nothing is done for anybody but accounts and guests")
-  func door() {
+  @Test("Before a required authentication nothing is done for anybody but accounts and guests")
+  func requirement() {
     let (alice, guest) = (SecretKey.generate(), SecretKey.generate())
     let house = ClientEnvironment(accounts: [alice.publicKey], guests: [guest.publicKey])
-    let door = ClientRequirement.closed(why: "pages of https://x.example must be allowed")
-    let visit = Visit(door: door, house: house)
+    let requirement = ClientRequirement.closed(why: "pages of https://x.example must be allowed")
+    let visit = Visit(requirement: requirement, house: house)
     let note = event()
     #expect(
       visit.say(#"["REQ","a",{}]"#) == [
@@ -147,10 +147,12 @@ struct RequestMessageTests {
     #expect(visit.observes.count == 1 && visit.taking.map(\.destination) == [.store])
   }
 
-  @Test("Behind a closed door it is asked once, before OK, whether a key that is not known is an account by now")
+  @Test(
+    "Before a required authentication it is asked once, before OK, whether a key that is not known is an account by now"
+  )
   func identifying() throws {
     let (alice, stranger) = (SecretKey.generate(), SecretKey.generate())
-    let visit = Visit(door: .closed(why: "it must be shown"))
+    let visit = Visit(requirement: .closed(why: "it must be shown"))
     #expect(visit.authenticate(alice).isEmpty)
     #expect(visit.authenticate(stranger).isEmpty)
     let works = visit.actions.compactMap { if case .identify(let work) = $0 { work } else { nil } }
@@ -163,7 +165,7 @@ struct RequestMessageTests {
     }
     #expect(visit.say(#"["REQ","a",{}]"#).isEmpty && visit.observes.count == 1)
     #expect(visit.authenticate(stranger)[0].contains(",true,"), "it was asked about that key")
-    #expect(visit.authenticate(SecretKey.generate())[0].contains(",true,"), "the door is open")
+    #expect(visit.authenticate(SecretKey.generate())[0].contains(",true,"), "nothing more is required")
     let open = Visit()
     #expect(open.authenticate(alice)[0].contains(",true,"), "nothing depends on it")
   }

@@ -17,12 +17,12 @@ final class Visit {
   static let address = (try? RelayURL("ws://127.0.0.1:4869"))!
 
   init(
-    door: ClientRequirement = .open, limits: ClientLimits = ClientLimits(),
+    requirement: ClientRequirement = .open, limits: ClientLimits = ClientLimits(),
     house: ClientEnvironment = ClientEnvironment()
   ) {
     self.house = house
     session = ClientSession(
-      door: door, limits: limits, challenge: "c0ffee", addresses: [Self.address])
+      requirement: requirement, limits: limits, challenge: "c0ffee", addresses: [Self.address])
   }
 
   /// The client says something; returns what it is answered at once.

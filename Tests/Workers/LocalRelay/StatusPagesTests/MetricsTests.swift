@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The figures for Prometheus")
 struct MetricsTests {
-  private let text = Metrics.text(makePicture())
+  private let text = Metrics.text(makeSnapshot())
 
   @Test(
     "hold what each part says",
@@ -65,22 +65,22 @@ struct MetricsTests {
 
   @Test("escape what others call themselves")
   func escapeLabels() {
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     let relay = RelayStates.Relay(relay: "wss://a\"} 1\nroost_forged 1\\", state: "open")
-    picture.connectors = [.init(name: "c", relays: .told(RelayStates(relays: [relay])))]
-    let text = Metrics.text(picture)
+    snapshot.connectors = [.init(name: "c", relays: .told(RelayStates(relays: [relay])))]
+    let text = Metrics.text(snapshot)
     #expect(text.contains(#"roost_relay_open{connector="c",relay="wss://a\"} 1\nroost_forged 1\\"} 1"#))
     #expect(!text.contains("\nroost_forged"))
   }
 
   @Test("name at most 500 relays, and count the others")
   func nameFewRelays() {
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     let relays = (0..<700).map { RelayStates.Relay(relay: "wss://\($0).example", state: "open") }
-    picture.connectors = [
+    snapshot.connectors = [
       .init(name: "a", relays: .told(RelayStates(relays: relays))), .init(name: "b", relays: .silent("it is away")),
     ]
-    let text = Metrics.text(picture)
+    let text = Metrics.text(snapshot)
     #expect(text.split(separator: "\n").count { $0.hasPrefix("roost_relay_open{") } == 500)
     #expect(text.contains("roost_relays{connector=\"a\",state=\"open\"} 700"))
     #expect(text.contains("roost_relays_without_figures 200"))

@@ -3,8 +3,8 @@ import Contracts
 @testable import StatusPages
 
 /// A Roost in which all is well.
-func makePicture() -> RoostSnapshot {
-  var picture = RoostSnapshot(version: "1.2.3")
+func makeSnapshot() -> RoostSnapshot {
+  var snapshot = RoostSnapshot(version: "1.2.3")
   var workers = ["event-store", "outbox-planner", "relay-connector", "local-relay"].map {
     WorkerStatus(name: $0, role: $0, state: "ready")
   }
@@ -12,7 +12,7 @@ func makePicture() -> RoostSnapshot {
   workers[0].generation = 2
   workers[0].sinceMilliseconds = 61_005
   workers[0].restartLimit = 5
-  picture.supervisor = .told(
+  snapshot.supervisor = .told(
     SupervisorStatus(
       version: "1.2.3", pid: 7, uptimeMilliseconds: 3_723_004, configuration: "supervisor.conf", socket: "roost.sock",
       residentBytes: 20 << 20, keptBytes: 12, counters: ["frames-in": 5, "answered": 3], deadLetters: 0,
@@ -22,27 +22,27 @@ func makePicture() -> RoostSnapshot {
   store.usedBytes = 3 << 30
   store.waiting = [0, 2, 40]
   store.verified = 99
-  picture.store = .told(store)
+  snapshot.store = .told(store)
   var plan = PlanStatus()
   plan.publications = ["optimistic": 1, "partial": 2, "confirmed": 30, "failed": 4]
-  picture.plan = .told(plan)
-  picture.jobs = .told(makeJobs())
+  snapshot.plan = .told(plan)
+  snapshot.jobs = .told(makeJobs())
   var push = PushStatus()
   var apple = PushStatus.Platform(name: "ios", state: "ready", reason: "TopicDisallowed")
   (apple.delivered, apple.expired) = (3, 2)
   push.platforms = [apple]
   push.ended = ["delivered": 3]
-  picture.push = .told(push)
-  picture.serving = .told(makeServing())
+  snapshot.push = .told(push)
+  snapshot.serving = .told(makeServing())
   var open = RelayStates.Relay(relay: "wss://relay.example", state: "open")
   open.latencyMilliseconds = 42
   open.openMilliseconds = 1_500
   open.events = 8
-  picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [open])))]
-  picture.local.addresses = ["ws://127.0.0.1:4869"]
-  picture.local.connections = 3
-  picture.local.taken = 11
-  return picture
+  snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [open])))]
+  snapshot.local.addresses = ["ws://127.0.0.1:4869"]
+  snapshot.local.connections = 3
+  snapshot.local.taken = 11
+  return snapshot
 }
 
 extension RoostSnapshot {

@@ -7,7 +7,7 @@ import Testing
 struct StatusPageTests {
   @Test("says at once that all is well")
   func saysThatAllIsWell() {
-    let html = StatusPage.html(makePicture())
+    let html = StatusPage.html(makeSnapshot())
     #expect(html.contains("<title>All is well – Roost</title>"))
     #expect(html.contains("<span class=\"dot good\"></span>All is well"))
     #expect(html.contains("1,234,567 <small>stored</small>"))
@@ -22,14 +22,14 @@ struct StatusPageTests {
 
   @Test("says what needs attention, and the command that tells more")
   func saysWhatNeedsAttention() {
-    var picture = makePicture()
-    picture.changeWorker {
+    var snapshot = makeSnapshot()
+    snapshot.changeWorker {
       $0.state = "backoff"
       $0.lastExit = "killed by SIGSEGV"
       $0.nextAttemptMilliseconds = 3_000
     }
-    picture.store = .silent("it is away")
-    let html = StatusPage.html(picture)
+    snapshot.store = .silent("it is away")
+    let html = StatusPage.html(snapshot)
     #expect(html.contains("One thing needs attention"))
     #expect(html.contains("<strong>event-store:</strong> backoff, killed by SIGSEGV"))
     #expect(html.contains("<code>roost why event-store</code>"))
@@ -43,27 +43,27 @@ struct StatusPageTests {
     relay.remarks = [
       RelayRemark(kind: .authWall, text: "auth-required: <b>who</b>", count: 2, at: 1_700_000_000)
     ]
-    var picture = makePicture()
-    picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
-    let html = StatusPage.html(picture)
+    var snapshot = makeSnapshot()
+    snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
+    let html = StatusPage.html(snapshot)
     #expect(html.contains("<h2>What relays say</h2>"))
     #expect(html.contains("wants to know who asks, and no account was named") && html.contains("supervisor.conf"))
     #expect(html.contains("&lt;b&gt;who&lt;/b&gt;") && !html.contains("<b>who"))
-    #expect(!StatusPage.html(makePicture()).contains("What relays say"))
+    #expect(!StatusPage.html(makeSnapshot()).contains("What relays say"))
   }
 
   @Test("shows text of others as text")
   func showsTextAsText() {
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     let evil = "</title><script>alert('1')</script>\" onload=\"x\u{202E}\n"
-    picture.changeWorker { $0.text = evil }
+    snapshot.changeWorker { $0.text = evil }
     var relay = RelayStates.Relay(relay: "wss://\(evil)", state: "waiting")
     relay.reason = evil
-    picture.connectors = [.init(name: evil, relays: .told(RelayStates(relays: [relay])))]
-    picture.waitingOrigins = [evil]
-    picture.local.addresses = [evil]
-    picture.version = evil
-    let html = StatusPage.html(picture)
+    snapshot.connectors = [.init(name: evil, relays: .told(RelayStates(relays: [relay])))]
+    snapshot.waitingOrigins = [evil]
+    snapshot.local.addresses = [evil]
+    snapshot.version = evil
+    let html = StatusPage.html(snapshot)
     #expect(!html.contains("<script"))
     #expect(!html.contains("\" onload"))
     #expect(!html.contains("\u{202E}"))
@@ -73,7 +73,7 @@ struct StatusPageTests {
 
   @Test("has no script, and refers to nothing but the figures")
   func refersToNothing() {
-    let html = StatusPage.html(makePicture())
+    let html = StatusPage.html(makeSnapshot())
     let references = ["src=", "url(", "@import", "<link", "<form", "<iframe", "javascript:", "http://", "https://"]
     for word in references { #expect(!html.contains(word), "\(word)") }
     #expect(html.split(separator: "href=").count == 2)
@@ -87,26 +87,26 @@ struct StatusPageTests {
 
   @Test("names pages that wait, with the command that lets each in")
   func namesWaitingPages() {
-    var picture = makePicture()
-    #expect(!StatusPage.html(picture).contains("wait to be let in"))
-    picture.waitingOrigins = ["https://client.example", "http://[::1]:3000"]
-    let html = StatusPage.html(picture)
+    var snapshot = makeSnapshot()
+    #expect(!StatusPage.html(snapshot).contains("wait to be let in"))
+    snapshot.waitingOrigins = ["https://client.example", "http://[::1]:3000"]
+    let html = StatusPage.html(snapshot)
     #expect(html.contains("<code>roost client allow https://client.example</code>"))
     #expect(html.contains("<code>roost client allow &#39;http://[::1]:3000&#39;</code>"))
   }
 
   @Test("is bounded, however many relays and pages there are")
   func isBounded() {
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     let long = String(repeating: "x", count: 10_000)
     let relays = (0..<1_000).map { number in
       var relay = RelayStates.Relay(relay: "wss://\(number).example", state: "waiting")
       relay.reason = long
       return relay
     }
-    picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
-    picture.waitingOrigins = (0..<1_000).map { "https://\($0).example" }
-    let html = StatusPage.html(picture)
+    snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
+    snapshot.waitingOrigins = (0..<1_000).map { "https://\($0).example" }
+    let html = StatusPage.html(snapshot)
     #expect(html.contains("and 988 more: roost relay list"))
     #expect(html.contains("and 988 more: roost client list"))
     #expect(html.utf8.count < 64 << 10)
@@ -114,21 +114,21 @@ struct StatusPageTests {
 
   @Test("comes when nobody answers")
   func comesWhenNobodyAnswers() {
-    var picture = RoostSnapshot(version: "1.2.3")
-    #expect(StatusPage.html(picture).contains("no event store is running"))
-    picture.supervisor = .silent("nothing in 2s")
-    picture.store = .silent("nothing in 2s")
-    picture.plan = .silent("nothing in 2s")
-    picture.connectors = [.init(name: "relays", relays: .silent("nothing in 2s"))]
-    let html = StatusPage.html(picture)
+    var snapshot = RoostSnapshot(version: "1.2.3")
+    #expect(StatusPage.html(snapshot).contains("no event store is running"))
+    snapshot.supervisor = .silent("nothing in 2s")
+    snapshot.store = .silent("nothing in 2s")
+    snapshot.plan = .silent("nothing in 2s")
+    snapshot.connectors = [.init(name: "relays", relays: .silent("nothing in 2s"))]
+    let html = StatusPage.html(snapshot)
     #expect(html.contains("4 things need attention"))
     #expect(html.contains("no answer, nothing in 2s"))
   }
 
   @Test("tells jobs, and what of them waits for somebody")
   func tellsJobs() {
-    var picture = makePicture()
-    var html = StatusPage.html(picture)
+    var snapshot = makeSnapshot()
+    var html = StatusPage.html(snapshot)
     #expect(html.contains("<h2>Jobs</h2>") && html.contains("<span>3 open</span>"))
     #expect(html.contains("40 settled, 3 failed") && html.contains("4 waiting, 2 with an unpaid bill, 9 passed over"))
     #expect(html.contains("search: 12 answered, 1 failed") && html.contains("All is well"))
@@ -136,28 +136,28 @@ struct StatusPageTests {
     jobs.openPayments = JobPayments(count: 1, amount: 50_000)
     jobs.unseen = 2
     jobs.fault = "the disk is full"
-    picture.jobs = .told(jobs)
-    picture.serving = .silent("nothing in 2s")
-    html = StatusPage.html(picture)
+    snapshot.jobs = .told(jobs)
+    snapshot.serving = .silent("nothing in 2s")
+    html = StatusPage.html(snapshot)
     #expect(html.contains("1 payment of 50 sat to decide: roost job list, 2 jobs without a relay: roost relay add"))
     #expect(html.contains("the provider does not answer"))
     #expect(html.contains("<strong>Jobs:</strong> the disk is full"))
     #expect(html.contains("<strong>Jobs:</strong> 2 open jobs have no relay"))
     jobs = makeJobs()
     jobs.unpaid = JobPayments(count: 2, amount: 7_000)
-    picture.jobs = .told(jobs)
-    #expect(StatusPage.html(picture).contains("2 payments of 7 sat approved, to be paid: roost job list --open"))
-    picture.jobs = .absent
-    picture.serving = .absent
-    #expect(!StatusPage.html(picture).contains("<h2>Jobs</h2>"))
+    snapshot.jobs = .told(jobs)
+    #expect(StatusPage.html(snapshot).contains("2 payments of 7 sat approved, to be paid: roost job list --open"))
+    snapshot.jobs = .absent
+    snapshot.serving = .absent
+    #expect(!StatusPage.html(snapshot).contains("<h2>Jobs</h2>"))
   }
 
   @Test("says where the relay listens at every address, besides what is dialled")
   func saysEverywhere() {
-    var picture = makePicture()
-    #expect(!StatusPage.html(picture).contains("It listens at"))
-    picture.local.everywhere = ["every IPv4 address, port 4870"]
-    #expect(StatusPage.html(picture).contains("It listens at every IPv4 address, port 4870."))
+    var snapshot = makeSnapshot()
+    #expect(!StatusPage.html(snapshot).contains("It listens at"))
+    snapshot.local.everywhere = ["every IPv4 address, port 4870"]
+    #expect(StatusPage.html(snapshot).contains("It listens at every IPv4 address, port 4870."))
   }
 
   @Test("groups digits by three", arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (-123_456, "-123,456")])
@@ -170,48 +170,48 @@ struct StatusPageTests {
 struct VerdictTests {
   @Test("is on its way while a worker starts", arguments: ["waiting", "starting", "draining", "stopping"])
   func isOnItsWay(state: String) {
-    var picture = makePicture()
-    picture.changeWorker { $0.state = state }
-    #expect(Verdict(picture).tone == .pending)
+    var snapshot = makeSnapshot()
+    snapshot.changeWorker { $0.state = state }
+    #expect(Verdict(snapshot).level == .pending)
   }
 
   @Test("is good where a worker is as somebody wanted it", arguments: ["stopped", "held", "exited", "attached"])
   func isGoodAsWanted(state: String) {
-    var picture = makePicture()
-    picture.changeWorker { $0.state = state }
-    picture.store = .silent("it is stopped")
-    #expect(Verdict(picture).tone == (state == "attached" ? .bad : .good))
+    var snapshot = makeSnapshot()
+    snapshot.changeWorker { $0.state = state }
+    snapshot.store = .silent("it is stopped")
+    #expect(Verdict(snapshot).level == (state == "attached" ? .bad : .good))
   }
 
   @Test(
     "is bad for states that need somebody, and for words it does not know",
     arguments: ["failed", "backoff", "exec-failed", "new"])
   func isBad(state: String) {
-    var picture = makePicture()
-    picture.changeWorker { $0.state = state }
-    #expect(Verdict(picture).sentence == "One thing needs attention")
+    var snapshot = makeSnapshot()
+    snapshot.changeWorker { $0.state = state }
+    #expect(Verdict(snapshot).sentence == "One thing needs attention")
   }
 
   @Test("notices a worker that does not get on, and a store that cannot write")
   func noticesStandstill() {
-    var picture = makePicture()
-    picture.changeWorker { $0.busyMilliseconds = Verdict.quietMilliseconds }
+    var snapshot = makeSnapshot()
+    snapshot.changeWorker { $0.busyMilliseconds = Verdict.quietMilliseconds }
     var store = StoreStatus()
     store.fault = "the disk is full"
-    picture.store = .told(store)
-    let matters = Verdict(picture).matters
+    snapshot.store = .told(store)
+    let matters = Verdict(snapshot).matters
     #expect(matters.map(\.text) == ["has work, and no progress for 10s", "the disk is full"])
   }
 
   @Test("passes over a relay that is away while another is there")
   func passesOverRelay() {
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     let away = RelayStates.Relay(relay: "wss://away.example", state: "waiting")
     let idle = RelayStates.Relay(relay: "wss://idle.example", state: "idle")
     let open = RelayStates.Relay(relay: "wss://open.example", state: "open")
     func tone(_ relays: [RelayStates.Relay]) -> StatusLevel {
-      picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
-      return Verdict(picture).tone
+      snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: relays)))]
+      return Verdict(snapshot).level
     }
     #expect(tone([away, open]) == .good)
     #expect(tone([idle]) == .good)
@@ -221,19 +221,19 @@ struct VerdictTests {
 
   @Test("has what the doctor says of lists, of publications that wait and of relays that refuse, and names no account")
   func agreesWithTheDoctor() {
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     var plan = PlanStatus()
     (plan.overdue, plan.overdueRelays) = (1, ["wss://a.example"])
     var list = ReplacedList(
       id: "", kind: 3, author: "", identifier: "", replacedAt: 0, before: 9, after: 1)
     list.account = "alice"
     plan.shrunkLists = [list]
-    picture.plan = .told(plan)
+    snapshot.plan = .told(plan)
     var relay = RelayStates.Relay(relay: "wss://open.example", state: "open")
     relay.isConfigured = true
-    relay.remarks = [RelayRemark(kind: .authWall, text: "auth-required: x", count: 1, at: picture.at)]
-    picture.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
-    let verdict = Verdict(picture)
+    relay.remarks = [RelayRemark(kind: .authWall, text: "auth-required: x", count: 1, at: snapshot.at)]
+    snapshot.connectors = [.init(name: "relay-connector", relays: .told(RelayStates(relays: [relay])))]
+    let verdict = Verdict(snapshot)
     #expect(verdict.sentence == "3 things need attention", "\(verdict.matters.map(\.text))")
     #expect(!verdict.matters.contains { $0.text.contains("alice") })
   }
@@ -244,11 +244,11 @@ struct VerdictTests {
       SignerAccount(
         name: name, publicKey: "", npub: "", state: state, isEncrypted: true, origin: .file, createdAt: 0)
     }
-    var picture = makePicture()
+    var snapshot = makeSnapshot()
     func told(_ accounts: [SignerAccount]) -> String {
-      picture.keys = .told(
+      snapshot.keys = .told(
         SignerAccounts(accounts: accounts, problems: [], sealingKey: "", isMemoryLocked: true, waiting: 0))
-      return StatusPage.html(picture)
+      return StatusPage.html(snapshot)
     }
     #expect(told([account("alice", .unlocked)]).contains("All is well"))
     let html = told([account("alice", .unlocked), account("bob", .locked)])
@@ -262,11 +262,11 @@ struct VerdictTests {
 
   @Test("says that the kernel does not tell whose programs connect")
   func saysThatUsersAreUnknown() {
-    var picture = makePicture()
-    picture.local.knowsUsers = true
-    #expect(StatusPage.html(picture).contains("All is well"))
-    picture.local.knowsUsers = false
-    let html = StatusPage.html(picture)
+    var snapshot = makeSnapshot()
+    snapshot.local.knowsUsers = true
+    #expect(StatusPage.html(snapshot).contains("All is well"))
+    snapshot.local.knowsUsers = false
+    let html = StatusPage.html(snapshot)
     #expect(html.contains("One thing needs attention") && html.contains("modprobe tcp_diag"))
   }
 }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("How connectors hear of wishes, and observers of progress")
 struct DesireDeliveryTests {
-  private func bench(_ relays: [String] = ["wss://a.org", "wss://b.org"]) -> WishBench {
-    WishBench(.sample([], relays: relays.map { .configured($0) }))
+  private func bench(_ relays: [String] = ["wss://a.org", "wss://b.org"]) -> InterestBench {
+    InterestBench(.sample([], relays: relays.map { .configured($0) }))
   }
 
   // MARK: Versions
@@ -16,7 +16,7 @@ struct DesireDeliveryTests {
   @Test("A connector is sent all at first, then what has changed, and the next only when it has answered")
   func differences() throws {
     let bench = bench(["wss://a.org"])
-    _ = try bench.wish(kind: 1)
+    _ = try bench.interest(kind: 1)
     bench.pack()
     let first = try #require(bench.nextDesire(for: "main"))
     #expect(first.base == nil && first.generation == 7 && first.changed.count == 1)
@@ -27,9 +27,9 @@ struct DesireDeliveryTests {
     #expect(next == nil, "it has all")
     next = bench.nextDesire(for: "others")
     #expect(next == nil, "it has nothing to do, and nothing to forget")
-    let second = try bench.wish(kind: 2)
+    let second = try bench.interest(kind: 2)
     bench.end(second)
-    _ = try bench.wish(kind: 3)
+    _ = try bench.interest(kind: 3)
     bench.pack()
     let difference = try #require(bench.nextDesire(for: "main"))
     #expect(difference.base == first.version && difference.version > first.version && difference.changed.count == 1)
@@ -42,7 +42,7 @@ struct DesireDeliveryTests {
   @Test("A connector with the wishes of another life is told all, also that there is nothing")
   func otherLife() throws {
     let bench = bench(["wss://a.org"])
-    bench.connectors["main"] = WishBench.Connector(generation: 6, version: 40)
+    bench.connectors["main"] = InterestBench.Connector(generation: 6, version: 40)
     bench.follow("main")
     let desire = try #require(bench.nextDesire(for: "main"))
     #expect(desire.base == nil && desire.changed.isEmpty)
@@ -51,16 +51,16 @@ struct DesireDeliveryTests {
   @Test("A connector that has kept the wishes is sent the difference after a new beginning; a new one is sent all")
   func following() throws {
     let bench = bench(["wss://a.org"])
-    _ = try bench.wish(kind: 1)
+    _ = try bench.interest(kind: 1)
     bench.settle()
     bench.set.followEnded(of: "main")
-    _ = try bench.wish(kind: 2)
+    _ = try bench.interest(kind: 2)
     bench.settle()
     #expect(bench.opened.count == 1, "nobody listens")
     bench.follow("main")
     let difference = bench.nextDesire(for: "main")
     #expect(difference?.base != nil && difference?.changed.count == 1)
-    bench.connectors["main"] = WishBench.Connector()
+    bench.connectors["main"] = InterestBench.Connector()
     bench.follow("main")
     bench.deliver()
     #expect(bench.standing.count == 2)
@@ -69,7 +69,7 @@ struct DesireDeliveryTests {
   @Test("A message whose answer was lost counts as taken when the connector has its version")
   func lostAnswer() throws {
     let bench = bench(["wss://a.org"])
-    _ = try bench.wish(kind: 1)
+    _ = try bench.interest(kind: 1)
     bench.pack()
     let desire = try #require(bench.nextDesire(for: "main"))
     let isTaken = bench.take(desire, "main")
@@ -88,7 +88,7 @@ struct DesireDeliveryTests {
     bench.set.replan(in: bench.directory, at: bench.now, wall: bench.wall)
     for number in 0..<8 as Range<UInt16> {
       let authors = (0..<300).map { Someone("\(number)-\($0)").key }
-      _ = try bench.wish(WishBench.observe([Filter(authors: authors)]))
+      _ = try bench.interest(InterestBench.observe([Filter(authors: authors)]))
     }
     bench.pack()
     var messages = 0
@@ -100,7 +100,7 @@ struct DesireDeliveryTests {
       messages += 1
     }
     #expect(messages > 2 && bench.standing.flatMap(\.filters).count == 8)
-    let huge = try bench.wish(WishBench.observe([Filter(authors: (0..<1_000).map { Someone("h\($0)").key })]))
+    let huge = try bench.interest(InterestBench.observe([Filter(authors: (0..<1_000).map { Someone("h\($0)").key })]))
     bench.settle()
     #expect(bench.progress(of: huge).relays[0].reason?.contains("more than a frame") == true)
   }
@@ -110,7 +110,7 @@ struct DesireDeliveryTests {
   @Test("An observe is complete when each relay has sent what it had, has refused, or could not be reached")
   func completeness() throws {
     let bench = bench(["wss://a.org", "wss://b.org", "wss://c.org"])
-    let key = try bench.wish(kind: 1)
+    let key = try bench.interest(kind: 1)
     #expect(bench.changes() == [key])
     bench.settle()
     #expect(bench.progress(of: key).relays.map(\.state) == [.waiting, .waiting, .waiting])
@@ -134,8 +134,8 @@ struct DesireDeliveryTests {
   @Test("The store is told once when all relays have sent what they had, with the time when it was planned")
   func fetched() throws {
     let bench = bench()
-    let observe = WishBench.observe([Filter(kinds: [1])], relays: ["wss://b.org"])
-    _ = try bench.wish(observe)
+    let observe = InterestBench.observe([Filter(kinds: [1])], relays: ["wss://b.org"])
+    _ = try bench.interest(observe)
     let planned = bench.wall
     bench.settle(milliseconds: 5_000)
     bench.report(.stored, of: bench.standing[0])
@@ -155,7 +155,7 @@ struct DesireDeliveryTests {
     let bench = bench(["wss://a.org"])
     bench.set = DesiredSubscriptions(generation: 7, frameLimit: 1 << 20)
     bench.follow("main")
-    let key = try bench.wish(kind: 1)
+    let key = try bench.interest(kind: 1)
     bench.settle()
     bench.storeAll()
     #expect(!bench.progress(of: key).isComplete && bench.fetches().isEmpty)
@@ -167,7 +167,7 @@ struct DesireDeliveryTests {
   @Test("Of exclusive relays, and of the planner's own wishes, the store is told nothing")
   func notFetched() throws {
     let bench = bench()
-    _ = try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://b.org"], isExclusive: true))
+    _ = try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://b.org"], isExclusive: true))
     bench.set.wished(Interest(own: "lists", [Filter(kinds: [0])]), in: bench.directory, at: bench.now, wall: bench.wall)
     bench.settle()
     bench.storeAll()
@@ -177,16 +177,16 @@ struct DesireDeliveryTests {
   @Test("Whoever joins what is asked already is complete at once, unless the connection is down")
   func joining() throws {
     let bench = bench(["wss://a.org"])
-    _ = try bench.wish(kind: 1)
+    _ = try bench.interest(kind: 1)
     bench.settle()
     bench.storeAll()
     _ = bench.fetches()
-    let second = try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://a.org"]))
+    let second = try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://a.org"]))
     #expect(bench.progress(of: second).isComplete && bench.fetches().count == 1)
     bench.report(.waiting, of: bench.standing[0])
     bench.directory.connectorReported(
       "main", [.configured("wss://b.org", reads: false)], isWhole: false, dialsOthers: false)
-    let third = try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://b.org", "wss://a.org"]))
+    let third = try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://b.org", "wss://a.org"]))
     #expect(!bench.progress(of: third).isComplete)
   }
 }
@@ -213,7 +213,7 @@ struct DialBudgetTests {
   func perMinute() throws {
     let budget = Desk()
     for number in 0..<8 {
-      #expect(budget.dial(try relay(number), for: .wish, at: start) == .granted)
+      #expect(budget.dial(try relay(number), for: .interest, at: start) == .granted)
       #expect(budget.dial(try relay(number), for: .publish, at: start) == .granted, "it is dialled already")
     }
     guard case .waits(let until, let reason) = budget.dial(try relay(8), for: .publish, at: start) else {
@@ -223,7 +223,7 @@ struct DialBudgetTests {
     #expect(until == start.advanced(milliseconds: 60_000) && reason.contains("8 new relays"))
     for number in 8..<12 { #expect(budget.dial(try relay(number), for: .directMessage, at: start) == .granted) }
     #expect(budget.dial(try relay(12), for: .directMessage, at: start) != .granted)
-    #expect(budget.dial(try relay(12), for: .wish, at: start.advanced(milliseconds: 60_000)) == .granted)
+    #expect(budget.dial(try relay(12), for: .interest, at: start.advanced(milliseconds: 60_000)) == .granted)
   }
 
   @Test("Sixteen at once, and four more for direct messages, whenever they were dialled")
@@ -233,7 +233,7 @@ struct DialBudgetTests {
     var granted = 0
     for number in 0..<40 {
       now = now.advanced(milliseconds: 20_000)
-      if budget.dial(try relay(number), for: .wish, at: now) == .granted { granted += 1 }
+      if budget.dial(try relay(number), for: .interest, at: now) == .granted { granted += 1 }
     }
     #expect(granted == DialBudget.relayMaximum - DialBudget.reservedCount)
     for number in 40..<44 {
@@ -245,16 +245,16 @@ struct DialBudgetTests {
       Issue.record("there is no room, and nobody knows when")
       return
     }
-    budget.release(try relay(0), for: .wish, at: now)
+    budget.release(try relay(0), for: .interest, at: now)
     #expect(budget.dial(try relay(50), for: .directMessage, at: now) == .granted && budget.count == 20)
   }
 
   @Test("Coming back within a minute is no new dial; a relay is in use until each purpose has released it")
   func lingering() throws {
     let budget = Desk()
-    for number in 0..<8 { _ = budget.dial(try relay(number), for: .wish, at: start) }
+    for number in 0..<8 { _ = budget.dial(try relay(number), for: .interest, at: start) }
     _ = budget.dial(try relay(0), for: .publish, at: start)
-    budget.release(try relay(0), for: .wish, at: start)
+    budget.release(try relay(0), for: .interest, at: start)
     budget.release(try relay(0), for: .directMessage, at: start)
     #expect(budget.count == 8)
     budget.release(try relay(0), for: .publish, at: start)

@@ -12,8 +12,8 @@ import Testing
 struct DesiredSubscriptionsTests {
   private static let hubs = ["wss://a.org", "wss://b.org"]
 
-  private func bench(_ relays: [String] = hubs) -> WishBench {
-    WishBench(.sample([], relays: relays.map { .configured($0) }))
+  private func bench(_ relays: [String] = hubs) -> InterestBench {
+    InterestBench(.sample([], relays: relays.map { .configured($0) }))
   }
 
   // MARK: Gathering and sharing
@@ -21,7 +21,7 @@ struct DesiredSubscriptionsTests {
   @Test("What comes within 100 ms is one REQ at each relay, and not before the time is over")
   func gathering() throws {
     let bench = bench()
-    for kind in 1...5 as ClosedRange<UInt16> { _ = try bench.wish(kind: kind) }
+    for kind in 1...5 as ClosedRange<UInt16> { _ = try bench.interest(kind: kind) }
     bench.settle(milliseconds: 99)
     #expect(bench.standing.isEmpty && bench.set.deadline == bench.now.advanced(milliseconds: 1))
     bench.settle(milliseconds: 1)
@@ -33,8 +33,8 @@ struct DesiredSubscriptionsTests {
   @Test("A REQ has ten filters at most, and a wish that has more goes alone")
   func packSize() throws {
     let bench = bench(["wss://a.org"])
-    for kind in 1...15 as ClosedRange<UInt16> { _ = try bench.wish(kind: kind) }
-    _ = try bench.wish(WishBench.observe((100..<112).map { Filter(kinds: [$0]) }))
+    for kind in 1...15 as ClosedRange<UInt16> { _ = try bench.interest(kind: kind) }
+    _ = try bench.interest(InterestBench.observe((100..<112).map { Filter(kinds: [$0]) }))
     bench.settle()
     #expect(bench.standing.map(\.filters.count) == [5, 10, 12])
   }
@@ -42,10 +42,10 @@ struct DesiredSubscriptionsTests {
   @Test("Who wishes the same shares one REQ, and it is closed with the last of them")
   func sharing() throws {
     let bench = bench(["wss://a.org"])
-    let first = try bench.wish(kind: 1)
+    let first = try bench.interest(kind: 1)
     bench.settle()
     // The same question, named otherwise: other relays are asked besides.
-    let second = try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://c.org"]))
+    let second = try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://c.org"]))
     bench.settle()
     #expect(bench.opened.map(\.relay) == ["wss://a.org", "wss://c.org"])
     bench.end(first)
@@ -59,13 +59,13 @@ struct DesiredSubscriptionsTests {
   @Test("What comes and goes within the time of gathering is never asked, and what goes and comes again stays")
   func flicker() throws {
     let bench = bench(["wss://a.org"])
-    bench.end(try bench.wish(kind: 1))
+    bench.end(try bench.interest(kind: 1))
     bench.settle()
     #expect(bench.opened.isEmpty)
-    let key = try bench.wish(kind: 2)
+    let key = try bench.interest(kind: 2)
     bench.settle()
     bench.end(key)
-    _ = try bench.wish(kind: 2)
+    _ = try bench.interest(kind: 2)
     bench.settle()
     #expect(bench.opened.count == 1 && bench.standing.count == 1)
   }
@@ -73,22 +73,22 @@ struct DesiredSubscriptionsTests {
   @Test("Whoever wants what relays have, whatever is here, gets a REQ that no other stands in for")
   func fresh() throws {
     let bench = bench(["wss://a.org"])
-    _ = try bench.wish(kind: 1)
+    _ = try bench.interest(kind: 1)
     bench.settle()
     bench.storeAll()
-    let fresh = try bench.wish(WishBench.observe([Filter(kinds: [1])], .networkOnly))
+    let fresh = try bench.interest(InterestBench.observe([Filter(kinds: [1])], .networkOnly))
     bench.settle()
     #expect(bench.standing.count == 2)
     bench.end(fresh)
-    _ = try bench.wish(WishBench.observe([Filter(kinds: [1])], .networkOnly))
+    _ = try bench.interest(InterestBench.observe([Filter(kinds: [1])], .networkOnly))
     bench.settle()
     #expect(bench.opened.count == 3 && bench.standing.count == 2)
   }
 
   @Test("What wants nothing of the network is no wish")
   func cacheOnly() {
-    #expect(Interest(WishBench.observe([Filter(kinds: [1])], .cacheOnly)) == nil)
-    var known = WishBench.observe([Filter(kinds: [1])])
+    #expect(Interest(InterestBench.observe([Filter(kinds: [1])], .cacheOnly)) == nil)
+    var known = InterestBench.observe([Filter(kinds: [1])])
     known.needsNetwork = false
     #expect(Interest(known) == nil)
   }
@@ -98,7 +98,7 @@ struct DesiredSubscriptionsTests {
   @Test("When one wish leaves a REQ, the others move when they have what was stored, and do not ask for it again")
   func leaving() throws {
     let bench = bench(["wss://a.org"])
-    let keys = try (1...3).map { try bench.wish(kind: UInt16($0)) }
+    let keys = try (1...3).map { try bench.interest(kind: UInt16($0)) }
     bench.settle()
     bench.end(keys[1])
     bench.settle()
@@ -116,8 +116,8 @@ struct DesiredSubscriptionsTests {
   func backdating() throws {
     let bench = bench(["wss://a.org"])
     let id = EventID(SHA256.hash([1]))
-    _ = try bench.wish(WishBench.observe([Filter(kinds: [GiftWrap.kind]), Filter(ids: [id])]))
-    let other = try bench.wish(kind: 1)
+    _ = try bench.interest(InterestBench.observe([Filter(kinds: [GiftWrap.kind]), Filter(ids: [id])]))
+    let other = try bench.interest(kind: 1)
     bench.settle()
     bench.storeAll()
     bench.end(other)
@@ -130,8 +130,8 @@ struct DesiredSubscriptionsTests {
   @Test("A question whose time is over is not asked again when it would move")
   func pastQuestions() throws {
     let bench = bench(["wss://a.org"])
-    let past = try bench.wish(WishBench.observe([Filter(kinds: [1], until: 1_000)]))
-    let other = try bench.wish(kind: 2)
+    let past = try bench.interest(InterestBench.observe([Filter(kinds: [1], until: 1_000)]))
+    let other = try bench.interest(kind: 2)
     bench.settle()
     bench.storeAll()
     bench.end(other)
@@ -143,7 +143,7 @@ struct DesiredSubscriptionsTests {
   @Test("A REQ that a relay refuses is taken apart, so that one wish does not cost the others theirs")
   func refusal() throws {
     let bench = bench(["wss://a.org"])
-    let keys = try (1...3).map { try bench.wish(kind: UInt16($0)) }
+    let keys = try (1...3).map { try bench.interest(kind: UInt16($0)) }
     bench.settle()
     bench.report(.refused, of: bench.standing[0], reason: "unsupported: kind 2")
     #expect(!bench.progress(of: keys[0]).isComplete, "it is asked again by itself")
@@ -163,7 +163,7 @@ struct DesiredSubscriptionsTests {
   func thinningOut() throws {
     let bench = bench(["wss://a.org"])
     for kind in 1...40 as ClosedRange<UInt16> {
-      _ = try bench.wish(kind: kind)
+      _ = try bench.interest(kind: kind)
       bench.settle()
       bench.storeAll()
       #expect(bench.standing.count <= DesiredSubscriptions.requestTarget + 1)
@@ -178,7 +178,7 @@ struct DesiredSubscriptionsTests {
   @Test("A relay that is added later is asked as well, and one that is gone no more")
   func replanning() throws {
     let bench = bench()
-    let key = try bench.wish(kind: 1)
+    let key = try bench.interest(kind: 1)
     bench.settle()
     bench.storeAll()
     #expect(bench.fetches().count == 1)
@@ -195,7 +195,7 @@ struct DesiredSubscriptionsTests {
   @Test("A relay that moves to another worker is asked there, from where it was")
   func moving() throws {
     let bench = bench(["wss://a.org"])
-    _ = try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://c.org"], isExclusive: true))
+    _ = try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://c.org"], isExclusive: true))
     bench.settle()
     bench.storeAll()
     #expect(bench.connectors["others"]?.requests.count == 1)
@@ -213,7 +213,7 @@ struct DesiredSubscriptionsTests {
   func budget() throws {
     let bench = bench([])
     let keys = try (0..<10).map {
-      try bench.wish(WishBench.observe([Filter(kinds: [1])], relays: ["wss://\($0).org"], isExclusive: true))
+      try bench.interest(InterestBench.observe([Filter(kinds: [1])], relays: ["wss://\($0).org"], isExclusive: true))
     }
     bench.settle()
     #expect(bench.standing.count == DialBudget.newMaximum - DialBudget.reservedCount)
@@ -239,7 +239,7 @@ struct DesiredSubscriptionsTests {
       switch Int.random(in: 0..<10, using: &generator) {
       case 0..<4:
         let kind = UInt16.random(in: 1...40, using: &generator)
-        live[try bench.wish(kind: kind)] = kind
+        live[try bench.interest(kind: kind)] = kind
       case 4..<6:
         guard let key = live.keys.sorted().randomElement(using: &generator) else { continue }
         live[key] = nil
@@ -250,7 +250,7 @@ struct DesiredSubscriptionsTests {
         }
       case 7:
         // The connector dies and comes back with nothing.
-        bench.connectors["main"] = WishBench.Connector()
+        bench.connectors["main"] = InterestBench.Connector()
         bench.set.followEnded(of: "main")
         bench.follow("main")
       case 8:
@@ -278,7 +278,7 @@ struct DesiredSubscriptionsTests {
   @Test("Nobody waits for what a relay has stored while it is left alone", arguments: ["waiting", "quarantined"])
   func leftAlone(state: String) throws {
     let bench = bench(["wss://a.org"])
-    let key = try bench.wish(kind: 1)
+    let key = try bench.interest(kind: 1)
     bench.settle()
     #expect(!bench.progress(of: key).isComplete)
     var relay = RelayStates.Relay(relay: "wss://a.org", state: state)
@@ -291,7 +291,7 @@ struct DesiredSubscriptionsTests {
   @Test("Nobody waits for what a relay has stored once its EOSE is overdue, but it is here when it comes")
   func overdue() throws {
     let bench = bench(["wss://a.org"])
-    let key = try bench.wish(kind: 1)
+    let key = try bench.interest(kind: 1)
     bench.settle()
     bench.report(.asked, of: bench.standing[0])
     #expect(!bench.progress(of: key).isComplete)

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The planner's copy of what is observed")
 struct ObserveMirrorTests {
-  private let notes = WishBench.observe([Filter(kinds: [1])])
-  private let profiles = WishBench.observe([Filter(kinds: [0])])
+  private let notes = InterestBench.observe([Filter(kinds: [1])])
+  private let profiles = InterestBench.observe([Filter(kinds: [0])])
 
   private func changes(
     _ version: Int64, of generation: Int64 = 7, _ changed: [ActiveObserve] = [], removed: [String] = []

@@ -8,7 +8,7 @@ import Testing
 
 /// A desired set with its connectors, which do what the contract says: they keep what they are told, and refuse changes
 /// of a state that they do not have.
-final class WishBench {
+final class InterestBench {
   struct Connector {
     var generation: Int64?
     var version: Int64?
@@ -49,12 +49,12 @@ final class WishBench {
   }
 
   /// Begins to wish; its key.
-  func wish(_ observe: ActiveObserve) throws -> String {
+  func interest(_ observe: ActiveObserve) throws -> String {
     set.wished(try #require(Interest(observe)), in: directory, at: now, wall: wall)
     return observe.key
   }
 
-  func wish(kind: UInt16) throws -> String { try wish(Self.observe([Filter(kinds: [kind])])) }
+  func interest(kind: UInt16) throws -> String { try interest(Self.observe([Filter(kinds: [kind])])) }
 
   func end(_ key: String) { set.ended(key, at: now, wall: wall) }
 

@@ -34,7 +34,7 @@ struct AcceptedSubscription {
   let filters: [Filter]
   let isForeign: Bool
   /// Nil when nothing can match.
-  let wish: SubscriptionSet.Wish?
+  let wish: SubscriptionSet.Subscription?
 }
 
 extension Connector {
@@ -63,7 +63,7 @@ extension Connector {
     let filters = try Filter.list(argument: desired.filters, countMaximum: StoreObserve.filterMaximum)
     let account = try desired.account.map { text throws(Refusal) in try Self.account(text) }
     let wish = RawFilters(matchingSomething: filters).map {
-      SubscriptionSet.Wish(
+      SubscriptionSet.Subscription(
         filters: $0, isLive: desired.isLive, account: account, idCount: Self.idCount(of: filters))
     }
     return AcceptedSubscription(
